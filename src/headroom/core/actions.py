@@ -1,0 +1,191 @@
+"""Everything the operator may do to a cluster, as data, and what may become of it.
+
+A decision is a value: these are what `decide` returns and what a Cluster performs. `wire.render`
+turns each into one API request, so there is exactly one place per action that knows its JSON.
+An action is one write; a `Sequence` is writes that must happen in this order, and every prefix of
+it must leave a state from which a restarted operator can go on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from headroom.core.holds import Hold, HoldStatus
+from headroom.core.objects import Key, Parent
+from headroom.core.resources import Resources
+
+
+@dataclass(frozen=True, slots=True)
+class CreateGuardian:
+    """Make the pod that keeps a hold's room.
+
+    `requests` replaces the template's requests when it differs (a partly used hold); `node` pins by
+    affinity, or, with `bound`, puts the pod on the node at once (only under a latch).
+    """
+
+    name: str
+    hold: Hold
+    requests: Resources
+    node: str = ""
+    bound: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateLatch:
+    """Make the gated pod that keeps a node's room in kube-scheduler's eyes during a handover.
+
+    `claims` says which owner was to get which hold (`namespace/name/uid` → parent), so that
+    a restarted operator can finish.
+    """
+
+    key: Key
+    parent: Parent
+    requests: Resources
+    node: str
+    claims: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Nominate:
+    """Set a pod's nominated node and, with `claimed`, write the claim in the same request.
+
+    An empty `uid` (a latch just created) is not checked.
+    """
+
+    key: Key
+    uid: str
+    node: str
+    claimed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletePod:
+    """Delete at once (grace 0), if it is still the pod we mean."""
+
+    key: Key
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ungate:
+    """Remove one scheduling gate by its place, tested by name; other gates are not ours."""
+
+    key: Key
+    uid: str
+    gate: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    key: Key
+    uid: str
+    node: str
+    claimed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Disclaim:
+    """Take the claim (and nomination, if `nominated`) off a pod that did not get the room."""
+
+    key: Key
+    uid: str
+    nominated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WriteHoldStatus:
+    parent: Parent
+    version: str
+    status: HoldStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Record a core/v1 Event about an object. Same (about, reason, message): counted up."""
+
+    api_version: str
+    kind: str
+    about: Key
+    uid: str
+    type: str  # Normal | Warning
+    reason: str
+    message: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WriteIndex:
+    """Keep a namespace's claim index: which pods the admission policy should gate, and how long."""
+
+    namespace: str
+    keys: tuple[str, ...]
+    fresh_until: datetime
+
+
+Action = (
+    CreateGuardian
+    | CreateLatch
+    | Nominate
+    | DeletePod
+    | Ungate
+    | Bind
+    | Disclaim
+    | WriteHoldStatus
+    | Tell
+    | WriteIndex
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """It happened; `uid` is that of a created object."""
+
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """The object is not what we thought (409, failed test); the watch will bring the truth."""
+
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """There is no such object (404)."""
+
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The name to be created exists already."""
+
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """Forbidden: rights, quota or admission (403). A person must act."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """The API server refused the object itself (400, 422)."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """No answer, or 429/5xx after retries: nobody knows whether it happened."""
+
+    message: str
+    retry_after: float = 1.0
+
+
+Outcome = Done | Stale | Gone | Taken | Denied | Invalid | Unavailable

@@ -1,0 +1,31 @@
+"""Names on objects that people and programs rely on; none of them may change quietly."""
+
+from __future__ import annotations
+
+GROUP = "headroom.dev"
+VERSION = "v1alpha1"
+API_VERSION = f"{GROUP}/{VERSION}"
+
+ROLE_LABEL = f"{GROUP}/role"
+ROLE_GUARDIAN = "guardian"
+ROLE_LATCH = "latch"
+FOR_LABEL = f"{GROUP}/for"
+PARENT_ANNOTATION = f"{GROUP}/parent"
+CLAIMED_ANNOTATION = f"{GROUP}/claimed"
+CLAIMS_ANNOTATION = f"{GROUP}/claims"  # on a latch: which owner was to get which hold
+CLAIM_GATE = f"{GROUP}/claim"
+LATCH_GATE = f"{GROUP}/latch"
+WAIT_ANNOTATION = f"{GROUP}/wait"  # "true" on an owner: keep waiting for a hold
+READINESS_GATE = f"{GROUP}/never-ready"
+CLAIMS_NAMESPACE_LABEL = f"{GROUP}/claims"  # "enabled" opts a namespace into the policy
+
+SCHEDULER_NAME = "headroom-scheduler"
+DEFAULT_SCHEDULER_NAME = "default-scheduler"
+
+LOCKED_CLASS = "headroom-locked"
+LOCKED_PRIORITY = 1_000_000_000
+PREEMPTIBLE_CLASS = "headroom-preemptible"
+PREEMPTIBLE_PRIORITY = -10
+
+LEASE_NAME = "headroom-operator"
+SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"

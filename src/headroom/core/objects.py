@@ -1,0 +1,251 @@
+"""What the rest of core reasons about: pods, nodes and their scheduling terms, as plain values.
+
+Only facts that can change a decision live here, already worked out (a pod carries its effective
+requests, not its containers). `wire` makes these from JSON; nothing in core knows JSON. The
+functions that read selectors and taints are in `selection`; holds have a module of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+
+from headroom.core.resources import EMPTY, Resources
+
+NO_LABELS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Key:
+    """Namespace and name; the namespace is empty for what is cluster-scoped."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerReference:
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One expression of a selector; `operator` is In, NotIn, Exists, DoesNotExist, Gt or Lt."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSelector:
+    """All of `requirements` must hold; matchLabels arrive here as In with one value."""
+
+    requirements: tuple[Requirement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTerm:
+    """One node selector term: all label expressions and all field expressions must hold."""
+
+    labels: tuple[Requirement, ...] = ()
+    fields: tuple[Requirement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PreferredNodeTerm:
+    weight: int
+    term: NodeTerm
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAffinity:
+    """`required` is None when absent (matches all); an empty tuple matches no node."""
+
+    required: tuple[NodeTerm, ...] | None = None
+    preferred: tuple[PreferredNodeTerm, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PodTerm:
+    """One inter-pod (anti-)affinity term. A `selector` of None matches no pod.
+
+    With `namespaces` empty and `namespace_selector` None the term is about the pod's own namespace.
+    """
+
+    selector: LabelSelector | None
+    topology_key: str
+    namespaces: tuple[str, ...] = ()
+    namespace_selector: LabelSelector | None = None
+    match_label_keys: tuple[str, ...] = ()
+    mismatch_label_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PreferredPodTerm:
+    weight: int
+    term: PodTerm
+
+
+@dataclass(frozen=True, slots=True)
+class PodAffinity:
+    required: tuple[PodTerm, ...] = ()
+    preferred: tuple[PreferredPodTerm, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TopologySpread:
+    max_skew: int
+    topology_key: str
+    when_unsatisfiable: str
+    selector: LabelSelector | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str = "Honor"
+    node_taints_policy: str = "Ignore"
+    match_label_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    key: str
+    value: str = ""
+    effect: str = "NoSchedule"
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """An empty `key` with Exists tolerates every key; an empty `effect` every effect."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+    seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostPort:
+    port: int
+    protocol: str = "TCP"
+    ip: str = "0.0.0.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a pod may go: everything of its spec that speaks about nodes and neighbours.
+
+    Shared between pods of one workload (the decoder interns it), and hashable, so that work done
+    for one pod of a shape serves the next.
+    """
+
+    node_selector: tuple[tuple[str, str], ...] = ()
+    node_affinity: NodeAffinity = NodeAffinity()
+    pod_affinity: PodAffinity = PodAffinity()
+    pod_anti_affinity: PodAffinity = PodAffinity()
+    spread: tuple[TopologySpread, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    ports: tuple[HostPort, ...] = ()
+
+
+ANYWHERE = Placement()
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """One pod, as far as scheduling and claiming go.
+
+    `annotations` keeps only keys under prefixes that we or a dialect read. `images` and
+    `unjudged` are for our own scheduler: what it scores, and what it must leave to others
+    (unbound volumes, device claims), in words.
+    """
+
+    key: Key
+    uid: str = ""
+    version: str = ""
+    labels: Mapping[str, str] = NO_LABELS
+    annotations: Mapping[str, str] = NO_LABELS
+    owners: tuple[OwnerReference, ...] = ()
+    created: datetime | None = None
+    deleted: datetime | None = None
+    node: str = ""
+    nominated: str = ""
+    scheduler: str = "default-scheduler"
+    priority: int = 0
+    preempts: bool = True
+    gates: tuple[str, ...] = ()
+    phase: str = "Pending"
+    reason: str = ""
+    started: datetime | None = None
+    requests: Resources = EMPTY
+    nonzero_requests: Resources = EMPTY
+    placement: Placement = ANYWHERE
+    unjudged: tuple[str, ...] = ()
+    unschedulable_since: datetime | None = None
+    unschedulable_message: str = ""
+    grace_seconds: int = 30
+
+    @property
+    def finished(self) -> bool:
+        """Whether the pod has ended for good and uses nothing any more."""
+        return self.phase in ("Succeeded", "Failed")
+
+    @property
+    def occupies_node(self) -> bool:
+        """Whether kube-scheduler counts this pod on its node."""
+        return bool(self.node) and not self.finished
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    name: str
+    uid: str = ""
+    version: str = ""
+    labels: Mapping[str, str] = NO_LABELS
+    annotations: Mapping[str, str] = NO_LABELS
+    taints: tuple[Taint, ...] = ()
+    unschedulable: bool = False
+    allocatable: Resources = EMPTY
+    ready: bool = True
+    created: datetime | None = None
+    deleted: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    name: str
+    labels: Mapping[str, str] = NO_LABELS
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A metav1.Condition; `since` is its lastTransitionTime."""
+
+    type: str
+    status: str
+    reason: str
+    message: str = ""
+    since: datetime | None = None
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """The object that asked for a guardian: what `headroom.dev/parent` spells and owns it."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.namespace}/{self.name}"

@@ -1,0 +1,87 @@
+"""Exact amounts of named resources, as whole numbers.
+
+CPU counts in thousandths of a core, everything else in its own unit (bytes, pods, devices), rounded
+up, just as kube-scheduler counts. Texts such as `500m` or `1Gi` are parsed and printed in `quantity`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+CPU = "cpu"
+MEMORY = "memory"
+EPHEMERAL_STORAGE = "ephemeral-storage"
+PODS = "pods"
+
+
+class Resources(Mapping[str, int]):
+    """An immutable vector of resources; what is absent counts as zero.
+
+    Zero amounts are kept out, so equal needs compare equal. Adding and subtracting go name by
+    name; a difference may be negative, `minus` stops at zero.
+    """
+
+    __slots__ = ("_amounts", "_hash")
+
+    def __init__(self, amounts: Mapping[str, int] | None = None) -> None:
+        self._amounts = {name: value for name, value in (amounts or {}).items() if value}
+        self._hash: int | None = None
+
+    def __getitem__(self, name: str) -> int:
+        return self._amounts.get(name, 0)
+
+    def get(self, name: str, default: int = 0) -> int:  # type: ignore[override]  # int, never None
+        return self._amounts.get(name, default)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._amounts)
+
+    def __len__(self) -> int:
+        return len(self._amounts)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._amounts
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Resources) and self._amounts == other._amounts
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self._amounts.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name}={self._amounts[name]}" for name in sorted(self._amounts))
+        return f"Resources({inner})"
+
+    def __add__(self, other: Resources) -> Resources:
+        total = dict(self._amounts)
+        for name, value in other._amounts.items():
+            total[name] = total.get(name, 0) + value
+        return Resources(total)
+
+    def __sub__(self, other: Resources) -> Resources:
+        total = dict(self._amounts)
+        for name, value in other._amounts.items():
+            total[name] = total.get(name, 0) - value
+        return Resources(total)
+
+    def minus(self, other: Resources) -> Resources:
+        """Take `other` away, stopping at zero for each name."""
+        return Resources({name: max(0, value - other[name]) for name, value in self.items()})
+
+    def largest(self, other: Resources) -> Resources:
+        """For each name the larger of the two amounts."""
+        names = self._amounts.keys() | other._amounts.keys()
+        return Resources({name: max(self[name], other[name]) for name in names})
+
+    def only(self, names: Mapping[str, int] | frozenset[str]) -> Resources:
+        """Keep just the given names."""
+        return Resources({name: value for name, value in self.items() if name in names})
+
+    def fits_in(self, room: Resources) -> bool:
+        """Say whether every amount is at most that of `room`."""
+        return all(value <= room[name] for name, value in self._amounts.items() if value > 0)
+
+
+EMPTY = Resources()

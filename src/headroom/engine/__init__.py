@@ -1,0 +1,1 @@
+"""Deterministic but stateful: what was seen, what is under way, what to do next."""

@@ -1,0 +1,1 @@
+"""The real cluster behind the ports: credentials, HTTP, informers."""

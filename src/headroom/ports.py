@@ -1,0 +1,94 @@
+"""The only seams: a cluster to see and act on, a clock, and the right to lead.
+
+`kube` implements them over HTTP, `sim` in memory with a virtual clock. Everything above is the
+same code on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from headroom.core.actions import Action, Outcome
+from headroom.core.holds import Hold
+from headroom.core.objects import Key, Namespace, Node, Parent, Pod
+
+Thing = Pod | Node | Namespace | Hold
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """This is now true of the object. May repeat."""
+
+    thing: Thing
+
+
+@dataclass(frozen=True, slots=True)
+class PodGone:
+    key: Key
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGone:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceGone:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class HoldGone:
+    parent: Parent
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """Everything that was there at the start has been told; from here on, changes."""
+
+
+Event = Seen | PodGone | NodeGone | NamespaceGone | HoldGone | Synced
+
+
+class Cluster(Protocol):
+    """Where pods live."""
+
+    def watch(self) -> AsyncIterator[Event]:
+        """Tell all that is there, then `Synced`, then every change, for ever.
+
+        A lost connection is healed inside: what changed meanwhile arrives as ordinary events.
+        Pod events keep the order in which the API server made them.
+        """
+        ...
+
+    async def perform(self, action: Action) -> Outcome:
+        """Do one write. Trouble is an Outcome, never an exception."""
+        ...
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """The wall clock, aware, UTC."""
+        ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class Lease(Protocol):
+    """The right to act alone."""
+
+    async def acquire(self) -> None:
+        """Wait until we lead."""
+        ...
+
+    async def lost(self) -> None:
+        """Wait until we no longer lead; returns before another can."""
+        ...
+
+    async def release(self) -> None:
+        """Give it up, so that the next one need not wait for expiry."""
+        ...

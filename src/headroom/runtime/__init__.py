@@ -1,0 +1,1 @@
+"""Thin: drives the engine against any cluster."""

@@ -1,0 +1,1 @@
+"""PURE. The kube-scheduler's rules as functions: filter, score, preempt."""

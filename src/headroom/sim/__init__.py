@@ -1,0 +1,1 @@
+"""The embedded cluster behind the same ports: in memory, with a virtual clock."""

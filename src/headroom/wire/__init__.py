@@ -1,0 +1,1 @@
+"""The Kubernetes wire format: the only code that knows JSON and camelCase."""
