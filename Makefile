@@ -1,0 +1,69 @@
+# Everything a person or a CI does with a clone. Needs Python 3.11 or newer and make; the rest is fetched.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test test-fast check format bench cluster binaries lock clean
+
+# The first interpreter that runs and is new enough; PYTHON=... overrides.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+CODE := $(wildcard src tests testbed bench tools)
+STORY ?=
+ARGS ?=
+
+help:  ## this text
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY)  ## make .venv from the pinned requirements (only when they changed)
+
+# Talk goes to stderr: `make binaries` promises a clean stdout.
+$(READY): requirements/dev.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "headroom needs Python 3.11 or newer: install it, or make PYTHON=/path/to/python" >&2; exit 1; }
+	@echo "setting up $(VENV) with $$($(PYTHON) --version)" >&2
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV) >&2
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt >&2
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . >&2
+	@touch $@
+
+demo: $(READY)  ## a story on the embedded cluster, with a picture (STORY=name)
+	@$(VENV)/bin/headroom demo $(STORY) $(ARGS)
+
+test: $(READY)  ## every test, those on the real control plane too
+	@$(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
+	$(PY) -m pytest --durations=15 $(ARGS)
+
+test-fast: $(READY)  ## every test that needs no real control plane (under a minute)
+	$(PY) -m pytest -m "not e2e" --durations=5 $(ARGS)
+
+check: $(READY)  ## format, lint, types, layers, tidiness: what CI asks first
+	$(VENV)/bin/ruff format --check $(CODE)
+	$(VENV)/bin/ruff check $(CODE)
+	$(VENV)/bin/mypy --strict $(CODE)
+	$(VENV)/bin/lint-imports
+	$(PY) -m pytest -q tests/tidy
+
+format: $(READY)  ## format the code and mend what the linter can
+	$(VENV)/bin/ruff format $(CODE)
+	$(VENV)/bin/ruff check --fix $(CODE)
+
+bench: $(READY)  ## the benchmarks; ARGS="handover --help" for one of them
+	@$(PY) -m bench $(ARGS)
+
+cluster: $(READY)  ## a real control plane to play with, until Ctrl-C
+	@$(PY) -m testbed.play $(ARGS)
+
+binaries: $(READY)  ## find or build the control plane's programs; prints their directory last
+	@$(PY) -m testbed.binaries
+
+lock:  ## pin the requirements anew (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--quiet --upgrade -o requirements/runtime.txt pyproject.toml
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--quiet --upgrade -c requirements/runtime.txt -o requirements/dev.txt pyproject.toml --group dev
+
+clean:  ## remove the environment and everything made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests testbed bench -name __pycache__ -type d -prune -exec rm -rf {} +
