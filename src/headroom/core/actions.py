@@ -50,13 +50,15 @@ class CreateLatch:
 class Nominate:
     """Set a pod's nominated node and, with `claimed`, write the claim in the same request.
 
+    The claim is two annotations: the parent's name (`CLAIMED_ANNOTATION`) and its uid.
+
     An empty `uid` (a latch just created) is not checked.
     """
 
     key: Key
     uid: str
     node: str
-    claimed: str = ""
+    claimed: Parent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +81,12 @@ class Ungate:
 
 @dataclass(frozen=True, slots=True)
 class Bind:
+    """Put a pod on a node; the claim, if any, is recorded in the same request."""
+
     key: Key
     uid: str
     node: str
-    claimed: str = ""
+    claimed: Parent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,19 @@ class Disclaim:
     key: Key
     uid: str
     nominated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MarkUnschedulable:
+    """Say on the pod (condition PodScheduled=False/Unschedulable) why our scheduler cannot place it.
+
+    Autoscalers act on this condition.
+    """
+
+    key: Key
+    uid: str
+    message: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +149,7 @@ Action = (
     | Ungate
     | Bind
     | Disclaim
+    | MarkUnschedulable
     | WriteHoldStatus
     | Tell
     | WriteIndex

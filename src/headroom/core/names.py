@@ -12,6 +12,7 @@ ROLE_LATCH = "latch"
 FOR_LABEL = f"{GROUP}/for"
 PARENT_ANNOTATION = f"{GROUP}/parent"
 CLAIMED_ANNOTATION = f"{GROUP}/claimed"
+CLAIMED_UID_ANNOTATION = f"{GROUP}/claimed-uid"  # beside it: whose namesake may come later
 CLAIMS_ANNOTATION = f"{GROUP}/claims"  # on a latch: which owner was to get which hold
 CLAIM_GATE = f"{GROUP}/claim"
 LATCH_GATE = f"{GROUP}/latch"
