@@ -1,0 +1,54 @@
+"""Names that we give to pods, and label values that we derive from other names.
+
+They derive from what they are for, so that making the same thing twice asks for the same name, and
+are short enough for a host name and a label (63 characters, DNS-1123). The parent's uid is in the
+hash: an object deleted and made anew under its old name gets another guardian name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from headroom.core.holds import Hold
+
+LIMIT = 63
+_UNSAFE = re.compile(r"[^a-z0-9-]+")
+_LABEL_VALUE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
+_HASH_LENGTH = 8
+
+
+def short_hash(*parts: str) -> str:
+    """Eight hexadecimal digits for a tuple of texts."""
+    joined = "\0".join(parts).encode()
+    return hashlib.sha256(joined).hexdigest()[:_HASH_LENGTH]
+
+
+def hashed(name: str, limit: int = LIMIT) -> str:
+    """Keep a name that is short enough; cut a longer one and end it with a hash of the whole."""
+    if len(name) <= limit:
+        return name
+    stem = name[: limit - _HASH_LENGTH - 1].rstrip("-._")
+    return f"{stem}-{short_hash(name)}"
+
+
+def dns_label(name: str, *about: str) -> str:
+    """Make a DNS-1123 label from a name, ending with a hash of `about` when there is any."""
+    suffix = f"-{short_hash(*about)}" if about else ""
+    safe = _UNSAFE.sub("-", name.lower()).strip("-") or "x"
+    if safe != name and not about:
+        suffix = f"-{short_hash(name)}"
+    return hashed(safe, LIMIT - len(suffix)) + suffix
+
+
+def label_value(name: str) -> str:
+    """Make a label value from a name: itself where it may stand, else a safe form with a hash."""
+    if len(name) <= LIMIT and _LABEL_VALUE.fullmatch(name):
+        return name
+    return dns_label(name, name) if name else ""
+
+
+def guardian_name(hold: Hold) -> str:
+    """The name of the pod that keeps a hold's room; the same each time for the same object."""
+    parent = hold.parent
+    return dns_label(parent.name, parent.kind, parent.uid, hold.slot)
