@@ -1,0 +1,147 @@
+"""Manifest files as kubectl reads them: many documents, YAML or JSON, every value with its line.
+
+`yamls_reading` turns YAML into values by kubectl's rules, `yamls_lines` finds the line of a field.
+Here a file becomes documents: JSON is read as JSON (faster), Lists are taken apart, and whatever
+is wrong becomes one ManifestError. `schema` says whether what was read is a valid object.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import yaml
+
+from headroom.wire.yamls_lines import Lines, ManifestError
+from headroom.wire.yamls_reading import Reader, compose_all
+
+__all__ = ["Document", "ManifestError", "load"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One object of a file.
+
+    `index` counts the file's documents from 1; objects of one List share it, and `prefix` tells
+    them apart (`items[3]`).
+    """
+
+    source: str
+    index: int
+    line: int
+    data: dict[str, Any]
+    lines: Lines = field(repr=False, compare=False)
+    prefix: str = ""
+
+    def line_of(self, path: str) -> int:
+        """Return the line where a field of this object stands, or that of its nearest parent."""
+        return self.lines.find(_join(self.prefix, path))
+
+    def error(self, path: str, message: str) -> ManifestError:
+        """Make the error that says what is wrong with a field of this object, and on which line."""
+        whole = _join(self.prefix, path)
+        return ManifestError(self.source, self.index, self.lines.find(whole), whole, message)
+
+
+def load(text: str, source: str) -> list[Document]:
+    """Read every object of a file, Lists taken apart; raise ManifestError for the first trouble."""
+    text = text.removeprefix("\ufeff")
+    documents = _load_json(text, source)
+    if documents is None:
+        documents = _load_yaml(text, source)
+    return [item for document in documents for item in _flatten(document)]
+
+
+class _DuplicateName(ValueError):
+    pass
+
+
+def _load_json(text: str, source: str) -> list[Document] | None:
+    """Read JSON objects standing one after another; None when this is not clean JSON."""
+    if not text.lstrip().startswith("{"):
+        return None
+    decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
+    documents: list[Document] = []
+    position = _skip_space(text, 0)
+    try:
+        while position < len(text):
+            data, end = decoder.raw_decode(text, position)
+            lines = Lines.of_text(text[position:end], 1 + text.count("\n", 0, position))
+            documents.append(Document(source, len(documents) + 1, lines.first, data, lines))
+            position = _skip_space(text, end)
+    except (ValueError, RecursionError):
+        return None
+    return documents
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _DuplicateName
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _skip_space(text: str, position: int) -> int:
+    while position < len(text) and text[position] in " \t\r\n":
+        position += 1
+    return position
+
+
+def _load_yaml(text: str, source: str) -> list[Document]:
+    documents: list[Document] = []
+    index = 1
+    try:
+        for index, root in enumerate(compose_all(text), start=1):
+            reader = Reader(source, index)
+            data = reader.value(root, "")
+            if data is None:
+                continue
+            lines = Lines.of_node(root)
+            if not isinstance(data, dict):
+                raise ManifestError(
+                    source, index, lines.first, "", "not an object: fields with names are expected"
+                )
+            documents.append(Document(source, index, lines.first, data, lines))
+            index += 1  # A syntax error that follows is of the next document.
+    except yaml.YAMLError as trouble:
+        raise _syntax_error(source, index, trouble) from trouble
+    except RecursionError as trouble:
+        raise ManifestError(source, index, 0, "", "nested too deeply") from trouble
+    return documents
+
+
+def _syntax_error(source: str, index: int, trouble: yaml.YAMLError) -> ManifestError:
+    mark = getattr(trouble, "problem_mark", None) or getattr(trouble, "context_mark", None)
+    message = getattr(trouble, "problem", None) or str(trouble)
+    return ManifestError(source, index, mark.line + 1 if mark else 0, "", f"not YAML: {message}")
+
+
+def _flatten(document: Document) -> Iterator[Document]:
+    """Yield the objects of a List one by one; anything else as it is."""
+    kind, items = document.data.get("kind"), document.data.get("items")
+    if not (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
+        yield document
+        return
+    for position, item in enumerate(items):
+        prefix = _join(document.prefix, f"items[{position}]")
+        if not isinstance(item, dict):
+            raise document.error(f"items[{position}]", "not an object")
+        data = item
+        if kind != "List" and "kind" not in item:
+            # A PodList as the API server answers it leaves this to the list.
+            named = {"apiVersion": document.data.get("apiVersion"), "kind": kind[: -len("List")]}
+            data = {**named, **item}
+        line = document.lines.find(prefix)
+        yield from _flatten(replace(document, data=data, prefix=prefix, line=line))
+
+
+def _join(path: str, name: str) -> str:
+    if not path or not name:
+        return path or name
+    return f"{path}{name}" if name.startswith("[") else f"{path}.{name}"
