@@ -23,7 +23,7 @@ setup: $(READY)  ## make .venv from the pinned requirements (only when they chan
 $(READY): requirements/dev.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "headroom needs Python 3.11 or newer: install it, or make PYTHON=/path/to/python" >&2; exit 1; }
 	@echo "setting up $(VENV) with $$($(PYTHON) --version)" >&2
-	@test -x $(PY) || $(PYTHON) -m venv $(VENV) >&2
+	@$(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) >&2
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt >&2
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . >&2
 	@touch $@

@@ -1,0 +1,80 @@
+"""What a person sees when something goes wrong: one clear line, a hint, the right exit code.
+
+The last net under every verb. Trouble that we foresaw is a `HeadroomError` and knows its own exit
+code; anything else is a bug of ours, told in one line, with the traceback on request. Neighbours:
+`headroom.errors` has the root of the errors, `main` runs every verb through `guarded`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+
+from headroom.errors import HeadroomError
+
+YES = 0
+NO = 1
+MISUSE = 2
+UNREACHABLE = 3
+BUG = 4
+INTERRUPTED = 130
+
+DEBUG_VARIABLE = "HEADROOM_DEBUG"
+
+
+class Answer(HeadroomError):
+    """The question was fine and the answer is no: not found, not held, expectation failed."""
+
+    exit_code = NO
+
+
+class Misuse(HeadroomError):
+    """The command cannot be understood as given."""
+
+    exit_code = MISUSE
+
+
+def guarded(body: Callable[[], object]) -> int:
+    """Run a command and return its exit code; whatever happens, no traceback unasked."""
+    try:
+        body()
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else YES
+    except HeadroomError as trouble:
+        _tell(trouble.message, trouble.hint)
+        _traceback_if_asked()
+        return trouble.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # The reader (`head`, `less`) has seen enough.
+        _silence_stdout()
+        return YES
+    except Exception as bug:  # The driver's last net: everything foreseen is caught above.
+        _tell(f"this is a bug in headroom: {type(bug).__name__}: {bug}", _where_details_are(bug))
+        _traceback_if_asked()
+        return BUG
+    return YES
+
+
+def _tell(message: str, hint: str) -> None:
+    sys.stderr.write(f"headroom: {message}\n")
+    if hint:
+        sys.stderr.write(f"  {hint}\n")
+
+
+def _where_details_are(bug: BaseException) -> str:
+    frames = traceback.extract_tb(bug.__traceback__)
+    place = f"in {frames[-1].name}, line {frames[-1].lineno}; " if frames else ""
+    return f"{place}run it again with {DEBUG_VARIABLE}=1 for the traceback, and please report it"
+
+
+def _traceback_if_asked() -> None:
+    if os.environ.get(DEBUG_VARIABLE):
+        traceback.print_exc()
+
+
+def _silence_stdout() -> None:
+    """Keep the interpreter from complaining about the closed pipe when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,56 @@
+"""The `headroom` command: every verb, under one net for errors.
+
+One file a verb; this one only hangs them up. Verbs import their heavy parts inside their functions,
+so that `headroom --help` answers at once. Also installed as `kubectl-headroom`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from headroom import __version__
+from headroom.cli.errors import guarded
+from headroom.cli.output import put
+
+HELP = """Keep Kubernetes capacity ready, and hand it to the pods it was kept for.
+
+New here? `headroom demo` plays a story on an embedded cluster; nothing else is needed.
+"""
+
+EPILOGUE = (
+    "Exit codes: 0 yes, 1 no (an answer), 2 misuse, 3 cannot reach the cluster, 4 a bug of ours."
+)
+
+app = typer.Typer(
+    name="headroom",
+    help=HELP,
+    epilog=EPILOGUE,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def root() -> None:
+    """Make `app` a group even while it has one verb."""
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    put(__version__)
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code."""
+    return guarded(lambda: app(args=list(arguments), prog_name="headroom"))
+
+
+def main() -> None:
+    """The entry point of `headroom` and of `kubectl headroom`."""
+    sys.exit(run_command(sys.argv[1:]))

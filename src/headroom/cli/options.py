@@ -1,0 +1,67 @@
+"""Options that several verbs share, so that each means and is spelt the same everywhere.
+
+Annotated types only: typer reads them from the verbs' signatures. Each can also be set in the
+environment, because that is how a Deployment configures an operator.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headroom.cli.errors import Misuse
+from headroom.cli.output import Format
+
+Kubeconfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--kubeconfig",
+        metavar="FILE",
+        envvar="HEADROOM_KUBECONFIG",
+        help="Credentials of the cluster. [default: $KUBECONFIG, then ~/.kube/config]",
+    ),
+]
+Context = Annotated[
+    str,
+    typer.Option(
+        "--context",
+        metavar="NAME",
+        envvar="HEADROOM_CONTEXT",
+        help="Context of the kubeconfig. [default: its current one]",
+    ),
+]
+Output = Annotated[Format, typer.Option("--output", "-o", help="How to print the answer.")]
+Namespace = Annotated[
+    str,
+    typer.Option("--namespace", "-n", metavar="NAME", help="Look in this namespace only."),
+]
+From = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--from",
+        metavar="FILE",
+        help="Ask a simulation's result, a dump or manifests instead of a cluster. Repeatable.",
+    ),
+]
+Dialects = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dialect",
+        metavar="NAME",
+        envvar="HEADROOM_DIALECT",
+        help="Serve another system's manifests too. Repeatable.",
+    ),
+]
+
+KNOWN_DIALECTS: tuple[str, ...] = ()
+
+
+def known_dialects(names: list[str] | None) -> tuple[str, ...]:
+    """Return the dialects asked for, or say which there are."""
+    for name in names or ():
+        if name not in KNOWN_DIALECTS:
+            known = ", ".join(KNOWN_DIALECTS) or "none in this version"
+            raise Misuse(f"--dialect {name}: there is no such dialect", f"known: {known}")
+    return tuple(names or ())

@@ -1,0 +1,72 @@
+"""How verbs print: tables for people, JSON and YAML for programs; data on stdout, talk on stderr.
+
+Tables are kubectl's kind: capital headings, columns padded with spaces, no frames, the same in a
+pipe as on a terminal. JSON and YAML keep the order they are given. `NO_COLOR` is rich's business.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+GAP = "   "
+
+
+class Format(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+
+
+def say(text: str) -> None:
+    """Talk to the person; never part of the data."""
+    sys.stderr.write(f"{text}\n")
+
+
+def put(text: str) -> None:
+    """Write data."""
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Lay out a table; an empty cell shows as a dash."""
+    lines = [list(headings), *([cell or "-" for cell in row] for row in rows)]
+    widths = [max(len(line[index]) for line in lines) for index in range(len(headings))]
+    return "\n".join(
+        GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def document(value: Any, form: Format) -> str:
+    """Write one value as JSON or YAML."""
+    if form is Format.JSON:
+        return json.dumps(value, indent=2, ensure_ascii=False)
+    return documents([value])
+
+
+def documents(values: Sequence[Any]) -> str:
+    """Write values as YAML documents, in kubectl's manner."""
+    import yaml
+
+    return yaml.dump_all(
+        values,
+        Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper),
+        sort_keys=False,
+        allow_unicode=True,
+        explicit_start=len(values) > 1,
+        width=120,
+    )
+
+
+def console() -> Console:
+    """Return where pictures are drawn: stdout, plain when it is not a terminal."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())

@@ -1,0 +1,107 @@
+"""The operator's small web server: is it alive, is it ready, and its numbers.
+
+Knows nothing of the engine: it asks a `Health` that the operator keeps. Metrics are rendered
+in a thread, because a large registry takes longer than a watch event may wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from headroom.runtime.metrics import Metrics
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@dataclass(slots=True)
+class Health:
+    """How the operator feels; its driver writes it, probes read it.
+
+    A standby that is synced is ready: it can take over, so a rolling update may go on. `failed` is
+    what went wrong for good: then it is no longer alive and wants a restart.
+    """
+
+    synced: bool = False
+    leading: bool = False
+    stopping: bool = False
+    failed: str = ""
+
+    @property
+    def ready(self) -> bool:
+        return self.synced and not self.stopping and not self.failed
+
+    def describe(self) -> str:
+        """Say in one line how things stand."""
+        if self.failed:
+            return f"failed: {self.failed}"
+        if self.stopping:
+            return "stopping"
+        if not self.synced:
+            return "waiting for the caches to sync"
+        return "leading" if self.leading else "standby"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """Read `HOST:PORT`, `:PORT` (every interface) or `[::1]:PORT`; else a ValueError."""
+        host, colon, port = text.rpartition(":")
+        if not colon or not port.isdecimal() or int(port) > 65535:
+            raise ValueError(f"{text!r} is not HOST:PORT, as in 127.0.0.1:8080")
+        return cls(host.removeprefix("[").removesuffix("]") or "0.0.0.0", int(port))
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+class HttpServer:
+    """Serves /healthz, /readyz and /metrics between `start` and `stop`."""
+
+    def __init__(self, address: Address, health: Health, metrics: Metrics) -> None:
+        self._address = address
+        self._health = health
+        self._metrics = metrics
+        self._runner: web.AppRunner | None = None
+
+    async def start(self) -> Address:
+        """Listen, and return where: port 0 asks the system for a free one."""
+        runner = web.AppRunner(self._app(), access_log=None)
+        await runner.setup()
+        self._runner = runner
+        site = web.TCPSite(runner, self._address.host, self._address.port)
+        await site.start()
+        host, port = runner.addresses[0][:2]
+        return Address(host, port)
+
+    async def stop(self) -> None:
+        """Close the port; calling it twice is fine."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    def _app(self) -> web.Application:
+        app = web.Application()
+        app.router.add_get("/healthz", self._healthz)
+        app.router.add_get("/readyz", self._readyz)
+        app.router.add_get("/metrics", self._scrape)
+        return app
+
+    async def _healthz(self, request: web.Request) -> web.Response:
+        status = 500 if self._health.failed else 200
+        return web.Response(text=f"{self._health.describe()}\n", status=status)
+
+    async def _readyz(self, request: web.Request) -> web.Response:
+        status = 200 if self._health.ready else 503
+        return web.Response(text=f"{self._health.describe()}\n", status=status)
+
+    async def _scrape(self, request: web.Request) -> web.Response:
+        body = await asyncio.to_thread(self._metrics.render)
+        return web.Response(body=body, headers={"Content-Type": METRICS_TYPE})

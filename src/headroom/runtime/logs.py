@@ -1,0 +1,99 @@
+"""What the operator says of itself: the names of its log events, and how lines look.
+
+Every event name is a member of `LogEvent`, so that people can search for it and the docs can list
+it. A terminal gets short prose, anything else one JSON object a line. The driver calls `configure`
+once; everyone else takes a logger from `get_logger` and passes facts as keywords, never sentences.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from enum import StrEnum
+from typing import TextIO, cast
+
+import structlog
+from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
+
+LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+
+
+class LogEvent(StrEnum):
+    """Every event name that the operator logs; `docs/reference/events.md` explains each."""
+
+    STARTING = "starting"
+    SYNCED = "synced"
+    STANDBY = "standby"
+    LEADING = "leading"
+    READY = "ready"
+    PLAN = "plan"
+    ACTION = "action"
+    SLOT_HELD = "slot_held"
+    SLOT_LOST = "slot_lost"
+    CLAIMED = "claimed"
+    RETURNED = "returned"
+    MISSED = "missed"
+    EXPIRED = "expired"
+    HANDOVER_FAILED = "handover_failed"
+    STOLEN = "stolen"
+    DENIED = "denied"
+    UNAVAILABLE = "unavailable"
+    INVALID = "invalid"
+    LEADERSHIP_LOST = "leadership_lost"
+    HTTP_LISTENING = "http_listening"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    BUG = "bug"
+
+
+def configure(level: str = "info", *, form: str = "auto", stream: TextIO | None = None) -> None:
+    """Set up logging for this process: `form` is prose, json, or auto (prose on a terminal)."""
+    target = stream or sys.stderr
+    prose = form == "prose" or (form == "auto" and target.isatty())
+    structlog.configure(
+        processors=_processors(prose=prose, colors=prose and target.isatty()),
+        wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
+        logger_factory=structlog.PrintLoggerFactory(file=target),
+        cache_logger_on_first_use=False,
+    )
+
+
+def get_logger(**facts: object) -> FilteringBoundLogger:
+    """Return a logger that adds `facts` to each of its lines."""
+    return cast(FilteringBoundLogger, structlog.get_logger(**facts))
+
+
+def _processors(*, prose: bool, colors: bool) -> list[Processor]:
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        _plain_values,
+    ]
+    if prose:
+        return [
+            *shared,
+            structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False),
+            structlog.dev.ConsoleRenderer(colors=colors, pad_event_to=16, sort_keys=False),
+        ]
+    return [
+        *shared,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
+        structlog.processors.format_exc_info,
+        structlog.processors.JSONRenderer(sort_keys=False),
+    ]
+
+
+def _plain_values(logger: WrappedLogger, method: str, facts: EventDict) -> EventDict:
+    """Write keys, parents and the like as people spell them, not as their reprs."""
+    return {
+        name: value
+        if value is None
+        or isinstance(value, bool | int | float | list | dict | tuple | BaseException)
+        else str(value)
+        for name, value in facts.items()
+    }

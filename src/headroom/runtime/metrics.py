@@ -1,0 +1,114 @@
+"""The operator's numbers, in a Prometheus registry of their own.
+
+A registry per operator, not the library's global one, so that a test or a simulation can run
+several side by side. No label ever carries the name of a pod, a node or a hold: what labels can
+grow is bounded by the code (phases, doors, kinds of action), not by the cluster.
+`docs/reference/metrics.md` explains each; a tidy test keeps it complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+HANDOVER_BUCKETS = (0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.2, 0.35, 0.5, 1, 2, 5, 10, 30)
+WAIT_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600)
+PLAN_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
+
+PHASES = ("Pending", "Waiting", "Available", "Succeeded", "Failed")
+
+
+class Metrics:
+    """Every number the operator publishes."""
+
+    def __init__(self, version: str) -> None:
+        self.registry = CollectorRegistry()
+        self._about_holds()
+        self._about_owners()
+        self._about_the_operator()
+        self.build_info.labels(version).set(1)
+
+    def _about_holds(self) -> None:
+        self.holds = Gauge("headroom_holds", "Holds by phase.", ["phase"], registry=self.registry)
+        self.held = Gauge(
+            "headroom_held",
+            "What guardians keep on nodes, in base units (cores, bytes, pieces).",
+            ["resource"],
+            registry=self.registry,
+        )
+        self.time_to_held = Histogram(
+            "headroom_time_to_held_seconds",
+            "From the creation of a hold to its guardian on a node.",
+            buckets=WAIT_BUCKETS,
+            registry=self.registry,
+        )
+        for phase in PHASES:
+            self.holds.labels(phase)
+
+    def _about_owners(self) -> None:
+        self.handover = Histogram(
+            "headroom_handover_seconds",
+            "From the first write of a handover to its owner bound.",
+            ["door"],
+            buckets=HANDOVER_BUCKETS,
+            registry=self.registry,
+        )
+        self.owner_wait = Histogram(
+            "headroom_owner_pod_wait_seconds",
+            "From the creation of an owner pod to its binding.",
+            buckets=WAIT_BUCKETS,
+            registry=self.registry,
+        )
+        self.hits = Counter("headroom_hits", "Owners that got a hold.", registry=self.registry)
+        self.misses = Counter(
+            "headroom_misses",
+            "Pods that an owner rule matched and for which no hold was free.",
+            registry=self.registry,
+        )
+        self.stolen = Counter(
+            "headroom_stolen",
+            "Handovers whose room a stranger took.",
+            registry=self.registry,
+        )
+
+    def _about_the_operator(self) -> None:
+        self.actions = Counter(
+            "headroom_actions",
+            "Writes to the cluster, by kind and by what became of them.",
+            ["kind", "outcome"],
+            registry=self.registry,
+        )
+        self.plan_seconds = Histogram(
+            "headroom_plan_seconds",
+            "Time spent on deciding, per plan.",
+            buckets=PLAN_BUCKETS,
+            registry=self.registry,
+        )
+        self.watch_events = Counter(
+            "headroom_watch_events",
+            "Changes that the cluster told us of, by kind of object.",
+            ["kind"],
+            registry=self.registry,
+        )
+        self.leader = Gauge(
+            "headroom_leader", "1 while this replica leads.", registry=self.registry
+        )
+        self.synced = Gauge(
+            "headroom_synced", "1 once every cache is synced.", registry=self.registry
+        )
+        self.build_info = Gauge(
+            "headroom_build_info",
+            "Always 1; tells the version.",
+            ["version"],
+            registry=self.registry,
+        )
+
+    def count_holds(self, by_phase: Mapping[str, int]) -> None:
+        """Set the number of holds in each phase; what is not named is none."""
+        for phase in PHASES:
+            self.holds.labels(phase).set(by_phase.get(phase, 0))
+
+    def render(self) -> bytes:
+        """Return the text that Prometheus scrapes."""
+        return generate_latest(self.registry)

@@ -1,0 +1,23 @@
+"""Tables line up, documents keep their order."""
+
+from __future__ import annotations
+
+from headroom.cli.output import Format, columns, document, documents
+
+
+def test_columns_line_up_and_an_empty_cell_is_a_dash() -> None:
+    table = columns(("NAME", "NODE"), [("a", "general-0"), ("nightly", "")])
+    assert table == "NAME      NODE\na         general-0\nnightly   -"
+
+
+def test_a_table_without_rows_still_has_its_headings() -> None:
+    assert columns(("NAME", "NODE"), []) == "NAME   NODE"
+
+
+def test_json_keeps_the_order_it_is_given() -> None:
+    assert document({"b": 1, "a": "ü"}, Format.JSON) == '{\n  "b": 1,\n  "a": "ü"\n}'
+
+
+def test_yaml_documents_are_separated_as_kubectl_reads_them() -> None:
+    assert documents([{"b": 1}, {"a": 2}]) == "---\nb: 1\n---\na: 2\n"
+    assert document({"b": 1, "a": 2}, Format.YAML) == "b: 1\na: 2\n"

@@ -1,0 +1,79 @@
+"""The probes tell what is; the numbers are Prometheus' own format."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import aiohttp
+import pytest
+
+from headroom.runtime.http import Address, Health, HttpServer
+from headroom.runtime.metrics import Metrics
+
+
+def answers(health: Health, *paths: str) -> list[tuple[int, str]]:
+    """Start a server, ask it for each path, stop it."""
+
+    async def ask() -> list[tuple[int, str]]:
+        server = HttpServer(Address("127.0.0.1", 0), health, Metrics("0.0.0"))
+        address = await server.start()
+        try:
+            async with aiohttp.ClientSession(f"http://{address}") as session:
+                found = []
+                for path in paths:
+                    async with session.get(path) as response:
+                        found.append((response.status, await response.text()))
+                return found
+        finally:
+            await server.stop()
+            await server.stop()
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("health", "alive", "ready", "text"),
+    [
+        (Health(), 200, 503, "waiting for the caches to sync"),
+        (Health(synced=True), 200, 200, "standby"),
+        (Health(synced=True, leading=True), 200, 200, "leading"),
+        (Health(synced=True, stopping=True), 200, 503, "stopping"),
+        (Health(synced=True, failed="rights"), 500, 503, "failed: rights"),
+    ],
+)
+def test_the_probes_say_how_the_operator_feels(
+    health: Health, alive: int, ready: int, text: str
+) -> None:
+    line = f"{text}\n"
+    assert answers(health, "/healthz", "/readyz") == [(alive, line), (ready, line)]
+
+
+def test_metrics_are_served_with_help_and_type() -> None:
+    ((status, text),) = answers(Health(), "/metrics")
+    assert status == 200
+    assert "# TYPE headroom_hits_total counter" in text
+    assert 'headroom_build_info{version="0.0.0"} 1.0' in text
+
+
+def test_an_unknown_path_is_not_found() -> None:
+    ((status, _),) = answers(Health(), "/secrets")
+    assert status == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("127.0.0.1:8080", Address("127.0.0.1", 8080)),
+        (":9090", Address("0.0.0.0", 9090)),
+        ("[::1]:0", Address("::1", 0)),
+    ],
+)
+def test_an_address_is_read_as_people_write_it(text: str, address: Address) -> None:
+    assert Address.parse(text) == address
+
+
+@pytest.mark.parametrize("text", ["8080", "localhost", "a:b", "a:70000", "", "a:-1"])
+def test_a_wrong_address_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape("127.0.0.1:8080")):
+        Address.parse(text)

@@ -1,0 +1,50 @@
+"""A machine reads JSON, a person reads prose."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from headroom.core.objects import Key
+from headroom.runtime.logs import LogEvent, configure, get_logger
+
+
+@pytest.fixture(autouse=True)
+def _fresh_logging() -> Iterator[None]:
+    yield
+    structlog.reset_defaults()
+
+
+def test_a_pipe_gets_one_json_object_a_line() -> None:
+    stream = io.StringIO()
+    configure("info", stream=stream)
+    get_logger(replica="a").info(LogEvent.SLOT_HELD, hold=Key("ml", "nightly"), node="n1", took=0.2)
+    line = json.loads(stream.getvalue())
+    assert line.pop("ts").endswith("Z")
+    assert line == {
+        "replica": "a",
+        "hold": "ml/nightly",
+        "node": "n1",
+        "took": 0.2,
+        "event": "slot_held",
+        "level": "info",
+    }
+
+
+def test_prose_names_the_event_and_its_facts() -> None:
+    stream = io.StringIO()
+    configure("info", form="prose", stream=stream)
+    get_logger().info(LogEvent.CLAIMED, owner=Key("ml", "train-0"))
+    assert "claimed" in stream.getvalue()
+    assert "owner=ml/train-0" in stream.getvalue()
+
+
+def test_what_is_below_the_level_is_not_written() -> None:
+    stream = io.StringIO()
+    configure("warning", stream=stream)
+    get_logger().info(LogEvent.PLAN)
+    assert stream.getvalue() == ""
