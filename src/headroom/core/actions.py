@@ -100,7 +100,7 @@ class Disclaim:
 
 @dataclass(frozen=True, slots=True)
 class MarkUnschedulable:
-    """Say on the pod (condition PodScheduled=False/Unschedulable) why our scheduler cannot place it.
+    """Say on the pod (condition PodScheduled=False/Unschedulable) why we cannot place it.
 
     Autoscalers act on this condition.
     """

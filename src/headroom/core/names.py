@@ -29,4 +29,5 @@ PREEMPTIBLE_CLASS = "headroom-preemptible"
 PREEMPTIBLE_PRIORITY = -10
 
 LEASE_NAME = "headroom-operator"
+NODE_ANNOTATION = f"{GROUP}/node"  # on a latch: the node whose room it keeps
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"

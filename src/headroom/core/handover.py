@@ -1,0 +1,153 @@
+"""The two doors: the exact order of writes that gives a guardian's room to its owner alone.
+
+Why this order holds is measured and explained in docs/concepts/handover.md. In short:
+kube-scheduler sees pods in one ordered stream and counts a nominated pod on its node, so whatever
+stands nominated before the guardian is deleted keeps the room from everyone else.
+
+    door 1   nominate owner → delete guardian → remove gate            (kube-scheduler binds)
+    door 2   make latch → nominate latch → delete guardians → bind     (we bind; latch goes later)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence as Seq
+
+from headroom.core.actions import (
+    Action,
+    Bind,
+    CreateGuardian,
+    CreateLatch,
+    DeletePod,
+    Nominate,
+    Ungate,
+)
+from headroom.core.claims import Offer
+from headroom.core.holds import Hold
+from headroom.core.names import CLAIM_GATE
+from headroom.core.naming import guardian_name, latch_name
+from headroom.core.objects import Key, Parent, Pod
+from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
+from headroom.core.resources import EMPTY, Resources
+
+Claim = tuple[Pod, Offer]
+
+
+def ungate(pod: Pod) -> Ungate:
+    """Remove our gate and no other."""
+    return Ungate(pod.key, pod.uid, CLAIM_GATE, pod.gates.index(CLAIM_GATE))
+
+
+def through_gate(pod: Pod, offer: Offer, latches: str) -> Sequence:
+    """Door 1. What stays held of a reusable hold is kept by a latch until its guardian is back."""
+    parent, node = offer.hold.parent, offer.node
+    nominate = Nominate(pod.key, pod.uid, node, parent)
+    delete = DeletePod(offer.guardian.key, offer.guardian.uid)
+    steps: tuple[tuple[Action, ...], ...]
+    if offer.kept:
+        latch = _latch(latches, parent, node, offer.kept, (pod.uid,))
+        keep = CreateGuardian(
+            guardian_name(offer.hold), offer.hold, offer.kept, node=node, bound=True
+        )
+        steps = (
+            (latch,),
+            (Nominate(latch.key, "", node), nominate),
+            (delete,),
+            (keep, ungate(pod)),
+        )
+    else:
+        steps = ((nominate,), (delete,), (ungate(pod),))
+    return Sequence("door1", (pod_subject(pod.key), hold_subject(parent)), steps)
+
+
+def finish_gate(pod: Pod, guardian: Pod | None) -> Sequence:
+    """Go on where a nominated owner was left: its guardian first, if still there, then its gate."""
+    first = ((DeletePod(guardian.key, guardian.uid),),) if guardian else ()
+    return Sequence("door1-finish", (pod_subject(pod.key),), (*first, (ungate(pod),)))
+
+
+def through_latch(claims: Seq[Claim], latches: str) -> Sequence:
+    """Door 2, for owners that go to one node together: they share one latch."""
+    node = claims[0][1].node
+    latch = _claims_latch(claims, latches)
+    deletes = tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in claims)
+    binds = tuple(Bind(pod.key, pod.uid, node, offer.hold.parent) for pod, offer in claims)
+    keeps = tuple(
+        CreateGuardian(guardian_name(offer.hold), offer.hold, offer.kept, node=node, bound=True)
+        for _, offer in claims
+        if offer.kept
+    )
+    return Sequence(
+        "door2",
+        _subjects(claims, node),
+        ((latch,), (Nominate(latch.key, "", node),), deletes, (*binds, *keeps)),
+    )
+
+
+def latch_only(claims: Seq[Claim], latches: str) -> Sequence:
+    """The first half of door 2, for an owner that also needs free room of the node.
+
+    Cycles of kube-scheduler that began before may still take that free room, so the rest happens
+    when the latch has stood for a while and the owner is seen to fit still.
+    """
+    node = claims[0][1].node
+    latch = _claims_latch(claims, latches)
+    return Sequence(
+        "door2-slow", _subjects(claims, node), ((latch,), (Nominate(latch.key, "", node),))
+    )
+
+
+def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
+    """Stand a latch on free room for a pod of ours that matches no hold."""
+    parent = Parent("v1", "Pod", pod.key.namespace, pod.key.name, pod.uid)
+    claim = ((f"{pod.key}/{pod.uid}", ""),)
+    latch = _latch(latches, parent, node, pod.requests, (pod.uid,), claim)
+    return Sequence("place", (pod_subject(pod.key),), ((latch,), (Nominate(latch.key, "", node),)))
+
+
+def resize(hold: Hold, node: str, guardian: Pod | None, size: Resources, latches: str) -> Sequence:
+    """Replace a guardian by one of another size on the same node, never leaving the room bare."""
+    now = guardian.requests if guardian else EMPTY
+    latch = _latch(latches, hold.parent, node, size.largest(now), (hold.parent.uid, repr(size)))
+    remove = ((DeletePod(guardian.key, guardian.uid),),) if guardian else ()
+    keep = CreateGuardian(guardian_name(hold), hold, size, node=node, bound=True)
+    return Sequence(
+        "resize",
+        (hold_subject(hold.parent), node_subject(node)),
+        ((latch,), (Nominate(latch.key, "", node),), *remove, (keep,)),
+    )
+
+
+def _claims_latch(claims: Seq[Claim], latches: str) -> CreateLatch:
+    """One latch as large as the guardians, or as what comes in their place if that is more."""
+    before, after = EMPTY, EMPTY
+    for pod, offer in claims:
+        before = before + offer.guardian.requests
+        after = after + pod.requests + offer.kept
+    return _latch(
+        latches,
+        claims[0][1].hold.parent,
+        claims[0][1].node,
+        before.largest(after),
+        (pod.uid for pod, _ in claims),
+        tuple((f"{pod.key}/{pod.uid}", str(offer.hold.parent)) for pod, offer in claims),
+    )
+
+
+def _latch(
+    namespace: str,
+    parent: Parent,
+    node: str,
+    requests: Resources,
+    whom: Iterable[str],
+    claims: tuple[tuple[str, str], ...] = (),
+) -> CreateLatch:
+    return CreateLatch(Key(namespace, latch_name(node, whom)), parent, requests, node, claims)
+
+
+def _subjects(claims: Seq[Claim], node: str) -> tuple[str, ...]:
+    return (
+        node_subject(node),
+        *(pod_subject(pod.key) for pod, _ in claims),
+        *(hold_subject(offer.hold.parent) for _, offer in claims),
+    )

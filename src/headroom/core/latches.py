@@ -1,0 +1,74 @@
+"""What to do about a latch: finish the handover it stands for, or take it away in time.
+
+A latch says by its claims which pod was to get which hold; an empty hold means free room of the
+node. Everything here is worked out from what is in the API, so a restarted operator does the same.
+
+    claims open ──(stood long enough, owner fits)──▶ delete guardian, bind ──▶ claims settled
+        └──(owner gone or does not fit)─────────────────────────────────────▶ claims settled
+    claims settled ──(linger)──▶ latch deleted
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headroom.core.actions import Action, Bind, DeletePod
+from headroom.core.holds import Hold
+from headroom.core.names import CLAIMS_ANNOTATION
+from headroom.core.objects import Key, Pod
+from headroom.core.plan import Sequence, hold_subject, pod_subject
+
+
+@dataclass(frozen=True, slots=True)
+class LatchClaim:
+    """One line of a latch's claims: this pod was to get this hold (or free room, if empty)."""
+
+    owner: Key
+    uid: str
+    parent: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenClaim:
+    """A claim whose owner still waits: can it be finished, and if not, why."""
+
+    owner: Pod
+    hold: Hold | None
+    guardian: Pod | None
+    unfit: str | None
+
+
+def claims_text(claims: tuple[tuple[str, str], ...]) -> str:
+    """Spell a latch's claims, a line each."""
+    return "\n".join(f"{owner} {parent}".rstrip() for owner, parent in claims)
+
+
+def claims_on(latch: Pod) -> tuple[LatchClaim, ...]:
+    """Read a latch's claims; a line that is not ours is passed over."""
+    claims = []
+    for line in latch.annotations.get(CLAIMS_ANNOTATION, "").splitlines():
+        owner, _, parent = line.partition(" ")
+        parts = owner.split("/")
+        if len(parts) == 3:
+            claims.append(LatchClaim(Key(parts[0], parts[1]), parts[2], parent))
+    return tuple(claims)
+
+
+def finish(latch: Pod, claim: OpenClaim) -> Sequence | None:
+    """Hand over what the latch keeps, or nothing if the owner no longer fits."""
+    if claim.unfit is not None:
+        return None
+    subjects = [pod_subject(latch.key), pod_subject(claim.owner.key)]
+    steps: list[tuple[Action, ...]] = []
+    if claim.hold is not None:
+        subjects.append(hold_subject(claim.hold.parent))
+    if claim.guardian is not None:
+        steps.append((DeletePod(claim.guardian.key, claim.guardian.uid),))
+    parent = claim.hold.parent if claim.hold is not None else None
+    steps.append((Bind(claim.owner.key, claim.owner.uid, latch.nominated, parent),))
+    return Sequence("door2-finish", tuple(subjects), tuple(steps))
+
+
+def remove(latch: Pod) -> Sequence:
+    """Take a latch away."""
+    return Sequence("unlatch", (pod_subject(latch.key),), ((DeletePod(latch.key, latch.uid),),))

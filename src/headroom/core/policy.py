@@ -1,0 +1,44 @@
+"""The operator's knobs, each with a default that works and the reason it exists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from headroom.core.names import SCHEDULER_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    namespace: str = "default"
+    """Where latches live: the operator's own namespace, so that they use up no tenant's quota."""
+
+    scheduler_names: frozenset[str] = frozenset({SCHEDULER_NAME})
+    """Scheduler names that we answer to; a dialect may add its own."""
+
+    across_namespaces: bool = False
+    """Whether a hold may serve pods of another namespace."""
+
+    latch_linger: timedelta = timedelta(milliseconds=500)
+    """How long a latch outlives the bind: longer than any scheduling cycle begun before it."""
+
+    free_room_wait: timedelta = timedelta(milliseconds=500)
+    """How long a latch stands on free room before we look again and bind: the same cycles."""
+
+    patience: timedelta = timedelta(seconds=5)
+    """How long an owner waits for a matching hold that is on its way, before it goes without."""
+
+    guardian_retry: timedelta = timedelta(seconds=2)
+    """First pause before a guardian that failed is made again; doubles up to two minutes."""
+
+    unbound_claim_limit: timedelta = timedelta(seconds=30)
+    """How long a released owner may stay unplaced before its hold is taken back."""
+
+    fresh_for: timedelta = timedelta(seconds=20)
+    """How long a claim index stays valid after its last renewal: the dead man's switch."""
+
+    fresh_renewal: timedelta = timedelta(seconds=6)
+    """How often it is renewed; several tries fit into `fresh_for`."""
+
+    handovers_at_once: int = 24
+    """Door 2 handovers in flight; more wait, and are then grouped by node."""

@@ -1,0 +1,279 @@
+"""Kubernetes quantities (`500m`, `1Gi`, `2e3`): read exactly, printed as Kubernetes prints them.
+
+The rules are those of apimachinery's `resource.Quantity`, its surprises included: what the API
+server accepts is accepted here, what it refuses is refused, and `str()` gives the text it would
+answer with. No float takes part. Below that, the step from texts to whole amounts by resource name
+and back; the vectors themselves live in `resources`, a pod's effective requests in `requests`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from types import MappingProxyType
+
+from headroom.core.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
+
+MAX_INT64 = 2**63 - 1
+_NANO = -9
+_MILLI = -3
+_SHORT_DIGITS = 18  # as many decimal digits always fit into an int64
+_LONGEST_TEXT = 1000
+
+_DECIMAL_SUFFIXES = {
+    "n": -9,
+    "u": -6,
+    "m": -3,
+    "": 0,
+    "k": 3,
+    "M": 6,
+    "G": 9,
+    "T": 12,
+    "P": 15,
+    "E": 18,
+}
+_DECIMAL_NAMES = {exponent: suffix for suffix, exponent in _DECIMAL_SUFFIXES.items()}
+_BINARY_SUFFIXES = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_BINARY_NAMES = {power // 10: suffix for suffix, power in _BINARY_SUFFIXES.items()}
+
+_PARTS = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[+-]?[0-9]*)")
+_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
+
+
+class QuantityError(ValueError):
+    """A text that the API server would not take as a quantity."""
+
+
+class Format(Enum):
+    """Which family of suffixes a quantity was written in, and is printed in again."""
+
+    DECIMAL_SI = "DecimalSI"
+    BINARY_SI = "BinarySI"
+    DECIMAL_EXPONENT = "DecimalExponent"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """The number `unscaled` × 10^`exponent`.
+
+    `kept` is the text as it was written, where Kubernetes repeats it instead of the canonical form.
+    """
+
+    unscaled: int
+    exponent: int = 0
+    format: Format = Format.DECIMAL_SI
+    kept: str = ""
+
+    def __str__(self) -> str:
+        return self.kept or self.canonical()
+
+    def canonical(self) -> str:
+        """Print without fraction and with the largest suffix that loses nothing."""
+        if self.unscaled == 0:
+            return "0"
+        if self.format is Format.BINARY_SI and self._prints_binary():
+            number, power = _without_factors(self.unscaled * 10**self.exponent, 1024)
+            return f"{number}{_BINARY_NAMES.get(power, '')}"
+        number, exponent = _without_factors(self.unscaled, 10)
+        exponent += self.exponent
+        number *= 10 ** (exponent % 3)
+        exponent -= exponent % 3
+        if self.format is Format.DECIMAL_EXPONENT:
+            return f"{number}e{exponent}" if exponent else str(number)
+        # Beyond E there is no suffix, and Kubernetes then prints none: 1000E becomes 1.
+        return f"{number}{_DECIMAL_NAMES.get(exponent, '')}"
+
+    def _prints_binary(self) -> bool:
+        """Whether it is a whole number of at least 1024; any other is printed in decimals."""
+        return self.exponent >= 0 and abs(self.unscaled) * 10**self.exponent >= 1024
+
+    def value(self) -> int:
+        """The number, rounded away from zero to a whole one, at most ±(2^63-1)."""
+        return self._scaled(self.exponent)
+
+    def milli_value(self) -> int:
+        """The number of thousandths, rounded away from zero to a whole one, at most ±(2^63-1)."""
+        return self._scaled(self.exponent - _MILLI)
+
+    def _scaled(self, exponent: int) -> int:
+        # Saturating is our own: past 2^63-1 the API's numbers wrap around or turn to zero, and a
+        # pod that asks for too much should fit nowhere rather than everywhere.
+        if exponent < 0:
+            scaled = _divided(self.unscaled, 10**-exponent)
+        else:
+            # A larger power overflows all the same, and might take for ever to work out.
+            scaled = self.unscaled * 10 ** min(exponent, 20)
+        return max(-MAX_INT64, min(MAX_INT64, scaled))
+
+
+@lru_cache(maxsize=8192)
+def parse_quantity(text: str) -> Quantity:
+    """Read a quantity; QuantityError says what is wrong with it.
+
+    Like the API server it takes a sign, point or suffix without digits (`+`, `.`, `Ki`) for zero
+    where its fast path reads them, and not where its slow path does (`Ei`).
+    """
+    text = text.strip(" ")
+    if len(text) > _LONGEST_TEXT:
+        raise QuantityError(f"a quantity of {len(text)} characters is too long to be meant")
+    parts = _PARTS.fullmatch(text) if text else None
+    if parts is None:
+        raise QuantityError(f"{text!r} is no quantity; write for example 500m, 2, 1.5Gi or 1e3")
+    sign, digits, fraction, suffix = parts.groups(default="")
+    power, quantity_format = _read_suffix(suffix, text)
+    binary = quantity_format is Format.BINARY_SI
+    digits = digits or "0"
+    exponent = (0 if binary else power) - len(fraction)
+    unscaled = int(f"{sign}{digits}{fraction}")
+    if _is_short(len(digits), len(fraction), power, binary):
+        kept = text if _is_kept(digits + fraction, exponent, binary) else ""
+        return Quantity(unscaled << power if binary else unscaled, exponent, quantity_format, kept)
+    if not any(character.isdigit() for character in text.removesuffix(suffix)):
+        raise QuantityError(f"{text!r} is no quantity: it has no digits")
+    if binary:
+        return _long_binary(unscaled << power, exponent)
+    return Quantity(*_rounded_to_nano(unscaled, exponent), quantity_format)
+
+
+def _read_suffix(suffix: str, text: str) -> tuple[int, Format]:
+    """Give the power (of two for binary suffixes, else of ten) and the format."""
+    if suffix in _DECIMAL_SUFFIXES:
+        return _DECIMAL_SUFFIXES[suffix], Format.DECIMAL_SI
+    if suffix in _BINARY_SUFFIXES:
+        return _BINARY_SUFFIXES[suffix], Format.BINARY_SI
+    written = _EXPONENT.fullmatch(suffix)
+    power = int(written[1]) if written else None
+    if power is None or not -MAX_INT64 - 1 <= power <= MAX_INT64:
+        raise QuantityError(
+            f"{text!r} is no quantity: its suffix {suffix!r} is none of n u m k M G T P E, "
+            "Ki Mi Gi Ti Pi Ei, or an exponent such as e3"
+        )
+    # Kubernetes keeps the exponent in an int32 and lets it wrap around.
+    return (power + 2**31) % 2**32 - 2**31, Format.DECIMAL_EXPONENT
+
+
+def _is_short(digits: int, fraction: int, power: int, binary: bool) -> bool:
+    """Whether Kubernetes reads such a number on its fast path, as an int64."""
+    if binary:
+        return fraction == 0 and digits + power * 3 // 10 < 15
+    return digits + fraction <= _SHORT_DIGITS and power - fraction >= _NANO
+
+
+def _is_kept(shifted: str, exponent: int, binary: bool) -> bool:
+    """Whether Kubernetes takes the text of a short number for canonical, and so repeats it."""
+    if binary:
+        return int(shifted) % 8 != 0
+    return exponent % 3 == 0 and not shifted.endswith("000") and shifted[0] != "0"
+
+
+def _long_binary(unscaled: int, exponent: int) -> Quantity:
+    """Round up to billionths and cap at 2^63-1, as only binary quantities are."""
+    unscaled, exponent = _rounded_to_nano(unscaled, exponent)
+    limit = MAX_INT64 * 10**-exponent
+    if abs(unscaled) > limit:
+        unscaled, exponent = (-MAX_INT64 if unscaled < 0 else MAX_INT64), 0
+    if 0 < abs(unscaled) < 10**-exponent:
+        return Quantity(unscaled, exponent, Format.DECIMAL_SI)
+    number, power = _without_factors(unscaled, 10) if exponent else (unscaled, 0)
+    # What is whole must be seen to be whole: 1.50Ki is 1536.
+    shift = min(power, -exponent)
+    return Quantity(number * 10 ** (power - shift), exponent + shift, Format.BINARY_SI)
+
+
+def _rounded_to_nano(unscaled: int, exponent: int) -> tuple[int, int]:
+    if exponent >= _NANO or unscaled == 0:
+        return unscaled, max(exponent, _NANO)
+    surplus = _NANO - exponent
+    # Past the last digit nothing but the rounding up is left.
+    return _divided(unscaled, 10 ** min(surplus, len(str(unscaled)))), _NANO
+
+
+def _divided(number: int, divisor: int) -> int:
+    """Divide, rounding away from zero."""
+    return -(-number // divisor) if number > 0 else number // divisor
+
+
+def _without_factors(number: int, factor: int) -> tuple[int, int]:
+    """Divide by `factor` as often as it goes; give what is left and how often."""
+    times = 0
+    while number and number % factor == 0:
+        number //= factor
+        times += 1
+    return number, times
+
+
+@lru_cache(maxsize=8192)
+def amount(name: str, text: str) -> int:
+    """Count a resource in whole units: CPU in thousandths, anything else in its own unit."""
+    quantity = parse_quantity(text)
+    return quantity.milli_value() if name == CPU else quantity.value()
+
+
+def parse_amounts(texts: Mapping[str, str | int | float]) -> Mapping[str, int]:
+    """Read a resource list as the API server would, keeping names whose amount is zero.
+
+    A container that asks for zero CPU differs from one that does not ask; where it does not matter,
+    use `parse_resources`. QuantityError names the resource.
+    """
+    return _parse_listed(_spelled(texts))[0]
+
+
+def parse_resources(texts: Mapping[str, str | int | float]) -> Resources:
+    """Read a resource list as the API server would; QuantityError names the resource."""
+    return _parse_listed(_spelled(texts))[1]
+
+
+def _spelled(texts: Mapping[str, str | int | float]) -> tuple[tuple[str, str], ...]:
+    """Write numbers out as JSON would, because the API server reads them as text as well."""
+    return tuple(
+        [(name, text if type(text) is str else _spell(text)) for name, text in texts.items()]
+    )
+
+
+def _spell(number: str | int | float) -> str:
+    # In JSON a truth value is spelled true, which is no quantity; in Python it counts as 1.
+    return str(number).lower() if isinstance(number, bool) else str(number)
+
+
+@lru_cache(maxsize=4096)
+def _parse_listed(
+    listed: tuple[tuple[str, str], ...],
+) -> tuple[Mapping[str, int], Resources]:
+    amounts = {}
+    for name, text in listed:
+        try:
+            _refuse_unfit(name, text)
+            amounts[name] = amount(name, text)
+        except QuantityError as error:
+            raise QuantityError(f"{name}: {error}") from error
+    return MappingProxyType(amounts), Resources(amounts)
+
+
+def _refuse_unfit(name: str, text: str) -> None:
+    quantity = parse_quantity(text)
+    if quantity.unscaled < 0:
+        raise QuantityError(f"{text} must be greater than or equal to 0")
+    if _counts_whole_things(name) and quantity.milli_value() % 1000:
+        raise QuantityError(f"{text} must be a whole number")
+
+
+def _counts_whole_things(name: str) -> bool:
+    """Whether the API server takes only whole numbers: pods, and resources of other domains."""
+    return name == PODS or ("/" in name and "kubernetes.io/" not in name)
+
+
+def format_amount(name: str, units: int) -> str:
+    """Print what `amount` counted, in the canonical form usual for the resource."""
+    if name == CPU:
+        return Quantity(units, _MILLI).canonical()
+    if name in (MEMORY, EPHEMERAL_STORAGE) or name.startswith("hugepages-"):
+        return Quantity(units, format=Format.BINARY_SI).canonical()
+    return Quantity(units).canonical()
+
+
+def format_resources(resources: Resources) -> dict[str, str]:
+    """Print a vector as a resource list, in the order of its names."""
+    return {name: format_amount(name, resources[name]) for name in sorted(resources)}

@@ -1,0 +1,147 @@
+"""A hold's status and the events that tell of its changes, worked out from plain facts.
+
+Events are derived from the difference between what the object says and what it should say, so they
+are told once, and nothing but the object itself has to remember what was told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from headroom.core.actions import Tell
+from headroom.core.holds import Hold, HoldStatus, OwnerUse
+from headroom.core.objects import Condition, Key, Pod
+from headroom.core.resources import EMPTY, Resources
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """How a hold stands: its phase, the reason in one word and in a sentence, and its numbers."""
+
+    hold: Hold
+    phase: str
+    reason: str
+    message: str = ""
+    node: str = ""
+    used: Resources = EMPTY
+    degraded: bool = False
+
+
+def status_of(facts: Facts, now: datetime, owners: tuple[OwnerUse, ...] = ()) -> HoldStatus:
+    """Build the status that the facts call for, keeping the times of conditions that stay."""
+    hold = facts.hold
+    degraded = facts.degraded or facts.reason == "InvalidSpec"
+    ready = "True" if facts.phase == "Available" else "False"
+    progressing = "True" if facts.phase == "Pending" and not degraded else "False"
+    wanted = (
+        ("Ready", ready),
+        ("Progressing", progressing),
+        ("Degraded", "True" if degraded else "False"),
+    )
+    before = {condition.type: condition for condition in hold.status.conditions}
+    conditions = tuple(
+        Condition(
+            kind,
+            status,
+            facts.reason,
+            facts.message,
+            _since(before.get(kind), status, now),
+            hold.generation,
+        )
+        for kind, status in wanted
+    )
+    return HoldStatus(
+        phase=facts.phase,
+        node=facts.node,
+        allocatable=hold.template.pod.requests if facts.node else EMPTY,
+        allocated=facts.used,
+        owners=owners,
+        conditions=conditions,
+        observed_generation=hold.generation,
+    )
+
+
+def _since(before: Condition | None, status: str, now: datetime) -> datetime:
+    if before is not None and before.status == status and before.since is not None:
+        return before.since
+    return now.replace(microsecond=0)
+
+
+def tell_hold(hold: Hold, reason: str, message: str, now: datetime, warn: bool = False) -> Tell:
+    parent = hold.parent
+    return Tell(
+        parent.api_version,
+        parent.kind,
+        hold.key,
+        parent.uid,
+        "Warning" if warn else "Normal",
+        reason,
+        message,
+        now,
+    )
+
+
+def tell_pod(pod: Pod, reason: str, message: str, now: datetime, warn: bool = False) -> Tell:
+    level = "Warning" if warn else "Normal"
+    return Tell("v1", "Pod", pod.key, pod.uid, level, reason, message, now)
+
+
+def tellings(
+    hold: Hold, status: HoldStatus, owners: Mapping[str, Pod], now: datetime
+) -> tuple[Tell, ...]:
+    """The events that tell how a hold's status changes to `status`; `owners` by uid."""
+    before = hold.status
+    tells = list(_phase_tellings(hold, status, now))
+    had = {use.uid for use in before.owners}
+    for use in status.owners:
+        if use.uid in had:
+            continue
+        who = Key(use.namespace, use.name)
+        tells.append(tell_hold(hold, "Claimed", f"given to pod {who} on {status.node}", now))
+        if use.uid in owners:
+            message = f"runs in the room of {hold.parent} on {status.node}"
+            tells.append(tell_pod(owners[use.uid], "Claimed", message, now))
+    has = {use.uid for use in status.owners}
+    for use in before.owners:
+        if use.uid not in has and status.phase == "Available":
+            message = f"pod {use.namespace}/{use.name} gave its share back"
+            tells.append(tell_hold(hold, "Returned", message, now))
+    return tuple(tells)
+
+
+def _phase_tellings(hold: Hold, status: HoldStatus, now: datetime) -> tuple[Tell, ...]:
+    before, reason, message = hold.status, _reason(status), _message(status)
+    if reason == _reason(before) and before.phase == status.phase:
+        return ()
+    if reason == "InvalidSpec":
+        return (tell_hold(hold, "InvalidSpec", message, now, warn=True),)
+    if reason == "Expired":
+        return (tell_hold(hold, "Expired", message, now),)
+    if reason == "Unschedulable":
+        return (tell_hold(hold, "Unschedulable", message, now, warn=True),)
+    if reason == "GuardianRefused":
+        return (tell_hold(hold, "Unschedulable", message, now, warn=True),)
+    if reason == "PartiallyHeld":
+        return (tell_hold(hold, "PartiallyHeld", message, now, warn=True),)
+    if status.phase == "Available" and before.phase != "Available":
+        return (tell_hold(hold, "Held", f"room held on {status.node}", now),)
+    if status.phase == "Pending" and before.phase == "Available":
+        message = f"the guardian on {before.node} was lost; holding again"
+        return (tell_hold(hold, "Replaced", message, now, warn=True),)
+    return ()
+
+
+def _ready(status: HoldStatus) -> Condition | None:
+    return next((item for item in status.conditions if item.type == "Ready"), None)
+
+
+def _reason(status: HoldStatus) -> str:
+    ready = _ready(status)
+    return ready.reason if ready is not None else ""
+
+
+def _message(status: HoldStatus) -> str:
+    ready = _ready(status)
+    return ready.message if ready is not None else ""
