@@ -1,0 +1,92 @@
+"""Nodes of a control plane, seen through its API: made in thousands, waited for, removed.
+
+A fake node is a plain Node object with kwok's annotation and the capacity one likes. A node counts
+as ready when pods can be placed on it: condition Ready, and no taint that keeps them off for not
+being ready yet.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from http import HTTPStatus
+from urllib.parse import quote
+
+from testbed.api import Api, ApiFailure, Json
+from testbed.components import FAKE_NODE_ANNOTATION
+
+_NODES = "/api/v1/nodes"
+_POLL_S = 0.25
+_STARTING_TAINTS = (
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+)
+
+
+class NodesNotReady(Exception):
+    """Fewer nodes than wanted became ready in time."""
+
+
+def fake_node(name: str, capacity: Mapping[str, str], labels: Mapping[str, str]) -> Json:
+    """Return a Node that kwok will keep alive."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "annotations": {FAKE_NODE_ANNOTATION: "fake"},
+            "labels": {
+                "kubernetes.io/hostname": name,
+                "kubernetes.io/os": "linux",
+                "kubernetes.io/arch": "amd64",
+                "type": "kwok",
+                **labels,
+            },
+        },
+        "status": {"capacity": dict(capacity), "allocatable": dict(capacity)},
+    }
+
+
+def create(api: Api, nodes: Iterable[Json]) -> None:
+    api.for_each(lambda node: api.create(_NODES, node), nodes)
+
+
+def remove(api: Api, names: Iterable[str]) -> None:
+    """Delete the Node objects; those that are gone already are fine."""
+
+    def delete(name: str) -> None:
+        try:
+            api.delete(f"{_NODES}/{quote(name)}")
+        except ApiFailure as failure:
+            if failure.status != HTTPStatus.NOT_FOUND:
+                raise
+
+    api.for_each(delete, names)
+
+
+def is_ready(node: Json) -> bool:
+    """Say whether pods can be placed on the node, cordons aside."""
+    conditions = node.get("status", {}).get("conditions", ())
+    taints = node.get("spec", {}).get("taints", ())
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions) and not any(
+        taint["key"] in _STARTING_TAINTS for taint in taints
+    )
+
+
+def wait_ready(api: Api, count: int, names: Sequence[str], timeout_s: float) -> None:
+    """Return once `count` nodes are ready, of the named ones if any are named."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        # From the watch cache: cheap, and a moment's staleness only delays us by a poll.
+        nodes = api.items(f"{_NODES}?resourceVersion=0")
+        chosen = [n for n in nodes if not names or n["metadata"]["name"] in set(names)]
+        ready = sum(map(is_ready, chosen))
+        if ready >= count:
+            return
+        if time.monotonic() > deadline:
+            late = sorted(n["metadata"]["name"] for n in chosen if not is_ready(n))
+            raise NodesNotReady(
+                f"{ready} of {count} nodes ready after {timeout_s:g} s; not ready: "
+                f"{', '.join(late[:10]) or 'the others do not exist'}"
+            )
+        time.sleep(_POLL_S)
