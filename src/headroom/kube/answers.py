@@ -1,0 +1,110 @@
+"""What an API server said: the Answer to one request, its Status object, and both as an error.
+
+`client` makes Answers, `outcomes` reads those of writes, `refusal` words those of reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from headroom.kube.errors import Expired, Forbidden, NoSuchKind, Refused
+
+MAX_RETRY_AFTER = 60.0
+
+
+class Cause(msgspec.Struct):
+    reason: str = ""
+    message: str = ""
+    field: str = ""
+
+
+class Details(msgspec.Struct, rename="camel"):
+    name: str = ""
+    kind: str = ""
+    causes: tuple[Cause, ...] = ()
+    retry_after_seconds: float = 0.0
+
+
+class Status(msgspec.Struct):
+    """A metav1.Status, as far as it helps to say what happened."""
+
+    message: str = ""
+    reason: str = ""
+    code: int = 0
+    details: Details | None = None
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        return self.details.causes if self.details is not None else ()
+
+
+_STATUS = msgspec.json.Decoder(Status)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer; `retry_after` is zero where the server named no time."""
+
+    status: int
+    body: bytes
+    retry_after: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        return self.status < 300
+
+    def read_status(self) -> Status:
+        """The Status object in the body, or one made of what is there."""
+        return read_status(self.body, self.status)
+
+
+def read_status(body: bytes, code: int) -> Status:
+    """Read a Status; anything else (a proxy's page) becomes one with its first line as message."""
+    try:
+        status = _STATUS.decode(body)
+    except msgspec.MsgspecError:
+        first = body[:200].decode("utf-8", "replace").strip().partition("\n")[0]
+        return Status(message=first or f"HTTP {code}", code=code)
+    if not status.message:
+        status.message = status.reason or f"HTTP {code}"
+    status.code = status.code or code
+    return status
+
+
+def retry_after(headers: Mapping[str, str]) -> float:
+    """The seconds a server asks us to wait; dates and nonsense count as one second."""
+    value = headers.get("Retry-After")
+    if value is None:
+        return 0.0
+    try:
+        return min(max(float(value), 0.0), MAX_RETRY_AFTER)
+    except ValueError:
+        return 1.0
+
+
+def refusal(answer: Answer, what: str) -> Refused:
+    """Word a refused read: `what` is what we wanted, such as `list pods`."""
+    status = answer.read_status()
+    wait = answer.retry_after
+    match status.code:
+        case 403:
+            return Forbidden(
+                403,
+                f"cannot {what}: {status.message}",
+                "grant the right: `headroom install --dry-run` prints the RBAC objects",
+                wait,
+            )
+        case 404:
+            return NoSuchKind(
+                404,
+                f"cannot {what}: the cluster does not serve this kind",
+                "install it: headroom crds | kubectl apply --server-side -f -",
+                wait,
+            )
+        case 410:
+            return Expired(410, f"cannot {what}: {status.message}", retry_after=wait)
+        case code:
+            return Refused(code, f"cannot {what}: HTTP {code}: {status.message}", retry_after=wait)

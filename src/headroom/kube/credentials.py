@@ -1,0 +1,115 @@
+"""Turn a User into what a request carries, and keep it fresh: files re-read, plugins run again.
+
+`Credentials.due` is the cheap question asked before every request; `renew` is asked when the answer
+is yes, or when the server said 401. Running exec plugins is in `execplugin`.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from headroom.kube.access import Access, KeyPair, User
+from headroom.kube.errors import ConfigError
+from headroom.kube.execplugin import run_plugin
+
+TOKEN_FILE_SECONDS = 60.0
+EARLY_SECONDS = 30.0  # A token is replaced this long before it expires …
+PAUSE_SECONDS = 5.0  # … but a plugin that hands out dying ones is not run for every request.
+NEVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What requests carry for now: the Authorization header and the client certificate."""
+
+    authorization: str = ""
+    key_pair: KeyPair | None = None
+
+
+class Credentials:
+    """The current grant of one user, and when to ask for the next."""
+
+    def __init__(self, access: Access, clock: Callable[[], float] = time.time) -> None:
+        self._access = access
+        self._clock = clock
+        self._due_at = 0.0
+        self.grant = Grant()
+
+    @property
+    def due(self) -> bool:
+        """Whether the grant must be renewed before it is used."""
+        return self._clock() >= self._due_at
+
+    async def renew(self) -> Grant:
+        """Get the newest grant: re-read the file or run the plugin again."""
+        user = self._access.user
+        now = self._clock()
+        if user.token_file:
+            self.grant = Grant(f"Bearer {_read_token(user.token_file)}", user.key_pair)
+            self._due_at = now + TOKEN_FILE_SECONDS
+        elif user.token:
+            self.grant = Grant(f"Bearer {user.token}", user.key_pair)
+            self._due_at = NEVER
+        elif user.username:
+            self.grant = Grant(f"Basic {_basic(user)}", user.key_pair)
+            self._due_at = NEVER
+        elif user.plugin is not None:
+            issued = await run_plugin(user.plugin, self._access.endpoint, self._access.origin)
+            authorization = f"Bearer {issued.token}" if issued.token else ""
+            self.grant = Grant(authorization, issued.key_pair or user.key_pair)
+            self._due_at = max(issued.expires - EARLY_SECONDS, now + PAUSE_SECONDS)
+        else:
+            self.grant = Grant(key_pair=user.key_pair)
+            self._due_at = NEVER
+        return self.grant
+
+    def diagnosis(self) -> str:
+        """Say what may be wrong with a grant that the server refused."""
+        expired_at = _expiry_of(self.grant.authorization.removeprefix("Bearer "))
+        if expired_at and expired_at < self._clock():
+            stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(expired_at))
+            return f"the token expired at {stamp}; log in again"
+        user = self._access.user
+        if user.token_file:
+            return f"the token in {user.token_file} is not accepted; is it this cluster's?"
+        if user.plugin is not None:
+            return f"what {user.plugin.command} hands out is not accepted; log in again"
+        if user == User():
+            return "the context names no credentials; add a user to it"
+        return "log in again, or choose another --context"
+
+
+def _read_token(path: str) -> str:
+    try:
+        token = Path(path).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ConfigError(f"token file {path}: {error.strerror}") from error
+    if not token:
+        raise ConfigError(f"token file {path}: it is empty")
+    return token
+
+
+def _basic(user: User) -> str:
+    return base64.b64encode(f"{user.username}:{user.password}".encode()).decode("ascii")
+
+
+class _Claims(msgspec.Struct):
+    exp: float = 0.0
+
+
+def _expiry_of(token: str) -> float:
+    """When a JWT expires, or zero for anything that is none."""
+    parts = token.split(".")
+    if len(parts) != 3:
+        return 0.0
+    try:
+        payload = base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
+        return msgspec.json.decode(payload, type=_Claims).exp
+    except (ValueError, msgspec.MsgspecError):
+        return 0.0

@@ -1,0 +1,134 @@
+"""Run a client-go credential plugin: a program that prints an ExecCredential (v1 or v1beta1).
+
+The protocol: our environment plus the plugin's own, KUBERNETES_EXEC_INFO with the version and,
+where asked, the cluster; JSON on stdout. Every failure is one line, with the plugin's install hint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from headroom.kube.access import Endpoint, ExecPlugin, KeyPair, Pem
+from headroom.kube.errors import ConfigError
+
+PLUGIN_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """What a plugin handed out; `expires` is seconds since the epoch."""
+
+    token: str = ""
+    key_pair: KeyPair | None = None
+    expires: float = float("inf")
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    token: str = ""
+    client_certificate_data: str = ""
+    client_key_data: str = ""
+    expiration_timestamp: datetime | None = None
+
+
+class _Credential(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    status: _Status | None = None
+
+
+async def run_plugin(plugin: ExecPlugin, endpoint: Endpoint, origin: str) -> Issued:
+    """Run the plugin once and read what it prints."""
+    where = f"credential plugin {plugin.command} ({origin})"
+    interactive = _interactive(plugin, where)
+    environment = {
+        **os.environ,
+        **dict(plugin.env),
+        "KUBERNETES_EXEC_INFO": _exec_info(plugin, endpoint, interactive),
+    }
+    try:
+        process = await asyncio.create_subprocess_exec(
+            plugin.command,
+            *plugin.args,
+            stdin=None if interactive else DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=environment,
+        )
+    except OSError as error:
+        raise ConfigError(
+            f"{where}: cannot be run: {error.strerror}",
+            plugin.install_hint or "install it, or use another --context",
+        ) from error
+    output, complaint = await _finish(process, where)
+    if process.returncode != 0:
+        lines = complaint.decode("utf-8", "replace").strip().splitlines() or ["no message"]
+        raise ConfigError(
+            f"{where}: exit code {process.returncode}: {lines[-1]}", plugin.install_hint
+        )
+    return _read(output, plugin, where)
+
+
+async def _finish(process: asyncio.subprocess.Process, where: str) -> tuple[bytes, bytes]:
+    """Wait for the plugin's output, but not for ever."""
+    try:
+        async with asyncio.timeout(PLUGIN_SECONDS):
+            return await process.communicate()
+    except TimeoutError as error:
+        process.kill()
+        await process.wait()
+        raise ConfigError(f"{where}: no answer within {PLUGIN_SECONDS:.0f} s") from error
+
+
+def _interactive(plugin: ExecPlugin, where: str) -> bool:
+    terminal = sys.stdin is not None and sys.stdin.isatty()
+    if plugin.interactive_mode == "Always" and not terminal:
+        raise ConfigError(f"{where}: it wants to ask you something, and there is no terminal")
+    return terminal and plugin.interactive_mode != "Never"
+
+
+def _exec_info(plugin: ExecPlugin, endpoint: Endpoint, interactive: bool) -> str:
+    spec: dict[str, object] = {"interactive": interactive}
+    if plugin.provide_cluster_info:
+        cluster: dict[str, object] = {"server": endpoint.server}
+        if endpoint.tls_server_name:
+            cluster["tls-server-name"] = endpoint.tls_server_name
+        if endpoint.insecure:
+            cluster["insecure-skip-tls-verify"] = True
+        if endpoint.ca is not None:
+            pem = endpoint.ca.read().encode()
+            cluster["certificate-authority-data"] = base64.b64encode(pem).decode("ascii")
+        if endpoint.proxy:
+            cluster["proxy-url"] = endpoint.proxy
+        spec["cluster"] = cluster
+    info = {"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec}
+    return msgspec.json.encode(info).decode()
+
+
+def _read(output: bytes, plugin: ExecPlugin, where: str) -> Issued:
+    try:
+        credential = msgspec.json.decode(output, type=_Credential)
+    except msgspec.MsgspecError as error:
+        raise ConfigError(f"{where}: what it printed is no ExecCredential: {error}") from error
+    if credential.api_version != plugin.api_version:
+        raise ConfigError(
+            f"{where}: it speaks {credential.api_version!r}, the kubeconfig {plugin.api_version!r}",
+            "set exec.apiVersion to what the plugin speaks",
+        )
+    status = credential.status
+    if status is None or not (status.token or status.client_certificate_data):
+        raise ConfigError(f"{where}: it handed out neither a token nor a certificate")
+    if bool(status.client_certificate_data) != bool(status.client_key_data):
+        raise ConfigError(f"{where}: it handed out half a certificate and key pair")
+    pair = None
+    if status.client_certificate_data:
+        pair = KeyPair(Pem(status.client_certificate_data), Pem(status.client_key_data))
+    expires = status.expiration_timestamp
+    return Issued(status.token, pair, expires.timestamp() if expires else float("inf"))

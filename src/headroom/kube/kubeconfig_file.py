@@ -1,0 +1,145 @@
+"""The kubeconfig format: one file read into structs, its mistakes told with their place.
+
+Only what we use is declared; other fields are harmless. What the entries mean is in `kubeconfig`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from headroom.kube.errors import ConfigError
+
+
+class Cluster(msgspec.Struct, rename="kebab"):
+    server: str = ""
+    certificate_authority: str = ""
+    certificate_authority_data: str = ""
+    insecure_skip_tls_verify: bool = False
+    tls_server_name: str = ""
+    proxy_url: str = ""
+
+
+class Context(msgspec.Struct):
+    cluster: str = ""
+    user: str = ""
+    namespace: str = ""
+
+
+class EnvVar(msgspec.Struct):
+    name: str
+    value: str = ""
+
+
+class Exec(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    command: str = ""
+    args: list[str] = msgspec.field(default_factory=list)
+    env: list[EnvVar] = msgspec.field(default_factory=list)
+    install_hint: str = ""
+    provide_cluster_info: bool = False
+    interactive_mode: str = "IfAvailable"
+
+
+class AuthProvider(msgspec.Struct):
+    name: str = ""
+
+
+class User(
+    msgspec.Struct,
+    rename={
+        "client_certificate": "client-certificate",
+        "client_certificate_data": "client-certificate-data",
+        "client_key": "client-key",
+        "client_key_data": "client-key-data",
+        "token_file": "tokenFile",
+        "auth_provider": "auth-provider",
+        "as_user": "as",
+        "as_uid": "as-uid",
+        "as_groups": "as-groups",
+        "as_user_extra": "as-user-extra",
+    },
+):
+    client_certificate: str = ""
+    client_certificate_data: str = ""
+    client_key: str = ""
+    client_key_data: str = ""
+    token: str = ""
+    token_file: str = ""
+    username: str = ""
+    password: str = ""
+    exec: Exec | None = None
+    auth_provider: AuthProvider | None = None
+    as_user: str = ""
+    as_uid: str = ""
+    as_groups: list[str] = msgspec.field(default_factory=list)
+    as_user_extra: dict[str, list[str]] = msgspec.field(default_factory=dict)
+
+
+class NamedCluster(msgspec.Struct):
+    name: str
+    cluster: Cluster
+
+
+class NamedContext(msgspec.Struct):
+    name: str
+    context: Context
+
+
+class NamedUser(msgspec.Struct):
+    name: str
+    user: User = msgspec.field(default_factory=User)
+
+
+class Kubeconfig(msgspec.Struct, rename={"current_context": "current-context"}):
+    clusters: list[NamedCluster] = msgspec.field(default_factory=list)
+    contexts: list[NamedContext] = msgspec.field(default_factory=list)
+    users: list[NamedUser] = msgspec.field(default_factory=list)
+    current_context: str = ""
+
+
+def read(path: Path) -> Kubeconfig:
+    """Read one file; an empty one says nothing, a malformed one is an error with line or field."""
+    try:
+        content = _without_nulls(yaml.safe_load(path.read_bytes()))
+    except OSError as error:
+        raise ConfigError(f"kubeconfig {path}: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"kubeconfig {path}: not valid YAML{_place(error)}") from error
+    if content is None:
+        return Kubeconfig()
+    try:
+        return msgspec.convert(content, Kubeconfig)
+    except msgspec.ValidationError as error:
+        raise ConfigError(
+            f"kubeconfig {path}: {error}", "compare with `kubectl config view`"
+        ) from error
+
+
+def _without_nulls(value: Any) -> Any:
+    """Drop null fields: `users: null` and an absent `users` mean the same."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value
+
+
+def _place(error: yaml.YAMLError) -> str:
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        mark = error.problem_mark
+        return f", line {mark.line + 1}, column {mark.column + 1}: {error.problem}"
+    return f": {error}"
+
+
+def decode_base64(data: str, where: str) -> str:
+    """Decode a `…-data` field to text."""
+    try:
+        return base64.b64decode(data, validate=False).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise ConfigError(f"{where}: not base64 of a PEM text: {error}") from error

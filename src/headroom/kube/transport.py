@@ -1,0 +1,61 @@
+"""Word what can go wrong below HTTP, and tell what surely was not sent from what may have been."""
+
+from __future__ import annotations
+
+import asyncio
+
+import aiohttp
+
+from headroom.kube.access import Access
+from headroom.kube.errors import CannotReach, ConfigError, KubeError, Uncertain
+
+TRANSPORT_ERRORS = (aiohttp.ClientError, asyncio.TimeoutError, OSError)
+
+_CHECK_ADDRESS = "is the cluster up, and is the address in the kubeconfig right?"
+
+
+def translated(error: BaseException, access: Access) -> KubeError:
+    """The error in our words; Uncertain unless the request surely never left."""
+    server = access.endpoint.server
+    where = f"{server} ({access.origin})" if access.origin else server
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            return CannotReach(
+                f"{where}: its certificate is not trusted: {_certificate_reason(error)}",
+                "set certificate-authority (or tls-server-name) in the kubeconfig",
+            )
+        case aiohttp.ClientConnectorSSLError():
+            return CannotReach(f"{where}: TLS failed: {error.os_error}", "does it speak https?")
+        case aiohttp.ClientProxyConnectionError():
+            proxy = access.endpoint.proxy
+            return CannotReach(
+                f"{where}: the proxy {proxy} cannot be reached: {_os_reason(error)}",
+                "check proxy-url and HTTPS_PROXY",
+            )
+        case aiohttp.ClientHttpProxyError():
+            proxy = access.endpoint.proxy
+            return CannotReach(
+                f"{where}: the proxy {proxy} refuses: HTTP {error.status} {error.message}",
+                "check proxy-url and HTTPS_PROXY",
+            )
+        case aiohttp.ClientConnectorError():
+            return CannotReach(f"{where}: cannot connect: {_os_reason(error)}", _CHECK_ADDRESS)
+        case aiohttp.ConnectionTimeoutError():
+            return CannotReach(f"{where}: no connection in time", _CHECK_ADDRESS)
+        case aiohttp.ClientConnectionResetError():  # Raised while writing: it never left whole.
+            return CannotReach(f"{where}: the connection was closed before the request was sent")
+        case aiohttp.InvalidURL():
+            return ConfigError(f"{where}: not an address: {error}")
+        case asyncio.TimeoutError():
+            return Uncertain(f"{where}: no answer in time")
+        case _:
+            return Uncertain(f"{where}: the connection was lost: {error or type(error).__name__}")
+
+
+def _os_reason(error: aiohttp.ClientConnectorError) -> str:
+    return error.os_error.strerror or str(error.os_error) or type(error.os_error).__name__
+
+
+def _certificate_reason(error: aiohttp.ClientConnectorCertificateError) -> str:
+    cause = error.certificate_error
+    return getattr(cause, "verify_message", "") or str(cause)
