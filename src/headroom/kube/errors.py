@@ -4,6 +4,7 @@
     ├── ConfigError       a kubeconfig that is missing, malformed or contradicts itself  (exit 2)
     ├── CannotReach       no answer: wrong address, TLS, timeout, connection lost        (exit 3)
     │   └── Uncertain     the request was sent, and nobody knows whether it happened
+    │       └── Silence   the connection stands, but nothing comes
     └── Refused           the server answered, and said no                               (exit 3)
         ├── Unauthorized      401, also with fresh credentials
         ├── Forbidden         403
@@ -36,6 +37,10 @@ class CannotReach(KubeError):
 
 class Uncertain(CannotReach):
     """The connection broke or timed out after the request may have been sent."""
+
+
+class Silence(Uncertain):
+    """Nothing was heard for too long."""
 
 
 class Refused(KubeError):

@@ -7,7 +7,7 @@ import asyncio
 import aiohttp
 
 from headroom.kube.access import Access
-from headroom.kube.errors import CannotReach, ConfigError, KubeError, Uncertain
+from headroom.kube.errors import CannotReach, ConfigError, KubeError, Silence, Uncertain
 
 TRANSPORT_ERRORS = (aiohttp.ClientError, asyncio.TimeoutError, OSError)
 
@@ -46,6 +46,8 @@ def translated(error: BaseException, access: Access) -> KubeError:
             return CannotReach(f"{where}: the connection was closed before the request was sent")
         case aiohttp.InvalidURL():
             return ConfigError(f"{where}: not an address: {error}")
+        case aiohttp.SocketTimeoutError():
+            return Silence(f"{where}: nothing was heard for too long")
         case asyncio.TimeoutError():
             return Uncertain(f"{where}: no answer in time")
         case _:

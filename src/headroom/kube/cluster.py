@@ -1,0 +1,188 @@
+"""A real cluster behind the port: informers merged into one stream, actions sent as writes.
+
+The stream goes through one bounded queue of batches: a slow reader slows the sockets down instead
+of filling the memory. Events of one kind keep the API server's order; kinds are not ordered against
+each other, just as they are not in the API server. `connect` wires everything from a kubeconfig.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+
+import msgspec
+import structlog
+
+from headroom.core.actions import Action, Gone, Outcome, Tell
+from headroom.kube.client import Client
+from headroom.kube.errors import KubeError
+from headroom.kube.kubeconfig import find_access
+from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
+from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
+from headroom.ports import Event, Synced
+from headroom.wire.events import Recorder
+from headroom.wire.kinds import HOLDS, NAMESPACES, NODES, PODS
+from headroom.wire.render import render
+from headroom.wire.writes import Write
+
+DEFAULT_SCOPES = (Scope(PODS), Scope(NODES), Scope(NAMESPACES), Scope(HOLDS))
+QUEUED_BATCHES = 256
+
+Batches = asyncio.Queue[list[Event] | KubeError]
+
+log = structlog.get_logger("headroom.kube")
+
+
+@dataclass(slots=True)
+class Stats:
+    """Counters for metrics: all only ever grow."""
+
+    events: Counter[str] = field(default_factory=Counter)  # by kind of event, such as PodGone
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)  # (action, outcome)
+    troubles: Counter[str] = field(default_factory=Counter)  # by resource
+
+
+class KubeCluster:
+    """One API server as a Cluster."""
+
+    def __init__(
+        self,
+        client: Client,
+        scopes: tuple[Scope, ...] = DEFAULT_SCOPES,
+        tuning: WatchTuning | None = None,
+        on_trouble: Callable[[Trouble], None] | None = None,
+    ) -> None:
+        self.client = client
+        self.stats = Stats()
+        self._scopes = scopes
+        self._tuning = tuning
+        self._on_trouble = on_trouble or _log_trouble
+        self._recorder = Recorder()
+        self._last_trouble: dict[str, str] = {}
+        self._encoder = msgspec.json.Encoder()
+
+    async def probe(self) -> str:
+        """Ask once, without patience, for the server's version; raise what a person should read."""
+        body = await self.client.get("/version", "read the server's version")
+        try:
+            return msgspec.json.decode(body, type=_Version).git_version
+        except msgspec.MsgspecError as error:
+            server = self.client.access.endpoint.server
+            raise KubeError(
+                f"{server}: what answers there is no Kubernetes API server",
+                "check the server address in the kubeconfig",
+            ) from error
+
+    async def watch(self) -> AsyncIterator[Event]:
+        """Tell everything that is there, then `Synced`, then every change, for ever."""
+        queue: Batches = asyncio.Queue(QUEUED_BATCHES)
+        informers = asyncio.ensure_future(self._run_informers(queue))
+        try:
+            while True:
+                batch = await queue.get()
+                if isinstance(batch, KubeError):
+                    raise batch
+                for event in batch:
+                    self.stats.events[type(event).__name__] += 1
+                    yield event
+                    if isinstance(event, Synced):
+                        # What is there now stays: the collector need never look at it again.
+                        gc.collect()
+                        gc.freeze()
+        finally:
+            informers.cancel()
+            await asyncio.gather(informers, return_exceptions=True)
+
+    async def perform(self, action: Action) -> Outcome:
+        """Do one write; trouble is an Outcome."""
+        if isinstance(action, Tell):
+            outcome = await self._tell(action)
+        else:
+            outcome = await self._send(render(action))
+        self.stats.outcomes[type(action).__name__, type(outcome).__name__] += 1
+        return outcome
+
+    async def close(self) -> None:
+        """Close the connections; a watch that still runs is cancelled by its reader."""
+        await self.client.close()
+
+    async def _tell(self, tell: Tell) -> Outcome:
+        outcome = await self._send(self._recorder.write(tell))
+        if isinstance(outcome, Gone):  # Events live an hour; the next one starts a new count.
+            self._recorder.forget(tell)
+            outcome = await self._send(self._recorder.write(tell))
+        return outcome
+
+    async def _send(self, write: Write) -> Outcome:
+        path = write.path
+        if write.query:
+            path += "?" + "&".join(f"{name}={value}" for name, value in write.query)
+        try:
+            answer = await self.client.send(
+                write.method,
+                path,
+                self._encoder.encode(write.body),
+                write.content_type,
+                repeatable(write),
+            )
+        except KubeError as error:
+            return outcome_of_trouble(error)
+        return outcome_of(write, answer)
+
+    async def _run_informers(self, queue: Batches) -> None:
+        """Run all informers; the first one that gives up ends the others, and the stream."""
+        waiting = len(self._scopes)
+
+        async def synced() -> None:
+            nonlocal waiting
+            waiting -= 1
+            if not waiting:
+                await queue.put([Synced()])
+
+        listener = Listener(queue.put, synced, self._note_trouble)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for scope in self._scopes:
+                    informer = Informer(self.client, scope, listener, self._tuning)
+                    group.create_task(informer.run(), name=f"watch {scope.resource}")
+        except* KubeError as failed:
+            await queue.put(_first(failed))
+
+    def _note_trouble(self, trouble: Trouble) -> None:
+        """Count every trouble, report each only when it is another than the last."""
+        name = str(trouble.resource)
+        self.stats.troubles[name] += 1
+        if self._last_trouble.get(name) != trouble.message:
+            self._last_trouble[name] = trouble.message
+            self._on_trouble(trouble)
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    git_version: str
+
+
+def _first(group: BaseExceptionGroup[KubeError]) -> KubeError:
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error
+
+
+def _log_trouble(trouble: Trouble) -> None:
+    log.warning(
+        "watch_trouble",
+        resource=str(trouble.resource),
+        problem=trouble.message,
+        retry_in=trouble.retry_in,
+    )
+
+
+def connect(
+    kubeconfig: str = "",
+    context: str = "",
+    in_cluster: bool = False,
+    scopes: tuple[Scope, ...] = DEFAULT_SCOPES,
+) -> KubeCluster:
+    """The cluster that is meant (see `find_access`); nothing is sent before it is asked for."""
+    return KubeCluster(Client(find_access(kubeconfig, context, in_cluster)), scopes)

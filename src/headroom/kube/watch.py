@@ -1,0 +1,305 @@
+"""An informer: one kind followed for ever, through lost connections, restarts and compaction.
+
+    list ──▶ follow ──stream ended──▶ follow from the last version
+     ▲          │ 410 Gone, or refused again and again
+     └──────────┘ the new list is told as a difference (see `mirror`)
+
+A list is streamed (the first part of a watch) where the server can do that, else read in pages.
+Silence is trouble: bookmarks come about once a minute, so nothing for longer means that the
+connection is dead. Trouble is reported and met with a jittered, bounded backoff. `cluster` runs one
+informer a kind and merges what they tell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from headroom.core.objects import Key
+from headroom.kube.client import Client
+from headroom.kube.errors import (
+    CannotReach,
+    ConfigError,
+    Expired,
+    Forbidden,
+    KubeError,
+    NoSuchKind,
+    Refused,
+    Silence,
+    Unauthorized,
+)
+from headroom.kube.lines import Lines
+from headroom.kube.mirror import Mirror, key_of
+from headroom.ports import Event
+from headroom.wire.decode import WatchEvent, decode_list, decode_watch
+from headroom.wire.errors import DecodeError
+from headroom.wire.kinds import Resource
+
+
+@dataclass(frozen=True, slots=True)
+class WatchTuning:
+    """Times and sizes of a watch; tests make them tiny."""
+
+    quiet_seconds: float = 70.0
+    renew_seconds: tuple[int, int] = (
+        300,
+        600,
+    )  # A watch is ended by the server after a time by lot.
+    page_size: int = 500
+    first_backoff: float = 0.1
+    longest_backoff: float = 5.0
+    attempts_to_start: int = (
+        4  # Refusals of the first list (a server still starting) before we raise.
+    )
+    attempts_to_resume: int = 3  # Refusals of a resumed watch before everything is listed again.
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which objects of a kind: empty parts mean all."""
+
+    resource: Resource
+    namespace: str = ""
+    labels: str = ""
+    fields: str = ""
+    must_exist: bool = False  # True: a kind that the server does not know ends the watch.
+
+    def path(self, **query: str) -> str:
+        """The path of the list or watch, with its query."""
+        if self.labels:
+            query["labelSelector"] = self.labels
+        if self.fields:
+            query["fieldSelector"] = self.fields
+        path = self.resource.path(self.namespace)
+        return f"{path}?{urlencode(query)}" if query else path
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something went wrong and is being coped with; `retry_in` is None where nothing is retried."""
+
+    resource: Resource
+    message: str
+    retry_in: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Whom an informer talks to: events in batches, the end of the first list, and troubles."""
+
+    tell: Callable[[list[Event]], Awaitable[None]]
+    synced: Callable[[], Awaitable[None]]
+    trouble: Callable[[Trouble], None]
+
+
+class _NotStreamed(Refused):
+    """The server cannot stream a list; pages will do."""
+
+
+class Informer:
+    """Follows one kind; `run` ends only by being cancelled, or when the first list is refused."""
+
+    def __init__(
+        self,
+        client: Client,
+        scope: Scope,
+        listener: Listener,
+        tuning: WatchTuning | None = None,
+    ) -> None:
+        self.lists = 0
+        self.lines = 0
+        self._client = client
+        self._scope = scope
+        self._listener = listener
+        self._tuning = tuning or WatchTuning()
+        self._mirror = Mirror()
+        self._version = ""
+        self._streams_lists = True
+        self._synced = False
+        self._failures = 0
+        self._random = random.Random()
+
+    async def run(self) -> None:
+        """List, follow, and heal what breaks, until cancelled."""
+        while True:
+            try:
+                if not self._version and not self._streams_lists:
+                    await self._list_pages()
+                await self._follow()
+            except KubeError as error:
+                await self._recover(error)
+
+    async def _follow(self) -> None:
+        """Read one stream to its end: from the last version, or a whole list and what follows."""
+        heard = 0
+        async with self._client.stream(
+            self._watch_path(), f"watch {self._scope.resource}", self._tuning.quiet_seconds
+        ) as chunks:
+            lines = Lines()
+            async for chunk in chunks:
+                complete = lines.feed(chunk)
+                if complete:
+                    heard += len(complete)
+                    await self._hear(complete)
+                    self._failures = 0
+        if not heard:  # An empty stream must not become a busy loop.
+            raise CannotReach(f"the watch of {self._scope.resource} ended before it began")
+
+    def _watch_path(self) -> str:
+        query = {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(self._random.randint(*self._tuning.renew_seconds)),
+        }
+        if self._version:
+            query["resourceVersion"] = self._version
+        else:
+            query["sendInitialEvents"] = "true"
+            query["resourceVersionMatch"] = "NotOlderThan"
+            self._mirror.begin()
+            self.lists += 1
+        return self._scope.path(**query)
+
+    async def _hear(self, lines: list[bytes]) -> None:
+        """Tell what some lines say, in one batch."""
+        batch: list[Event] = []
+        ended = False
+        self.lines += len(lines)
+        try:
+            for line in lines:
+                event = self._decode(line)
+                if event is not None:
+                    ended = self._take(event, batch) or ended
+        finally:
+            if batch:
+                await self._listener.tell(batch)
+        if ended:
+            await self._list_is_complete()
+
+    def _decode(self, line: bytes) -> WatchEvent | None:
+        try:
+            return decode_watch(self._scope.resource, line)
+        except DecodeError as error:
+            self._listener.trouble(Trouble(self._scope.resource, str(error)))
+            return None
+
+    def _take(self, event: WatchEvent, batch: list[Event]) -> bool:
+        """Take one event in, and say whether it ends a list."""
+        match event.type:
+            case "ADDED" | "MODIFIED" if event.thing is not None:
+                batch += self._mirror.see(event.thing)
+            case "DELETED":
+                key = key_of(event.thing) if event.thing is not None else event.key
+                batch += self._mirror.lose(key) if key is not None else ()
+            case "BOOKMARK":
+                return self._bookmark(event, batch)
+            case "ERROR":
+                raise self._stream_error(event)
+            case _ if event.key is not None:
+                self._mirror.keep(event.key)
+        if event.problem is not None:
+            self._listener.trouble(Trouble(self._scope.resource, str(event.problem)))
+        if event.version and not self._mirror.listing:
+            self._version = event.version
+        return False
+
+    def _bookmark(self, event: WatchEvent, batch: list[Event]) -> bool:
+        if self._mirror.listing and not event.initial_end:
+            # The server took our list for a plain watch: it knows nothing of streamed lists.
+            raise self._no_streamed_lists("it sends no mark at the end of the list")
+        if event.version:
+            self._version = event.version
+        if not event.initial_end:
+            return False
+        batch += self._mirror.finish()
+        return True
+
+    def _stream_error(self, event: WatchEvent) -> Refused:
+        what = f"watch {self._scope.resource}"
+        if event.code == 410:
+            return Expired(410, f"cannot {what}: {event.message}")
+        if self._mirror.listing and event.code != 429:
+            return self._no_streamed_lists(event.message)
+        return Refused(event.code, f"cannot {what}: HTTP {event.code}: {event.message}")
+
+    def _no_streamed_lists(self, reason: str) -> Refused:
+        return _NotStreamed(501, f"cannot stream the list of {self._scope.resource}: {reason}")
+
+    async def _list_pages(self) -> None:
+        """Read a whole list page by page; the version it stands for is where the watch begins."""
+        what = f"list {self._scope.resource}"
+        self._mirror.begin()
+        self.lists += 1
+        token = ""
+        while True:
+            query = {"limit": str(self._tuning.page_size)}
+            if token:
+                query["continue"] = token
+            body = await self._client.get(self._scope.path(**query), what)
+            try:
+                page = decode_list(self._scope.resource, body)
+            except DecodeError as error:
+                raise Refused(502, f"cannot {what}: {error}") from error
+            batch = [event for thing in page.items for event in self._mirror.see(thing)]
+            for problem in page.problems:
+                self._mirror.keep(_key_in(problem.subject))
+                self._listener.trouble(Trouble(self._scope.resource, str(problem)))
+            token = page.continue_token
+            if not token:
+                batch += self._mirror.finish()
+            if batch:
+                await self._listener.tell(batch)
+            if not token:
+                self._version = page.version
+                return await self._list_is_complete()
+
+    async def _list_is_complete(self) -> None:
+        if not self._synced:
+            self._synced = True
+            await self._listener.synced()
+
+    async def _recover(self, error: KubeError) -> None:
+        """Decide how to go on after trouble, say so, and wait a little."""
+        self._failures += 1
+        match error:
+            case Expired():
+                self._version = ""
+                if self._failures == 1:
+                    return
+            case _NotStreamed() | Refused(status=400 | 422) | Silence() if self._streaming_a_list:
+                self._streams_lists = False
+                return
+            case Unauthorized() | Forbidden() | ConfigError() if self._must_give_up:
+                raise error
+            case NoSuchKind() if self._scope.must_exist and not self._synced:
+                raise error
+            case Refused() if self._failures >= self._tuning.attempts_to_resume:
+                self._version = ""
+            case _:
+                pass
+        pause = self._backoff(error)
+        self._listener.trouble(Trouble(self._scope.resource, str(error), pause))
+        await asyncio.sleep(pause)
+
+    @property
+    def _streaming_a_list(self) -> bool:
+        return not self._version and self._streams_lists
+
+    @property
+    def _must_give_up(self) -> bool:
+        return not self._synced and self._failures >= self._tuning.attempts_to_start
+
+    def _backoff(self, error: KubeError) -> float:
+        exponent = min(self._failures - 1, 16)
+        longest: float = min(self._tuning.first_backoff * 2**exponent, self._tuning.longest_backoff)
+        asked = error.retry_after if isinstance(error, Refused) else 0.0
+        return max(asked, longest * (0.5 + self._random.random() / 2))
+
+
+def _key_in(subject: str) -> Key:
+    """Read `Pod/shop/web-0` or `Node/a` back into a key."""
+    namespace, _, name = subject.partition("/")[2].rpartition("/")
+    return Key(namespace, name)
