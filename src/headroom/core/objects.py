@@ -17,6 +17,11 @@ from headroom.core.resources import EMPTY, Resources
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 
+def no_labels() -> Mapping[str, str]:
+    """The default where there are none (Python 3.11 takes a mapping proxy for a mutable default)."""
+    return NO_LABELS
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Key:
     """Namespace and name; the namespace is empty for what is cluster-scoped."""
@@ -171,8 +176,8 @@ class Pod:
     key: Key
     uid: str = ""
     version: str = ""
-    labels: Mapping[str, str] = NO_LABELS
-    annotations: Mapping[str, str] = NO_LABELS
+    labels: Mapping[str, str] = field(default_factory=no_labels)
+    annotations: Mapping[str, str] = field(default_factory=no_labels)
     owners: tuple[OwnerReference, ...] = ()
     created: datetime | None = None
     deleted: datetime | None = None
@@ -209,8 +214,8 @@ class Node:
     name: str
     uid: str = ""
     version: str = ""
-    labels: Mapping[str, str] = NO_LABELS
-    annotations: Mapping[str, str] = NO_LABELS
+    labels: Mapping[str, str] = field(default_factory=no_labels)
+    annotations: Mapping[str, str] = field(default_factory=no_labels)
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False
     allocatable: Resources = EMPTY
@@ -222,7 +227,8 @@ class Node:
 @dataclass(frozen=True, slots=True)
 class Namespace:
     name: str
-    labels: Mapping[str, str] = NO_LABELS
+    labels: Mapping[str, str] = field(default_factory=no_labels)
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
