@@ -18,7 +18,7 @@ NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 
 def no_labels() -> Mapping[str, str]:
-    """The default where there are none (Python 3.11 takes a mapping proxy for a mutable default)."""
+    """The default where there are none; Python 3.11 takes a mapping proxy for a mutable one."""
     return NO_LABELS
 
 

@@ -1,0 +1,88 @@
+"""Lists of resources between JSON (`{"cpu": "500m"}`) and exact amounts.
+
+Amounts are printed as Kubernetes would print them, so that what we write reads back the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from headroom.core.quantity import Format, Quantity, QuantityError, parse_quantity
+from headroom.core.resources import CPU, EMPTY, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
+from headroom.wire.errors import DecodeError
+from headroom.wire.intern import Interned
+from headroom.wire.reading import Reader, join
+
+# Kubernetes takes a quantity as text or as a bare number.
+_read_amounts: Reader[dict[str, str | int | float]] = Reader(dict[str, str | int | float])
+_HUGE_PAGES = "hugepages-"
+
+
+def amounts_of(text: bytes, path: str) -> Resources:
+    """Read a list of resources; DecodeError names the path of a quantity that is none."""
+    if not text:
+        return EMPTY
+    try:
+        return _amounts(text)
+    except DecodeError as error:
+        inner = error.path if error.path.startswith("[") else f".{error.path}"
+        raise DecodeError("", join(path, inner) if error.path else path, error.problem) from error
+
+
+def _read(text: bytes) -> Resources:
+    amounts = {}
+    for name, written in _read_amounts(text).items():
+        try:
+            quantity = parse_quantity(str(written))
+        except QuantityError as error:
+            raise DecodeError("", name, str(error)) from error
+        amount = quantity.milli_value() if name == CPU else quantity.value()
+        if amount < 0:
+            raise DecodeError("", name, f"{written} is negative")
+        amounts[name] = amount
+    return Resources(amounts)
+
+
+_amounts: Interned[bytes, Resources] = Interned(_read)
+
+
+def amount_text(name: str, amount: int) -> str:
+    """Print an amount of a named resource as Kubernetes would."""
+    if name == CPU:
+        return Quantity(amount, -3).canonical()
+    counted_in_bytes = name in (MEMORY, EPHEMERAL_STORAGE) or name.startswith(_HUGE_PAGES)
+    return Quantity(
+        amount, 0, Format.BINARY_SI if counted_in_bytes else Format.DECIMAL_SI
+    ).canonical()
+
+
+def amounts_json(amounts: Resources) -> dict[str, str]:
+    """Print a list of resources, by name."""
+    return {name: amount_text(name, amounts[name]) for name in sorted(amounts)}
+
+
+def requirements_json(requests: Resources) -> dict[str, dict[str, str]]:
+    """The `resources` of a container that asks for these amounts and is held to no others.
+
+    Extended resources and huge pages cannot be overcommitted: they need a limit equal to the
+    request. How many pods there are is nothing that a container asks for.
+    """
+    asked = {name: text for name, text in amounts_json(requests).items() if name != PODS}
+    limits = {name: text for name, text in asked.items() if _needs_limit(name)}
+    return {field: texts for field, texts in (("requests", asked), ("limits", limits)) if texts}
+
+
+def _needs_limit(name: str) -> bool:
+    if name.startswith(_HUGE_PAGES):
+        return True
+    domain, slash, _ = name.partition("/")
+    return bool(slash) and not (domain == "kubernetes.io" or domain.endswith(".kubernetes.io"))
+
+
+def overhead_of(spec: Mapping[str, Any]) -> Resources:
+    """What a pod spec held as plain dicts adds to its containers' requests."""
+    overhead = spec.get("overhead")
+    return amounts_of(msgspec.json.encode(overhead), "spec.overhead") if overhead else EMPTY

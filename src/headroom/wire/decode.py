@@ -1,0 +1,184 @@
+"""Answers of an API server, page by page and line by line, as core values.
+
+A list is cut into its objects before any of them is read, and a watch line into its type and its
+object: an object that cannot be read is reported beside the others, it never ends a stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Raw, field
+
+from headroom.core.holds import Hold
+from headroom.core.objects import Key, Namespace, Node, Pod
+from headroom.wire.errors import DecodeError
+from headroom.wire.holds import decode_hold, hold_from
+from headroom.wire.kinds import HOLDS, NAMESPACES, NODES, PODS, Resource
+from headroom.wire.nodes import decode_namespace, decode_node, namespace_from, node_from
+from headroom.wire.podjson import JsonObject
+from headroom.wire.pods import decode_pod, pod_from
+from headroom.wire.reading import ABSENT, Reader, identity_of, to_text
+
+__all__ = [
+    "ListPage",
+    "WatchEvent",
+    "decode_hold",
+    "decode_list",
+    "decode_namespace",
+    "decode_node",
+    "decode_pod",
+    "decode_thing",
+    "decode_watch",
+    "hold_from",
+    "namespace_from",
+    "node_from",
+    "pod_from",
+    "thing_from",
+]
+
+Thing = Pod | Node | Namespace | Hold
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+
+
+class _ListMeta(JsonObject):
+    resource_version: str | None = None
+    next_page: str | None = field(name="continue", default=None)
+    remaining_item_count: int | None = None
+
+
+class _ListBody(JsonObject):
+    metadata: _ListMeta | None = None
+    items: list[Raw] | None = None
+
+
+class _WatchLine(JsonObject):
+    type: str
+    object: Raw = ABSENT
+
+
+class _BookmarkMeta(JsonObject):
+    resource_version: str | None = None
+    annotations: dict[str, str] | None = None
+
+
+class _Bookmark(JsonObject):
+    metadata: _BookmarkMeta | None = None
+
+
+class _Status(JsonObject):
+    code: int | None = None
+    reason: str | None = None
+    message: str | None = None
+
+
+_read_list = Reader(_ListBody)
+_read_line = Reader(_WatchLine)
+_read_bookmark = Reader(_Bookmark)
+_read_status = Reader(_Status)
+
+_DECODERS: dict[Resource, Callable[[bytes | Raw], Thing]] = {
+    PODS: decode_pod,
+    NODES: decode_node,
+    NAMESPACES: decode_namespace,
+    HOLDS: decode_hold,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """One page of a list; `problems` are the objects on it that could not be read."""
+
+    items: tuple[Thing, ...]
+    version: str
+    continue_token: str = ""
+    remaining: int = 0
+    problems: tuple[DecodeError, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """One line of a watch.
+
+    `type` is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR. A bookmark has a version only, and
+    `initial_end` when it ends the first list; an error has `code` and `message`. An object that
+    cannot be read has no `thing` but a `problem`, and `key` and `uid` as well as they can be made
+    out: the stream goes on after it.
+    """
+
+    type: str
+    version: str = ""
+    thing: Thing | None = None
+    initial_end: bool = False
+    code: int = 0
+    message: str = ""
+    problem: DecodeError | None = None
+    key: Key | None = None
+    uid: str = ""
+
+
+def decode_thing(resource: Resource, data: bytes | Raw) -> Thing:
+    """Read one object of a kind that we watch."""
+    return _DECODERS[resource](data)
+
+
+def thing_from(resource: Resource, thing: Mapping[str, Any]) -> Thing:
+    """Read one object of a kind that we watch, held as plain dicts."""
+    return _DECODERS[resource](to_text(resource.kind, thing))
+
+
+def decode_list(resource: Resource, data: bytes) -> ListPage:
+    """Read one page of a list; DecodeError only if the page itself makes no sense."""
+    try:
+        body = _read_list(data)
+    except DecodeError as error:
+        raise DecodeError(f"list of {resource}", error.path, error.problem) from error
+    metadata = body.metadata or _ListMeta()
+    decode = _DECODERS[resource]
+    items: list[Thing] = []
+    problems: list[DecodeError] = []
+    for raw in body.items or ():
+        try:
+            items.append(decode(raw))
+        except DecodeError as error:
+            problems.append(error)
+    return ListPage(
+        items=tuple(items),
+        version=metadata.resource_version or "",
+        continue_token=metadata.next_page or "",
+        remaining=metadata.remaining_item_count or 0,
+        problems=tuple(problems),
+    )
+
+
+def decode_watch(resource: Resource, line: bytes) -> WatchEvent:
+    """Read one line of a watch; DecodeError only if the line itself makes no sense."""
+    try:
+        event = _read_line(line)
+        if event.type == "ERROR":
+            status = _read_status(event.object, "object")
+            message = status.message or status.reason or ""
+            return WatchEvent("ERROR", code=status.code or 0, message=message)
+        if event.type == "BOOKMARK":
+            return _bookmark(event)
+    except DecodeError as error:
+        raise DecodeError(f"watch of {resource}", error.path, error.problem) from error
+    try:
+        thing = _DECODERS[resource](event.object)
+    except DecodeError as error:
+        return _unreadable(event, error)
+    return WatchEvent(event.type, thing.version, thing)
+
+
+def _unreadable(event: _WatchLine, problem: DecodeError) -> WatchEvent:
+    found = identity_of(event.object)
+    key = Key(found.namespace, found.name)
+    return WatchEvent(event.type, found.version, problem=problem, key=key, uid=found.uid)
+
+
+def _bookmark(event: _WatchLine) -> WatchEvent:
+    metadata = _read_bookmark(event.object, "object").metadata or _BookmarkMeta()
+    ends = (metadata.annotations or {}).get(INITIAL_EVENTS_END) == "true"
+    return WatchEvent("BOOKMARK", metadata.resource_version or "", initial_end=ends)

@@ -1,0 +1,21 @@
+"""The one error of this package: text from a cluster or a file that is not what its kind says.
+
+It names the object and the path inside it. Readers of a stream catch it per object and go on: one
+odd object must never hide the others.
+"""
+
+from __future__ import annotations
+
+from headroom.errors import HeadroomError
+
+
+class DecodeError(HeadroomError):
+    """An object that cannot be read: `subject` is which, `path` where in it, `problem` what."""
+
+    exit_code = 2
+
+    def __init__(self, subject: str, path: str, problem: str) -> None:
+        super().__init__(": ".join(part for part in (subject, path, problem) if part))
+        self.subject = subject
+        self.path = path
+        self.problem = problem

@@ -1,0 +1,198 @@
+"""The two pods that we make: a guardian keeps a hold's room, a latch stands in for a handover.
+
+Both are a pause container with requests and as few rights as there are: no token, no volumes,
+restricted security context, no grace. A guardian takes its scheduling fields from the hold's
+template and belongs to the object that asked for it; a latch is gated, so nobody ever tries it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from headroom.core.actions import CreateGuardian, CreateLatch
+from headroom.core.holds import Hold
+from headroom.core.latches import claims_text
+from headroom.core.names import (
+    CLAIMS_ANNOTATION,
+    DEFAULT_SCHEDULER_NAME,
+    FOR_LABEL,
+    LATCH_GATE,
+    LOCKED_CLASS,
+    NODE_ANNOTATION,
+    PARENT_ANNOTATION,
+    READINESS_GATE,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+    ROLE_LATCH,
+    SAFE_TO_EVICT,
+    SCHEDULER_NAME,
+)
+from headroom.core.naming import label_value
+from headroom.core.objects import HostPort, Parent
+from headroom.core.resources import Resources
+from headroom.wire.amounts import overhead_of, requirements_json
+from headroom.wire.pinning import pinned_to
+
+PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
+CONTAINER = "pause"
+_PAUSE_USER = 65535
+_CARRIED = ("nodeSelector", "tolerations", "topologySpreadConstraints", "runtimeClassName")
+
+Json = dict[str, Any]
+
+
+def guardian_json(action: CreateGuardian, image: str = PAUSE_IMAGE) -> Json:
+    """The pod that keeps a hold's room, as it is sent to the API server."""
+    hold = action.hold
+    template = _template(hold)
+    spec = _mapping(template.get("spec"))
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": _guardian_metadata(action, _mapping(template.get("metadata"))),
+        "spec": {
+            **_pause_spec(),
+            **_placing(action, spec),
+            "readinessGates": [{"conditionType": READINESS_GATE}],
+            "containers": [_guardian_container(action, spec, image)],
+        },
+    }
+
+
+def latch_json(action: CreateLatch, image: str = PAUSE_IMAGE) -> Json:
+    """The gated pod that keeps a node's room in kube-scheduler's eyes during a handover."""
+    annotations = {PARENT_ANNOTATION: str(action.parent), NODE_ANNOTATION: action.node}
+    if action.claims:
+        annotations[CLAIMS_ANNOTATION] = claims_text(action.claims)
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": action.key.name,
+            "namespace": action.key.namespace,
+            "labels": _labels(ROLE_LATCH, action.parent),
+            "annotations": annotations,
+        },
+        "spec": {
+            **_pause_spec(),
+            "schedulerName": DEFAULT_SCHEDULER_NAME,
+            "schedulingGates": [{"name": LATCH_GATE}],
+            "containers": [_container(image, action.requests)],
+        },
+    }
+
+
+def guardian_namespace(hold: Hold) -> str:
+    """Where a hold's guardian lives: with its owners."""
+    return hold.template.pod.key.namespace or hold.parent.namespace
+
+
+def _template(hold: Hold) -> Json:
+    return _mapping(msgspec.json.decode(hold.template.raw or "{}"))
+
+
+def _mapping(value: object) -> Json:
+    """A JSON object, or an empty one for anything else that a template may carry there."""
+    return value if isinstance(value, dict) else {}
+
+
+def _guardian_metadata(action: CreateGuardian, own: Json) -> Json:
+    parent = action.hold.parent
+    return {
+        "name": action.name,
+        "namespace": guardian_namespace(action.hold),
+        "labels": {**_mapping(own.get("labels")), **_labels(ROLE_GUARDIAN, parent)},
+        "annotations": {
+            SAFE_TO_EVICT: "true",
+            **_mapping(own.get("annotations")),
+            PARENT_ANNOTATION: str(parent),
+        },
+        "ownerReferences": [
+            {
+                "apiVersion": parent.api_version,
+                "kind": parent.kind,
+                "name": parent.name,
+                "uid": parent.uid,
+                "controller": True,
+                "blockOwnerDeletion": False,
+            }
+        ],
+    }
+
+
+def _labels(role: str, parent: Parent) -> dict[str, str]:
+    return {ROLE_LABEL: role, FOR_LABEL: label_value(parent.name)}
+
+
+def _pause_spec() -> Json:
+    """What every pod of ours has in common."""
+    return {
+        "priorityClassName": LOCKED_CLASS,
+        "preemptionPolicy": "Never",
+        "terminationGracePeriodSeconds": 0,
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": _PAUSE_USER,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }
+
+
+def _placing(action: CreateGuardian, spec: Json) -> Json:
+    """The template's scheduling fields; the wished-for node by affinity, a bound one by name."""
+    placing: Json = {field: spec[field] for field in _CARRIED if spec.get(field)}
+    # A template copied from an owner may name our own scheduler; guardians leave placing to
+    # kube-scheduler, which judges volumes, spread and devices as well.
+    named = spec.get("schedulerName")
+    placing["schedulerName"] = (
+        named if named != SCHEDULER_NAME and named else DEFAULT_SCHEDULER_NAME
+    )
+    if spec.get("overhead"):
+        placing["overhead"] = spec["overhead"]
+    affinity = _mapping(spec.get("affinity"))
+    if action.bound:
+        placing["nodeName"] = action.node
+    elif node := action.node or action.hold.template.node:
+        affinity = pinned_to(node, affinity)
+    if affinity:
+        placing["affinity"] = affinity
+    return placing
+
+
+def _guardian_container(action: CreateGuardian, spec: Json, image: str) -> Json:
+    # The API server adds the overhead to what containers ask for, so it must not be in both.
+    requests = action.requests.minus(overhead_of(spec))
+    container = _container(image, requests)
+    ports = action.hold.template.pod.placement.ports
+    if ports:
+        container["ports"] = [_port(port) for port in ports]
+    return container
+
+
+def _port(port: HostPort) -> Json:
+    known: Json = {
+        "containerPort": port.port,
+        "hostPort": port.port,
+        "protocol": port.protocol,
+    }
+    return known if port.ip == "0.0.0.0" else {**known, "hostIP": port.ip}
+
+
+def _container(image: str, requests: Resources) -> Json:
+    container: Json = {
+        "name": CONTAINER,
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+        },
+    }
+    requirements: Mapping[str, Any] = requirements_json(requests)
+    return {**container, "resources": requirements} if requirements else container

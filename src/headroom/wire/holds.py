@@ -1,0 +1,202 @@
+"""Holds from their JSON: never an exception for what a person wrote, always a Problem with a path.
+
+Each field of the spec is read on its own (`findings`), so one bad object stops nobody and says all
+that is wrong with it at once. Only an object that the API server itself could not have made (no
+JSON, broken metadata) is a DecodeError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec import Raw, structs
+
+from headroom.core.holds import Hold, PodTemplate, Problem
+from headroom.core.names import API_VERSION
+from headroom.core.objects import Key, Parent, Pod, Taint
+from headroom.wire.durations import parse_duration
+from headroom.wire.errors import DecodeError
+from headroom.wire.findings import Findings
+from headroom.wire.holdstatus import status_of
+from headroom.wire.intern import Interned
+from headroom.wire.kinds import HOLDS
+from headroom.wire.owners import owner_rules
+from headroom.wire.podjson import JsonObject, Metadata, PodObject, PodSpec
+from headroom.wire.pods import pod_of
+from headroom.wire.reading import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.times import parse_time
+
+DEFAULT_TTL = timedelta(hours=24)
+_POLICIES = ("", "Aligned", "Restricted")
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+class _HoldObject(JsonObject):
+    api_version: str | None = None
+    kind: str | None = None
+    metadata: Metadata | None = None
+    spec: Raw = ABSENT
+    status: Raw = ABSENT
+
+
+class _HoldSpec(JsonObject):
+    template: Raw = ABSENT
+    owners: Raw = ABSENT
+    ttl: Raw = ABSENT
+    expires: Raw = ABSENT
+    allocate_once: Raw = ABSENT
+    allocate_policy: Raw = ABSENT
+    pre_allocation: Raw = ABSENT
+    unschedulable: Raw = ABSENT
+    taints: Raw = ABSENT
+
+
+class _Taint(JsonObject):
+    key: str | None = None
+    value: str | None = None
+    effect: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Template:
+    template: PodTemplate
+    problems: tuple[Problem, ...] = ()
+
+
+_read_hold = Reader(_HoldObject)
+_read_spec = Reader(_HoldSpec)
+_read_template = Reader(PodObject)
+_read_duration: Reader[str | int] = Reader(str | int)  # type: ignore[arg-type]  # a union is no type
+_read_text = Reader(str)
+_read_flag = Reader(bool)
+_read_taints = Reader(list[_Taint])
+
+
+def decode_hold(data: bytes | Raw, across_namespaces: bool = False) -> Hold:
+    """Read a hold; what is wrong with its spec is in `problems`.
+
+    `across_namespaces`: owners of other namespaces are allowed, so naming one is no problem.
+    """
+    try:
+        hold = _read_hold(data)
+        metadata = hold.metadata or Metadata()
+        return _hold(hold, metadata, across_namespaces)
+    except DecodeError as error:
+        raise about(HOLDS.kind, data, error) from error
+
+
+def hold_from(thing: Mapping[str, Any], across_namespaces: bool = False) -> Hold:
+    """Read a hold held as plain dicts."""
+    return decode_hold(to_text(HOLDS.kind, thing), across_namespaces)
+
+
+def _hold(hold: _HoldObject, metadata: Metadata, across_namespaces: bool) -> Hold:
+    findings = Findings()
+    namespace = metadata.namespace or ""
+    spec = findings.read(_read_spec, hold.spec, "spec") or _HoldSpec()
+    template = _template(spec.template, namespace, findings)
+    scope = "" if across_namespaces else namespace
+    owners = owner_rules(spec.owners, scope, findings)
+    if not spelling(spec.owners):
+        findings.add("spec.owners", "is missing: nobody could claim this; add at least one rule")
+    return Hold(
+        parent=Parent(
+            api_version=hold.api_version or API_VERSION,
+            kind=hold.kind or HOLDS.kind,
+            namespace=namespace,
+            name=metadata.name or "",
+            uid=metadata.uid or "",
+        ),
+        template=template,
+        owners=owners,
+        created=metadata.creation_timestamp,
+        ttl=_ttl(spec.ttl, findings),
+        expires=_expires(spec.expires, findings),
+        allocate_once=findings.read(_read_flag, spec.allocate_once, "spec.allocateOnce")
+        is not False,
+        allocate_policy=_policy(spec.allocate_policy, findings),
+        pre_allocation=bool(findings.read(_read_flag, spec.pre_allocation, "spec.preAllocation")),
+        unschedulable=bool(findings.read(_read_flag, spec.unschedulable, "spec.unschedulable")),
+        taints=_taints(spec.taints, findings),
+        deleted=metadata.deletion_timestamp,
+        generation=metadata.generation or 1,
+        version=metadata.resource_version or "",
+        status=status_of(spelling(hold.status)),
+        problems=findings.problems,
+    )
+
+
+def _ttl(raw: Raw, findings: Findings) -> timedelta:
+    written = findings.read(_read_duration, raw, "spec.ttl")
+    if written is None:
+        return DEFAULT_TTL
+    if isinstance(written, int) and written != 0:
+        findings.add("spec.ttl", f"{written} has no unit; write for example {written}s")
+        return DEFAULT_TTL
+    ttl = findings.parse(parse_duration, str(written), "spec.ttl")
+    if ttl is not None and ttl < timedelta():
+        findings.add("spec.ttl", "must not be negative; 0 means for ever")
+        return DEFAULT_TTL
+    return DEFAULT_TTL if ttl is None else ttl
+
+
+def _expires(raw: Raw, findings: Findings) -> datetime | None:
+    text = findings.read(_read_text, raw, "spec.expires")
+    return findings.parse(parse_time, text, "spec.expires")
+
+
+def _policy(raw: Raw, findings: Findings) -> str:
+    policy = findings.read(_read_text, raw, "spec.allocatePolicy") or ""
+    if policy not in _POLICIES:
+        findings.add("spec.allocatePolicy", f"{policy!r} is neither Aligned nor Restricted")
+        return ""
+    return policy
+
+
+def _taints(raw: Raw, findings: Findings) -> tuple[Taint, ...]:
+    taints = []
+    for index, each in enumerate(findings.read(_read_taints, raw, "spec.taints") or ()):
+        path = f"spec.taints[{index}]"
+        if not each.key:
+            findings.add(f"{path}.key", "is missing")
+        if each.effect not in _EFFECTS:
+            findings.add(f"{path}.effect", f"{each.effect!r} is none of {', '.join(_EFFECTS)}")
+        taints.append(Taint(each.key or "", each.value or "", each.effect or ""))
+    return tuple(taints)
+
+
+def _template(raw: Raw, namespace: str, findings: Findings) -> PodTemplate:
+    read = _templates((namespace, spelling(raw)))
+    for problem in read.problems:
+        findings.add(problem.path, problem.message)
+    return read.template
+
+
+def _read_whole_template(spelled: tuple[str, bytes]) -> _Template:
+    """Read a template and judge it; the same text in the same namespace is read once."""
+    namespace, text = spelled
+    nothing = PodTemplate(Pod(Key(namespace, "")))
+    findings = Findings()
+    if not text:
+        findings.add("spec.template", "is missing: it says what room to keep")
+        return _Template(nothing, findings.problems)
+    try:
+        shape = _read_template(text)
+        spec = shape.spec or PodSpec()
+        pod = pod_of(PodObject(shape.metadata, structs.replace(spec, node_name=None)))
+    except DecodeError as error:
+        findings.note(error, "spec.template")
+        return _Template(nothing, findings.problems)
+    if not pod.requests:
+        findings.add(
+            "spec.template.spec.containers",
+            "ask for nothing, so there is nothing to keep; set resources.requests",
+        )
+    slot = replace(pod, key=Key(namespace, ""), uid="", version="", owners=())
+    return _Template(PodTemplate(slot, text.decode(), spec.node_name or ""), findings.problems)
+
+
+_templates: Interned[tuple[str, bytes], _Template] = Interned(_read_whole_template, limit=2048)

@@ -1,0 +1,76 @@
+"""The kinds of object that we read or write, and where the API server keeps them.
+
+Both adapters address objects through these values, so a path is spelled in one place only.
+A dialect adds its kinds by making further `Resource` values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from headroom.core.names import GROUP, VERSION
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Resource:
+    """One kind as the API serves it; an empty `group` is the core group."""
+
+    group: str
+    version: str
+    plural: str
+    kind: str
+    namespaced: bool = True
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def root(self) -> str:
+        """The path under which this group and version are served."""
+        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """The path of a collection (no name), an object or its subresource."""
+        parts = [self.root]
+        if self.namespaced and namespace:
+            parts += ["namespaces", quote(namespace, safe="")]
+        parts.append(self.plural)
+        if name:
+            parts.append(quote(name, safe=""))
+        if subresource:
+            parts.append(subresource)
+        return "/".join(parts)
+
+    def __str__(self) -> str:
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+PODS = Resource("", "v1", "pods", "Pod")
+NODES = Resource("", "v1", "nodes", "Node", namespaced=False)
+NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
+EVENTS = Resource("", "v1", "events", "Event")
+PRIORITY_CLASSES = Resource(
+    "scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", namespaced=False
+)
+LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
+HOLDS = Resource(GROUP, VERSION, "holds", "Hold")
+CLAIM_INDEXES = Resource(GROUP, VERSION, "claimindexes", "ClaimIndex")
+
+KINDS: tuple[Resource, ...] = (
+    PODS,
+    NODES,
+    NAMESPACES,
+    EVENTS,
+    PRIORITY_CLASSES,
+    LEASES,
+    HOLDS,
+    CLAIM_INDEXES,
+)
+_BY_KIND = {(resource.api_version, resource.kind): resource for resource in KINDS}
+
+
+def find_kind(api_version: str, kind: str) -> Resource | None:
+    """Look a kind up by what an object says of itself."""
+    return _BY_KIND.get((api_version, kind))

@@ -1,0 +1,87 @@
+"""Labels, annotations and owner references of any object, each spelling read once and shared.
+
+Annotations are kept only under the prefixes that we or a dialect read: most of their text (what
+kubectl applied last, what a service mesh noted) decides nothing and would fill the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from headroom.core.objects import NO_LABELS, OwnerReference
+from headroom.wire.intern import Interned
+from headroom.wire.podjson import JsonObject, Metadata
+from headroom.wire.reading import Reader, spelling
+
+KEPT_ANNOTATIONS: tuple[str, ...] = (
+    "headroom.dev/",
+    "scheduling.koordinator.sh/",
+    "node.koordinator.sh/",
+    "pod.koordinator.sh/",
+    "korder.dev/",
+    "karpenter.azure.com/",
+)
+_KEPT_BYTES = tuple(prefix.encode() for prefix in KEPT_ANNOTATIONS)
+
+
+class _Reference(JsonObject):
+    api_version: str | None = None
+    kind: str | None = None
+    name: str | None = None
+    uid: str | None = None
+    controller: bool | None = None
+
+
+_read_texts = Reader(dict[str, str])
+_read_references = Reader(list[_Reference])
+
+
+def labels_of(metadata: Metadata) -> Mapping[str, str]:
+    """The labels; shared between objects, so they cannot be changed."""
+    text = spelling(metadata.labels)
+    return _labels(text) if text else NO_LABELS
+
+
+def annotations_of(metadata: Metadata) -> Mapping[str, str]:
+    """The annotations under our prefixes."""
+    text = spelling(metadata.annotations)
+    # JSON may spell `/` in other ways; the API server and our own encoder never do.
+    if not any(prefix in text for prefix in _KEPT_BYTES):
+        return NO_LABELS
+    return _annotations(text)
+
+
+def owners_of(metadata: Metadata) -> tuple[OwnerReference, ...]:
+    """The owner references, in their order."""
+    text = spelling(metadata.owner_references)
+    return _owners(text) if text else ()
+
+
+def _read_labels(text: bytes) -> Mapping[str, str]:
+    return MappingProxyType(_read_texts(text, "metadata.labels"))
+
+
+def _read_annotations(text: bytes) -> Mapping[str, str]:
+    found = _read_texts(text, "metadata.annotations")
+    return MappingProxyType(
+        {key: value for key, value in found.items() if key.startswith(KEPT_ANNOTATIONS)}
+    )
+
+
+def _read_owners(text: bytes) -> tuple[OwnerReference, ...]:
+    return tuple(
+        OwnerReference(
+            api_version=each.api_version or "",
+            kind=each.kind or "",
+            name=each.name or "",
+            uid=each.uid or "",
+            controller=bool(each.controller),
+        )
+        for each in _read_references(text, "metadata.ownerReferences")
+    )
+
+
+_labels: Interned[bytes, Mapping[str, str]] = Interned(_read_labels)
+_annotations: Interned[bytes, Mapping[str, str]] = Interned(_read_annotations, limit=1024)
+_owners: Interned[bytes, tuple[OwnerReference, ...]] = Interned(_read_owners)

@@ -1,0 +1,183 @@
+"""Owner rules of a hold from their JSON, and what is wrong with them.
+
+Besides what cannot be read, rules that can never match are told: a hold that nobody can claim
+would keep its room from everyone, and its author would not know why.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Raw
+
+from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule
+from headroom.core.objects import LabelSelector, Requirement
+from headroom.wire.findings import Findings
+from headroom.wire.podjson import JsonObject
+from headroom.wire.reading import Reader
+from headroom.wire.selectors import Selector, label_selector
+
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
+_KEY = re.compile(rf"(?:[a-z0-9](?:[a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_NAME}")
+_VALUE = re.compile(rf"(?:{_NAME})?")
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+_HIGHEST_PRIORITY = 2**31 - 1
+# Their pods belong to another object, which they own in turn.
+_NOT_DIRECT = {"Deployment": "ReplicaSets", "CronJob": "Jobs"}
+
+
+class _Object(JsonObject):
+    api_version: str | None = None
+    kind: str | None = None
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+
+
+class _Controller(JsonObject):
+    api_version: str | None = None
+    kind: str | None = None
+    name: str | None = None
+    uid: str | None = None
+    namespace: str | None = None
+    controller: bool | None = None
+
+
+class _Owner(JsonObject):
+    object: _Object | None = None
+    controller: _Controller | None = None
+    label_selector: Selector | None = None
+    priority_at_least: int | None = None
+
+
+_read_owners = Reader(list[Raw])
+_read_owner = Reader(_Owner)
+
+
+def owner_rules(raw: Raw, namespace: str, findings: Findings) -> tuple[OwnerRule, ...]:
+    """Read `spec.owners` of a hold in a namespace (empty: any), taking down what is wrong."""
+    owners = findings.read(_read_owners, raw, "spec.owners")
+    if owners is not None and not owners:
+        findings.add("spec.owners", "names nobody who may claim this; add at least one rule")
+    rules = []
+    for index, each in enumerate(owners or ()):
+        path = f"spec.owners[{index}]"
+        owner = findings.read(_read_owner, each, path)
+        if owner is not None:
+            rules.append(_rule(owner, path, findings))
+            _check_rule(rules[-1], owner, namespace, path, findings)
+    return tuple(rules)
+
+
+def _rule(owner: _Owner, path: str, findings: Findings) -> OwnerRule:
+    selector = owner.label_selector
+    return OwnerRule(
+        object=_object(owner.object) if owner.object is not None else None,
+        controller=_controller(owner.controller) if owner.controller is not None else None,
+        selector=label_selector(selector) if selector is not None else None,
+        priority_at_least=owner.priority_at_least,
+    )
+
+
+def _object(match: _Object) -> ObjectMatch:
+    return ObjectMatch(match.name or "", match.namespace or "", match.uid or "")
+
+
+def _controller(match: _Controller) -> ControllerMatch:
+    return ControllerMatch(
+        api_version=match.api_version or "",
+        kind=match.kind or "",
+        name=match.name or "",
+        uid=match.uid or "",
+        namespace=match.namespace or "",
+        controller=match.controller,
+    )
+
+
+def _check_rule(
+    rule: OwnerRule, owner: _Owner, namespace: str, path: str, findings: Findings
+) -> None:
+    if rule == OwnerRule():
+        findings.add(path, "is empty; set object, controller, labelSelector or priorityAtLeast")
+    if owner.object is not None:
+        _check_object(owner.object, namespace, f"{path}.object", findings)
+    if rule.controller is not None:
+        _check_controller(rule.controller, namespace, f"{path}.controller", findings)
+    if rule.selector is not None:
+        _check_selector(rule.selector, f"{path}.labelSelector", findings)
+    if abs(rule.priority_at_least or 0) > _HIGHEST_PRIORITY:
+        findings.add(f"{path}.priorityAtLeast", "no pod can have such a priority")
+
+
+def _check_object(match: _Object, namespace: str, path: str, findings: Findings) -> None:
+    if match.kind not in (None, "", "Pod"):
+        findings.add(
+            f"{path}.kind",
+            f"can never match: owners are pods, not {match.kind}; use controller or labelSelector",
+        )
+    if match.api_version not in (None, "", "v1"):
+        findings.add(f"{path}.apiVersion", "can never match: pods are of apiVersion v1")
+    _check_namespace(match.namespace or "", namespace, f"{path}.namespace", findings)
+    if not (match.name or match.uid or match.namespace):
+        findings.add(path, "is empty; set name, namespace or uid")
+
+
+def _check_controller(
+    match: ControllerMatch, namespace: str, path: str, findings: Findings
+) -> None:
+    owned = _NOT_DIRECT.get(match.kind)
+    if owned is not None:
+        findings.add(
+            f"{path}.kind",
+            f"can never match: pods of a {match.kind} belong to its {owned}; use labelSelector",
+        )
+    _check_namespace(match.namespace, namespace, f"{path}.namespace", findings)
+    if match == ControllerMatch():
+        findings.add(path, "is empty; set kind, name or uid")
+
+
+def _check_namespace(wanted: str, namespace: str, path: str, findings: Findings) -> None:
+    if namespace and wanted not in ("", namespace):
+        findings.add(
+            path, f"can never match: owners are pods of this hold's namespace, {namespace}"
+        )
+
+
+def _check_selector(selector: LabelSelector, path: str, findings: Findings) -> None:
+    sound = True
+    for need in selector.requirements:
+        problem = _requirement_problem(need)
+        if problem is not None:
+            findings.add(path, problem)
+            sound = False
+    contradiction = _contradiction(selector) if sound else None
+    if contradiction is not None:
+        findings.add(path, f"can never match: {contradiction}")
+
+
+def _requirement_problem(need: Requirement) -> str | None:
+    """Say why the API server would refuse this requirement in a selector of its own."""
+    if not _KEY.fullmatch(need.key):
+        return f"{need.key!r} is no label key"
+    if need.operator not in _OPERATORS:
+        return f"{need.key}: operator {need.operator!r} is none of {', '.join(_OPERATORS)}"
+    if need.operator in ("In", "NotIn") and not need.values:
+        return f"{need.key}: {need.operator} needs at least one value"
+    if need.operator in ("Exists", "DoesNotExist") and need.values:
+        return f"{need.key}: {need.operator} takes no values"
+    wrong = [value for value in need.values if len(value) > 63 or not _VALUE.fullmatch(value)]
+    return f"{need.key}: {wrong[0]!r} is no label value" if wrong else None
+
+
+def _contradiction(selector: LabelSelector) -> str | None:
+    """Say which label would have to be two things at once, if one would."""
+    for key in sorted({need.key for need in selector.requirements}):
+        needs = [need for need in selector.requirements if need.key == key]
+        absent = any(need.operator == "DoesNotExist" for need in needs)
+        listed = [set(need.values) for need in needs if need.operator == "In"]
+        if absent and (listed or any(need.operator == "Exists" for need in needs)):
+            return f"label {key} would have to be there and not be there"
+        refused = {value for need in needs if need.operator == "NotIn" for value in need.values}
+        if listed and not set.intersection(*listed) - refused:
+            return f"no value of label {key} fits all of its requirements"
+    return None

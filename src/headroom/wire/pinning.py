@@ -1,0 +1,43 @@
+"""Pinning a pod to one node by required node affinity on its name, as DaemonSets do.
+
+Never by `spec.nodeName`: the scheduler still judges, and a node that cannot take the pod leaves it
+pending instead of rejected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Json = dict[str, Any]
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def pinned_to(node: str, affinity: Mapping[str, Any]) -> Json:
+    """Give the affinity with the node's name demanded by every alternative it allows."""
+    node_affinity = _mapping(affinity.get("nodeAffinity"))
+    required = node_affinity.get(_REQUIRED)
+    if isinstance(required, Mapping):
+        terms = _with_name(node, required.get("nodeSelectorTerms") or [])
+    else:
+        terms = [{"matchFields": [_named(node)]}]
+    pinned = {**node_affinity, _REQUIRED: {"nodeSelectorTerms": terms}}
+    return {**affinity, "nodeAffinity": pinned}
+
+
+def _with_name(node: str, terms: list[Any]) -> list[Any]:
+    """AND the name to each term; an empty term matches no node, and must not begin to."""
+    return [
+        {**term, "matchFields": [*(term.get("matchFields") or []), _named(node)]}
+        if isinstance(term, Mapping) and (term.get("matchExpressions") or term.get("matchFields"))
+        else term
+        for term in terms
+    ]
+
+
+def _named(node: str) -> Json:
+    return {"key": "metadata.name", "operator": "In", "values": [node]}
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,106 @@
+"""Pods from their JSON, with everything that can be shared between them shared.
+
+What a pod asks for is worked out in `needs`, where it may go in `placement`. A pod that carries a
+wrong type where we look is refused as a whole, by name and path; its neighbours are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from sys import intern
+from typing import Any
+
+from msgspec import Raw
+
+from headroom.core.names import DEFAULT_SCHEDULER_NAME
+from headroom.core.objects import Key, Pod
+from headroom.wire.errors import DecodeError
+from headroom.wire.metadata import annotations_of, labels_of, owners_of
+from headroom.wire.needs import needs_of
+from headroom.wire.placement import placement_of
+from headroom.wire.podjson import Metadata, PodObject, PodSpec, PodStatus
+from headroom.wire.reading import Reader, about, spelling, to_text
+
+_GRACE_SECONDS = 30
+_read_pod = Reader(PodObject)
+
+
+def decode_pod(data: bytes | Raw) -> Pod:
+    """Read a pod; DecodeError names the pod and the path of what is wrong."""
+    try:
+        return pod_of(_read_pod(data))
+    except DecodeError as error:
+        raise about("Pod", data, error) from error
+
+
+def pod_from(thing: Mapping[str, Any]) -> Pod:
+    """Read a pod held as plain dicts."""
+    return decode_pod(to_text("Pod", thing))
+
+
+def pod_of(pod: PodObject) -> Pod:
+    """Make the core value from a pod's JSON shape."""
+    metadata = pod.metadata or Metadata()
+    spec = pod.spec or PodSpec()
+    status = pod.status or PodStatus()
+    needs = needs_of(spec, status)
+    since, message = _unschedulable(status)
+    grace = spec.termination_grace_period_seconds
+    return Pod(
+        key=Key(intern(metadata.namespace or ""), metadata.name or ""),
+        uid=metadata.uid or "",
+        version=metadata.resource_version or "",
+        labels=labels_of(metadata),
+        annotations=annotations_of(metadata),
+        owners=owners_of(metadata),
+        created=metadata.creation_timestamp,
+        deleted=metadata.deletion_timestamp,
+        node=intern(spec.node_name or ""),
+        nominated=intern(status.nominated_node_name or ""),
+        scheduler=intern(spec.scheduler_name or DEFAULT_SCHEDULER_NAME),
+        priority=spec.priority or 0,
+        preempts=spec.preemption_policy != "Never",
+        gates=_gates(spec),
+        phase=intern(status.phase or "Pending"),
+        reason=intern(status.reason or ""),
+        started=status.start_time,
+        requests=needs.requests,
+        nonzero_requests=needs.nonzero,
+        placement=placement_of(spec),
+        unjudged=_unjudged(spec),
+        unschedulable_since=since,
+        unschedulable_message=message,
+        grace_seconds=_GRACE_SECONDS if grace is None else grace,
+    )
+
+
+def _gates(spec: PodSpec) -> tuple[str, ...]:
+    if not spec.scheduling_gates:
+        return ()
+    return tuple(intern(gate.name or "") for gate in spec.scheduling_gates)
+
+
+def _unschedulable(status: PodStatus) -> tuple[datetime | None, str]:
+    """Since when, and why, a scheduler says that the pod fits nowhere."""
+    for each in status.conditions or ():
+        if each.type == "PodScheduled" and each.status == "False":
+            if each.reason == "Unschedulable":
+                return each.last_transition_time, each.message or ""
+            return None, ""
+    return None, ""
+
+
+def _unjudged(spec: PodSpec) -> tuple[str, ...]:
+    """What our own scheduler must leave to others; of no interest once the pod has its node."""
+    if spec.node_name or not (spec.volumes or spec.resource_claims):
+        return ()
+    found = []
+    for volume in spec.volumes or ():
+        if volume.persistent_volume_claim is not None:
+            claim = volume.persistent_volume_claim.claim_name or "?"
+            found.append(f"volume {volume.name} (claim {claim})")
+        elif spelling(volume.ephemeral):
+            found.append(f"volume {volume.name} (a claim of its own)")
+    found.extend(f"device claim {claim.name}" for claim in spec.resource_claims or ())
+    return tuple(found)

@@ -1,0 +1,104 @@
+"""Typed reading of JSON text, with errors that say where in the object they are.
+
+Everything that decodes goes through a `Reader`; msgspec's errors end here. `Raw` parts are text
+that is kept aside and read later (and only once per spelling, see `intern`); `spelling` copies
+them out, because a Raw keeps the whole response alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from headroom.wire.errors import DecodeError
+
+T_co = TypeVar("T_co", covariant=True)
+Time = Annotated[datetime, msgspec.Meta(tz=True)]
+ABSENT = msgspec.Raw(b"")
+
+
+class Reader(Generic[T_co]):
+    """Reads one type from JSON text; fields it does not know are skipped."""
+
+    __slots__ = ("_decoder",)
+
+    def __init__(self, wanted: type[T_co]) -> None:
+        self._decoder = msgspec.json.Decoder(wanted)
+
+    def __call__(self, text: bytes | msgspec.Raw, path: str = "") -> T_co:
+        """Read the text that stands at `path` of its object."""
+        try:
+            return self._decoder.decode(text)
+        except msgspec.MsgspecError as error:
+            problem, _, inner = str(error).partition(" - at `$")
+            raise DecodeError("", join(path, inner.rstrip("`")), problem) from error
+        except UnicodeDecodeError as error:
+            raise DecodeError("", path, "the text is not UTF-8") from error
+        except RecursionError as error:
+            raise DecodeError("", path, "nested too deeply") from error
+
+
+def join(path: str, inner: str) -> str:
+    """Put two paths together: `spec` and `.ttl` or `[0]`."""
+    return path + inner if path else inner.removeprefix(".")
+
+
+def spelling(raw: msgspec.Raw) -> bytes:
+    """Copy a part's text out of its response; empty when absent or null."""
+    text = bytes(raw)
+    return b"" if text == b"null" else text
+
+
+class _AnyMetadata(msgspec.Struct, rename="camel"):
+    name: Any = None
+    namespace: Any = None
+    uid: Any = None
+    resource_version: Any = None
+
+
+class _AnyObject(msgspec.Struct):
+    metadata: _AnyMetadata | None = None
+
+
+class Identity(NamedTuple):
+    """Which object a text is about, as well as it can be made out; empty where it cannot."""
+
+    namespace: str
+    name: str
+    uid: str
+    version: str
+
+
+_any_object = msgspec.json.Decoder(_AnyObject)
+
+
+def identity_of(text: bytes | msgspec.Raw) -> Identity:
+    """Make out which object a text is about, however odd the rest of it is."""
+    try:
+        found = _any_object.decode(text).metadata or _AnyMetadata()
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return Identity("", "", "", "")
+    parts = (found.namespace, found.name, found.uid, found.resource_version)
+    return Identity(*(part if isinstance(part, str) else "" for part in parts))
+
+
+def subject_of(kind: str, text: bytes | msgspec.Raw) -> str:
+    """Say which object a text is about: `Pod/default/web-0`."""
+    found = identity_of(text)
+    return "/".join(part for part in (kind, found.namespace, found.name) if part)
+
+
+def about(kind: str, text: bytes | msgspec.Raw, error: DecodeError) -> DecodeError:
+    """The same error, naming its object."""
+    return DecodeError(error.subject or subject_of(kind, text), error.path, error.problem)
+
+
+def to_text(kind: str, thing: Mapping[str, Any]) -> bytes:
+    """Write an object held as plain dicts as JSON text."""
+    try:
+        return msgspec.json.encode(thing)
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        raise DecodeError(kind, "", f"cannot be written as JSON: {error}") from error

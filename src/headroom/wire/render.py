@@ -1,0 +1,226 @@
+"""Every action as one API request, so there is one place per action that knows its JSON.
+
+Preconditions travel in the request itself (uid, resourceVersion, a test on a gate's name): a pod
+of the same name made meanwhile is never touched. What comes back is read by the adapters.
+"""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from headroom.core.actions import (
+    Action,
+    Bind,
+    CreateGuardian,
+    CreateLatch,
+    DeletePod,
+    Disclaim,
+    MarkUnschedulable,
+    Nominate,
+    Tell,
+    Ungate,
+    WriteHoldStatus,
+    WriteIndex,
+)
+from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION
+from headroom.core.objects import Parent
+from headroom.wire.encode import status_json
+from headroom.wire.events import event_create
+from headroom.wire.guardians import PAUSE_IMAGE, guardian_json, guardian_namespace, latch_json
+from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, PODS, Resource, find_kind
+from headroom.wire.times import format_time
+from headroom.wire.writes import (
+    APPLY_PATCH,
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC_PATCH,
+    Write,
+)
+
+INDEX_NAME = "headroom"
+FIELD_MANAGER = "headroom"
+
+Json = dict[str, Any]
+
+
+def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
+    """Turn an action into the request that does it; `image` is what our pods run."""
+    match action:
+        case CreateGuardian():
+            body = guardian_json(action, image)
+            return Write("create", PODS, guardian_namespace(action.hold), "", body)
+        case CreateLatch():
+            return Write("create", PODS, action.key.namespace, "", latch_json(action, image))
+        case Nominate():
+            return _nominate(action)
+        case DeletePod():
+            return _delete(action)
+        case Ungate():
+            return _ungate(action)
+        case Bind():
+            return _bind(action)
+        case Disclaim():
+            return _disclaim(action)
+        case MarkUnschedulable():
+            return _mark_unschedulable(action)
+        case WriteHoldStatus():
+            return _write_status(action)
+        case Tell():
+            return event_create(action)
+        case WriteIndex():
+            return _write_index(action)
+        case _:
+            assert_never(action)
+
+
+def _nominate(action: Nominate) -> Write:
+    metadata = _with_uid(action.uid)
+    if action.claimed is not None:
+        metadata["annotations"] = _claim(action.claimed)
+    body: Json = {"status": {"nominatedNodeName": action.node}}
+    if metadata:
+        body["metadata"] = metadata
+    return _patch_pod(action, body, "status")
+
+
+def _disclaim(action: Disclaim) -> Write:
+    annotations = {CLAIMED_ANNOTATION: None, CLAIMED_UID_ANNOTATION: None}
+    body: Json = {"metadata": {**_with_uid(action.uid), "annotations": annotations}}
+    if not action.nominated:
+        return _patch_pod(action, body)
+    body["status"] = {"nominatedNodeName": None}
+    return _patch_pod(action, body, "status")
+
+
+def _mark_unschedulable(action: MarkUnschedulable) -> Write:
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": action.message,
+        "lastTransitionTime": format_time(action.at),
+    }
+    # Only a strategic merge goes by the condition's type and leaves the others alone.
+    body: Json = {"status": {"conditions": [condition]}}
+    if action.uid:
+        body["metadata"] = _with_uid(action.uid)
+    return _patch_pod(action, body, "status", STRATEGIC_PATCH)
+
+
+def _patch_pod(
+    action: Nominate | Disclaim | MarkUnschedulable,
+    body: Json,
+    subresource: str = "",
+    content_type: str = MERGE_PATCH,
+) -> Write:
+    return Write(
+        "patch",
+        PODS,
+        action.key.namespace,
+        action.key.name,
+        body,
+        subresource,
+        content_type,
+        guarded=bool(action.uid),
+    )
+
+
+def _delete(action: DeletePod) -> Write:
+    body: Json = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "gracePeriodSeconds": 0,
+        "propagationPolicy": "Background",
+    }
+    if action.uid:
+        body["preconditions"] = {"uid": action.uid}
+    return Write("delete", PODS, action.key.namespace, action.key.name, body)
+
+
+def _ungate(action: Ungate) -> Write:
+    gate = f"/spec/schedulingGates/{action.index}"
+    tests = [{"op": "test", "path": f"{gate}/name", "value": action.gate}]
+    if action.uid:
+        tests.insert(0, {"op": "test", "path": "/metadata/uid", "value": action.uid})
+    return Write(
+        "patch",
+        PODS,
+        action.key.namespace,
+        action.key.name,
+        [*tests, {"op": "remove", "path": gate}],
+        content_type=JSON_PATCH,
+        guarded=True,
+    )
+
+
+def _bind(action: Bind) -> Write:
+    metadata: Json = {
+        "name": action.key.name,
+        "namespace": action.key.namespace,
+        **_with_uid(action.uid),
+    }
+    if action.claimed is not None:
+        metadata["annotations"] = _claim(action.claimed)
+    body: Json = {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": metadata,
+        "target": {"apiVersion": "v1", "kind": "Node", "name": action.node},
+    }
+    return Write("create", PODS, action.key.namespace, action.key.name, body, "binding")
+
+
+def _write_status(action: WriteHoldStatus) -> Write:
+    """Put the whole status in place: a merge would keep resource names that are gone."""
+    parent = action.parent
+    body: list[Json] = []
+    if parent.uid:
+        body.append({"op": "test", "path": "/metadata/uid", "value": parent.uid})
+    if action.version:
+        # Writing the version we know makes the API server compare it with its own (409).
+        version = {"op": "replace", "path": "/metadata/resourceVersion", "value": action.version}
+        body.append(version)
+    body.append({"op": "add", "path": "/status", "value": status_json(action.status)})
+    return Write(
+        "patch",
+        _resource(parent),
+        parent.namespace,
+        parent.name,
+        body,
+        "status",
+        JSON_PATCH,
+        guarded=bool(parent.uid),
+    )
+
+
+def _resource(parent: Parent) -> Resource:
+    return find_kind(parent.api_version, parent.kind) or HOLDS
+
+
+def _write_index(action: WriteIndex) -> Write:
+    body: Json = {
+        "apiVersion": CLAIM_INDEXES.api_version,
+        "kind": CLAIM_INDEXES.kind,
+        "metadata": {"name": INDEX_NAME, "namespace": action.namespace},
+        "spec": {
+            "keys": dict.fromkeys(sorted(action.keys), True),
+            "freshUntil": format_time(action.fresh_until),
+        },
+    }
+    return Write(
+        "patch",
+        CLAIM_INDEXES,
+        action.namespace,
+        INDEX_NAME,
+        body,
+        content_type=APPLY_PATCH,
+        query=(("fieldManager", FIELD_MANAGER), ("force", "true")),
+    )
+
+
+def _with_uid(uid: str) -> Json:
+    return {"uid": uid} if uid else {}
+
+
+def _claim(parent: Parent) -> dict[str, str]:
+    return {CLAIMED_ANNOTATION: str(parent), CLAIMED_UID_ANNOTATION: parent.uid}
