@@ -1,1 +1,1 @@
-"""PURE. The kube-scheduler's rules as functions: filter, score, preempt."""
+"""kube-scheduler's rules as functions over arrays: filter, score, choose, preempt."""

@@ -1,0 +1,139 @@
+"""One pod, one cluster, one answer: the node kube-scheduler would choose, or why there is none.
+
+The node a pod was nominated to is tried first, a single feasible node needs no score, and in large
+clusters only some of the nodes are looked at. Where several nodes score best, kube-scheduler's
+choice is accident (1.34 draws lots, later versions depend on timing): here `tie` decides, and
+`maxima` tells all of them. Below: `filters` and `scores`. If there is no node at all: `preempt`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headroom.core.objects import Pod
+from headroom.scheduling.filters import Feasibility, feasible, verdict_with_nominated
+from headroom.scheduling.nodes import Ints
+from headroom.scheduling.scores import BALANCED_BY_DIFFERENCE, Scores, score
+from headroom.scheduling.state import ClusterState
+from headroom.scheduling.turn import Turn
+
+TieBreak = Callable[[Sequence[str]], str]
+
+MIN_FEASIBLE = 100
+MIN_PERCENTAGE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A node; `maxima` are all that are as good, by name; `scores` is None if none were needed.
+
+    `next_start` is where the search for the next pod's node begins.
+    """
+
+    node: str
+    maxima: tuple[str, ...]
+    scores: Scores | None
+    next_start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unschedulable:
+    """No node; `feasibility` knows why for each, and where preemption might help."""
+
+    feasibility: Feasibility
+    next_start: int
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        return self.feasibility.reasons()
+
+    @property
+    def message(self) -> str:
+        """Say why, in kube-scheduler's words, leaving out what preemption would add."""
+        return self.feasibility.message()
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How the imitated kube-scheduler is set up.
+
+    `percentage` is its percentageOfNodesToScore (0: by the size of the cluster).
+    """
+
+    percentage: int = 0
+    version: tuple[int, int] = BALANCED_BY_DIFFERENCE
+
+
+DEFAULT_PROFILE = Profile()
+
+
+def first_by_name(names: Sequence[str]) -> str:
+    """Break a tie in the way that is easiest to foresee."""
+    return min(names)
+
+
+def choose(
+    pod: Pod,
+    state: ClusterState,
+    start: int = 0,
+    tie: TieBreak = first_by_name,
+    profile: Profile = DEFAULT_PROFILE,
+) -> Chosen | Unschedulable:
+    """Choose a node for a pod; the state stays as it is, binding is up to the caller."""
+    if pod.nominated and _fits_where_nominated(pod, state):
+        return Chosen(pod.nominated, (pod.nominated,), None, start)
+    feasibility = feasible(pod, state)
+    rows, next_start = _sample(feasibility, start, profile.percentage)
+    if not rows.shape[0]:
+        return Unschedulable(feasibility, next_start)
+    if rows.shape[0] == 1:
+        name = state.table.name(int(rows[0]))
+        return Chosen(name, (name,), None, next_start)
+    scores = score(feasibility.turn, rows, profile.version)
+    best = rows[scores.total == scores.total.max()]
+    maxima = tuple(sorted(state.table.name(row) for row in best.tolist()))
+    return Chosen(tie(maxima), maxima, scores, next_start)
+
+
+def feasible_nodes_to_find(nodes: int, percentage: int = 0) -> int:
+    """Say after how many feasible nodes kube-scheduler stops looking."""
+    if nodes < MIN_FEASIBLE:
+        return nodes
+    share = percentage or max(MIN_PERCENTAGE, 50 - nodes // 125)
+    return max(MIN_FEASIBLE, nodes * share // 100)
+
+
+def _fits_where_nominated(pod: Pod, state: ClusterState) -> bool:
+    row = state.table.row_of.get(pod.nominated)
+    if row is None or state.table.nodes[row] is None:
+        return False
+    rivals = state.nominated_on(pod.nominated)
+    return verdict_with_nominated(Turn(pod, state), row, rivals) is None
+
+
+def _sample(feasibility: Feasibility, start: int, percentage: int) -> tuple[Ints, int]:
+    """Take feasible rows from `start` on until there are enough, and say where to go on.
+
+    The surplus node at which the search stops is looked at again next time. (kube-scheduler with
+    several workers may look at a few more beyond it.)
+    """
+    everyone = feasibility.turn.state.table.count
+    order = feasibility.turn.state.table.order()
+    if feasibility.considered is not feasibility.turn.state.table.present:
+        order = order[feasibility.considered[order]]
+    size = order.shape[0]
+    if not size:
+        return order, start
+    begin = start % size
+    found = np.flatnonzero(feasibility.passed[order])
+    enough = feasible_nodes_to_find(size, percentage)
+    ahead = int(np.searchsorted(found, begin))
+    found = np.concatenate((found[ahead:], found[:ahead]))
+    looked_at = size
+    if found.shape[0] > enough:
+        looked_at = int(found[enough] - begin) % size
+        found = found[:enough]
+    return order[found], (start + looked_at) % everyone

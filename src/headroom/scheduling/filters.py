@@ -1,0 +1,171 @@
+"""Where could this pod run now? kube-scheduler's filters over all nodes at once, with reasons.
+
+`feasible` is for choosing a node, `feasible_on` for one node with some pods thought away: would an
+owner fit into its guardian's room? Both count pods nominated to a node by their priority, as
+kube-scheduler does. Below: `turn`, which holds the rules. Above: `choose` and `preempt`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from headroom.core.objects import Key, Pod
+from headroom.scheduling.nodes import Bools, Ints
+from headroom.scheduling.reasons import (
+    NODE_AFFINITY_CONFLICT,
+    NODE_AFFINITY_NAMES,
+    message,
+)
+from headroom.scheduling.state import ClusterState
+from headroom.scheduling.turn import Stage, Turn, Verdict
+
+
+@dataclass(slots=True)
+class Feasibility:
+    """Which nodes pass (`passed`, by row), and all that is needed to say why the others do not.
+
+    `considered` are the nodes looked at; the rest were ruled out by the pod naming its nodes.
+    """
+
+    turn: Turn
+    considered: Bools
+    passed: Bools
+    stages: list[Stage]
+    overruled: dict[int, Verdict]
+    refused: str = ""
+
+    def rows(self) -> Ints:
+        """Give the rows that pass, in kube-scheduler's order of nodes."""
+        order = self.turn.state.table.order()
+        return order[self.passed[order]]
+
+    def nodes(self) -> list[str]:
+        """Give the names of the nodes that pass, in kube-scheduler's order."""
+        return [self.turn.state.table.name(row) for row in self.rows().tolist()]
+
+    def verdict(self, row: int) -> Verdict | None:
+        """Say why a considered node is refused, or None when it passes."""
+        if row in self.overruled:
+            return self.overruled[row]
+        for stage in self.stages:
+            if stage.failing[row]:
+                reasons = tuple(reason for reason, failing in stage.reasons if failing[row])
+                return Verdict(reasons, bool(stage.hopeless()[row]))
+        return None
+
+    def reasons(self) -> dict[str, int]:
+        """Count the nodes refused for each reason; a node can lack several resources at once."""
+        found: dict[str, int] = {}
+        alive = self.considered.copy()
+        for row, verdict in self.overruled.items():
+            alive[row] = False
+            for reason in verdict.reasons:
+                found[reason] = found.get(reason, 0) + 1
+        for stage in self.stages:
+            failing = alive & stage.failing
+            if not failing.any():
+                continue
+            for reason, mask in stage.reasons:
+                count = int(np.count_nonzero(failing & mask))
+                if count:
+                    found[reason] = found.get(reason, 0) + count
+            alive &= ~stage.failing
+        unseen = self.turn.state.table.count - int(np.count_nonzero(self.considered))
+        if unseen and not self.refused:
+            found[NODE_AFFINITY_NAMES] = unseen
+        return found
+
+    def curable(self) -> Ints:
+        """Give the rows, in order, that are refused for reasons that preemption might cure."""
+        curable = self.considered & ~self.passed
+        alive = self.considered.copy()
+        for stage in self.stages:
+            curable &= ~(alive & stage.failing & stage.hopeless())
+            alive &= ~stage.failing
+        for row, verdict in self.overruled.items():
+            curable[row] = not verdict.hopeless
+        order = self.turn.state.table.order()
+        return order[curable[order]]
+
+    def message(self, after: str = "") -> str:
+        """Write why no node passes, as kube-scheduler does; `after` is what preemption said."""
+        count = self.turn.state.table.count
+        return message(count, self.reasons(), before=self.refused, after=after)
+
+
+def feasible(pod: Pod, state: ClusterState) -> Feasibility:
+    """Find the nodes on which a pod could run now."""
+    turn = Turn(pod, state)
+    table = state.table
+    if turn.names is not None and not turn.names:
+        nowhere = np.zeros(table.capacity, np.bool_)
+        return Feasibility(turn, nowhere, nowhere, [], {}, NODE_AFFINITY_CONFLICT)
+    considered = table.present if turn.names is None else _rows_named(turn.names, state)
+    stages = turn.stages()
+    passed = considered.copy()
+    for stage in stages:
+        passed &= ~stage.failing
+    overruled = _overruled(turn, considered)
+    for row in overruled:
+        passed[row] = False
+    return Feasibility(turn, considered, passed, stages, overruled)
+
+
+def feasible_on(
+    pod: Pod, node_name: str, state: ClusterState, without: Collection[Key] = ()
+) -> str | None:
+    """Say why a pod would not fit on a node if the pods `without` were gone, or None if it would.
+
+    `without` may name pods bound to the node and pods nominated to it.
+    """
+    row = state.table.row_of.get(node_name)
+    if row is None or state.table.nodes[row] is None:
+        return f"node {node_name} is not known"
+    turn = Turn(pod, state)
+    removed = [one for one in state.pods_on_row(row) if one.key in without]
+    rivals = [one for one in state.nominated_on(node_name) if one.key not in without]
+    verdict = verdict_with_nominated(turn, row, rivals, removed)
+    return None if verdict is None else ", ".join(verdict.reasons)
+
+
+def verdict_with_nominated(
+    turn: Turn, row: int, nominated: Iterable[Pod], removed: Collection[Pod] = ()
+) -> Verdict | None:
+    """Judge one node with the nominated pods that count, and then without them.
+
+    Room must not be taken from a pod that was promised it, and company must not be counted on
+    before it is there.
+    """
+    rivals = rivals_of(turn.pod, nominated)
+    if rivals:
+        verdict = turn.verdict(row, rivals, removed)
+        if verdict is not None:
+            return verdict
+    return turn.verdict(row, (), removed)
+
+
+def rivals_of(pod: Pod, nominated: Iterable[Pod]) -> list[Pod]:
+    """Give the nominated pods that a pod must make way for: of its own priority or above."""
+    return [one for one in nominated if one.priority >= pod.priority and one.key != pod.key]
+
+
+def _overruled(turn: Turn, considered: Bools) -> dict[int, Verdict]:
+    """Find the nodes refused only because of, or first of all by, pods nominated to them."""
+    overruled: dict[int, Verdict] = {}
+    for row, nominated in turn.state.nominated_rows():
+        rivals = rivals_of(turn.pod, nominated)
+        if rivals and considered[row]:
+            verdict = turn.verdict(row, rivals)
+            if verdict is not None:
+                overruled[row] = verdict
+    return overruled
+
+
+def _rows_named(names: frozenset[str], state: ClusterState) -> Bools:
+    named = np.zeros(state.table.capacity, np.bool_)
+    rows = [state.table.row_of[name] for name in sorted(names) if name in state.table.row_of]
+    named[rows] = True
+    return named & state.table.present

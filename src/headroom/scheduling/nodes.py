@@ -1,0 +1,230 @@
+"""The nodes of a cluster as rows of arrays: what is free on each, and what each says to a question.
+
+Kept apart from `state` because it knows nothing of pods beyond their sums. A node keeps its row
+while it exists, so everything else can speak of rows. Questions about nodes alone (does this
+selector match, is this taint tolerated) are asked once and kept; only nodes that changed since are
+asked again.
+Below: `core.objects`. Above: `state`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headroom.core.objects import Node
+from headroom.core.resources import CPU, MEMORY, PODS, Resources
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+MAX_ANSWERS = 512
+"""How many questions' answers are kept; the one used longest ago goes first."""
+
+_ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+_REGION_LABELS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
+
+
+def zone_of(node: Node) -> tuple[str, str]:
+    """Give region and zone, the deprecated labels first, as kube-scheduler's node tree does."""
+    region = next((node.labels[key] for key in _REGION_LABELS if key in node.labels), "")
+    zone = next((node.labels[key] for key in _ZONE_LABELS if key in node.labels), "")
+    return region, zone
+
+
+def grown(array: Ints, size: int) -> Ints:
+    """Give the array itself, or a copy padded with zeros to `size` in its last axis."""
+    missing = size - array.shape[-1]
+    if missing <= 0:
+        return array
+    padding = [(0, 0)] * (array.ndim - 1) + [(0, missing)]
+    return np.pad(array, padding)
+
+
+@dataclass(slots=True)
+class _Answers:
+    values: Ints
+    seen: int
+
+
+@dataclass(slots=True)
+class NodeTable:
+    """Rows of nodes; a row without a node (`nodes[row] is None`) is free or waits for its node.
+
+    `free` is allocatable minus requested, one line for each resource; the pod count is a
+    resource like the others, of which every pod takes one. `nonzero` are the requests that
+    LeastAllocated sees: CPU and memory, with kube-scheduler's defaults for what is not asked.
+    """
+
+    nodes: list[Node | None] = field(default_factory=list)
+    row_of: dict[str, int] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=lambda: {PODS: 0, CPU: 1, MEMORY: 2})
+    allocatable: Ints = field(default_factory=lambda: np.zeros((8, 64), np.int64))
+    free: Ints = field(default_factory=lambda: np.zeros((8, 64), np.int64))
+    nonzero: Ints = field(default_factory=lambda: np.zeros((2, 64), np.int64))
+    present: Bools = field(default_factory=lambda: np.zeros(64, np.bool_))
+    count: int = 0
+    _names: list[str] = field(default_factory=list)
+    _spare: list[int] = field(default_factory=list)
+    _zones: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
+    _order: Ints | None = None
+    _changed: list[int] = field(default_factory=list)
+    _answers: dict[Hashable, _Answers] = field(default_factory=dict)
+
+    @property
+    def capacity(self) -> int:
+        """How many rows the arrays have; vectors by row are this long."""
+        return int(self.present.shape[0])
+
+    def name(self, row: int) -> str:
+        return self._names[row]
+
+    def row(self, name: str) -> int:
+        """Give the row kept for a node's name, making one if there is none yet."""
+        row = self.row_of.get(name)
+        if row is None:
+            row = self._spare.pop() if self._spare else self._append()
+            self.row_of[name] = row
+            self._names[row] = name
+        return row
+
+    def line(self, resource: str) -> int:
+        """Give the line of a resource in the arrays, making one if it is new."""
+        line = self.lines.get(resource)
+        if line is None:
+            line = len(self.lines)
+            self.lines[resource] = line
+            if line >= self.free.shape[0]:
+                wider = ((0, self.free.shape[0]), (0, 0))
+                self.free = np.pad(self.free, wider)
+                self.allocatable = np.pad(self.allocatable, wider)
+        return line
+
+    def set(self, node: Node) -> int:
+        """Take a node's newest form; its row and its place in the order stay where they can."""
+        row = self.row(node.name)
+        old = self.nodes[row]
+        self._set_allocatable(row, node.allocatable)
+        self.nodes[row] = node
+        if old is None:
+            self.count += 1
+            self.present[row] = True
+            self._enter_zone(node)
+        elif zone_of(old) != zone_of(node):
+            self._leave_zone(old)
+            self._enter_zone(node)
+        if old is None or _says_otherwise(old, node):
+            self._note_change(row)
+        return row
+
+    def remove(self, name: str) -> int | None:
+        """Forget a node but keep its row and sums: its pods may still be known."""
+        row = self.row_of.get(name)
+        node = self.nodes[row] if row is not None else None
+        if row is None or node is None:
+            return None
+        self._set_allocatable(row, Resources())
+        self.nodes[row] = None
+        self.count -= 1
+        self.present[row] = False
+        self._leave_zone(node)
+        self._note_change(row)
+        return row
+
+    def release(self, row: int) -> None:
+        """Give back the row of a node that is gone and holds no pods."""
+        del self.row_of[self._names[row]]
+        self._names[row] = ""
+        self._spare.append(row)
+
+    def occupy(self, row: int, requests: Resources, nonzero: tuple[int, int], sign: int) -> None:
+        """Add (`sign` 1) or take away (-1) one pod's requests."""
+        free = self.free
+        free[0, row] -= sign
+        for resource, amount in requests.items():
+            line = self.line(resource)
+            if self.free is not free:
+                free = self.free
+            free[line, row] -= sign * amount
+        self.nonzero[0, row] += sign * nonzero[0]
+        self.nonzero[1, row] += sign * nonzero[1]
+
+    def order(self) -> Ints:
+        """Give the rows as kube-scheduler walks them: one node of each zone in turn."""
+        if self._order is None:
+            zones = [list(names) for names in self._zones.values()]
+            longest = max(map(len, zones), default=0)
+            turns = (names[turn] for turn in range(longest) for names in zones if turn < len(names))
+            self._order = np.fromiter((self.row_of[name] for name in turns), np.int64, self.count)
+        return self._order
+
+    def ask(self, question: Hashable, judge: Callable[[Node], int]) -> Ints:
+        """Give every node's answer to a question by row (0 where there is no node).
+
+        The answer may depend on the question and the node's name, labels, taints and cordon only.
+        """
+        answers = self._answers.pop(question, None)
+        if answers is None:
+            answers = _Answers(np.zeros(self.capacity, np.int64), len(self._changed))
+            rows: list[int] = list(self.row_of.values())
+            if len(self._answers) >= MAX_ANSWERS:
+                del self._answers[next(iter(self._answers))]
+        else:
+            answers.values = grown(answers.values, self.capacity)
+            rows = self._changed[answers.seen :]
+            answers.seen = len(self._changed)
+        self._answers[question] = answers
+        for row in rows:
+            node = self.nodes[row]
+            answers.values[row] = 0 if node is None else judge(node)
+        return answers.values
+
+    def _append(self) -> int:
+        row = len(self._names)
+        self._names.append("")
+        self.nodes.append(None)
+        if row >= self.capacity:
+            size = 2 * self.capacity
+            self.free = grown(self.free, size)
+            self.allocatable = grown(self.allocatable, size)
+            self.nonzero = grown(self.nonzero, size)
+            self.present = np.pad(self.present, (0, size - self.capacity))
+        return row
+
+    def _set_allocatable(self, row: int, allocatable: Resources) -> None:
+        for resource in allocatable:
+            self.line(resource)
+        for resource, line in self.lines.items():
+            amount = allocatable[resource]
+            self.free[line, row] += amount - self.allocatable[line, row]
+            self.allocatable[line, row] = amount
+
+    def _enter_zone(self, node: Node) -> None:
+        self._zones.setdefault(zone_of(node), {})[node.name] = None
+        self._order = None
+
+    def _leave_zone(self, node: Node) -> None:
+        zone = zone_of(node)
+        del self._zones[zone][node.name]
+        if not self._zones[zone]:
+            del self._zones[zone]
+        self._order = None
+
+    def _note_change(self, row: int) -> None:
+        self._changed.append(row)
+        if len(self._changed) > 4 * self.capacity:
+            # Asking all nodes afresh is cheaper than replaying so long a list.
+            self._changed.clear()
+            self._answers.clear()
+
+
+def _says_otherwise(old: Node, new: Node) -> bool:
+    """Whether any answer to a question could differ; heartbeats and capacity cannot change one."""
+    return (
+        old.labels != new.labels
+        or old.taints != new.taints
+        or old.unschedulable != new.unschedulable
+    )

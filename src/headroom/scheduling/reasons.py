@@ -1,0 +1,52 @@
+"""Why a pod does not fit, in kube-scheduler's own words, and the sentence it makes of them.
+
+People and programs (Cluster Autoscaler, Karpenter, alerts) read these texts, and the oracle test
+compares them letter by letter with kube-scheduler 1.36.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+UNSCHEDULABLE = "node(s) were unschedulable"
+NODE_NAME = "node(s) didn't match the requested node name"
+TAINT = "node(s) had untolerated taint(s)"
+NODE_AFFINITY = "node(s) didn't match Pod's node affinity/selector"
+NODE_AFFINITY_NAMES = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
+NODE_AFFINITY_CONFLICT = "pod affinity terms conflict"
+PORTS = "node(s) didn't have free ports for the requested pod ports"
+TOO_MANY_PODS = "Too many pods"
+SPREAD = "node(s) didn't match pod topology spread constraints"
+SPREAD_LABEL = f"{SPREAD} (missing required label)"
+AFFINITY = "node(s) didn't match pod affinity rules"
+ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
+EXISTING_ANTI_AFFINITY = "node(s) didn't satisfy existing pods anti-affinity rules"
+NO_VICTIMS = "No preemption victims found for incoming pod"
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+NO_NODES = "no nodes available to schedule pods"
+NO_CLAIMS = "no new claims to deallocate"
+"""What the DynamicResources plugin, on by default since 1.34, says of every pod without claims."""
+
+HOPELESS = frozenset(
+    (UNSCHEDULABLE, NODE_NAME, TAINT, NODE_AFFINITY, NODE_AFFINITY_NAMES, SPREAD_LABEL, AFFINITY)
+)
+"""Reasons that no preemption can cure; a request above a node's size is another."""
+
+
+def insufficient(resource: str) -> str:
+    """Name a lack of one resource."""
+    return TOO_MANY_PODS if resource == "pods" else f"Insufficient {resource}"
+
+
+def message(nodes: int, reasons: Mapping[str, int], *, before: str = "", after: str = "") -> str:
+    """Write kube-scheduler's sentence: a sorted histogram between what came before and after.
+
+    `before` replaces the histogram (a pod refused as a whole); `after` is what preemption said.
+    """
+    if not nodes:
+        return NO_NODES
+    sentence = f"0/{nodes} nodes are available:"
+    histogram = ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
+    if before or histogram:
+        sentence += f" {before or histogram}."
+    return f"{sentence} {after}" if after else sentence

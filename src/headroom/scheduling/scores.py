@@ -1,0 +1,136 @@
+"""Which of the feasible nodes is best: kube-scheduler's default scores, integer for integer.
+
+Each plugin gives 0 to 100, times its weight. ImageLocality is left out because images are not
+modelled: it is zero for all wherever no node has reported the image, and only there are our totals
+equal to kube-scheduler's. Spreading and company have modules of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headroom.core.objects import Node, Pod, Taint
+from headroom.core.resources import CPU, MEMORY
+from headroom.core.selection import term_matches, tolerated
+from headroom.scheduling.nodes import Ints
+from headroom.scheduling.score_neighbours import neighbour_scores
+from headroom.scheduling.score_spread import spread_scores
+from headroom.scheduling.state import nonzero_of
+from headroom.scheduling.turn import Turn
+
+MAX_SCORE = 100
+TAINTS = "TaintToleration"
+NODE_AFFINITY = "NodeAffinity"
+FIT = "NodeResourcesFit"
+SPREAD = "PodTopologySpread"
+NEIGHBOURS = "InterPodAffinity"
+BALANCED = "NodeResourcesBalancedAllocation"
+WEIGHTS = {TAINTS: 3, NODE_AFFINITY: 2, FIT: 1, SPREAD: 2, NEIGHBOURS: 2, BALANCED: 1}
+
+BALANCED_BY_DIFFERENCE = (1, 36)
+"""Since this version BalancedAllocation scores what a pod changes, not what it leaves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Weighted scores of the given rows: their sum, and the part of each plugin that took part."""
+
+    rows: Ints
+    total: Ints
+    parts: dict[str, Ints]
+
+
+def score(turn: Turn, rows: Ints, version: tuple[int, int] = BALANCED_BY_DIFFERENCE) -> Scores:
+    """Score rows that have passed the filters, for kube-scheduler of the given version."""
+    found = {
+        TAINTS: taint_scores(turn, rows),
+        NODE_AFFINITY: node_affinity_scores(turn, rows),
+        FIT: least_allocated(turn, rows),
+        SPREAD: spread_scores(turn, rows),
+        NEIGHBOURS: neighbour_scores(turn, rows),
+        BALANCED: balanced(turn, rows, by_difference=version >= BALANCED_BY_DIFFERENCE),
+    }
+    parts = {plugin: WEIGHTS[plugin] * part for plugin, part in found.items() if part is not None}
+    total = np.zeros(rows.shape[0], np.int64)
+    for part in parts.values():
+        total += part
+    return Scores(rows, total, parts)
+
+
+def taint_scores(turn: Turn, rows: Ints) -> Ints:
+    """Prefer nodes with fewer PreferNoSchedule taints that the pod does not tolerate."""
+    tolerations = tuple(
+        one for one in turn.pod.placement.tolerations if one.effect in ("", "PreferNoSchedule")
+    )
+
+    def unwelcome(taint: Taint) -> bool:
+        return taint.effect == "PreferNoSchedule" and not tolerated(taint, tolerations)
+
+    def count(node: Node) -> int:
+        return sum(unwelcome(taint) for taint in node.taints)
+
+    counts = turn.state.table.ask(("unwelcome", tolerations), count)[rows]
+    most = int(counts.max(initial=0))
+    if not most:
+        return np.full(rows.shape[0], MAX_SCORE, np.int64)
+    return MAX_SCORE - MAX_SCORE * counts // most
+
+
+def node_affinity_scores(turn: Turn, rows: Ints) -> Ints | None:
+    """Prefer nodes by the weights of the preferred node terms that match."""
+    preferred = turn.pod.placement.node_affinity.preferred
+    if not preferred:
+        return None
+
+    def weigh(node: Node) -> int:
+        return sum(one.weight for one in preferred if term_matches(one.term, node))
+
+    weights = turn.state.table.ask(("preferred", preferred), weigh)[rows]
+    most = int(weights.max(initial=0))
+    return MAX_SCORE * weights // most if most else weights.copy()
+
+
+def least_allocated(turn: Turn, rows: Ints) -> Ints:
+    """Prefer nodes with the larger free share of CPU and memory."""
+    table = turn.state.table
+    total = np.zeros(rows.shape[0], np.int64)
+    weights = np.zeros(rows.shape[0], np.int64)
+    for line, used, asked in zip((1, 2), table.nonzero, nonzero_of(turn.pod), strict=True):
+        capacity = table.allocatable[line, rows]
+        left = np.maximum(capacity - used[rows] - asked, 0)
+        known = capacity > 0
+        total += np.where(known, left * MAX_SCORE // np.maximum(capacity, 1), 0)
+        weights += known
+    return total // np.maximum(weights, 1)
+
+
+def balanced(turn: Turn, rows: Ints, *, by_difference: bool) -> Ints | None:
+    """Prefer nodes whose CPU and memory are used alike; None for a pod that asks for neither."""
+    asked = _cpu_and_memory(turn.pod)
+    if asked == (0, 0):
+        return None
+    table = turn.state.table
+    capacity = table.allocatable[1:3, rows]
+    used = capacity - table.free[1:3, rows]
+    after = _balance(used + np.array(asked, np.int64)[:, None], capacity)
+    if not by_difference:
+        return after
+    before = _balance(used, capacity)
+    half = MAX_SCORE // 2
+    return half + (half + after - before) // 2
+
+
+def _cpu_and_memory(pod: Pod) -> tuple[int, int]:
+    return pod.requests[CPU], pod.requests[MEMORY]
+
+
+def _balance(used: Ints, capacity: Ints) -> Ints:
+    known = capacity > 0
+    shares: NDArray[np.float64] = np.minimum(used / np.maximum(capacity, 1), 1.0)
+    apart = np.abs((shares[0] - shares[1]) / 2)
+    # With only one of the two known there is nothing to be out of balance with.
+    deviation = np.where(known[0] & known[1], apart, 0.0)
+    return ((1 - deviation) * MAX_SCORE).astype(np.int64)

@@ -1,0 +1,131 @@
+"""PodTopologySpread as a filter: the constraints that a pod must keep (DoNotSchedule).
+
+For each constraint the matching pods are counted by domain over the nodes that take part; a node is
+refused when its domain would be too far above the emptiest one. `Spread` is worked out once a pod
+and then judges all nodes at once, or one node as if some pods there were added or gone.
+Scoring by the soft constraints is in `score_spread`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from headroom.core.objects import LabelSelector, Pod, TopologySpread
+from headroom.core.selection import matches
+from headroom.scheduling.nodes import Bools, Ints
+from headroom.scheduling.reasons import SPREAD, SPREAD_LABEL
+from headroom.scheduling.state import ClusterState
+from headroom.scheduling.terms import spread_selector
+
+TakesPart = Callable[[TopologySpread], Bools]
+"""Which nodes a constraint counts, by its node inclusion policies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One constraint with its counts: `counts[d]` pods in domain `d`, if `counted[d]`."""
+
+    constraint: TopologySpread
+    selector: LabelSelector | None
+    itself: int
+    codes: Ints
+    taking_part: Bools
+    counts: Ints
+    counted: Bools
+
+    def least(self, counts: Ints) -> int:
+        """Give the global minimum, which is 0 while there are fewer domains than wanted."""
+        domains = int(np.count_nonzero(self.counted))
+        if domains < (self.constraint.min_domains or 1):
+            return 0
+        return int(counts[self.counted].min())
+
+    def too_far(self, counts: Ints) -> Bools:
+        """Say by domain whether one more pod would exceed the skew."""
+        excess = counts + self.itself - self.least(counts)
+        return excess > self.constraint.max_skew
+
+    def changed_by(self, pods: Iterable[Pod], namespace: str) -> int:
+        """Count the pods that matter here; here kube-scheduler takes ending ones too."""
+        return sum(
+            pod.key.namespace == namespace
+            and self.selector is not None
+            and matches(self.selector, pod.labels)
+            for pod in pods
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """All the hard constraints of one pod."""
+
+    namespace: str
+    rules: tuple[Rule, ...]
+
+    def refusals(self) -> tuple[Bools, Bools]:
+        """Say by row who lacks a label, and who is too full, at the first constraint that fails."""
+        lacking = np.zeros(self.rules[0].codes.shape[0], np.bool_)
+        full = lacking.copy()
+        for rule in self.rules:
+            passed = ~(lacking | full)
+            missing = rule.codes == 0
+            lacking |= passed & missing
+            full |= passed & ~missing & rule.too_far(rule.counts)[rule.codes]
+        return lacking, full
+
+    def refusal(self, row: int, added: Iterable[Pod], removed: Iterable[Pod]) -> str | None:
+        """Say why one node is refused as if pods on it were added and removed, or None."""
+        has_all = all(rule.codes[row] for rule in self.rules)
+        for rule in self.rules:
+            domain = int(rule.codes[row])
+            if not domain:
+                return SPREAD_LABEL
+            counts = rule.counts
+            change = rule.changed_by(added, self.namespace)
+            change -= rule.changed_by(removed, self.namespace)
+            if change and has_all and rule.taking_part[row]:
+                counts = counts.copy()
+                counts[domain] += change
+            if rule.too_far(counts)[domain]:
+                return SPREAD
+        return None
+
+
+def hard_spread(pod: Pod, state: ClusterState, takes_part: TakesPart) -> Spread | None:
+    """Work out a pod's hard constraints, or None when it has none."""
+    constraints = [one for one in pod.placement.spread if one.when_unsatisfiable == "DoNotSchedule"]
+    if not constraints:
+        return None
+    domains = [state.domains(one.topology_key) for one in constraints]
+    everywhere = np.logical_and.reduce([codes > 0 for codes, _ in domains])
+    rules = []
+    for constraint, (codes, size) in zip(constraints, domains, strict=True):
+        selector = spread_selector(constraint, pod.labels)
+        taking_part = everywhere & takes_part(constraint)
+        here = codes[taking_part]
+        matching = matching_pods(selector, pod.key.namespace, state)[taking_part]
+        counts = np.bincount(here, weights=matching, minlength=size + 1).astype(np.int64)
+        itself = int(selector is not None and matches(selector, pod.labels))
+        counted = np.bincount(here, minlength=size + 1) > 0
+        rules.append(Rule(constraint, selector, itself, codes, taking_part, counts, counted))
+    return Spread(pod.key.namespace, tuple(rules))
+
+
+def matching_pods(selector: LabelSelector | None, namespace: str, state: ClusterState) -> Ints:
+    """Count by row the pods a spread constraint is about.
+
+    kube-scheduler counts none for an absent selector and none for an empty one, and leaves out
+    pods that are being deleted.
+    """
+    if selector is None or not selector.requirements:
+        return np.zeros(state.table.capacity, np.int64)
+    wanted = selector
+    tally = state.pods.tally(
+        ("spread", namespace, wanted),
+        lambda pod_namespace, labels: pod_namespace == namespace and matches(wanted, labels),
+        ending_too=False,
+    )
+    return tally.vector(state.table.capacity)

@@ -1,0 +1,239 @@
+"""What a scheduler knows of its cluster, fed one change at a time and always ready to answer.
+
+The sums are kept in `nodes` and `tallies`; this is the one door through which they change, so that
+they cannot drift apart. Adding or removing a pod costs microseconds, however large the cluster.
+`filters`, `scores` and `preempt` read it; nobody else needs its arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from headroom.core.objects import (
+    NO_LABELS,
+    HostPort,
+    Key,
+    LabelSelector,
+    Namespace,
+    Node,
+    Pod,
+    Requirement,
+)
+from headroom.core.resources import CPU, MEMORY
+from headroom.scheduling.nodes import Ints, NodeTable
+from headroom.scheduling.tallies import PodTallies, TermTallies
+
+DEFAULT_CPU = 100
+DEFAULT_MEMORY = 200 * 1024 * 1024
+"""What LeastAllocated counts for a container that asks for nothing."""
+
+CONTROLLER_KINDS = {
+    "ReplicationController": "v1",
+    "ReplicaSet": "apps/v1",
+    "StatefulSet": "apps/v1",
+}
+"""The owners whose selectors take part in default spreading, with their API versions."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    pod: Pod
+    row: int
+
+
+@dataclass(slots=True)
+class _Numbering:
+    """Values of one topology label, numbered; a new `epoch` begins when most are of nodes gone."""
+
+    epoch: int = 0
+    numbers: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ClusterState:
+    """Nodes, the pods on them, the pods nominated to them, and whose pods belong together.
+
+    Services and the selectors of ReplicaSets, StatefulSets and ReplicationControllers matter only
+    for the default spreading of pods that name no constraints; untold, such pods are not spread.
+    """
+
+    table: NodeTable = field(default_factory=NodeTable)
+    pods: PodTallies = field(default_factory=PodTallies)
+    terms: TermTallies = field(default_factory=TermTallies)
+    _bound: dict[Key, _Bound] = field(default_factory=dict)
+    _on_row: dict[int, dict[Key, Pod]] = field(default_factory=dict)
+    _ports: dict[tuple[str, int], dict[tuple[Key, str], int]] = field(default_factory=dict)
+    _nominated: dict[Key, tuple[Pod, str]] = field(default_factory=dict)
+    _nominated_to: dict[str, dict[Key, Pod]] = field(default_factory=dict)
+    _namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    _services: dict[str, dict[str, Mapping[str, str]]] = field(default_factory=dict)
+    _controllers: dict[tuple[str, Key], LabelSelector] = field(default_factory=dict)
+    _domains: dict[str, _Numbering] = field(default_factory=dict)
+
+    def set_node(self, node: Node) -> None:
+        """Add a node or take its newest form."""
+        self.table.set(node)
+
+    def remove_node(self, name: str) -> None:
+        """Forget a node; pods still bound to it are remembered in case it comes back."""
+        row = self.table.remove(name)
+        if row is not None and not self._on_row.get(row):
+            self.table.release(row)
+
+    def add_pod(self, pod: Pod, node: str = "") -> None:
+        """Count a pod on its node (or on `node`, when it is about to be bound there).
+
+        A pod known already is replaced; one that occupies no node any more is removed.
+        """
+        self.remove_pod(pod.key)
+        name = node or pod.node
+        if not name or pod.finished:
+            return
+        self.unnominate(pod.key)
+        row = self.table.row(name)
+        self._bound[pod.key] = _Bound(pod, row)
+        self._on_row.setdefault(row, {})[pod.key] = pod
+        self._count(pod, row, 1)
+
+    def remove_pod(self, key: Key) -> None:
+        """Forget a bound pod; nothing happens when it is not known."""
+        bound = self._bound.pop(key, None)
+        if bound is None:
+            return
+        self._count(bound.pod, bound.row, -1)
+        pods = self._on_row[bound.row]
+        del pods[key]
+        if not pods:
+            del self._on_row[bound.row]
+            if self.table.nodes[bound.row] is None:
+                self.table.release(bound.row)
+
+    def nominate(self, pod: Pod, node: str) -> None:
+        """Count a pending pod on a node against pods of at most its own priority."""
+        self.unnominate(pod.key)
+        self._nominated[pod.key] = (pod, node)
+        self._nominated_to.setdefault(node, {})[pod.key] = pod
+
+    def unnominate(self, key: Key) -> None:
+        """Forget a nomination; nothing happens when there is none."""
+        nominated = self._nominated.pop(key, None)
+        if nominated is None:
+            return
+        pods = self._nominated_to[nominated[1]]
+        del pods[key]
+        if not pods:
+            del self._nominated_to[nominated[1]]
+
+    def set_namespace(self, namespace: Namespace) -> None:
+        """Learn a namespace's labels, which namespace selectors of affinity terms look at."""
+        if self._namespaces.get(namespace.name) != namespace.labels:
+            self._namespaces[namespace.name] = namespace.labels
+            self.pods.forget_questions()
+
+    def remove_namespace(self, name: str) -> None:
+        if self._namespaces.pop(name, None) is not None:
+            self.pods.forget_questions()
+
+    def set_service(self, key: Key, selector: Mapping[str, str]) -> None:
+        """Learn whose pods a Service groups; one without a selector groups none."""
+        self._services.setdefault(key.namespace, {})[key.name] = selector
+
+    def remove_service(self, key: Key) -> None:
+        self._services.get(key.namespace, {}).pop(key.name, None)
+
+    def set_controller(self, kind: str, key: Key, selector: LabelSelector) -> None:
+        """Learn the selector of a ReplicaSet, StatefulSet or ReplicationController."""
+        self._controllers[kind, key] = selector
+
+    def remove_controller(self, kind: str, key: Key) -> None:
+        self._controllers.pop((kind, key), None)
+
+    def node(self, name: str) -> Node | None:
+        row = self.table.row_of.get(name)
+        return None if row is None else self.table.nodes[row]
+
+    def pod(self, key: Key) -> Pod | None:
+        """Give a bound pod."""
+        bound = self._bound.get(key)
+        return None if bound is None else bound.pod
+
+    def pods_on(self, node: str) -> tuple[Pod, ...]:
+        """Give the pods bound to a node, in the order in which they came."""
+        row = self.table.row_of.get(node)
+        return () if row is None else tuple(self._on_row.get(row, {}).values())
+
+    def pods_on_row(self, row: int) -> Iterable[Pod]:
+        return self._on_row.get(row, {}).values()
+
+    def nominated_rows(self) -> Iterable[tuple[int, Iterable[Pod]]]:
+        """Give each present node that pods are nominated to, with these pods."""
+        for name, pods in self._nominated_to.items():
+            row = self.table.row_of.get(name)
+            if row is not None and self.table.nodes[row] is not None:
+                yield row, pods.values()
+
+    def nominated_on(self, node: str) -> Iterable[Pod]:
+        return self._nominated_to.get(node, {}).values()
+
+    def port_users(self, port: HostPort) -> Iterable[tuple[int, str]]:
+        """Give row and host IP of every pod that has this port and protocol."""
+        users = self._ports.get((port.protocol, port.port), {})
+        return ((row, ip) for (_, ip), row in users.items())
+
+    def namespace_labels(self, name: str) -> Mapping[str, str]:
+        return self._namespaces.get(name, NO_LABELS)
+
+    def domains(self, topology_key: str) -> tuple[Ints, int]:
+        """Number the values of a topology label: by row 1, 2, … (0: no label), and how many."""
+        numbering = self._domains.setdefault(topology_key, _Numbering())
+        if len(numbering.numbers) > 2 * self.table.capacity:
+            numbering.epoch += 1
+            numbering.numbers = {}
+        numbers = numbering.numbers
+
+        def number(node: Node) -> int:
+            value = node.labels.get(topology_key)
+            return 0 if value is None else numbers.setdefault(value, len(numbers) + 1)
+
+        codes = self.table.ask(("domain", topology_key, numbering.epoch), number)
+        return codes, len(numbers)
+
+    def default_selector(self, pod: Pod) -> LabelSelector:
+        """Work out whose company default spreading keeps a pod from; empty when of nobody's."""
+        chosen: dict[str, str] = {}
+        for name, selector in sorted(self._services.get(pod.key.namespace, {}).items()):
+            pairs = selector.items()
+            if pairs and all(pod.labels.get(key) == value for key, value in pairs):
+                chosen.update(self._services[pod.key.namespace][name])
+        own = tuple(Requirement(key, "In", (value,)) for key, value in sorted(chosen.items()))
+        owner = next((owner for owner in pod.owners if owner.controller), None)
+        if owner is None or CONTROLLER_KINDS.get(owner.kind) != owner.api_version:
+            return LabelSelector(own)
+        key = Key(pod.key.namespace, owner.name)
+        controller = self._controllers.get((owner.kind, key), LabelSelector())
+        return LabelSelector(own + controller.requirements)
+
+    def _count(self, pod: Pod, row: int, sign: int) -> None:
+        self.table.occupy(row, pod.requests, nonzero_of(pod), sign)
+        if sign > 0:
+            self.pods.add(pod, row)
+        else:
+            self.pods.remove(pod, row)
+        self.terms.move(pod, row, sign)
+        for port in pod.placement.ports:
+            users = self._ports.setdefault((port.protocol, port.port), {})
+            if sign > 0:
+                users[pod.key, port.ip] = row
+            else:
+                users.pop((pod.key, port.ip), None)
+            if not users:
+                del self._ports[port.protocol, port.port]
+
+
+def nonzero_of(pod: Pod) -> tuple[int, int]:
+    """Give CPU and memory as LeastAllocated counts them."""
+    known = pod.nonzero_requests
+    if known:
+        return known[CPU], known[MEMORY]
+    return pod.requests[CPU] or DEFAULT_CPU, pod.requests[MEMORY] or DEFAULT_MEMORY

@@ -1,0 +1,82 @@
+"""What a node alone says to a pod, whatever runs on it: cordon, taints, selector and affinity.
+
+Answers are kept by `NodeTable.ask` for all pods of one shape. Pods that name their nodes outright
+(as DaemonSet pods do) are judged on those nodes only, as kube-scheduler's PreFilter does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headroom.core.objects import Node, NodeTerm, Placement, Taint
+from headroom.core.selection import node_matches, tolerated
+from headroom.scheduling.nodes import Bools, Ints, NodeTable
+
+CORDONED = 1
+TAINTED = 2
+CORDON = Taint("node.kubernetes.io/unschedulable")
+_NAME_FIELD = "metadata.name"
+
+
+def objections(placement: Placement, node: Node) -> int:
+    """Give CORDONED and TAINTED, added up, as far as the pod does not tolerate them."""
+    found = 0
+    if node.unschedulable and not tolerated(CORDON, placement.tolerations):
+        found += CORDONED
+    if any(
+        taint.effect in ("NoSchedule", "NoExecute") and not tolerated(taint, placement.tolerations)
+        for taint in node.taints
+    ):
+        found += TAINTED
+    return found
+
+
+def all_objections(placement: Placement, table: NodeTable) -> Ints:
+    """Give the objections of every node by row."""
+    question = ("objections", placement.tolerations)
+    return table.ask(question, lambda node: objections(placement, node))
+
+
+def all_selected(placement: Placement, names: frozenset[str] | None, table: NodeTable) -> Bools:
+    """Say by row which nodes the selector and the required affinity match.
+
+    `names` are the only nodes that can match, if the affinity lists them (see `named_nodes`).
+    """
+    if not placement.node_selector and placement.node_affinity.required is None:
+        return table.present
+    if names is None:
+        question = ("selected", placement.node_selector, placement.node_affinity.required)
+        return table.ask(question, lambda node: node_matches(placement, node)) > 0
+    selected = np.zeros(table.capacity, np.bool_)
+    for name in sorted(names):
+        row = table.row_of.get(name)
+        node = None if row is None else table.nodes[row]
+        if node is not None:
+            selected[row] = node_matches(placement, node)
+    return selected
+
+
+def named_nodes(placement: Placement) -> frozenset[str] | None:
+    """Give the nodes that the required affinity names, or None when it leaves some term open.
+
+    An empty set means that its terms contradict themselves.
+    """
+    terms = placement.node_affinity.required
+    if not terms:
+        return None
+    names: set[str] = set()
+    for term in terms:
+        listed = _names_in(term)
+        if listed is None:
+            return None
+        names |= listed
+    return frozenset(names)
+
+
+def _names_in(term: NodeTerm) -> frozenset[str] | None:
+    listed: frozenset[str] | None = None
+    for requirement in term.fields:
+        if requirement.key == _NAME_FIELD and requirement.operator == "In":
+            values = frozenset(requirement.values)
+            listed = values if listed is None else listed & values
+    return listed

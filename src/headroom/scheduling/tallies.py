@@ -1,0 +1,183 @@
+"""How many pods of which kind are on which node, kept up to date pod by pod.
+
+Spreading and affinity ask "how many pods match this selector, by node?" for every pod that is
+scheduled. Pods are therefore grouped by namespace and labels, a question is asked of each group
+once, and its tally then follows every pod that comes or goes. The terms of pods that are there are
+tallied in the same way. Below: `terms`. Above: `state`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from headroom.core.objects import Pod
+from headroom.scheduling.nodes import Ints, grown
+from headroom.scheduling.terms import Labels, Term, term_of
+
+MAX_TALLIES = 256
+"""How many questions about pods are followed; the one used longest ago is dropped first."""
+
+K = TypeVar("K")
+Predicate = Callable[[str, Labels], bool]
+
+
+@dataclass(slots=True)
+class Tally:
+    """A number for each row; `total` is their sum."""
+
+    by_row: Ints
+    total: int = 0
+
+    def add(self, row: int, amount: int) -> None:
+        if row >= self.by_row.shape[0]:
+            self.by_row = grown(self.by_row, max(row + 1, 2 * self.by_row.shape[0]))
+        self.by_row[row] += amount
+        self.total += amount
+
+    def vector(self, capacity: int) -> Ints:
+        """Give the numbers as a vector exactly `capacity` long."""
+        self.by_row = grown(self.by_row, capacity)
+        return self.by_row[:capacity]
+
+
+@dataclass(slots=True)
+class _Followed:
+    predicate: Predicate
+    ending_too: bool
+    tally: Tally
+
+
+@dataclass(slots=True)
+class _Group:
+    """Pods alike in namespace and labels: by row, how many stay and how many are being deleted."""
+
+    namespace: str
+    labels: Labels
+    staying: dict[int, int] = field(default_factory=dict)
+    ending: dict[int, int] = field(default_factory=dict)
+    followers: list[_Followed] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class PodTallies:
+    """Pods by group, and the tallies that follow them."""
+
+    _groups: dict[tuple[str, frozenset[tuple[str, str]]], _Group] = field(default_factory=dict)
+    _followed: dict[Hashable, _Followed] = field(default_factory=dict)
+
+    def add(self, pod: Pod, row: int) -> None:
+        self._move(pod, row, 1)
+
+    def remove(self, pod: Pod, row: int) -> None:
+        self._move(pod, row, -1)
+
+    def tally(self, question: Hashable, predicate: Predicate, *, ending_too: bool) -> Tally:
+        """Give the tally of pods for which `predicate` holds; `question` must name it fully."""
+        followed = self._followed.pop(question, None)
+        if followed is None:
+            followed = _Followed(predicate, ending_too, Tally(np.zeros(64, np.int64)))
+            for group in self._groups.values():
+                self._follow(group, followed)
+            if len(self._followed) >= MAX_TALLIES:
+                self._drop(next(iter(self._followed)))
+        self._followed[question] = followed
+        return followed.tally
+
+    def forget_questions(self) -> None:
+        """Drop all tallies, because something that predicates looked at has changed."""
+        for question in list(self._followed):
+            self._drop(question)
+
+    def _move(self, pod: Pod, row: int, amount: int) -> None:
+        key = (pod.key.namespace, frozenset(pod.labels.items()))
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = _Group(pod.key.namespace, pod.labels)
+            for followed in self._followed.values():
+                self._follow(group, followed)
+        ending = pod.deleted is not None
+        _bump(group.ending if ending else group.staying, row, amount)
+        for followed in group.followers:
+            if followed.ending_too or not ending:
+                followed.tally.add(row, amount)
+        if not group.staying and not group.ending:
+            del self._groups[key]
+
+    def _follow(self, group: _Group, followed: _Followed) -> None:
+        if not followed.predicate(group.namespace, group.labels):
+            return
+        group.followers.append(followed)
+        for row, amount in group.staying.items():
+            followed.tally.add(row, amount)
+        if followed.ending_too:
+            for row, amount in group.ending.items():
+                followed.tally.add(row, amount)
+
+    def _drop(self, question: Hashable) -> None:
+        dropped = self._followed.pop(question)
+        for group in self._groups.values():
+            group.followers = [one for one in group.followers if one is not dropped]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldTerm:
+    """A term that pods on nodes carry; `weight` is negative for anti-affinity."""
+
+    term: Term
+    weight: int
+
+
+@dataclass(slots=True)
+class TermTallies:
+    """The terms of pods that are there: how many pods on which row carry each."""
+
+    repelling: dict[Term, Tally] = field(default_factory=dict)
+    attracting: dict[HeldTerm, Tally] = field(default_factory=dict)
+
+    def move(self, pod: Pod, row: int, amount: int) -> None:
+        """Add (1) or take away (-1) the terms of a pod on a row."""
+        for term in required_anti_terms(pod):
+            _tally_of(self.repelling, term, row, amount)
+        for held in scoring_terms(pod):
+            _tally_of(self.attracting, held, row, amount)
+
+
+def required_anti_terms(pod: Pod) -> Iterator[Term]:
+    """Give the terms by which a pod keeps others out of its domains."""
+    for term in pod.placement.pod_anti_affinity.required:
+        yield term_of(term, pod)
+
+
+def scoring_terms(pod: Pod) -> Iterable[HeldTerm]:
+    """Give the terms of a pod that draw others near or push them away.
+
+    A required affinity counts with kube-scheduler's hardPodAffinityWeight of 1.
+    """
+    placement = pod.placement
+    for required in placement.pod_affinity.required:
+        yield HeldTerm(term_of(required, pod), 1)
+    for preferred in placement.pod_affinity.preferred:
+        yield HeldTerm(term_of(preferred.term, pod), preferred.weight)
+    for preferred in placement.pod_anti_affinity.preferred:
+        yield HeldTerm(term_of(preferred.term, pod), -preferred.weight)
+
+
+def _bump(counts: dict[int, int], row: int, amount: int) -> None:
+    left = counts.get(row, 0) + amount
+    if left:
+        counts[row] = left
+    else:
+        del counts[row]
+
+
+def _tally_of(tallies: dict[K, Tally], key: K, row: int, amount: int) -> None:
+    tally = tallies.get(key)
+    if tally is None:
+        tally = tallies[key] = Tally(np.zeros(64, np.int64))
+    tally.add(row, amount)
+    if not tally.total:
+        del tallies[key]

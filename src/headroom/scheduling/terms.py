@@ -1,0 +1,78 @@
+"""Selectors that depend on the pod that carries them, worked out: pod terms and spread constraints.
+
+An affinity term speaks of its pod's own namespace when it names none, and matchLabelKeys stand for
+the pod's own label values. Here each becomes a value that stands alone, can be compared, and can be
+matched against any other pod. Used by `tallies` for pods that are there and by `neighbours` and
+`spread` for the pod that comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from headroom.core.objects import LabelSelector, Pod, PodTerm, Requirement, TopologySpread
+from headroom.core.selection import matches
+
+Labels = Mapping[str, str]
+LabelPairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One inter-pod term that stands alone: which pods it is about, and in which domains."""
+
+    topology_key: str
+    selector: LabelSelector | None
+    namespaces: frozenset[str]
+    namespace_selector: LabelSelector | None = None
+
+    def about(self, namespace: str, labels: Labels, namespace_labels: Labels) -> bool:
+        """Say whether a pod of this namespace with these labels is meant."""
+        if self.selector is None or not matches(self.selector, labels):
+            return False
+        if namespace in self.namespaces:
+            return True
+        selector = self.namespace_selector
+        return selector is not None and matches(selector, namespace_labels)
+
+
+def term_of(term: PodTerm, pod: Pod) -> Term:
+    """Work out a term as its pod means it.
+
+    The API server has merged matchLabelKeys into the selector of any pod it created; doing it
+    again changes nothing, and does it for pods that a simulator made.
+    """
+    keys = term.match_label_keys + term.mismatch_label_keys
+    own = tuple((key, pod.labels[key]) for key in keys if key in pod.labels)
+    return _term(term, pod.key.namespace, own)
+
+
+@lru_cache(maxsize=4096)
+def _term(term: PodTerm, namespace: str, own: LabelPairs) -> Term:
+    if not term.namespaces and term.namespace_selector is None:
+        namespaces = frozenset((namespace,))
+    else:
+        namespaces = frozenset(term.namespaces)
+    selector = term.selector
+    if selector is not None and own:
+        selector = LabelSelector(
+            selector.requirements
+            + tuple(
+                Requirement(key, "In" if key in term.match_label_keys else "NotIn", (value,))
+                for key, value in own
+            )
+        )
+    return Term(term.topology_key, selector, namespaces, term.namespace_selector)
+
+
+def spread_selector(constraint: TopologySpread, labels: Labels) -> LabelSelector | None:
+    """Give whom a spread constraint counts, with the pod's own values for matchLabelKeys."""
+    own = tuple((key, labels[key]) for key in constraint.match_label_keys if key in labels)
+    if constraint.selector is None or not own:
+        return constraint.selector
+    return LabelSelector(
+        tuple(Requirement(key, "In", (value,)) for key, value in own)
+        + constraint.selector.requirements
+    )

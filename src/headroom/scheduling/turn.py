@@ -1,0 +1,256 @@
+"""One pod's turn at being scheduled: what is worked out once, then asked of all nodes or of one.
+
+kube-scheduler calls these PreFilter and Filter. The order of the checks is that of its default
+plugins, and a node is refused by the first that fails, so that reasons come out alike. `filters`
+asks all nodes at once; `verdict` asks one node as if some of its pods were gone or others added,
+which is what nominations and preemption need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from headroom.core.objects import HostPort, Pod, TopologySpread
+from headroom.core.resources import PODS, Resources
+from headroom.core.selection import node_matches
+from headroom.scheduling.neighbours import Neighbours, neighbours
+from headroom.scheduling.nodes import Bools
+from headroom.scheduling.reasons import (
+    AFFINITY,
+    ANTI_AFFINITY,
+    EXISTING_ANTI_AFFINITY,
+    HOPELESS,
+    NODE_AFFINITY,
+    NODE_NAME,
+    PORTS,
+    SPREAD,
+    SPREAD_LABEL,
+    TAINT,
+    UNSCHEDULABLE,
+    insufficient,
+)
+from headroom.scheduling.spread import Spread, hard_spread
+from headroom.scheduling.state import ClusterState
+from headroom.scheduling.suitability import (
+    CORDONED,
+    TAINTED,
+    all_objections,
+    all_selected,
+    named_nodes,
+    objections,
+)
+
+ANY_IP = "0.0.0.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why a node is refused; `hopeless` when making room there cannot help."""
+
+    reasons: tuple[str, ...]
+    hopeless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One check of all nodes: who fails it by row, for which reason, and for whom it is hopeless.
+
+    The last is a function because only preemption asks.
+    """
+
+    failing: Bools
+    reasons: tuple[tuple[str, Bools], ...]
+    hopeless: Callable[[], Bools]
+
+
+@dataclass
+class Turn:
+    """The pod, the cluster, and what both imply; worked out as far as somebody asks."""
+
+    pod: Pod
+    state: ClusterState
+    wanted: tuple[tuple[str, int], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        amounts = sorted(self.pod.requests.items())
+        self.wanted = ((PODS, 1), *((name, amount) for name, amount in amounts if amount > 0))
+
+    @cached_property
+    def names(self) -> frozenset[str] | None:
+        return named_nodes(self.pod.placement)
+
+    @cached_property
+    def selected(self) -> Bools:
+        return all_selected(self.pod.placement, self.names, self.state.table)
+
+    @cached_property
+    def spread(self) -> Spread | None:
+        return hard_spread(self.pod, self.state, self.takes_part)
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        return neighbours(self.pod, self.state)
+
+    def takes_part(self, constraint: TopologySpread) -> Bools:
+        """Say by row which nodes a spread constraint counts, by its node inclusion policies."""
+        table = self.state.table
+        taking = table.present
+        if constraint.node_affinity_policy == "Honor":
+            taking = taking & self.selected
+        if constraint.node_taints_policy == "Honor":
+            taking = taking & (all_objections(self.pod.placement, table) & TAINTED == 0)
+        return taking
+
+    def stages(self) -> list[Stage]:
+        """Check all nodes, in the order in which kube-scheduler does."""
+        stages = self._node_stages()
+        if self.pod.placement.ports:
+            stages.append(_stage(PORTS, self._port_conflicts()))
+        stages.append(self._fit_stage())
+        if self.spread is not None:
+            lacking, full = self.spread.refusals()
+            reasons = ((SPREAD_LABEL, lacking), (SPREAD, full))
+            stages.append(Stage(lacking | full, reasons, lambda: lacking))
+        if self.neighbours.matter:
+            lonely, unwanted, repelled = self.neighbours.refusals()
+            stages.append(_stage(AFFINITY, lonely))
+            stages.append(_stage(ANTI_AFFINITY, unwanted))
+            stages.append(_stage(EXISTING_ANTI_AFFINITY, repelled))
+        return stages
+
+    def verdict(
+        self, row: int, added: Collection[Pod] = (), removed: Collection[Pod] = ()
+    ) -> Verdict | None:
+        """Say why one node is refused as if pods on it were added and removed, or None."""
+        reason = self._node_refusal(row)
+        if reason is None and self._port_conflict(row, added, removed):
+            reason = PORTS
+        if reason is not None:
+            return Verdict((reason,), reason in HOPELESS)
+        misfit = self._misfit(row, added, removed)
+        if misfit is not None:
+            return misfit
+        if self.spread is not None:
+            reason = self.spread.refusal(row, added, removed)
+        if reason is None and self._neighbours_matter(added):
+            reason = self.neighbours.refusal(row, added, removed)
+        return None if reason is None else Verdict((reason,), reason in HOPELESS)
+
+    def _neighbours_matter(self, added: Collection[Pod]) -> bool:
+        repelling = any(pod.placement.pod_anti_affinity.required for pod in added)
+        return repelling or self.neighbours.matter
+
+    def _node_stages(self) -> list[Stage]:
+        table = self.state.table
+        stages: list[Stage] = []
+        found = all_objections(self.pod.placement, table)
+        objecting = bool(found.any())
+        if objecting:
+            stages.append(_stage(UNSCHEDULABLE, found & CORDONED > 0))
+        if self.pod.node:
+            elsewhere = np.ones(table.capacity, np.bool_)
+            elsewhere[table.row_of.get(self.pod.node, slice(0))] = False
+            stages.append(_stage(NODE_NAME, elsewhere))
+        if objecting:
+            stages.append(_stage(TAINT, found & TAINTED > 0))
+        if self.selected is not table.present:
+            stages.append(_stage(NODE_AFFINITY, ~self.selected))
+        return stages
+
+    def _node_refusal(self, row: int) -> str | None:
+        node = self.state.table.nodes[row]
+        if node is None:
+            return NODE_NAME
+        found = objections(self.pod.placement, node)
+        if found & CORDONED:
+            return UNSCHEDULABLE
+        if self.pod.node and self.pod.node != node.name:
+            return NODE_NAME
+        if found & TAINTED:
+            return TAINT
+        return None if node_matches(self.pod.placement, node) else NODE_AFFINITY
+
+    def _port_conflicts(self) -> Bools:
+        taken = np.zeros(self.state.table.capacity, np.bool_)
+        for port in self.pod.placement.ports:
+            for row, ip in self.state.port_users(port):
+                taken[row] |= _same_address(port.ip, ip)
+        return taken
+
+    def _port_conflict(self, row: int, added: Collection[Pod], removed: Collection[Pod]) -> bool:
+        wanted = self.pod.placement.ports
+        if not wanted:
+            return False
+        gone = {pod.key for pod in removed}
+        there = [pod for pod in self.state.pods_on_row(row) if pod.key not in gone]
+        return any(
+            _conflict(port, used)
+            for pod in [*there, *added]
+            for used in pod.placement.ports
+            for port in wanted
+        )
+
+    def _fit_stage(self) -> Stage:
+        table = self.state.table
+        reasons: list[tuple[str, Bools]] = []
+        for resource, amount in self.wanted:
+            line = table.line(resource)
+            reasons.append((insufficient(resource), table.free[line] < amount))
+        failing = reasons[0][1]
+        for _, lacking in reasons[1:]:
+            failing = failing | lacking
+        return Stage(failing, tuple(reasons), self._oversized)
+
+    def _oversized(self) -> Bools:
+        """Say by row where the pod asks for more than the whole node has."""
+        table = self.state.table
+        oversized = np.zeros(table.capacity, np.bool_)
+        for resource, amount in self.wanted[1:]:
+            oversized |= table.allocatable[table.line(resource)] < amount
+        return oversized
+
+    def _misfit(self, row: int, added: Collection[Pod], removed: Collection[Pod]) -> Verdict | None:
+        table = self.state.table
+        freed = len(removed) - len(added)
+        lacking: list[str] = []
+        hopeless = False
+        change = _sum(removed) - _sum(added) if added or removed else None
+        for resource, amount in self.wanted:
+            line = table.line(resource)
+            extra = freed if resource == PODS else 0 if change is None else change[resource]
+            if int(table.free[line, row]) + extra < amount:
+                lacking.append(insufficient(resource))
+                hopeless |= resource != PODS and int(table.allocatable[line, row]) < amount
+        return Verdict(tuple(lacking), hopeless) if lacking else None
+
+
+def _stage(reason: str, failing: Bools) -> Stage:
+    def hopeless() -> Bools:
+        return failing if reason in HOPELESS else np.zeros_like(failing)
+
+    return Stage(failing, ((reason, failing),), hopeless)
+
+
+def _sum(pods: Collection[Pod]) -> Resources:
+    total: dict[str, int] = {}
+    for pod in pods:
+        for resource, amount in pod.requests.items():
+            total[resource] = total.get(resource, 0) + amount
+    return Resources(total)
+
+
+def _conflict(wanted: HostPort, used: HostPort) -> bool:
+    return (
+        wanted.port == used.port
+        and wanted.protocol == used.protocol
+        and _same_address(wanted.ip, used.ip)
+    )
+
+
+def _same_address(one: str, other: str) -> bool:
+    """Whether two host IPs overlap; an unset one stands for all."""
+    return one == other or one in ("", ANY_IP) or other in ("", ANY_IP)
