@@ -1,0 +1,113 @@
+"""Our kinds as CustomResourceDefinitions, for `headroom crds` and `headroom install`.
+
+`crds_types` says which fields there are and `schema_structural` how the API server is to check
+them; here are the names, columns and versions around it. The same text is committed as
+`deploy/crds/*.yaml`; a test keeps the two alike (`python -m tools.manifests` rewrites it).
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from headroom.core.names import GROUP, VERSION
+from headroom.wire.crds_types import known
+from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, Resource
+from headroom.wire.schema_structural import structural
+from headroom.wire.yamls_writing import dump_all
+
+# Objects of the API are open-ended JSON.
+Json: TypeAlias = dict[str, Any]
+
+_READY = '.status.conditions[?(@.type=="Ready")]'
+
+
+def crds() -> list[Json]:
+    """Return every CustomResourceDefinition of ours, in the order in which to apply them."""
+    return [_hold(), _claim_index()]
+
+
+def crds_yaml() -> str:
+    """Return the same as one YAML file."""
+    return dump_all(crds())
+
+
+def _hold() -> Json:
+    columns = [
+        _column("Phase", ".status.phase"),
+        _column("Node", ".status.nodeName"),
+        _column("Owner", ".status.currentOwners[0].name"),
+        _column("Age", ".metadata.creationTimestamp", type="date"),
+        _column("TTL", ".spec.ttl"),
+        _column("Expires", ".spec.expires"),
+        _column("CPU", ".status.allocatable.cpu", priority=1),
+        _column("Memory", ".status.allocatable.memory", priority=1),
+        _column("Once", ".spec.allocateOnce", type="boolean", priority=1),
+        _column("Ready", f"{_READY}.status", priority=1),
+        _column("Reason", f"{_READY}.reason", priority=1),
+        _column("Message", f"{_READY}.message", priority=1),
+    ]
+    names = {"shortNames": ["hld"], "categories": ["headroom"]}
+    return _crd(
+        HOLDS,
+        names,
+        {
+            "additionalPrinterColumns": columns,
+            "subresources": {"status": {}},
+        },
+        "A Hold keeps one slot of the cluster ready for the pods that own it. A guardian pod "
+        "occupies the room until an owner takes it over.",
+    )
+
+
+def _claim_index() -> Json:
+    columns = [
+        _column("Fresh-Until", ".spec.freshUntil"),
+        _column("Age", ".metadata.creationTimestamp", type="date"),
+    ]
+    return _crd(
+        CLAIM_INDEXES,
+        {},
+        {"additionalPrinterColumns": columns},
+        "A ClaimIndex tells the admission policy which new pods may claim a hold of the namespace. "
+        "The operator keeps it; do not write it by hand.",
+    )
+
+
+def _column(name: str, path: str, *, type: str = "string", priority: int = 0) -> Json:
+    column: Json = {"name": name, "type": type, "jsonPath": path}
+    return {**column, "priority": priority} if priority else column
+
+
+def _crd(resource: Resource, names: Json, extras: Json, description: str) -> Json:
+    schema = structural(resource.kind, known())
+    # The API server knows these three itself and allows no more here.
+    properties = schema["properties"]
+    properties["metadata"] = {"type": "object"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"{resource.plural}.{GROUP}",
+            "labels": {"app.kubernetes.io/name": "headroom"},
+        },
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": {
+                "kind": resource.kind,
+                "listKind": f"{resource.kind}List",
+                "plural": resource.plural,
+                "singular": resource.kind.lower(),
+                **names,
+            },
+            "versions": [
+                {
+                    "name": VERSION,
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"description": description, **schema}},
+                    **extras,
+                }
+            ],
+        },
+    }
