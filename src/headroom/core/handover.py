@@ -25,7 +25,7 @@ from headroom.core.actions import (
 from headroom.core.claims import Offer
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE
-from headroom.core.naming import guardian_name, latch_name
+from headroom.core.naming import dns_label, guardian_name
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
 from headroom.core.resources import EMPTY, Resources
@@ -142,7 +142,8 @@ def _latch(
     whom: Iterable[str],
     claims: tuple[tuple[str, str], ...] = (),
 ) -> CreateLatch:
-    return CreateLatch(Key(namespace, latch_name(node, whom)), parent, requests, node, claims)
+    name = dns_label("latch", node, *sorted(whom))  # The same handover tried again: the same name.
+    return CreateLatch(Key(namespace, name), parent, requests, node, claims)
 
 
 def _subjects(claims: Seq[Claim], node: str) -> tuple[str, ...]:

@@ -32,13 +32,15 @@ class HoldView:
     """One hold and all that concerns it at a moment.
 
     `trouble` is why the last try to make a guardian failed, `not_before` when the next may come;
-    `node` is where its guardian was last seen; `grows` whether a larger guardian would fit there.
+    `node` is where its guardian was last seen; `promised` whether an owner is on its way into it;
+    `grows` whether a larger guardian would fit there.
     """
 
     hold: Hold
     guardians: tuple[Pod, ...] = ()
     claimants: tuple[Pod, ...] = ()
     node: str = ""
+    promised: bool = False
     grows: bool = True
     trouble: str = ""
     not_before: datetime | None = None
@@ -68,7 +70,7 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
     ends = expiry(hold)
     if ends is not None and ends <= now:
         return _expired(view, ends, seated, now)
-    if any(not pod.node and not pod.finished for pod in view.claimants):
+    if view.promised:
         return Life(hold.status, None, ends)
     life = _keep(view, seated, now, policy)
     return Life(life.status, life.sequence, earliest(life.wake_at, ends))

@@ -197,6 +197,7 @@ class Pod:
     unschedulable_since: datetime | None = None
     unschedulable_message: str = ""
     grace_seconds: int = 30
+    preempted: bool = False  # ended by kube-scheduler's preemption (its DisruptionTarget condition)
 
     @property
     def finished(self) -> bool:

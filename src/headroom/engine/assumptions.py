@@ -1,0 +1,94 @@
+"""What our own writes have made true, until the watch shows it.
+
+The API server answers a write before the watch brings it, and an older event may still be on its
+way. Until then what we know is laid over what we see, or we would do the same thing twice.
+An assumption ends when it is seen to be true, and at the latest after a few seconds: then what
+is seen counts, whatever we believed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION
+from headroom.core.objects import Parent, Pod
+
+LIFETIME = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """Each part is None where nothing is assumed; `claimed` of "" means: no claim."""
+
+    until: datetime
+    gone: bool = False
+    node: str | None = None
+    nominated: str | None = None
+    without_gate: str | None = None
+    claimed: Parent | str | None = None
+
+
+class Assumptions:
+    """Overlays by pod uid."""
+
+    def __init__(self) -> None:
+        self._by_uid: dict[str, Assumed] = {}
+
+    def note(self, uid: str, now: datetime, change: Assumed) -> None:
+        """Add to what is assumed of a pod."""
+        old = self._by_uid.get(uid)
+        if old is not None:
+            change = Assumed(
+                until=now + LIFETIME,
+                gone=change.gone or old.gone,
+                node=change.node if change.node is not None else old.node,
+                nominated=change.nominated if change.nominated is not None else old.nominated,
+                without_gate=change.without_gate or old.without_gate,
+                claimed=change.claimed if change.claimed is not None else old.claimed,
+            )
+        self._by_uid[uid] = change
+
+    def forget(self, uid: str) -> None:
+        self._by_uid.pop(uid, None)
+
+    def over(self, pod: Pod, now: datetime) -> Pod | None:
+        """The pod as we know it to be; None when we know that it is gone."""
+        assumed = self._by_uid.get(pod.uid)
+        if assumed is None:
+            return pod
+        if now >= assumed.until:
+            del self._by_uid[pod.uid]
+            return pod
+        if assumed.gone:
+            return None
+        known = overlaid(pod, assumed)
+        if known == pod:
+            del self._by_uid[pod.uid]
+        return known
+
+
+def overlaid(pod: Pod, assumed: Assumed) -> Pod:
+    """Lay an assumption over a pod as it was seen."""
+    if assumed.node is not None and pod.node != assumed.node:
+        pod = replace(pod, node=assumed.node)
+    # A bound pod needs no nomination any more, and the API server may have taken it away.
+    if assumed.nominated is not None and not pod.node and pod.nominated != assumed.nominated:
+        pod = replace(pod, nominated=assumed.nominated)
+    if assumed.without_gate is not None and assumed.without_gate in pod.gates:
+        gates = tuple(gate for gate in pod.gates if gate != assumed.without_gate)
+        pod = replace(pod, gates=gates)
+    if assumed.claimed is not None:
+        pod = _with_claim(pod, assumed.claimed)
+    return pod
+
+
+def _with_claim(pod: Pod, claimed: Parent | str) -> Pod:
+    annotations = dict(pod.annotations)
+    if isinstance(claimed, Parent):
+        annotations[CLAIMED_ANNOTATION] = str(claimed)
+        annotations[CLAIMED_UID_ANNOTATION] = claimed.uid
+    else:
+        annotations.pop(CLAIMED_ANNOTATION, None)
+        annotations.pop(CLAIMED_UID_ANNOTATION, None)
+    return pod if annotations == pod.annotations else replace(pod, annotations=annotations)

@@ -1,0 +1,176 @@
+"""Owners at the doors: which hold each gets, and what becomes of a claim half done.
+
+A gated pod (door 1) gets a hold or is let go; a pod of our scheduler (door 2) gets a hold or free
+room. Pods that carry a claim and have no node yet are followed until they have one, or until it is
+clear that they will not get it; whatever state they are found in, the next step follows from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from headroom.core.actions import Action, Disclaim
+from headroom.core.claims import (
+    Offer,
+    Refused,
+    claim_of,
+    consider,
+    is_claimant,
+    standing_refusal,
+    used_by,
+)
+from headroom.core.handover import finish_gate, through_gate, ungate
+from headroom.core.holds import Hold
+from headroom.core.names import CLAIM_GATE, WAIT_ANNOTATION
+from headroom.core.objects import Pod
+from headroom.core.plan import Sequence, hold_subject, pod_subject
+from headroom.core.statuses import tell_pod
+from headroom.engine.fitting import unfit
+from headroom.engine.ledger import Ledger
+
+REASONS_TOLD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What the search for a hold gave: an offer, or the reasons why there is none."""
+
+    offer: Offer | None
+    refused: tuple[Refused, ...] = ()
+
+    @property
+    def on_its_way(self) -> bool:
+        """Whether a hold that would do is not there yet, but soon may be."""
+        return any(refusal.waiting for refusal in self.refused)
+
+    @property
+    def why(self) -> str:
+        if not self.refused:
+            return "no hold is for this pod"
+        told = [f"{refusal.parent}: {refusal.reason}" for refusal in self.refused[:REASONS_TOLD]]
+        more = len(self.refused) - len(told)
+        return "; ".join(told) + (f"; and {more} more" if more > 0 else "")
+
+
+def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
+    """Find the oldest hold that this pod may have and fits into."""
+    refused = []
+    for parent in ledger.open.for_pod(pod):
+        hold = ledger.holds[parent]
+        if ledger.agenda.busy(hold_subject(hold.parent)):
+            refused.append(Refused(hold.parent, "it is being handed over", waiting=True))
+            continue
+        answer = offer_of(ledger, hold, pod, now)
+        if isinstance(answer, Offer):
+            return Search(answer)
+        refused.append(answer)
+    for parent in ledger.coming.for_pod(pod):
+        refused.append(offer_or_wait(ledger, ledger.holds[parent], pod, now))
+    return Search(None, tuple(refused))
+
+
+def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Refused:
+    """What this hold says to this pod."""
+    refusal = standing_refusal(hold, pod, ledger.policy, now)
+    if refusal is not None:
+        return refusal
+    guardian = ledger.guardian_of(hold)
+    why = None
+    if guardian is not None and guardian.node:
+        why = unfit(ledger, pod, guardian.node, frozenset({guardian.key}))
+    return consider(hold, guardian, pod, why)
+
+
+def offer_or_wait(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Refused:
+    """Why a hold whose room is not free just now does not serve this pod."""
+    refusal = standing_refusal(hold, pod, ledger.policy, now)
+    if refusal is not None:
+        return refusal
+    ready = next((item for item in hold.status.conditions if item.type == "Degraded"), None)
+    if ready is not None and ready.status == "True":
+        return Refused(hold.parent, f"{ready.reason}: {ready.message}")
+    return Refused(hold.parent, "its room is not held yet", waiting=True)
+
+
+def follow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
+    """Go on with a pod that carries a claim: finish it, or take the claim back."""
+    claim = claim_of(pod)
+    hold = ledger.holds.get(claim[0]) if claim is not None else None
+    ours = hold is not None and is_claimant(hold, pod, ledger.policy.across_namespaces)
+    if hold is None or not ours:
+        if CLAIM_GATE in pod.gates:  # Left behind, or forged: either way it is not to wait for us.
+            yield _let_go(pod)
+        return
+    if pod.node:
+        yield from _seated(ledger, hold, pod, now)
+    elif CLAIM_GATE in pod.gates:
+        yield _finish(ledger, hold, pod)
+    elif pod.scheduler not in ledger.policy.scheduler_names:
+        yield from _released(ledger, hold, pod, now)
+
+
+def _seated(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Sequence]:
+    """A claim on room of one node says nothing about another."""
+    node = ledger.last_node.get(str(hold.parent), "") or hold.status.node
+    if hold.terminal or not node or pod.node == node:
+        return
+    yield _disclaim(pod, hold, nominated=False)
+    message = f"went to {pod.node} instead of the room of {hold.parent} on {node}; held again"
+    yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
+
+
+def _finish(ledger: Ledger, hold: Hold, pod: Pod) -> Sequence:
+    """The owner is nominated and still gated: what is left depends on the guardian alone."""
+    guardian = ledger.guardian_of(hold)
+    if guardian is None and pod.nominated:
+        return finish_gate(pod, None)
+    if guardian is None or guardian.node != pod.nominated:
+        return _disclaim(pod, hold, nominated=True)
+    left = hold.template.pod.requests.minus(used_by(hold, ledger.claimants_of(hold)))
+    kept = not hold.allocate_once and guardian.requests.fits_in(left)
+    return finish_gate(pod, None if kept else guardian)
+
+
+def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Sequence]:
+    """kube-scheduler has the owner now; if it cannot place it, the hold takes its room back."""
+    limit = (pod.created or now) + ledger.policy.unbound_claim_limit
+    if pod.unschedulable_since is None and now < limit:
+        ledger.agenda.later(pod_subject(pod.key), limit)
+        return
+    yield _disclaim(pod, hold, nominated=True)
+    message = f"could not be placed in the room of {hold.parent}; held again"
+    yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
+
+
+def admit(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
+    """Door 1: give a gated owner its hold, let it wait for one, or let it go."""
+    if pod.gates != (CLAIM_GATE,):
+        return  # Others have a say first; it comes back when theirs is said.
+    found = search(ledger, pod, now)
+    if found.offer is not None:
+        yield through_gate(pod, found.offer, ledger.policy.namespace)
+        return
+    if pod.annotations.get(WAIT_ANNOTATION) == "true":
+        return
+    patient_until = (pod.created or now) + ledger.policy.patience
+    if found.on_its_way and now < patient_until:
+        ledger.agenda.later(pod_subject(pod.key), patient_until)
+        return
+    yield Sequence("release", (pod_subject(pod.key),), ((ungate(pod),),))
+    yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", found.why, now),),))
+
+
+def _let_go(pod: Pod) -> Sequence:
+    steps: tuple[tuple[Action, ...], ...] = (
+        (Disclaim(pod.key, pod.uid, nominated=bool(pod.nominated)),),
+        (ungate(pod),),
+    )
+    return Sequence("release", (pod_subject(pod.key),), steps)
+
+
+def _disclaim(pod: Pod, hold: Hold, nominated: bool) -> Sequence:
+    take_back = Disclaim(pod.key, pod.uid, nominated and bool(pod.nominated))
+    subjects = (pod_subject(pod.key), hold_subject(hold.parent))
+    return Sequence("disclaim", subjects, ((take_back,),))

@@ -1,0 +1,176 @@
+"""The engine: events in, plans out, outcomes back in.
+
+It ties the ledger, the agenda and those who decide: the keeper of holds, the two doors, the latches
+and the claim index. It does no I/O and reads no clock; the same events, times and outcomes always
+give the same plans. See `runtime` for who drives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from headroom.core.actions import (
+    Action,
+    CreateGuardian,
+    DeletePod,
+    Done,
+    Gone,
+    Outcome,
+    Stale,
+    WriteHoldStatus,
+    WriteIndex,
+)
+from headroom.core.claims import claim_of
+from headroom.core.holds import Hold
+from headroom.core.names import PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.objects import Key, Namespace, Node, Pod
+from headroom.core.plan import Plan, Sequence, hold_subject, pod_subject
+from headroom.core.policy import Policy
+from headroom.engine.agenda import Agenda
+from headroom.engine.claiming import admit, follow
+from headroom.engine.effects import assume
+from headroom.engine.indexing import Indexer, index_subject
+from headroom.engine.keeping import Keeper
+from headroom.engine.latching import Latcher
+from headroom.engine.ledger import Ledger
+from headroom.engine.placing import Placer
+from headroom.ports import Event, HoldGone, NamespaceGone, NodeGone, PodGone, Seen, Synced
+
+LATCHED_WORK = ("door2", "door2-slow")
+
+
+class Engine:
+    """Decides, from all that was seen, what to do next."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._agenda = Agenda()
+        self.ledger = Ledger(policy, self._agenda)
+        self._keeper = Keeper(self.ledger)
+        self._placer = Placer(self.ledger)
+        self._latcher = Latcher(self.ledger)
+        self._indexer = Indexer(self.ledger)
+        self.synced = False
+
+    def observe(self, event: Event, now: datetime) -> None:
+        """Take an event in. Events say what is now true; one told twice changes nothing."""
+        ledger = self.ledger
+        match event:
+            case Seen(Pod() as pod):
+                ledger.see_pod(pod, now)
+            case Seen(Hold() as hold):
+                ledger.see_hold(self._keeper.see(hold, now))
+                self._agenda.touch(index_subject(hold.parent.namespace))
+            case Seen(Node() as node):
+                ledger.see_node(node)
+            case Seen(Namespace() as namespace):
+                ledger.namespaces[namespace.name] = namespace
+                ledger.state.set_namespace(namespace)
+                self._agenda.touch(index_subject(namespace.name))
+            case PodGone(key, uid):
+                ledger.lose_pod(key, uid)
+                self._latcher.forget(uid)
+                self._placer.forget(uid)
+            case HoldGone(parent):
+                ledger.lose_hold(str(parent))
+                self._keeper.forget(parent.uid)
+                self._agenda.touch(index_subject(parent.namespace))
+            case NodeGone(name):
+                ledger.lose_node(name)
+            case NamespaceGone(name):
+                ledger.namespaces.pop(name, None)
+                ledger.state.remove_namespace(name)
+                self._indexer.forget(name)
+            case Synced():
+                self.synced = True
+
+    def plan(self, now: datetime) -> Plan:
+        """Say what to do now; its sequences count as started."""
+        if not self.synced:
+            return Plan()
+        planned: list[Sequence] = []
+        for subject in self._agenda.take(now):
+            if self._agenda.busy(subject):
+                self._agenda.touch(subject)  # Taken up earlier in this very plan.
+                continue
+            planned.extend(self._started(self._decide(subject, now)))
+        planned.extend(self._started(self._placer.launch()))
+        return Plan(tuple(planned), self._agenda.wake_at())
+
+    def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
+        """Take note of what became of an action; say whether its sequence may go on."""
+        if isinstance(outcome, Done):
+            assume(self.ledger, action, outcome, now)
+            return True
+        match action:
+            case DeletePod(key, uid) if isinstance(outcome, Gone | Stale):
+                self.ledger.lose_pod(key, uid)
+            case CreateGuardian(hold=hold):
+                self._guardian_refused(hold, action.name, outcome, now)
+            case WriteHoldStatus(parent=parent) if not isinstance(outcome, Gone | Stale):
+                self._keeper.unpublish(parent.uid)
+                self._agenda.failed(hold_subject(parent), now)
+            case WriteIndex(namespace=namespace):
+                self._indexer.forget(namespace)
+                self._agenda.failed(index_subject(namespace), now)
+            case _:
+                pass
+        return False
+
+    def finish(self, sequence: Sequence, completed: bool, now: datetime) -> None:
+        """A sequence has ended; its subjects are decided afresh, after a pause if it failed."""
+        if sequence.work in LATCHED_WORK:
+            self._placer.finished()
+        self._agenda.finish(sequence.subjects)
+        for subject in sequence.subjects:
+            if completed:
+                self._agenda.succeeded(subject)
+            elif subject.startswith("pod "):
+                self._agenda.failed(subject, now)
+
+    def _started(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
+        for sequence in sequences:
+            self._agenda.start(sequence.subjects)
+            yield sequence
+
+    def _decide(self, subject: str, now: datetime) -> Iterator[Sequence]:
+        kind, _, name = subject.partition(" ")
+        if kind == "hold" and name in self.ledger.holds:
+            yield from self._keeper.look(self.ledger.holds[name], now)
+        elif kind == "index":
+            yield from self._indexer.look(name, now)
+        elif kind == "pod" and not self._agenda.resting(subject, now):
+            namespace, _, pod_name = name.partition("/")
+            pod = self.ledger.pods.get(Key(namespace, pod_name))
+            if pod is not None:
+                yield from self._decide_pod(pod, now)
+
+    def _decide_pod(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
+        ledger = self.ledger
+        if pod.key in ledger.latches:
+            yield from self._latcher.look(pod, now)
+        elif pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
+            yield from self._stray(pod)
+        elif claim_of(pod) is not None and (ledger.door(pod) != 2 or pod.node):
+            yield from follow(ledger, pod, now)
+        elif ledger.door(pod) == 1:
+            yield from admit(ledger, pod, now)
+        elif ledger.door(pod) == 2:
+            sequence = self._placer.admit(pod, now)
+            if sequence is not None:
+                yield sequence
+
+    def _stray(self, pod: Pod) -> Iterator[Sequence]:
+        """A guardian of ours whose hold is gone for good gives its room back at once."""
+        parent = pod.annotations.get(PARENT_ANNOTATION, "")
+        hold = self.ledger.holds.get(parent)
+        known = hold is not None and any(owner.uid == hold.parent.uid for owner in pod.owners)
+        if parent.startswith("Hold/") and not known and pod.deleted is None:
+            delete = DeletePod(pod.key, pod.uid)
+            yield Sequence("sweep", (pod_subject(pod.key),), ((delete,),))
+
+    def _guardian_refused(self, hold: Hold, name: str, outcome: Outcome, now: datetime) -> None:
+        why = getattr(outcome, "message", "") or f"pod {name} exists and is not ours"
+        self._keeper.refused(hold, why)
+        self._agenda.failed(hold_subject(hold.parent), now, self.ledger.policy.guardian_retry)
+        self._agenda.touch(hold_subject(hold.parent))

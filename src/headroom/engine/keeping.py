@@ -1,0 +1,135 @@
+"""Keeping holds: their guardians, their status, and the shelves where owners find them.
+
+Gathers what concerns one hold, asks `core.life` what it needs, and takes care that a status is
+written once and its events are told once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from headroom.core import life
+from headroom.core.actions import WriteHoldStatus
+from headroom.core.claims import expiry
+from headroom.core.holds import Hold, HoldStatus
+from headroom.core.objects import ANYWHERE, Pod
+from headroom.core.plan import Sequence, hold_subject
+from headroom.core.statuses import tellings
+from headroom.engine.fitting import unfit
+from headroom.engine.ledger import Ledger
+
+TRUST_OWN_WRITE = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class _Published:
+    status: HoldStatus
+    at: datetime
+
+
+class Keeper:
+    """Looks after every hold, one at a time."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._published: dict[str, _Published] = {}
+        self._trouble: dict[str, str] = {}
+
+    def see(self, hold: Hold, now: datetime) -> Hold:
+        """The hold with the status that we wrote last, while an older one may still be seen."""
+        mine = self._published.get(hold.parent.uid)
+        if mine is None or mine.status == hold.status:
+            return hold
+        if now - mine.at > TRUST_OWN_WRITE:
+            del self._published[hold.parent.uid]
+            return hold
+        return replace(hold, status=mine.status)
+
+    def forget(self, uid: str) -> None:
+        self._published.pop(uid, None)
+        self._trouble.pop(uid, None)
+
+    def refused(self, hold: Hold, why: str) -> None:
+        """Take note of why a guardian could not be made."""
+        self._trouble[hold.parent.uid] = why
+
+    def made(self, hold: Hold) -> None:
+        self._trouble.pop(hold.parent.uid, None)
+
+    def unpublish(self, uid: str) -> None:
+        """A status did not get through: what the object shows counts again."""
+        self._published.pop(uid, None)
+
+    def look(self, hold: Hold, now: datetime) -> Iterator[Sequence]:
+        """What this hold needs now."""
+        ledger, parent = self._ledger, str(hold.parent)
+        view = self._view(hold)
+        decision = life.decide(view, now, ledger.policy)
+        if view.grows:
+            ledger.short.pop(parent, None)
+        else:
+            ledger.short[parent] = None
+        yield from self._publish(view, decision.status, now)
+        hold = ledger.holds[parent]
+        if decision.wake_at is not None:
+            ledger.agenda.later(hold_subject(hold.parent), decision.wake_at)
+        self._shelve(hold, decision.sequence is not None, now)
+        if decision.sequence is not None:
+            yield decision.sequence
+
+    def _view(self, hold: Hold) -> life.HoldView:
+        ledger, parent = self._ledger, str(hold.parent)
+        guardians = ledger.guardians_of(hold)
+        node = ledger.last_node.get(parent, "") or hold.status.node
+        return life.HoldView(
+            hold=hold,
+            guardians=guardians,
+            claimants=ledger.claimants_of(hold),
+            node=node,
+            promised=ledger.promised(hold),
+            grows=hold.allocate_once or self._could_hold_all(hold, node, guardians),
+            trouble=self._trouble.get(hold.parent.uid, ""),
+            not_before=ledger.agenda.not_before(hold_subject(hold.parent)),
+        )
+
+    def _could_hold_all(self, hold: Hold, node: str, guardians: tuple[Pod, ...]) -> bool:
+        """Whether what owners do not use of a reusable hold would fit on its node."""
+        users = [pod for pod in self._ledger.claimants_of(hold) if pod.occupies_node]
+        if not users and not guardians:
+            return True
+        size = hold.template.pod.requests
+        for pod in users:
+            size = size.minus(pod.requests)
+        wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
+        without = frozenset(pod.key for pod in guardians)
+        return unfit(self._ledger, wanted, node, without) is None
+
+    def _publish(
+        self, view: life.HoldView, status: HoldStatus, now: datetime
+    ) -> Iterator[Sequence]:
+        hold = view.hold
+        if status == hold.status:
+            return
+        self._published[hold.parent.uid] = _Published(status, now)
+        self._ledger.holds[str(hold.parent)] = replace(hold, status=status)
+        write = WriteHoldStatus(hold.parent, "", status)
+        yield Sequence("status", (), ((write,),))
+        owners = {pod.uid: pod for pod in view.claimants}
+        for tell in tellings(hold, status, owners, now):
+            yield Sequence("tell", (), ((tell,),))
+
+    def _shelve(self, hold: Hold, moving: bool, now: datetime) -> None:
+        ledger = self._ledger
+        ends = expiry(hold)
+        if hold.terminal or hold.problems or hold.unschedulable or (ends and ends <= now):
+            ledger.unshelve(hold)
+            return
+        guardian = ledger.guardian_of(hold)
+        free = guardian is not None and bool(guardian.node) and not moving
+        promised = ledger.promised(hold)
+        if promised and hold.allocate_once:
+            ledger.unshelve(hold)
+        else:
+            ledger.shelve(hold, free and not promised)

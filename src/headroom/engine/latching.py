@@ -1,0 +1,85 @@
+"""Latches in sight: handovers to finish, and latches to take away in time.
+
+Most latches never need more than removal, half a second after the last of their owners was bound.
+Those of slow handovers, and those left by an operator that died, are finished here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from headroom.core.latches import LatchClaim, OpenClaim, claims_on, finish, remove
+from headroom.core.names import PARENT_ANNOTATION
+from headroom.core.objects import Key, Pod
+from headroom.core.plan import Sequence, hold_subject, pod_subject
+from headroom.engine.fitting import unfit
+from headroom.engine.ledger import Ledger
+
+
+class Latcher:
+    """Remembers since when each latch has stood, and since when it has been done with."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._nominated_at: dict[str, datetime] = {}
+        self._settled_at: dict[str, datetime] = {}
+
+    def forget(self, uid: str) -> None:
+        self._nominated_at.pop(uid, None)
+        self._settled_at.pop(uid, None)
+
+    def look(self, latch: Pod, now: datetime) -> Iterator[Sequence]:
+        """Finish what this latch stands for, or take it away when its time has come."""
+        agenda, policy = self._ledger.agenda, self._ledger.policy
+        if not latch.nominated:
+            yield remove(latch)  # Made, but never put to use: whoever made it starts anew.
+            return
+        since = self._nominated_at.setdefault(latch.uid, now)
+        waiting = [claim for claim in claims_on(latch) if self._ledger.waits(claim)]
+        if any(agenda.busy(pod_subject(claim.owner)) for claim in waiting):
+            return  # Their sequence touches us when it ends.
+        stood_until = since + policy.free_room_wait
+        if waiting and now < stood_until:
+            agenda.later(pod_subject(latch.key), stood_until)
+            return
+        for claim in waiting:
+            sequence = finish(latch, self._open(latch, claim))
+            if sequence is not None:
+                self._settled_at.pop(latch.uid, None)
+                yield sequence
+                return
+        yield from self._linger(latch, now)
+
+    def _linger(self, latch: Pod, now: datetime) -> Iterator[Sequence]:
+        settled = self._settled_at.setdefault(latch.uid, now)
+        gone_at = settled + self._ledger.policy.latch_linger
+        if self._guardian_due(latch) and now < settled + 10 * self._ledger.policy.latch_linger:
+            gone_at = max(gone_at, now + self._ledger.policy.latch_linger)
+        if now < gone_at:
+            self._ledger.agenda.later(pod_subject(latch.key), gone_at)
+        else:
+            yield remove(latch)
+
+    def _guardian_due(self, latch: Pod) -> bool:
+        """Whether the hold that the latch was made for is still without its guardian."""
+        hold = self._ledger.holds.get(latch.annotations.get(PARENT_ANNOTATION, ""))
+        if hold is None or hold.terminal or hold.allocate_once:
+            return False
+        busy = self._ledger.agenda.busy(hold_subject(hold.parent))
+        return busy or self._ledger.guardian_of(hold) is None
+
+    def _open(self, latch: Pod, claim: LatchClaim) -> OpenClaim:
+        ledger = self._ledger
+        owner = ledger.pods[claim.owner]
+        hold = ledger.holds.get(claim.parent)
+        guardian = ledger.guardian_of(hold) if hold is not None else None
+        if guardian is not None and guardian.node != latch.nominated:
+            guardian = None
+        without: frozenset[Key] = frozenset(
+            {latch.key} | ({guardian.key} if guardian is not None else set())
+        )
+        why = unfit(ledger, owner, latch.nominated, without)
+        if claim.parent and (hold is None or hold.terminal):
+            why = why or "its hold is gone"
+        return OpenClaim(owner, hold, guardian, why)

@@ -1,0 +1,288 @@
+"""What is known of the cluster, with the indexes that decisions need.
+
+`Ledger` takes events in and keeps pods by role: guardians and claimants of each hold, latches,
+owners that wait at one of our doors. It also feeds the scheduling state that answers whether a pod
+fits. It decides nothing; it only says on the agenda which subjects an event touches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeVar
+
+from headroom.core.claims import claim_of, is_claimant
+from headroom.core.holds import Hold
+from headroom.core.latches import LatchClaim, claims_on
+from headroom.core.names import (
+    CLAIM_GATE,
+    DEFAULT_SCHEDULER_NAME,
+    PARENT_ANNOTATION,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+    ROLE_LATCH,
+)
+from headroom.core.naming import guardian_name
+from headroom.core.objects import Key, Namespace, Node, Pod
+from headroom.core.owners import hold_keys, pod_keys
+from headroom.core.plan import hold_subject, pod_subject
+from headroom.core.policy import Policy
+from headroom.engine.agenda import Agenda
+from headroom.engine.assumptions import Assumptions
+from headroom.engine.shelves import Shelves
+from headroom.scheduling.state import ClusterState
+
+Keys = dict[Key, None]
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+class Ledger:
+    """The cluster as we know it."""
+
+    def __init__(self, policy: Policy, agenda: Agenda) -> None:
+        self.policy = policy
+        self.agenda = agenda
+        self.pods: dict[Key, Pod] = {}
+        self.nodes: dict[str, Node] = {}
+        self.namespaces: dict[str, Namespace] = {}
+        self.holds: dict[str, Hold] = {}
+        self.latches: Keys = {}
+        self.waiting: Keys = {}
+        self.stuck: Keys = {}  # owners of ours that found no free room
+        self.short: dict[str, None] = {}  # parents of holds that could not grow back
+        self.last_node: dict[str, str] = {}  # by parent: where its guardian was last seen
+        self.open = Shelves(policy.across_namespaces)
+        self.coming = Shelves(policy.across_namespaces)
+        self.assumptions = Assumptions()
+        self.state = ClusterState()
+        self._guardians: dict[str, Keys] = {}
+        self._claimants: dict[str, Keys] = {}
+        self.reserved: dict[str, Key] = {}  # by parent: an owner whose handover is about to start
+        self.holds_in: dict[str, dict[str, None]] = {}  # by namespace
+        self._latched: dict[Key, Keys] = {}  # owner → latches that name it
+        self._latched_holds: dict[str, Keys] = {}  # the same by parent
+        self._waiting_by: dict[tuple[str, str], Keys] = {}
+
+    def see_pod(self, pod: Pod, now: datetime) -> None:
+        """Take a pod as it now is, with what we know beyond what is seen."""
+        known = self.assumptions.over(pod, now)
+        if known is None:
+            return
+        old = self.pods.get(pod.key)
+        if old == known:
+            return
+        if old is not None:
+            self._unlist(old)
+        self.pods[pod.key] = known
+        self._list(known)
+        self._touch(known)
+        if old is not None and old.occupies_node and not known.occupies_node:
+            self._room_freed(old.node)
+
+    def lose_pod(self, key: Key, uid: str) -> None:
+        """Take note that a pod is gone, unless its name has a new bearer already."""
+        old = self.pods.get(key)
+        self.assumptions.forget(uid)
+        if old is None or (uid and old.uid != uid):
+            return
+        self._unlist(old)
+        del self.pods[key]
+        self._touch(old)
+        self.agenda.succeeded(pod_subject(key))
+        if old.node:
+            self._room_freed(old.node)
+
+    def guardians_of(self, hold: Hold) -> tuple[Pod, ...]:
+        """The pods that keep a hold's room: ours by name and by owner, not by label alone."""
+        name, uid = guardian_name(hold), hold.parent.uid
+        return tuple(
+            self.pods[key]
+            for key in self._guardians.get(str(hold.parent), ())
+            if key == Key(hold.parent.namespace, name)
+            and any(owner.uid == uid for owner in self.pods[key].owners)
+        )
+
+    def guardian_of(self, hold: Hold) -> Pod | None:
+        """The healthy guardian of a hold, if it has one."""
+        healthy = (
+            pod for pod in self.guardians_of(hold) if not pod.finished and pod.deleted is None
+        )
+        return next(healthy, None)
+
+    def claimants_of(self, hold: Hold) -> tuple[Pod, ...]:
+        """Pods with a claim on a hold that we would have given."""
+        pods = (self.pods[key] for key in self._claimants.get(str(hold.parent), ()))
+        return tuple(pod for pod in pods if is_claimant(hold, pod, self.policy.across_namespaces))
+
+    def latched(self, owner: Pod) -> bool:
+        """Whether a latch stands for this very pod."""
+        return any(
+            line.owner == owner.key and line.uid == owner.uid
+            for key in self._latched.get(owner.key, ())
+            for line in claims_on(self.pods[key])
+        )
+
+    def promised(self, hold: Hold) -> bool:
+        """Whether an owner is on its way into a hold: claimed, latched for, or about to be."""
+        parent = str(hold.parent)
+        if parent in self.reserved:
+            return True
+        ours = self.policy.scheduler_names  # Their claim is written with the bind, never before.
+        if any(
+            not pod.node and not pod.finished and pod.scheduler not in ours
+            for pod in self.claimants_of(hold)
+        ):
+            return True
+        return any(
+            line.parent == parent and self.waits(line)
+            for key in self._latched_holds.get(parent, ())
+            for line in claims_on(self.pods[key])
+        )
+
+    def waits(self, line: LatchClaim) -> bool:
+        """Whether the owner that a latch names is still without a node."""
+        owner = self.pods.get(line.owner)
+        return owner is not None and owner.uid == line.uid and self.door(owner) == 2
+
+    def see_hold(self, hold: Hold) -> None:
+        """Take a hold as it now is; an object made anew under an old name is another hold."""
+        parent = str(hold.parent)
+        old = self.holds.get(parent)
+        if old is not None and old.parent.uid != hold.parent.uid:
+            self.lose_hold(parent)
+        self.holds[parent] = hold
+        self.holds_in.setdefault(hold.parent.namespace, {})[parent] = None
+        self.agenda.touch(hold_subject(hold.parent))
+
+    def lose_hold(self, parent: str) -> None:
+        hold = self.holds.pop(parent, None)
+        if hold is None:
+            return
+        _drop(self.holds_in, hold.parent.namespace, parent)
+        self.open.take(parent)
+        self.coming.take(parent)
+        self.short.pop(parent, None)
+        self.last_node.pop(parent, None)
+        self.agenda.forget(hold_subject(hold.parent))
+        for key in (*self._guardians.get(parent, ()), *self._claimants.get(parent, ())):
+            self.agenda.touch(pod_subject(key))
+
+    def shelve(self, hold: Hold, free: bool) -> None:
+        """Say whether a hold may be claimed now, and wake who waits for it."""
+        parent = str(hold.parent)
+        off, on = (self.coming, self.open) if free else (self.open, self.coming)
+        off.take(parent)
+        if on.put(hold) and free:
+            namespace = "" if self.policy.across_namespaces else hold.parent.namespace
+            for key in hold_keys(hold):
+                for owner in self._waiting_by.get((namespace, key), ()):
+                    self.agenda.touch(pod_subject(owner))
+
+    def unshelve(self, hold: Hold) -> None:
+        """A hold that nobody can claim and that is not on its way."""
+        self.open.take(str(hold.parent))
+        self.coming.take(str(hold.parent))
+
+    def see_node(self, node: Node) -> None:
+        """Take a node; a heartbeat alone changes nothing and touches nobody."""
+        old = self.nodes.get(node.name)
+        self.nodes[node.name] = node
+        if old is not None and replace(old, version=node.version) == node:
+            return
+        self.state.set_node(node)
+        self._room_freed(node.name)
+
+    def lose_node(self, name: str) -> None:
+        if self.nodes.pop(name, None) is not None:
+            self.state.remove_node(name)
+
+    def _list(self, pod: Pod) -> None:
+        role, parent = pod.labels.get(ROLE_LABEL), pod.annotations.get(PARENT_ANNOTATION, "")
+        if pod.occupies_node:
+            self.state.add_pod(pod)
+        elif pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
+            self.state.nominate(pod, pod.nominated)
+        if role == ROLE_GUARDIAN:
+            self._guardians.setdefault(parent, {})[pod.key] = None
+            if pod.occupies_node:
+                self.last_node[parent] = pod.node
+        elif role == ROLE_LATCH and pod.key.namespace == self.policy.namespace:
+            self.latches[pod.key] = None
+            for line in claims_on(pod):
+                self._latched.setdefault(line.owner, {})[pod.key] = None
+                self._latched_holds.setdefault(line.parent, {})[pod.key] = None
+        else:
+            self._list_owner(pod)
+
+    def _list_owner(self, pod: Pod) -> None:
+        claim = claim_of(pod)
+        if claim is not None:
+            self._claimants.setdefault(claim[0], {})[pod.key] = None
+        if self.door(pod):
+            self.waiting[pod.key] = None
+            namespace = "" if self.policy.across_namespaces else pod.key.namespace
+            for key in pod_keys(pod):
+                self._waiting_by.setdefault((namespace, key), {})[pod.key] = None
+
+    def _unlist(self, pod: Pod) -> None:
+        role, parent = pod.labels.get(ROLE_LABEL), pod.annotations.get(PARENT_ANNOTATION, "")
+        self.state.remove_pod(pod.key)
+        self.state.unnominate(pod.key)
+        if role == ROLE_GUARDIAN:
+            _drop(self._guardians, parent, pod.key)
+        elif pod.key in self.latches:
+            del self.latches[pod.key]
+            for line in claims_on(pod):
+                _drop(self._latched, line.owner, pod.key)
+                _drop(self._latched_holds, line.parent, pod.key)
+        claim = claim_of(pod)
+        if claim is not None:
+            _drop(self._claimants, claim[0], pod.key)
+        if pod.key in self.waiting:
+            del self.waiting[pod.key]
+            self.stuck.pop(pod.key, None)
+            namespace = "" if self.policy.across_namespaces else pod.key.namespace
+            for key in pod_keys(pod):
+                _drop(self._waiting_by, (namespace, key), pod.key)
+
+    def door(self, pod: Pod) -> int:
+        """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none."""
+        if pod.node or pod.finished or pod.deleted is not None or ROLE_LABEL in pod.labels:
+            return 0
+        if CLAIM_GATE in pod.gates:
+            return 1
+        return 2 if pod.scheduler in self.policy.scheduler_names and not pod.gates else 0
+
+    def _touch(self, pod: Pod) -> None:
+        """Put on the agenda whom a change of this pod concerns."""
+        parents = [pod.annotations.get(PARENT_ANNOTATION, "")] if ROLE_LABEL in pod.labels else []
+        for line in claims_on(pod):
+            parents.append(line.parent)
+            self.agenda.touch(pod_subject(line.owner))
+        claim = claim_of(pod)
+        if claim is not None:
+            parents.append(claim[0])
+        for parent in parents:
+            if parent in self.holds:
+                self.agenda.touch(hold_subject(self.holds[parent].parent))
+        if ROLE_LABEL in pod.labels or claim is not None or pod.key in self.waiting:
+            self.agenda.touch(pod_subject(pod.key))
+        for latch in self._latched.get(pod.key, ()):
+            self.agenda.touch(pod_subject(latch))
+
+    def _room_freed(self, node: str) -> None:
+        """Wake the pods that wait for room anywhere, and the holds that could not grow back."""
+        for key in self.stuck:
+            self.agenda.touch(pod_subject(key))
+        for parent in self.short:
+            if self.last_node.get(parent) == node:
+                self.agenda.touch(hold_subject(self.holds[parent].parent))
+
+
+def _drop(index: dict[_K, dict[_V, None]], key: _K, value: _V) -> None:
+    entries = index.get(key)
+    if entries is not None:
+        entries.pop(value, None)
+        if not entries:
+            del index[key]

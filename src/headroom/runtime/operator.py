@@ -1,0 +1,197 @@
+"""The driver: feeds events to the engine, performs its plans, brings the outcomes back.
+
+All I/O goes through the ports, all time through the loop and the clock, so the same driver runs
+against a real cluster and inside a simulation. It decides nothing. Handovers have a lane of their
+own; statuses and events give way to them, because somebody waits for a handover.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from headroom.core.actions import Action, Outcome, Tell
+from headroom.core.plan import Plan, Sequence
+from headroom.engine.engine import Engine
+from headroom.ports import Clock, Cluster, Event, Lease, Synced
+from headroom.runtime.reporting import Reporter, Silent
+
+SLOW_WORK = frozenset({"status", "tell"})
+FAST_SLOTS = 48
+SLOW_SLOTS = 4
+MOST_TELLS_WAITING = 20_000
+CALM_WAIT_S = 0.5
+STOP_WAIT_S = 5.0
+
+
+@dataclass(slots=True)
+class Operator:
+    """One replica. `run` returns when it was asked to stop or has lost the lead."""
+
+    cluster: Cluster
+    clock: Clock
+    engine: Engine
+    lease: Lease | None = None
+    reporter: Reporter = field(default_factory=Silent)
+    _events: deque[Event] = field(default_factory=deque)
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _calm: asyncio.Event = field(default_factory=asyncio.Event)
+    _stop: asyncio.Event = field(default_factory=asyncio.Event)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _fast: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(FAST_SLOTS))
+    _slow: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(SLOW_SLOTS))
+    _fast_running: int = 0
+    _tells_waiting: int = 0
+    _leading: bool = False
+
+    async def run(self) -> None:
+        """Watch at once, act only while leading, and stop cleanly."""
+        self._calm.set()
+        pump = asyncio.create_task(self._pump())
+        drive = asyncio.create_task(self._drive())
+        lead = asyncio.create_task(self._lead())
+        stopped = asyncio.create_task(self._stop.wait())
+        try:
+            await asyncio.wait({pump, drive, lead, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (pump, drive, lead):
+                if task.done():
+                    task.result()  # A bug in any of them is not to be swallowed.
+        finally:
+            self._leading = False
+            await self._wind_down(pump, drive, lead, stopped)
+
+    def stop(self) -> None:
+        """Ask for a graceful end: what is under way is finished, nothing new begins."""
+        self._stop.set()
+
+    async def _wind_down(self, *tasks: asyncio.Task[object]) -> None:
+        if self._stop.is_set() and self._tasks:
+            await asyncio.wait(self._tasks, timeout=STOP_WAIT_S)
+        everything = (*tasks, *self._tasks)
+        for task in everything:
+            task.cancel()
+        await asyncio.gather(*everything, return_exceptions=True)
+        if self.lease is not None:
+            await self.lease.release()
+
+    async def _lead(self) -> None:
+        if self.lease is None:
+            self._begin()
+            await asyncio.Event().wait()
+            return
+        await self.lease.acquire()
+        self._begin()
+        await self.lease.lost()
+        self._leading = False
+        self.reporter.leading(False)
+
+    def _begin(self) -> None:
+        self._leading = True
+        self.reporter.leading(True)
+        self._wake.set()
+
+    async def _pump(self) -> None:
+        async for event in self.cluster.watch():
+            self._events.append(event)
+            self._wake.set()
+
+    async def _drive(self) -> None:
+        """Observe all that has come, plan, start, sleep until the next event or timer."""
+        announced = False
+        while True:
+            self._wake.clear()
+            now = self.clock.now()
+            while self._events:
+                event = self._events.popleft()
+                self.engine.observe(event, now)
+                self.reporter.observed(event)
+                if isinstance(event, Synced):
+                    self.reporter.synced()
+            wake_at = None
+            if self._leading:
+                plan = self._plan(now)
+                wake_at = plan.wake_at
+                if self.engine.synced and not announced:
+                    announced = True
+                    self.reporter.ready()
+            await self._sleep_until(wake_at, now)
+
+    def _plan(self, now: datetime) -> Plan:
+        began = asyncio.get_running_loop().time()
+        plan = self.engine.plan(now)
+        if plan.sequences:
+            self.reporter.planned(plan, asyncio.get_running_loop().time() - began)
+        for sequence in plan.sequences:
+            self._start(sequence)
+        return plan
+
+    async def _sleep_until(self, wake_at: datetime | None, now: datetime) -> None:
+        if wake_at is None:
+            await self._wake.wait()
+            return
+        pause = max(0.0, (wake_at - now).total_seconds())
+        try:
+            await asyncio.wait_for(self._wake.wait(), timeout=pause)
+        except TimeoutError:
+            return
+
+    def _start(self, sequence: Sequence) -> None:
+        slow = sequence.work in SLOW_WORK
+        if slow and isinstance(sequence.steps[0][-1], Tell):
+            if self._tells_waiting >= MOST_TELLS_WAITING:
+                return  # People have long had enough to read.
+            self._tells_waiting += 1
+        run = self._run_slow(sequence) if slow else self._run_fast(sequence)
+        task = asyncio.create_task(run)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self.reporter.bug(task.exception())
+            self._stop.set()
+
+    async def _run_fast(self, sequence: Sequence) -> None:
+        self._fast_running += 1
+        self._calm.clear()
+        try:
+            async with self._fast:
+                await self._perform(sequence)
+        finally:
+            self._fast_running -= 1
+            if not self._fast_running:
+                self._calm.set()
+
+    async def _run_slow(self, sequence: Sequence) -> None:
+        async with self._slow:
+            with contextlib.suppress(TimeoutError):  # Then it has given way long enough.
+                await asyncio.wait_for(self._calm.wait(), timeout=CALM_WAIT_S)
+            await self._perform(sequence)
+        if isinstance(sequence.steps[0][-1], Tell):
+            self._tells_waiting -= 1
+
+    async def _perform(self, sequence: Sequence) -> None:
+        """Go through a sequence step by step, and stop at the first step that is not done."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        completed = True
+        for step in sequence.steps:
+            if len(step) == 1:
+                going = [await self._act(step[0])]
+            else:
+                going = await asyncio.gather(*(self._act(action) for action in step))
+            if not all(going):
+                completed = False
+                break
+        self.engine.finish(sequence, completed, self.clock.now())
+        self.reporter.finished(sequence, completed, loop.time() - began)
+        self._wake.set()
+
+    async def _act(self, action: Action) -> bool:
+        outcome: Outcome = await self.cluster.perform(action)
+        self.reporter.acted(action, outcome)
+        return self.engine.settle(action, outcome, self.clock.now())
