@@ -20,7 +20,7 @@ from headroom.scheduling.reasons import (
     message,
 )
 from headroom.scheduling.state import ClusterState
-from headroom.scheduling.turn import Stage, Turn, Verdict
+from headroom.scheduling.turn import AS_IT_IS, Stage, Supposition, Turn, Verdict
 
 
 @dataclass(slots=True)
@@ -125,14 +125,17 @@ def feasible_on(
     if row is None or state.table.nodes[row] is None:
         return f"node {node_name} is not known"
     turn = Turn(pod, state)
-    removed = [one for one in state.pods_on_row(row) if one.key in without]
+    supposed = Supposition()
+    for one in state.pods_on_row(row):
+        if one.key in without:
+            supposed.remove(one)
     rivals = [one for one in state.nominated_on(node_name) if one.key not in without]
-    verdict = verdict_with_nominated(turn, row, rivals, removed)
+    verdict = verdict_with_nominated(turn, row, rivals, supposed)
     return None if verdict is None else ", ".join(verdict.reasons)
 
 
 def verdict_with_nominated(
-    turn: Turn, row: int, nominated: Iterable[Pod], removed: Collection[Pod] = ()
+    turn: Turn, row: int, nominated: Iterable[Pod], supposed: Supposition = AS_IT_IS
 ) -> Verdict | None:
     """Judge one node with the nominated pods that count, and then without them.
 
@@ -141,10 +144,10 @@ def verdict_with_nominated(
     """
     rivals = rivals_of(turn.pod, nominated)
     if rivals:
-        verdict = turn.verdict(row, rivals, removed)
+        verdict = turn.verdict(row, supposed.with_also(rivals))
         if verdict is not None:
             return verdict
-    return turn.verdict(row, (), removed)
+    return turn.verdict(row, supposed)
 
 
 def rivals_of(pod: Pod, nominated: Iterable[Pod]) -> list[Pod]:
@@ -158,7 +161,7 @@ def _overruled(turn: Turn, considered: Bools) -> dict[int, Verdict]:
     for row, nominated in turn.state.nominated_rows():
         rivals = rivals_of(turn.pod, nominated)
         if rivals and considered[row]:
-            verdict = turn.verdict(row, rivals)
+            verdict = turn.verdict(row, AS_IT_IS.with_also(rivals))
             if verdict is not None:
                 overruled[row] = verdict
     return overruled

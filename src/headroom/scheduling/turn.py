@@ -8,14 +8,14 @@ which is what nominations and preemption need.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from headroom.core.objects import HostPort, Pod, TopologySpread
-from headroom.core.resources import PODS, Resources
+from headroom.core.objects import HostPort, Key, Pod, TopologySpread
+from headroom.core.resources import PODS
 from headroom.core.selection import node_matches
 from headroom.scheduling.neighbours import Neighbours, neighbours
 from headroom.scheduling.nodes import Bools
@@ -65,6 +65,43 @@ class Stage:
     failing: Bools
     reasons: tuple[tuple[str, Bools], ...]
     hopeless: Callable[[], Bools]
+
+
+@dataclass(slots=True)
+class Supposition:
+    """Pods thought onto a node and pods thought away from it, with what that frees in all."""
+
+    added: list[Pod] = field(default_factory=list)
+    removed: dict[Key, Pod] = field(default_factory=dict)
+    freed: dict[str, int] = field(default_factory=dict)
+
+    def add(self, pod: Pod) -> None:
+        self.added.append(pod)
+        self._free(pod, -1)
+
+    def remove(self, pod: Pod) -> None:
+        self.removed[pod.key] = pod
+        self._free(pod, 1)
+
+    def restore(self, pod: Pod) -> None:
+        """Take back the removal of a pod."""
+        del self.removed[pod.key]
+        self._free(pod, -1)
+
+    def with_also(self, pods: Iterable[Pod]) -> Supposition:
+        """Give a copy with more pods added."""
+        copy = Supposition(list(self.added), self.removed, dict(self.freed))
+        for pod in pods:
+            copy.add(pod)
+        return copy
+
+    def _free(self, pod: Pod, sign: int) -> None:
+        self.freed[PODS] = self.freed.get(PODS, 0) + sign
+        for resource, amount in pod.requests.items():
+            self.freed[resource] = self.freed.get(resource, 0) + sign * amount
+
+
+AS_IT_IS = Supposition()
 
 
 @dataclass
@@ -122,25 +159,23 @@ class Turn:
             stages.append(_stage(EXISTING_ANTI_AFFINITY, repelled))
         return stages
 
-    def verdict(
-        self, row: int, added: Collection[Pod] = (), removed: Collection[Pod] = ()
-    ) -> Verdict | None:
-        """Say why one node is refused as if pods on it were added and removed, or None."""
+    def verdict(self, row: int, supposed: Supposition = AS_IT_IS) -> Verdict | None:
+        """Say why one node is refused under a supposition about its pods, or None."""
         reason = self._node_refusal(row)
-        if reason is None and self._port_conflict(row, added, removed):
+        if reason is None and self._port_conflict(row, supposed):
             reason = PORTS
         if reason is not None:
             return Verdict((reason,), reason in HOPELESS)
-        misfit = self._misfit(row, added, removed)
+        misfit = self._misfit(row, supposed)
         if misfit is not None:
             return misfit
         if self.spread is not None:
-            reason = self.spread.refusal(row, added, removed)
-        if reason is None and self._neighbours_matter(added):
-            reason = self.neighbours.refusal(row, added, removed)
+            reason = self.spread.refusal(row, supposed.added, supposed.removed.values())
+        if reason is None and self._neighbours_matter(supposed.added):
+            reason = self.neighbours.refusal(row, supposed.added, supposed.removed.values())
         return None if reason is None else Verdict((reason,), reason in HOPELESS)
 
-    def _neighbours_matter(self, added: Collection[Pod]) -> bool:
+    def _neighbours_matter(self, added: Iterable[Pod]) -> bool:
         repelling = any(pod.placement.pod_anti_affinity.required for pod in added)
         return repelling or self.neighbours.matter
 
@@ -181,15 +216,15 @@ class Turn:
                 taken[row] |= _same_address(port.ip, ip)
         return taken
 
-    def _port_conflict(self, row: int, added: Collection[Pod], removed: Collection[Pod]) -> bool:
+    def _port_conflict(self, row: int, supposed: Supposition) -> bool:
         wanted = self.pod.placement.ports
         if not wanted:
             return False
-        gone = {pod.key for pod in removed}
-        there = [pod for pod in self.state.pods_on_row(row) if pod.key not in gone]
+        pods = self.state.pods_on_row(row)
+        there = [pod for pod in pods if pod.key not in supposed.removed]
         return any(
             _conflict(port, used)
-            for pod in [*there, *added]
+            for pod in [*there, *supposed.added]
             for used in pod.placement.ports
             for port in wanted
         )
@@ -213,16 +248,13 @@ class Turn:
             oversized |= table.allocatable[table.line(resource)] < amount
         return oversized
 
-    def _misfit(self, row: int, added: Collection[Pod], removed: Collection[Pod]) -> Verdict | None:
+    def _misfit(self, row: int, supposed: Supposition) -> Verdict | None:
         table = self.state.table
-        freed = len(removed) - len(added)
         lacking: list[str] = []
         hopeless = False
-        change = _sum(removed) - _sum(added) if added or removed else None
         for resource, amount in self.wanted:
             line = table.line(resource)
-            extra = freed if resource == PODS else 0 if change is None else change[resource]
-            if int(table.free[line, row]) + extra < amount:
+            if int(table.free[line, row]) + supposed.freed.get(resource, 0) < amount:
                 lacking.append(insufficient(resource))
                 hopeless |= resource != PODS and int(table.allocatable[line, row]) < amount
         return Verdict(tuple(lacking), hopeless) if lacking else None
@@ -233,14 +265,6 @@ def _stage(reason: str, failing: Bools) -> Stage:
         return failing if reason in HOPELESS else np.zeros_like(failing)
 
     return Stage(failing, ((reason, failing),), hopeless)
-
-
-def _sum(pods: Collection[Pod]) -> Resources:
-    total: dict[str, int] = {}
-    for pod in pods:
-        for resource, amount in pod.requests.items():
-            total[resource] = total.get(resource, 0) + amount
-    return Resources(total)
 
 
 def _conflict(wanted: HostPort, used: HostPort) -> bool:

@@ -1,0 +1,215 @@
+"""Whom kube-scheduler would evict so that a pod can run: DefaultPreemption, rule by rule.
+
+On each node that making room could help, all pods of lower priority are thought away; if the pod
+then fits, as many as possible are spared, first those whose disruption budget would be violated,
+then the rest, the most important first. Among the nodes the least harmful is chosen. Budgets are
+best effort: they order the victims but forbid nothing. Below: `filters` and `turn`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from headroom.core.objects import Key, LabelSelector, Pod
+from headroom.core.selection import matches
+from headroom.scheduling.filters import Feasibility, feasible, verdict_with_nominated
+from headroom.scheduling.reasons import NO_CLAIMS, NO_VICTIMS, NOT_HELPFUL, message
+from headroom.scheduling.state import ClusterState
+from headroom.scheduling.turn import Supposition
+
+MIN_CANDIDATES = 100
+MIN_CANDIDATES_PERCENTAGE = 10
+PRIORITY_OFFSET = 2**31
+"""Added to each priority before they are summed, so that more victims always weigh more."""
+
+NOT_STARTED = datetime.max.replace(tzinfo=UTC)
+"""A pod without a start time counts as started just now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A PodDisruptionBudget: how many more of its pods may go; `disrupted` are going already."""
+
+    key: Key
+    selector: LabelSelector | None
+    allowed: int
+    disrupted: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """Make room on `node` by evicting `victims`, most important first.
+
+    `outbid` are less important pods nominated to the node, which lose their nomination.
+    """
+
+    node: str
+    victims: tuple[Pod, ...]
+    violations: int = 0
+    outbid: tuple[Pod, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Futile:
+    """Nobody will be evicted, and why, in kube-scheduler's words."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Spared:
+    victims: tuple[Pod, ...]
+    violations: int
+
+
+def preempt(
+    pod: Pod,
+    state: ClusterState,
+    budgets: Sequence[Budget] = (),
+    feasibility: Feasibility | None = None,
+    offset: int = 0,
+) -> Preemption | Futile:
+    """Find the node and the victims that cost least, for a pod that fits nowhere.
+
+    kube-scheduler looks at no more nodes than it needs, beginning at a random `offset`.
+    """
+    found = feasibility if feasibility is not None else feasible(pod, state)
+    refusal = _not_eligible(pod, state, found)
+    if refusal:
+        return Futile(refusal)
+    rows = found.curable().tolist()
+    candidates: list[Preemption] = []
+    refused: dict[str, int] = {}
+    seen = 0
+    enough = candidates_to_find(len(rows))
+    begin = offset % len(rows) if rows else 0
+    for row in rows[begin:] + rows[:begin]:
+        seen += 1
+        spared = _victims_on(found, row, budgets)
+        if isinstance(spared, _Spared):
+            candidates.append(_preemption(found, row, spared))
+            if len(candidates) >= enough and any(not one.violations for one in candidates):
+                break
+        else:
+            for reason in spared:
+                refused[reason] = refused.get(reason, 0) + 1
+    if candidates:
+        return min(candidates, key=_harm)
+    unseen = state.table.count - seen
+    if unseen:
+        refused[NOT_HELPFUL] = unseen
+    return Futile(message(state.table.count, refused))
+
+
+def explanation(feasibility: Feasibility, outcome: Preemption | Futile) -> str:
+    """Write the whole message of a FailedScheduling event, what preemption said included."""
+    if isinstance(outcome, Preemption):
+        return feasibility.message()
+    return feasibility.message(after=f"{NO_CLAIMS}, preemption: {outcome.message}")
+
+
+def candidates_to_find(nodes: int) -> int:
+    """Say after how many candidate nodes kube-scheduler stops looking."""
+    return min(max(nodes * MIN_CANDIDATES_PERCENTAGE // 100, MIN_CANDIDATES), nodes)
+
+
+def importance(pod: Pod) -> tuple[int, datetime, Key]:
+    """Order pods from the most important: higher priority, then older, then by name."""
+    return -pod.priority, pod.started or NOT_STARTED, pod.key
+
+
+def _not_eligible(pod: Pod, state: ClusterState, found: Feasibility) -> str:
+    """Say why a pod may not preempt at all; empty when it may."""
+    if not pod.preempts:
+        return "not eligible due to preemptionPolicy=Never."
+    row = state.table.row_of.get(pod.nominated, -1)
+    if row < 0 or not found.considered[row]:
+        return ""
+    verdict = found.verdict(row)
+    if verdict is None or verdict.hopeless:
+        return ""
+    waiting = any(
+        one.priority < pod.priority and one.deleted is not None and one.preempted
+        for one in state.pods_on_row(row)
+    )
+    return "not eligible due to a terminating pod on the nominated node." if waiting else ""
+
+
+def _victims_on(
+    found: Feasibility, row: int, budgets: Sequence[Budget]
+) -> _Spared | tuple[str, ...]:
+    """Choose the victims on one node, or give the reasons why that would not help."""
+    turn = found.turn
+    eligible = [one for one in turn.state.pods_on_row(row) if one.priority < turn.pod.priority]
+    if not eligible:
+        return (NO_VICTIMS,)
+    nominated = list(turn.state.nominated_on(turn.state.table.name(row)))
+    supposed = Supposition()
+    for one in eligible:
+        supposed.remove(one)
+    verdict = verdict_with_nominated(turn, row, nominated, supposed)
+    if verdict is not None:
+        return verdict.reasons
+    violating, others = _by_violation(sorted(eligible, key=importance), budgets)
+    victims: list[Pod] = []
+    violations = 0
+    for index, one in enumerate([*violating, *others]):
+        supposed.restore(one)
+        if verdict_with_nominated(turn, row, nominated, supposed) is not None:
+            supposed.remove(one)
+            victims.append(one)
+            violations += index < len(violating)
+    return _Spared(tuple(sorted(victims, key=importance)), violations)
+
+
+def _by_violation(pods: Iterable[Pod], budgets: Sequence[Budget]) -> tuple[list[Pod], list[Pod]]:
+    """Part the pods whose eviction would violate a budget from the others, keeping their order."""
+    left = [budget.allowed for budget in budgets]
+    violating: list[Pod] = []
+    others: list[Pod] = []
+    for pod in pods:
+        violated = False
+        for index, budget in enumerate(budgets):
+            if _protects(budget, pod):
+                left[index] -= 1
+                violated |= left[index] < 0
+        (violating if violated else others).append(pod)
+    return violating, others
+
+
+def _protects(budget: Budget, pod: Pod) -> bool:
+    """Say whether a budget counts a pod; absent and empty selectors protect nobody here."""
+    selector = budget.selector
+    return (
+        budget.key.namespace == pod.key.namespace
+        and bool(pod.labels)
+        and selector is not None
+        and bool(selector.requirements)
+        and matches(selector, pod.labels)
+        and pod.key.name not in budget.disrupted
+    )
+
+
+def _preemption(found: Feasibility, row: int, spared: _Spared) -> Preemption:
+    state = found.turn.state
+    name = state.table.name(row)
+    priority = found.turn.pod.priority
+    outbid = sorted(
+        (one for one in state.nominated_on(name) if one.priority < priority),
+        key=lambda one: one.key,
+    )
+    return Preemption(name, spared.victims, spared.violations, tuple(outbid))
+
+
+def _harm(one: Preemption) -> tuple[int, int, int, int, float, str]:
+    """Order candidates from the least harmful, as kube-scheduler does, and last by name.
+
+    The later the most important victims have started, the less is lost.
+    """
+    highest = one.victims[0].priority
+    started = min(pod.started or NOT_STARTED for pod in one.victims if pod.priority == highest)
+    total = sum(pod.priority + PRIORITY_OFFSET for pod in one.victims)
+    lateness = -started.timestamp()
+    return one.violations, highest, total, len(one.victims), lateness, one.node
