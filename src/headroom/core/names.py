@@ -20,7 +20,7 @@ WAIT_ANNOTATION = f"{GROUP}/wait"  # "true" on an owner: keep waiting for a hold
 READINESS_GATE = f"{GROUP}/never-ready"
 CLAIMS_NAMESPACE_LABEL = f"{GROUP}/claims"  # "enabled" opts a namespace into the policy
 
-INDEX_NAME = "claims"  # the ClaimIndex of a namespace
+INDEX_NAME = "headroom"  # the ClaimIndex of a namespace
 
 SCHEDULER_NAME = "headroom-scheduler"
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
