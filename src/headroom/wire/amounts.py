@@ -13,8 +13,8 @@ import msgspec
 from headroom.core.quantity import Format, Quantity, QuantityError, parse_quantity
 from headroom.core.resources import CPU, EMPTY, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
 from headroom.wire.errors import DecodeError
-from headroom.wire.intern import Interned
-from headroom.wire.reading import Reader, join
+from headroom.wire.objects.intern import Interned
+from headroom.wire.objects.reader import Reader, join
 
 # Kubernetes takes a quantity as text or as a bare number.
 _read_amounts: Reader[dict[str, str | int | float]] = Reader(dict[str, str | int | float])

@@ -15,12 +15,12 @@ from msgspec import Raw, field
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.wire.errors import DecodeError
-from headroom.wire.holds import decode_hold, hold_from
 from headroom.wire.kinds import HOLDS, NAMESPACES, NODES, PODS, Resource
-from headroom.wire.nodes import decode_namespace, decode_node, namespace_from, node_from
-from headroom.wire.podjson import JsonObject
-from headroom.wire.pods import decode_pod, pod_from
-from headroom.wire.reading import ABSENT, Reader, identity_of, to_text
+from headroom.wire.objects.holds import decode_hold, hold_from
+from headroom.wire.objects.nodes import decode_namespace, decode_node, namespace_from, node_from
+from headroom.wire.objects.podjson import JsonObject
+from headroom.wire.objects.pods import decode_pod, pod_from
+from headroom.wire.objects.reader import ABSENT, Reader, identity_of, to_text
 
 __all__ = [
     "ListPage",

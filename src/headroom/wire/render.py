@@ -22,7 +22,7 @@ from headroom.core.actions import (
     WriteHoldStatus,
     WriteIndex,
 )
-from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION
+from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION, INDEX_NAME
 from headroom.core.objects import Parent
 from headroom.wire.encode import status_json
 from headroom.wire.events import event_create
@@ -37,7 +37,6 @@ from headroom.wire.writes import (
     Write,
 )
 
-INDEX_NAME = "headroom"
 FIELD_MANAGER = "headroom"
 
 Json = dict[str, Any]

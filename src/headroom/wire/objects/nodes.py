@@ -14,10 +14,10 @@ from msgspec import Raw
 from headroom.core.objects import Namespace, Node, Taint
 from headroom.wire.amounts import amounts_of
 from headroom.wire.errors import DecodeError
-from headroom.wire.intern import Interned
-from headroom.wire.metadata import annotations_of, labels_of
-from headroom.wire.podjson import JsonObject, Metadata
-from headroom.wire.reading import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.intern import Interned
+from headroom.wire.objects.metadata import annotations_of, labels_of
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 
 
 class _Taint(JsonObject):

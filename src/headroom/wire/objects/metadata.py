@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from headroom.core.objects import NO_LABELS, OwnerReference
-from headroom.wire.intern import Interned
-from headroom.wire.podjson import JsonObject, Metadata
-from headroom.wire.reading import Reader, spelling
+from headroom.wire.objects.intern import Interned
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import Reader, spelling
 
 KEPT_ANNOTATIONS: tuple[str, ...] = (
     "headroom.dev/",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Raw, Struct
 
-from headroom.wire.reading import ABSENT, Time
+from headroom.wire.objects.reader import ABSENT, Time
 
 
 class JsonObject(Struct, rename="camel", gc=False):

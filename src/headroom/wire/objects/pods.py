@@ -16,11 +16,11 @@ from msgspec import Raw
 from headroom.core.names import DEFAULT_SCHEDULER_NAME
 from headroom.core.objects import Key, Pod
 from headroom.wire.errors import DecodeError
-from headroom.wire.metadata import annotations_of, labels_of, owners_of
-from headroom.wire.needs import needs_of
-from headroom.wire.placement import placement_of
-from headroom.wire.podjson import Metadata, PodObject, PodSpec, PodStatus
-from headroom.wire.reading import Reader, about, spelling, to_text
+from headroom.wire.objects.metadata import annotations_of, labels_of, owners_of
+from headroom.wire.objects.needs import needs_of
+from headroom.wire.objects.placement import placement_of
+from headroom.wire.objects.podjson import Metadata, PodObject, PodSpec, PodStatus
+from headroom.wire.objects.reader import Reader, about, spelling, to_text
 
 _GRACE_SECONDS = 30
 _read_pod = Reader(PodObject)

@@ -8,8 +8,8 @@ from msgspec import Raw
 
 from headroom.core.resources import EMPTY, Resources
 from headroom.wire.amounts import amounts_of
-from headroom.wire.podjson import Container, JsonObject, PodSpec, PodStatus
-from headroom.wire.reading import ABSENT, Reader, spelling
+from headroom.wire.objects.podjson import Container, JsonObject, PodSpec, PodStatus
+from headroom.wire.objects.reader import ABSENT, Reader, spelling
 
 
 class Needs(NamedTuple):

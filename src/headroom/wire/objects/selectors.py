@@ -7,7 +7,7 @@ Kubernetes would refuse is passed on as it is written (`owners` says what is wro
 from __future__ import annotations
 
 from headroom.core.objects import LabelSelector, NodeTerm, Requirement
-from headroom.wire.podjson import JsonObject
+from headroom.wire.objects.podjson import JsonObject
 
 
 class Expression(JsonObject):

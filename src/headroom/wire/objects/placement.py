@@ -22,10 +22,10 @@ from headroom.core.objects import (
     Toleration,
     TopologySpread,
 )
-from headroom.wire.intern import Interned
-from headroom.wire.podjson import JsonObject, PodSpec
-from headroom.wire.reading import Reader, spelling
-from headroom.wire.selectors import (
+from headroom.wire.objects.intern import Interned
+from headroom.wire.objects.podjson import JsonObject, PodSpec
+from headroom.wire.objects.reader import Reader, spelling
+from headroom.wire.objects.selectors import (
     NodeSelectorTerm,
     Selector,
     node_term,

@@ -19,14 +19,14 @@ from headroom.core.names import API_VERSION
 from headroom.core.objects import Key, Parent, Pod, Taint
 from headroom.wire.durations import parse_duration
 from headroom.wire.errors import DecodeError
-from headroom.wire.findings import Findings
-from headroom.wire.holdstatus import status_of
-from headroom.wire.intern import Interned
 from headroom.wire.kinds import HOLDS
-from headroom.wire.owners import owner_rules
-from headroom.wire.podjson import JsonObject, Metadata, PodObject, PodSpec
-from headroom.wire.pods import pod_of
-from headroom.wire.reading import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.holdstatus import status_of
+from headroom.wire.objects.intern import Interned
+from headroom.wire.objects.owners import owner_rules
+from headroom.wire.objects.podjson import JsonObject, Metadata, PodObject, PodSpec
+from headroom.wire.objects.pods import pod_of
+from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.times import parse_time
 
 DEFAULT_TTL = timedelta(hours=24)

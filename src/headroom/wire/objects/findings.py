@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from headroom.core.holds import Problem
 from headroom.wire.errors import DecodeError
-from headroom.wire.reading import Reader, join, spelling
+from headroom.wire.objects.reader import Reader, join, spelling
 
 T = TypeVar("T")
 V = TypeVar("V")

@@ -12,10 +12,10 @@ from msgspec import Raw
 
 from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule
 from headroom.core.objects import LabelSelector, Requirement
-from headroom.wire.findings import Findings
-from headroom.wire.podjson import JsonObject
-from headroom.wire.reading import Reader
-from headroom.wire.selectors import Selector, label_selector
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.podjson import JsonObject
+from headroom.wire.objects.reader import Reader
+from headroom.wire.objects.selectors import Selector, label_selector
 
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 _KEY = re.compile(rf"(?:[a-z0-9](?:[a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_NAME}")

@@ -11,8 +11,8 @@ from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
 from headroom.wire.amounts import amounts_of
 from headroom.wire.errors import DecodeError
-from headroom.wire.podjson import JsonObject
-from headroom.wire.reading import ABSENT, Reader, Time, spelling
+from headroom.wire.objects.podjson import JsonObject
+from headroom.wire.objects.reader import ABSENT, Reader, Time, spelling
 
 
 class _OwnerUse(JsonObject):

@@ -1,0 +1,83 @@
+"""One decoder, measured in a process of its own: `python -m bench.decode_one NAME FILE`.
+
+Prints one line of JSON: CPU seconds, the peak of memory while decoding and what is kept afterwards,
+both over what the process had before. Apart from `decode`, so that it runs in any interpreter
+that has the decoder in question and nothing else.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+Decode = Callable[[Path], Any]
+
+
+def ours() -> Decode:
+    """headroom, the whole list at once."""
+    from headroom.wire.decode import decode_list
+    from headroom.wire.kinds import PODS
+
+    return lambda file: decode_list(PODS, file.read_bytes()).items
+
+
+def plain() -> Decode:
+    """json.loads: dicts, nothing understood."""
+    return lambda file: json.loads(file.read_bytes())
+
+
+def official() -> Decode:
+    """The official Python client's models."""
+    client = import_module("kubernetes.client").ApiClient()
+
+    class Response:
+        def __init__(self, text: str) -> None:
+            self.data = text
+
+    def decode(file: Path) -> Any:
+        response = Response(file.read_text())
+        try:
+            return client.deserialize(response, "V1PodList")
+        except TypeError:  # Newer generations of the client take the text and its type.
+            return client.deserialize(response.data, "V1PodList", "application/json")
+
+    return decode
+
+
+DECODERS: dict[str, Callable[[], Decode]] = {"ours": ours, "json": plain, "official": official}
+
+
+def memory(field: str) -> int:
+    """Read a line of /proc/self/status, in bytes (VmHWM is this program's own peak)."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"no {field} in /proc/self/status: this benchmark needs Linux")
+
+
+def measure(name: str, file: Path) -> dict[str, float]:
+    """Decode the file once and say what it took."""
+    decode = DECODERS[name]()
+    gc.collect()
+    before = memory("VmRSS")
+    began = time.process_time()
+    kept = decode(file)
+    spent = time.process_time() - began
+    peak = memory("VmHWM")
+    gc.collect()
+    after = memory("VmRSS")
+    del kept
+    return {"cpu_s": spent, "peak": peak - before, "kept": after - before}
+
+
+if __name__ == "__main__":
+    try:
+        print(json.dumps(measure(sys.argv[1], Path(sys.argv[2]))))
+    except ImportError as error:
+        print(json.dumps({"missing": str(error)}))
