@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import http.client
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,22 +32,19 @@ class Site:
     identities: Identities
 
     def component(
-        self,
-        name: str,
-        program: str,
-        flags: Sequence[str],
-        is_ready: Callable[[], bool],
-        environment: Mapping[str, str] | None = None,
+        self, program: str, flags: Sequence[str], is_ready: Callable[[], bool]
     ) -> Component:
+        """Return the component that runs the program here, under the program's name."""
+        command = [str(self.binaries / program), *flags]
+        return Component(program, command, self.log(program), is_ready)
+
+    def log(self, component: str) -> Path:
         logs = self.workdir / "logs"
         logs.mkdir(exist_ok=True)
-        return Component(
-            name=name,
-            command=[str(self.binaries / program), *flags],
-            log=logs / f"{name}.log",
-            is_ready=is_ready,
-            environment=environment or {},
-        )
+        return logs / f"{component}.log"
+
+    def admin_kubeconfig(self) -> Path:
+        return self.identities.token_kubeconfig("admin", self.identities.token(ADMIN))
 
 
 @dataclass(frozen=True)
@@ -66,8 +63,7 @@ class Options:
 
 def api_clients(site: Site, options: Options) -> list[Component]:
     """Return everything that talks to the API server and is not a kubelet."""
-    who = site.identities
-    admin = who.token_kubeconfig("admin", who.token(ADMIN))
+    who, admin = site.identities, site.admin_kubeconfig()
     chosen = []
     if options.scheduler:
         kubeconfig = who.token_kubeconfig("scheduler", who.token(SCHEDULER))
@@ -93,7 +89,7 @@ def etcd(site: Site, client_port: int) -> Component:
         "--unsafe-no-fsync",
         "--log-level=warn",
     ]
-    return site.component("etcd", "etcd", flags, http_probe(client_port, "/health", tls=False))
+    return site.component("etcd", flags, http_probe(client_port, "/health", tls=False))
 
 
 def apiserver(
@@ -121,13 +117,13 @@ def apiserver(
         "--endpoint-reconciler-type=none",
         *extra,
     ]
-    return site.component("kube-apiserver", "kube-apiserver", flags, is_ready)
+    return site.component("kube-apiserver", flags, is_ready)
 
 
 def scheduler(site: Site, kubeconfig: Path, extra: Sequence[str]) -> Component:
     port = site.ports.take()
     flags = [f"--kubeconfig={kubeconfig}", *_serving_flags(port), *extra]
-    return site.component("kube-scheduler", "kube-scheduler", flags, http_probe(port, "/readyz"))
+    return site.component("kube-scheduler", flags, http_probe(port, "/readyz"))
 
 
 def controller_manager(site: Site, kubeconfig: Path, extra: Sequence[str]) -> Component:
@@ -137,38 +133,13 @@ def controller_manager(site: Site, kubeconfig: Path, extra: Sequence[str]) -> Co
         *_serving_flags(port),
         f"--service-account-private-key-file={site.identities.account_key_file}",
         f"--root-ca-file={site.identities.authority_file}",
-        "--controllers=*,-nodeipam,-cloud-node-lifecycle",
+        # The last one would only write an annotation onto each node, which costs thousands of them.
+        "--controllers=*,-nodeipam,-cloud-node-lifecycle,-ttl",
         # The default of 5 s keeps fresh nodes tainted as not ready for that long.
         "--node-monitor-period=1s",
         *extra,
     ]
-    name = "kube-controller-manager"
-    return site.component(name, name, flags, http_probe(port, "/healthz"))
-
-
-def hollow_kubelet(
-    site: Site, name: str, kubeconfig: Path, labels: Mapping[str, str], max_pods: int
-) -> Component:
-    """A real kubelet over fake containers: 1 CPU and 3840Mi, with real admission."""
-    port = site.ports.take()
-    scratch = site.workdir / "kubelets" / name
-    scratch.mkdir(parents=True, exist_ok=True)
-    flags = [
-        "--morph=kubelet",
-        f"--name={name}",
-        f"--kubeconfig={kubeconfig}",
-        f"--kubelet-port={port}",
-        f"--kubelet-read-only-port={site.ports.take()}",
-        f"--max-pods={max_pods}",
-        "--use-host-image-service=false",
-        "--kube-api-qps=100",
-        "--kube-api-burst=200",
-        f"--cert-dir={scratch}",
-    ]
-    if labels:
-        flags.append("--node-labels=" + ",".join(f"{k}={v}" for k, v in sorted(labels.items())))
-    probe = http_probe(port, "/healthz", tls=False)
-    return site.component(name, "kubemark", flags, probe, {"TMPDIR": str(scratch)})
+    return site.component("kube-controller-manager", flags, http_probe(port, "/healthz"))
 
 
 def kwok(site: Site, kubeconfig: Path, lease_seconds: int) -> Component:
@@ -182,8 +153,9 @@ def kwok(site: Site, kubeconfig: Path, lease_seconds: int) -> Component:
         "--cidr=10.0.0.0/16",
         f"--node-ip={LOOPBACK}",
         f"--server-address={LOOPBACK}:{port}",
+        "-v=WARN",
     ]
-    return site.component("kwok", "kwok", flags, http_probe(port, "/healthz", tls=False))
+    return site.component("kwok", flags, http_probe(port, "/healthz", tls=False))
 
 
 def http_probe(port: int, path: str, *, tls: bool = True) -> Callable[[], bool]:

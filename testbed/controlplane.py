@@ -21,6 +21,7 @@ from testbed import components, nodes
 from testbed.api import Api, ApiFailure
 from testbed.binaries import provide
 from testbed.identities import ADMIN, OPERATOR, Identities
+from testbed.kubelets import hollow_kubelet
 from testbed.ports import Ports
 from testbed.processes import Component
 
@@ -48,9 +49,9 @@ class ControlPlane:
         self.server = f"https://{components.LOOPBACK}:{self._api_port}"
         self.identities = Identities(workdir / "identities", self.server)
         self._site = components.Site(binaries, workdir, self._ports, self.identities)
-        admin = self.identities.token(ADMIN)
-        self.kubeconfig = self.identities.token_kubeconfig("admin", admin)
-        self.api = Api(self.server, self.identities.authority_pem, admin)
+        self.kubeconfig = self._site.admin_kubeconfig()
+        token = self.identities.token(ADMIN)
+        self.api = Api(self.server, self.identities.authority_pem, token)
 
     @classmethod
     def start(
@@ -170,9 +171,7 @@ class ControlPlane:
         self._hollow_made += count
         names = [f"hollow-{number}" for number in range(first, first + count)]
         for name in names:
-            kubelet = components.hollow_kubelet(
-                self._site, name, self.kubeconfig, labels or {}, max_pods
-            )
+            kubelet = hollow_kubelet(self._site, name, labels or {}, max_pods)
             self._components[name] = kubelet
             kubelet.start()
         return names

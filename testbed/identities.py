@@ -96,11 +96,12 @@ class Identities:
         )
 
     def _write(self, name: str, content: str) -> Path:
+        """Write a file for its owner's eyes, at once, since somebody may be reading the old one."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        path = self.directory / name
-        path.touch(mode=0o600)
-        path.write_text(content)
-        return path
+        path, part = self.directory / name, self.directory / f"{name}.part"
+        part.touch(mode=0o600)
+        part.write_text(content)
+        return part.replace(path)
 
 
 def _base64(text: str) -> str:

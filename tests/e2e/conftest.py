@@ -1,0 +1,37 @@
+"""One control plane for all end-to-end tests of a session, with three hollow nodes.
+
+Tests that disturb components or need other nodes start their own; `ControlPlane.start` is quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from testbed.binaries import BinariesUnavailable, provide
+from testbed.controlplane import ControlPlane
+
+
+@pytest.fixture(scope="session")
+def binaries(pytestconfig: pytest.Config) -> Path:
+    """The directory of the real binaries; everything that needs them is skipped without, loudly."""
+    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
+    try:
+        with capture.global_and_fixture_disabled():  # Who waits for a build wants to see it.
+            return provide()
+    except BinariesUnavailable as trouble:
+        with capture.global_and_fixture_disabled():
+            print(f"\nEND-TO-END TESTS SKIPPED: {trouble}", file=sys.stderr)
+        pytest.skip(str(trouble))
+
+
+@pytest.fixture(scope="session")
+def control_plane(
+    binaries: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    """A control plane with three hollow nodes, shared by the session."""
+    with ControlPlane.start(tmp_path_factory.mktemp("control-plane"), hollow_nodes=3) as plane:
+        yield plane
