@@ -164,20 +164,18 @@ class Informer:
         return self._scope.path(**query)
 
     async def _hear(self, lines: list[bytes]) -> None:
-        """Tell what some lines say, in one batch."""
+        """Tell what some lines say, in one batch, or two where a list ends among them."""
         batch: list[Event] = []
-        ended = False
         self.lines += len(lines)
         try:
             for line in lines:
                 event = self._decode(line)
-                if event is not None:
-                    ended = self._take(event, batch) or ended
+                if event is not None and self._take(event, batch):
+                    await self._list_is_complete(batch)
+                    batch = []
         finally:
             if batch:
                 await self._listener.tell(batch)
-        if ended:
-            await self._list_is_complete()
 
     def _decode(self, line: bytes) -> WatchEvent | None:
         try:
@@ -249,14 +247,15 @@ class Informer:
                 self._listener.trouble(Trouble(self._scope.resource, str(problem)))
             token = page.continue_token
             if not token:
-                batch += self._mirror.finish()
-            if batch:
-                await self._listener.tell(batch)
-            if not token:
                 self._version = page.version
-                return await self._list_is_complete()
+                batch += self._mirror.finish()
+                return await self._list_is_complete(batch)
+            await self._listener.tell(batch)
 
-    async def _list_is_complete(self) -> None:
+    async def _list_is_complete(self, batch: list[Event]) -> None:
+        """Tell the last of a list, then, the first time, that all was told."""
+        if batch:
+            await self._listener.tell(batch)
         if not self._synced:
             self._synced = True
             await self._listener.synced()

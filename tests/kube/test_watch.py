@@ -1,0 +1,359 @@
+"""An informer against a scripted API server: every way a list or a watch can go wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from headroom.core.objects import Key, Pod
+from headroom.kube.client import Client, Tuning
+from headroom.kube.errors import Forbidden, NoSuchKind
+from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
+from headroom.ports import Event, PodGone, Seen
+from headroom.wire.kinds import PODS
+from tests.kube.fakeapi import (
+    FakeApi,
+    Json,
+    Stream,
+    bookmark,
+    line,
+    page,
+    pod_json,
+    refusal,
+    run,
+)
+
+PATH = "/api/v1/pods"
+HASTY = WatchTuning(quiet_seconds=5.0, first_backoff=0.001, longest_backoff=0.004)
+
+
+@dataclass
+class Ear:
+    """Notes what an informer tells, and wakes who waits for it."""
+
+    told: list[str] = field(default_factory=list)
+    troubles: list[Trouble] = field(default_factory=list)
+    _news: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    async def tell(self, batch: list[Event]) -> None:
+        await self._note(*(_in_words(event) for event in batch))
+
+    async def synced(self) -> None:
+        await self._note("synced")
+
+    async def _note(self, *words: str) -> None:
+        async with self._news:
+            self.told += words
+            self._news.notify_all()
+
+    async def hears(self, *words: str) -> None:
+        """Wait until exactly this has been told."""
+        async with self._news:
+            await self._news.wait_for(lambda: len(self.told) >= len(words))
+        assert self.told == list(words)
+
+
+def _in_words(event: Event) -> str:
+    match event:
+        case Seen(Pod() as pod):
+            return f"{pod.key.name}@{pod.version}"
+        case PodGone(Key(_, name), uid):
+            return f"{name} gone ({uid})"
+        case _:
+            return repr(event)
+
+
+@asynccontextmanager
+async def following(
+    api: FakeApi, tuning: WatchTuning = HASTY, scope: Scope | None = None
+) -> AsyncIterator[Ear]:
+    """Run an informer beside the test."""
+    ear = Ear()
+    client = Client(api.access(), Tuning(first_backoff=0.001, attempts=2))
+    listener = Listener(ear.tell, ear.synced, ear.troubles.append)
+    informer = asyncio.create_task(Informer(client, scope or Scope(PODS), listener, tuning).run())
+    try:
+        yield ear
+    finally:
+        informer.cancel()
+        await asyncio.gather(informer, return_exceptions=True)
+        await client.close()
+
+
+def added(name: str, version: int = 1, uid: str = "") -> bytes:
+    return line("ADDED", pod_json(name, version, uid))
+
+
+def error(code: int, message: str = "trouble") -> bytes:
+    return line("ERROR", {"kind": "Status", "code": code, "message": message})
+
+
+def listed(*pieces: bytes, version: int = 10) -> tuple[bytes, ...]:
+    return (*pieces, bookmark(version, ends_list=True))
+
+
+def test_a_streamed_list_is_told_then_synced_then_changes() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            changes = (line("MODIFIED", pod_json("a", 11)), line("DELETED", pod_json("b", 12)))
+            api.script(PATH, Stream((*listed(added("a"), added("b")), *changes), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "b@1", "synced", "a@11", "b gone (uid-b)")
+            assert api.asked[0].query["sendInitialEvents"] == "true"
+
+    run(main())
+
+
+def test_selectors_go_into_the_query() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, Stream(listed(), "hang"))
+            scope = Scope(PODS, labels="headroom.dev/role in (guardian)", fields="spec.nodeName=a")
+            async with following(api, scope=scope) as ear:
+                await ear.hears("synced")
+            assert api.asked[0].query["labelSelector"] == "headroom.dev/role in (guardian)"
+            assert api.asked[0].query["fieldSelector"] == "spec.nodeName=a"
+
+    run(main())
+
+
+def test_a_stream_that_ends_is_resumed_where_it_was() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            first = Stream((*listed(added("a")), line("MODIFIED", pod_json("a", 11)), bookmark(15)))
+            api.script(PATH, first, Stream((added("b", 16),), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "synced", "a@11", "b@16")
+            assert api.asked[1].query["resourceVersion"] == "15"
+            assert "sendInitialEvents" not in api.asked[1].query
+
+    run(main())
+
+
+def test_a_connection_cut_in_the_middle_of_a_line_is_resumed_before_that_line() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            half = line("MODIFIED", pod_json("a", 11))[:40]
+            api.script(PATH, Stream((*listed(added("a")), half), "cut"))
+            api.script(PATH, Stream((line("MODIFIED", pod_json("a", 11)),), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "synced", "a@11")
+            assert api.asked[1].query["resourceVersion"] == "10"
+
+    run(main())
+
+
+def test_a_list_cut_in_the_middle_starts_anew_and_tells_nothing_twice() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, Stream((added("a"), added("b")), "cut"))
+            api.script(PATH, Stream(listed(added("a"), added("c")), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "b@1", "c@1", "b gone (uid-b)", "synced")
+
+    run(main())
+
+
+def test_a_version_that_is_gone_leads_to_a_list_told_as_a_difference() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            first = listed(added("a"), added("b"), added("c"), added("d"))
+            again = listed(added("a"), added("b", 21), added("d", 22, "other"), added("e", 23))
+            api.script(PATH, Stream((*first, error(410))), Stream(again, "hang"))
+            async with following(api) as ear:
+                await ear.hears(
+                    *("a@1", "b@1", "c@1", "d@1", "synced"),
+                    *("b@21", "d gone (uid-d)", "d@22", "e@23", "c gone (uid-c)"),
+                )
+            assert ear.troubles == []
+
+    run(main())
+
+
+def test_a_version_refused_at_once_is_listed_again_too() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, Stream(listed(added("a"))), refusal(410, "too old"))
+            api.script(PATH, Stream(listed(version=30), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "synced", "a gone (uid-a)")
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        refusal(422, "sendInitialEvents is forbidden for watch"),
+        Stream((error(500, "etcd is too old"),)),
+        Stream((added("a"), bookmark(5))),
+    ],
+    ids=["the parameter is refused", "an error in the stream", "the parameter is ignored"],
+)
+def test_a_server_without_streamed_lists_is_read_in_pages(answer: Stream) -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, answer, page([pod_json("a")], 10, "more"), page([pod_json("b")], 10))
+            api.script(PATH, Stream((added("c", 11),), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "b@1", "synced", "c@11")
+            assert api.asked[1].query["limit"] == "500"
+            assert api.asked[2].query["continue"] == "more"
+            assert api.asked[3].query["resourceVersion"] == "10"
+
+    run(main())
+
+
+def test_a_page_token_that_expires_starts_the_list_anew() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, refusal(422), page([pod_json("a")], 10, "more"), refusal(410, "old"))
+            api.script(PATH, page([pod_json("b")], 12), Stream((), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "b@1", "a gone (uid-a)", "synced")
+
+    run(main())
+
+
+def test_silence_is_noticed_and_healed() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, Stream(listed(added("a")), "hang"), Stream((added("b", 11),), "hang"))
+            tuning = WatchTuning(quiet_seconds=0.03, first_backoff=0.001)
+            async with following(api, tuning) as ear:
+                await ear.hears("a@1", "synced", "b@11")
+            assert "nothing was heard" in ear.troubles[0].message
+            assert api.asked[1].query["resourceVersion"] == "10"
+
+    run(main())
+
+
+def test_a_line_of_any_length_in_any_pieces_is_read() -> None:
+    async def main() -> None:
+        thing = pod_json("a")
+        thing["metadata"]["annotations"] = {"huge": "x" * 3_000_000}
+        huge = line("ADDED", thing)
+        pieces = tuple(huge[start : start + 70_000] for start in range(0, len(huge), 70_000))
+        async with FakeApi() as api:
+            api.script(PATH, Stream((*pieces, bookmark(10, ends_list=True)), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "synced")
+
+    run(main())
+
+
+def test_what_cannot_be_read_is_reported_and_passed_over() -> None:
+    async def main() -> None:
+        odd: Json = {"metadata": {"name": "odd", "namespace": "default"}, "spec": 7}
+        pieces = listed(line("ADDED", odd), b"no json\n", added("a"))
+        async with FakeApi() as api:
+            api.script(PATH, Stream(pieces, "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "synced")
+            assert "odd" in ear.troubles[0].message
+            assert len(ear.troubles) == 2
+
+    run(main())
+
+
+def test_a_known_pod_that_can_no_longer_be_read_is_not_taken_for_gone() -> None:
+    async def main() -> None:
+        odd = {**pod_json("a", 20), "spec": 7}
+        async with FakeApi() as api:
+            api.script(PATH, Stream((*listed(added("a"), added("b")), error(410))))
+            api.script(PATH, Stream(listed(line("ADDED", odd), version=30), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "b@1", "synced", "b gone (uid-b)")
+
+    run(main())
+
+
+def test_an_error_in_the_stream_is_survived() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, Stream((*listed(added("a")), error(500, "etcd leader changed"))))
+            api.script(PATH, Stream((added("b", 11),), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "synced", "b@11")
+            assert "etcd leader changed" in ear.troubles[0].message
+
+    run(main())
+
+
+def test_a_resume_refused_again_and_again_ends_in_a_new_list() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, Stream(listed(added("a"))), *[refusal(504, "too large version")] * 3)
+            api.script(PATH, Stream(listed(added("b", 2), version=3), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "synced", "b@2", "a gone (uid-a)")
+
+    run(main())
+
+
+def test_a_missing_right_ends_the_first_list_with_its_reason() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, refusal(403, "pods is forbidden"))
+            client = Client(api.access())
+            ear = Ear()
+            informer = Informer(
+                client, Scope(PODS), Listener(ear.tell, ear.synced, ear.troubles.append), HASTY
+            )
+            with pytest.raises(Forbidden, match="pods is forbidden"):
+                await informer.run()
+            await client.close()
+        assert len(api.asked) == HASTY.attempts_to_start
+
+    run(main())
+
+
+def test_a_missing_right_later_on_is_waited_out() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, Stream(listed(added("a"))), *[refusal(403, "rbac restarts")] * 9)
+            api.script(PATH, Stream(listed(added("b"), added("a")), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "synced", "b@1")
+            assert len(ear.troubles) == 9
+
+    run(main())
+
+
+def test_a_kind_that_is_not_installed_yet_is_waited_for() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, *[refusal(404)] * 5, Stream(listed(), "hang"))
+            async with following(api) as ear:
+                await ear.hears("synced")
+            assert "headroom crds" in ear.troubles[0].message
+
+    run(main())
+
+
+def test_a_kind_that_must_exist_is_not_waited_for() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            client = Client(api.access())
+            ear = Ear()
+            listener = Listener(ear.tell, ear.synced, ear.troubles.append)
+            with pytest.raises(NoSuchKind):
+                await Informer(client, Scope(PODS, must_exist=True), listener, HASTY).run()
+            await client.close()
+
+    run(main())
+
+
+def test_empty_streams_are_not_asked_for_in_a_busy_loop() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, Stream(listed()), Stream(), Stream(), Stream((bookmark(11),), "hang"))
+            async with following(api) as ear:
+                await api.wait_asked(4)
+            assert [trouble.retry_in is not None for trouble in ear.troubles] == [True, True]
+
+    run(main())
