@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headroom.cli.output import Format, columns, document, documents
+from headroom.cli.output import Format, columns, document, documents, objects
 
 
 def test_columns_line_up_and_an_empty_cell_is_a_dash() -> None:
@@ -19,5 +19,10 @@ def test_json_keeps_the_order_it_is_given() -> None:
 
 
 def test_yaml_documents_are_separated_as_kubectl_reads_them() -> None:
-    assert documents([{"b": 1}, {"a": 2}]) == "---\nb: 1\n---\na: 2\n"
+    assert documents([{"b": 1}, {"a": 2}]) == "b: 1\n---\na: 2\n"
     assert document({"b": 1, "a": 2}, Format.YAML) == "b: 1\na: 2\n"
+
+
+def test_several_objects_are_a_list_and_one_is_itself() -> None:
+    assert objects([{"kind": "Hold"}], Format.YAML) == "kind: Hold\n"
+    assert objects([], Format.YAML) == "apiVersion: v1\nkind: List\nitems: []\n"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from headroom.cli.amounts import cores
 from headroom.core.names import CLAIMED_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Node, Pod
 from headroom.core.resources import CPU
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 BAR_WIDTH = 48
-CORE = 1000
 
 
 class Use(StrEnum):
@@ -96,11 +96,6 @@ def picture(nodes: Iterable[Node], pods: Iterable[Pod]) -> Picture:
         if ROLE_LABEL not in pod.labels
     )
     return Picture(bars, waiting)
-
-
-def cores(amount: int) -> str:
-    """Write thousandths of a core as people do: 2, 0.5."""
-    return f"{amount / CORE:g}"
 
 
 def plain(shown: Picture, glyphs: Glyphs = BLOCKS, width: int = BAR_WIDTH) -> list[str]:

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 import typer
 
 from headroom import __version__
+from headroom.cli.crds import crds
 from headroom.cli.errors import guarded
+from headroom.cli.get import get
 from headroom.cli.output import put
 
 HELP = """Keep Kubernetes capacity ready, and hand it to the pods it was kept for.
@@ -44,6 +46,10 @@ def root() -> None:
 def version() -> None:
     """Print the version."""
     put(__version__)
+
+
+for verb in (crds, get):
+    app.command()(verb)
 
 
 def run_command(arguments: Sequence[str]) -> int:

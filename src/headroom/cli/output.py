@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -48,21 +48,23 @@ def document(value: Any, form: Format) -> str:
     """Write one value as JSON or YAML."""
     if form is Format.JSON:
         return json.dumps(value, indent=2, ensure_ascii=False)
-    return documents([value])
+    from headroom.wire.yamls_writing import dump
+
+    return dump(value)
 
 
-def documents(values: Sequence[Any]) -> str:
-    """Write values as YAML documents, in kubectl's manner."""
-    import yaml
+def documents(values: Sequence[Mapping[str, Any]]) -> str:
+    """Write objects as YAML documents of one file."""
+    from headroom.wire.yamls_writing import dump_all
 
-    return yaml.dump_all(
-        values,
-        Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper),
-        sort_keys=False,
-        allow_unicode=True,
-        explicit_start=len(values) > 1,
-        width=120,
-    )
+    return dump_all(values)
+
+
+def objects(values: Sequence[Mapping[str, Any]], form: Format) -> str:
+    """Write objects as kubectl would: one by itself, several as a List."""
+    if len(values) == 1:
+        return document(values[0], form)
+    return document({"apiVersion": "v1", "kind": "List", "items": list(values)}, form)
 
 
 def console() -> Console:

@@ -1,12 +1,14 @@
 """The operator's small web server: is it alive, is it ready, and its numbers.
 
-Knows nothing of the engine: it asks a `Health` that the operator keeps. Metrics are rendered
-in a thread, because a large registry takes longer than a watch event may wait.
+Knows nothing of the engine: it asks a `Health` that the operator keeps, and calls `refresh` to have
+gauges set before they are read. Metrics are rendered in a thread, because a large registry takes
+longer than a watch event may wait.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -65,10 +67,17 @@ class Address:
 class HttpServer:
     """Serves /healthz, /readyz and /metrics between `start` and `stop`."""
 
-    def __init__(self, address: Address, health: Health, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        address: Address,
+        health: Health,
+        metrics: Metrics,
+        refresh: Callable[[], None] | None = None,
+    ) -> None:
         self._address = address
         self._health = health
         self._metrics = metrics
+        self._refresh = refresh
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> Address:
@@ -103,5 +112,7 @@ class HttpServer:
         return web.Response(text=f"{self._health.describe()}\n", status=status)
 
     async def _scrape(self, request: web.Request) -> web.Response:
+        if self._refresh is not None:  # In the loop: it reads what the engine writes.
+            self._refresh()
         body = await asyncio.to_thread(self._metrics.render)
         return web.Response(body=body, headers={"Content-Type": METRICS_TYPE})

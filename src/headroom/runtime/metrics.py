@@ -68,7 +68,7 @@ class Metrics:
         )
         self.stolen = Counter(
             "headroom_stolen",
-            "Handovers whose room a stranger took.",
+            "Claims taken back because the owner did not get its room.",
             registry=self.registry,
         )
 

@@ -1,0 +1,109 @@
+"""How full nodes are, in three words: used, held, free. Pure; for `get nodes` and `top`.
+
+Used is what ordinary pods request, held what guardians keep, free the rest. Latches are left out:
+for their half second they count a pod twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headroom.cli.amounts import shown
+from headroom.core.names import API_VERSION, ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.objects import Node, Pod
+from headroom.core.resources import CPU, EMPTY, MEMORY, PODS, Resources
+
+CLUSTER = "*"
+SHOWN = (CPU, MEMORY)
+ROOM_HEADINGS = ("NODE", "CPU", "USED", "HELD", "FREE", "MEMORY", "USED", "HELD", "FREE", "STATE")
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """One node's room; `state` is what keeps pods away from it, if anything."""
+
+    node: str
+    allocatable: Resources
+    used: Resources = EMPTY
+    held: Resources = EMPTY
+    state: str = ""
+
+    @property
+    def free(self) -> Resources:
+        """What is neither used nor held; negative where a node is overcommitted."""
+        return self.allocatable - self.used - self.held
+
+
+def rooms(nodes: Iterable[Node], pods: Iterable[Pod]) -> list[Room]:
+    """Sum up every node, by name."""
+    used: dict[str, Resources] = {}
+    held: dict[str, Resources] = {}
+    for pod in pods:
+        if not pod.occupies_node:
+            continue
+        sums = held if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN else used
+        counted = pod.requests + Resources({PODS: 1})
+        sums[pod.node] = sums.get(pod.node, EMPTY) + counted
+    return [
+        Room(
+            node.name,
+            node.allocatable,
+            used.get(node.name, EMPTY),
+            held.get(node.name, EMPTY),
+            _state(node),
+        )
+        for node in sorted(nodes, key=lambda node: node.name)
+    ]
+
+
+def total(found: Sequence[Room]) -> Room:
+    """The whole cluster as one line."""
+    allocatable, used, held = EMPTY, EMPTY, EMPTY
+    for room in found:
+        allocatable = allocatable + room.allocatable
+        used = used + room.used
+        held = held + room.held
+    return Room(CLUSTER, allocatable, used, held)
+
+
+def room_row(room: Room) -> list[str]:
+    """One line of the table."""
+    cells = [room.node]
+    for resource in SHOWN:
+        parts = (room.allocatable, room.used, room.held, room.free)
+        cells += [shown(resource, part[resource]) for part in parts]
+    return [*cells, room.state]
+
+
+def room_document(found: Sequence[Room]) -> dict[str, Any]:
+    """The same as a document; CPU in thousandths, everything else in its own unit."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "NodeRoomList",
+        "items": [
+            {
+                "name": room.node,
+                "state": room.state,
+                "allocatable": _sorted(room.allocatable),
+                "used": _sorted(room.used),
+                "held": _sorted(room.held),
+                "free": _sorted(room.free),
+            }
+            for room in found
+        ],
+    }
+
+
+def _sorted(amounts: Resources) -> dict[str, int]:
+    return {name: amounts[name] for name in sorted(amounts)}
+
+
+def _state(node: Node) -> str:
+    words = []
+    if not node.ready:
+        words.append("NotReady")
+    if node.unschedulable:
+        words.append("Cordoned")
+    return ",".join(words)

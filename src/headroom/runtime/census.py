@@ -1,0 +1,132 @@
+"""Numbers that are counted from what is known, not from what is done: holds, held room, waits.
+
+`Census` listens to the same events as the engine and never decides. Gauges are set when somebody
+asks (`refresh`, before a scrape): a cluster changes far more often than it is scraped. Waits are
+measured by our own clock, because the API server stamps whole seconds only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from headroom.core.actions import Action, Disclaim, Done, Outcome
+from headroom.core.holds import Hold
+from headroom.core.names import (
+    CLAIM_GATE,
+    CLAIMED_ANNOTATION,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+    SCHEDULER_NAME,
+)
+from headroom.core.objects import Key, Pod
+from headroom.core.resources import CPU, EMPTY, Resources
+from headroom.ports import Clock, Event, HoldGone, PodGone, Seen
+from headroom.runtime.http import Health
+from headroom.runtime.metrics import Metrics
+from headroom.runtime.reporting import Chronicle
+
+CORE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An owner on its way: since when we know of it, and whether our gate was on it."""
+
+    since: datetime
+    gated: bool
+
+
+class Census:
+    """Counts what comes by; its memory is the owners that wait and the holds that are there."""
+
+    def __init__(self, metrics: Metrics, clock: Clock) -> None:
+        self._metrics = metrics
+        self._clock = clock
+        self._waiting: dict[str, Waiting] = {}
+        self._holds: dict[str, Hold] = {}
+        self._new_holds: dict[str, datetime] = {}
+        self._synced = False
+
+    def see(self, event: Event) -> None:
+        """Take note of an event."""
+        match event:
+            case Seen(Pod() as pod):
+                self._see_pod(pod)
+            case Seen(Hold() as hold):
+                self._see_hold(hold)
+            case PodGone(uid=uid):
+                self._waiting.pop(uid, None)
+            case HoldGone(parent=parent):
+                self._holds.pop(str(parent), None)
+                self._new_holds.pop(str(parent), None)
+
+    def synced(self) -> None:
+        """From here on what is new is new, and its waits can be measured."""
+        self._synced = True
+
+    def refresh(self, pods: Mapping[Key, Pod]) -> None:
+        """Set the gauges to what is true now."""
+        phases = Counter(hold.status.phase or "Pending" for hold in self._holds.values())
+        self._metrics.count_holds(phases)
+        held = EMPTY
+        for pod in pods.values():
+            if pod.occupies_node and pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
+                held = held + pod.requests
+        self._set_held(held)
+
+    def _set_held(self, held: Resources) -> None:
+        self._metrics.held.clear()
+        for name in sorted(held):
+            self._metrics.held.labels(name).set(held[name] / CORE if name == CPU else held[name])
+
+    def _see_pod(self, pod: Pod) -> None:
+        gated = CLAIM_GATE in pod.gates
+        known = self._waiting.get(pod.uid)
+        if pod.node:
+            self._waiting.pop(pod.uid, None)
+            if known is not None and CLAIMED_ANNOTATION in pod.annotations:
+                waited = (self._clock.now() - known.since).total_seconds()
+                self._metrics.owner_wait.observe(waited)
+        elif known is None:
+            if self._synced and (gated or pod.scheduler == SCHEDULER_NAME):
+                self._waiting[pod.uid] = Waiting(self._clock.now(), gated)
+        elif known.gated and not gated and CLAIMED_ANNOTATION not in pod.annotations:
+            self._metrics.misses.inc()
+            del self._waiting[pod.uid]
+
+    def _see_hold(self, hold: Hold) -> None:
+        parent = str(hold.parent)
+        new = self._synced and parent not in self._holds
+        self._holds[parent] = hold
+        if hold.status.phase == "Available" and parent in self._new_holds:
+            waited = (self._clock.now() - self._new_holds.pop(parent)).total_seconds()
+            self._metrics.time_to_held.observe(waited)
+        elif new and not hold.status.phase:
+            self._new_holds[parent] = self._clock.now()
+
+
+class CountingChronicle(Chronicle):
+    """Logs and metrics, with a census beside them."""
+
+    def __init__(
+        self, metrics: Metrics, health: Health, announce: Callable[[], None], census: Census
+    ) -> None:
+        super().__init__(metrics, health, announce)
+        self._stolen = metrics.stolen
+        self._census = census
+
+    def observed(self, event: Event) -> None:
+        super().observed(event)
+        self._census.see(event)
+
+    def synced(self) -> None:
+        super().synced()
+        self._census.synced()
+
+    def acted(self, action: Action, outcome: Outcome) -> None:
+        super().acted(action, outcome)
+        if isinstance(action, Disclaim) and isinstance(outcome, Done):
+            self._stolen.inc()
