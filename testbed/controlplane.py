@@ -113,7 +113,7 @@ class ControlPlane:
         if "etcd" in self._components:
             self._components["etcd"].stop(_STOP_GRACE_S)
         self._components.clear()
-        self._ports.release()
+        self._ports.close()
         if self._own_workdir:
             shutil.rmtree(self.workdir, ignore_errors=True)
 

@@ -35,7 +35,7 @@ class Ports:
             if _is_free(port):
                 return port
 
-    def release(self) -> None:
+    def close(self) -> None:
         """Give every block back."""
         for lock in self._held:
             lock.close()
