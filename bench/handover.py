@@ -1,0 +1,194 @@
+"""Handovers under contention: owners lost, rivals let in, and how long an owner waits.
+
+On fake nodes exactly full of holds, with rivals of equal priority always pending, owners come paced
+and in a burst through each door; beside them, in the same run, the same pods (a) through plain
+kube-scheduler onto free room and (b) by native preemption of low-priority placeholders.
+
+    python -m bench.handover [--owners 2000] [--nodes 200] [--rivals 20] [--pace 50]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.lab import NAMESPACE, Json, Lab, cluster, hold, lab, operator, percentile, pod
+from headroom.core.names import CLAIM_GATE, ROLE_LABEL, SCHEDULER_NAME
+from headroom.wire.kinds import HOLDS, PODS
+from testbed.controlplane import ControlPlane
+
+POD_PATH = PODS.path(NAMESPACE)
+HOLD_PATH = HOLDS.path(NAMESPACE)
+OWNER = {"app": "owner"}
+SETTLE_S = 3.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one arm of the bench gave."""
+
+    arm: str
+    way: str
+    owners: int
+    lost: int
+    rivals_in: int
+    leftovers: int
+    p50: float
+    p99: float
+    rate: float
+
+
+@dataclass(frozen=True)
+class Setting:
+    owners: int
+    nodes: int
+    rivals: int
+    pace: float
+
+    @property
+    def slots_per_node(self) -> int:
+        return self.owners // self.nodes
+
+
+async def arm(here: Lab, setting: Setting, name: str, way: str) -> Row:
+    """Fill the nodes as this arm wants them, let the owners come, count and clean up."""
+    print(f"{name} {way} …", file=sys.stderr)
+    prefix = f"{name.replace(' ', '')}-{way}"
+    await fill(here, setting, name, prefix)
+    rivals = [f"{prefix}-rival-{number}" for number in range(setting.rivals)]
+    if name != "free room":
+        await here.create_all(POD_PATH, (pod(rival, "1") for rival in rivals))
+        await asyncio.sleep(SETTLE_S)
+    owners = [f"{prefix}-{number}" for number in range(setting.owners)]
+    await come(here, setting, way, (owner(name, who) for who in owners))
+    await here.until("owners bound", lambda: here.bound(owners) == len(owners), 120)
+    await asyncio.sleep(SETTLE_S)
+    row = measure(here, name, way, owners, rivals)
+    await clean(here)
+    return row
+
+
+async def fill(here: Lab, setting: Setting, name: str, prefix: str) -> None:
+    count = setting.nodes * setting.slots_per_node
+    if name.startswith("door"):
+        holds = (hold(f"{prefix}-{number}", "1", OWNER) for number in range(count))
+        await here.create_all(HOLD_PATH, holds)
+
+        def held() -> bool:
+            return (
+                sum(bool(pod.node) and ROLE_LABEL in pod.labels for pod in here.pods.values())
+                == count
+            )
+
+        await here.until("every slot held", held, 300)
+        await asyncio.sleep(SETTLE_S)
+    elif name == "preemption":
+        low = {"priority": -10, "priorityClassName": "headroom-preemptible"}
+        names = [f"{prefix}-low-{number}" for number in range(count)]
+        await here.create_all(POD_PATH, (pod(low_name, "1", **low) for low_name in names))
+        await here.until("placeholders placed", lambda: here.bound(names) == count, 300)
+
+
+async def come(here: Lab, setting: Setting, way: str, bodies: Iterable[Json]) -> None:
+    if way == "paced":
+        await here.create_paced(POD_PATH, bodies, setting.pace)
+    else:
+        await here.create_all(POD_PATH, bodies)
+
+
+def owner(arm_name: str, name: str) -> Json:
+    if arm_name == "door 1":
+        return pod(name, "1", labels=OWNER, schedulingGates=[{"name": CLAIM_GATE}])
+    if arm_name == "door 2":
+        return pod(name, "1", labels=OWNER, schedulerName=SCHEDULER_NAME)
+    return pod(name, "1", labels=OWNER)
+
+
+def measure(here: Lab, name: str, way: str, owners: list[str], rivals: list[str]) -> Row:
+    waits = [here.bound_at[who] - here.sent_at[who] for who in owners if who in here.bound_at]
+    first = min(here.sent_at[who] for who in owners)
+    last = max((here.bound_at[who] for who in owners if who in here.bound_at), default=first)
+    failed = sum(
+        pod.phase == "Failed" and pod.key.name in set(owners) for pod in here.pods.values()
+    )
+    leftovers = sum(ROLE_LABEL in pod.labels for pod in here.pods.values())
+    return Row(
+        name,
+        way,
+        len(owners),
+        len(owners) - len(waits) + failed,
+        here.bound(rivals) if not name.startswith("pre") else 0,
+        leftovers,
+        percentile(waits, 0.5),
+        percentile(waits, 0.99),
+        len(waits) / max(last - first, 1e-9),
+    )
+
+
+async def clean(here: Lab) -> None:
+    """Take everything away: holds first, so that nobody holds again."""
+    await here.client.send(
+        "DELETE",
+        HOLD_PATH,
+        b'{"propagationPolicy":"Background"}',
+        "application/json",
+        repeatable=True,
+    )
+    await here.delete_pods(lambda pod: pod.key.namespace == NAMESPACE)
+    await asyncio.sleep(1)
+    await here.delete_pods(lambda pod: pod.key.namespace == NAMESPACE)
+
+
+def table(rows: list[Row]) -> str:
+    base = {row.way: row for row in rows if row.arm == "free room"}
+    lines = [
+        f"{'arm':<11}{'way':<7}{'owners':>7}{'lost':>6}{'rivals in':>11}{'left over':>11}"
+        f"{'p50 ms':>9}{'p99 ms':>9}{'owners/s':>10}{'p50 ×':>8}{'p99 ×':>8}{'rate ×':>8}"
+    ]
+    for row in rows:
+        plain = base[row.way]
+        lines.append(
+            f"{row.arm:<11}{row.way:<7}{row.owners:>7}{row.lost:>6}{row.rivals_in:>11}"
+            f"{row.leftovers:>11}{row.p50 * 1000:>9.1f}{row.p99 * 1000:>9.1f}{row.rate:>10.1f}"
+            f"{row.p50 / plain.p50:>8.2f}{row.p99 / plain.p99:>8.2f}{row.rate / plain.rate:>8.2f}"
+        )
+    return "\n".join(lines)
+
+
+async def run(plane: ControlPlane, setting: Setting, arms: list[str]) -> list[Row]:
+    rows = []
+    async with lab(plane) as here:
+        for way in ("paced", "burst"):
+            for name in arms:
+                rows.append(await arm(here, setting, name, way))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--owners", type=int, default=2000)
+    parser.add_argument("--nodes", type=int, default=200)
+    parser.add_argument("--rivals", type=int, default=20)
+    parser.add_argument("--pace", type=float, default=50.0)
+    parser.add_argument("--arms", default="free room,preemption,door 1,door 2")
+    options = parser.parse_args()
+    setting = Setting(options.owners, options.nodes, options.rivals, options.pace)
+    began = time.perf_counter()
+    with (
+        cluster(setting.nodes, setting.slots_per_node) as plane,
+        tempfile.TemporaryDirectory() as logs,
+        operator(plane, Path(logs) / "operator.log"),
+    ):
+        rows = asyncio.run(run(plane, setting, options.arms.split(",")))
+    print(table(rows))
+    print(f"({time.perf_counter() - began:.0f} s in all; × compares with free room, same way)")
+
+
+if __name__ == "__main__":
+    main()

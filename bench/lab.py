@@ -1,0 +1,203 @@
+"""What the benchmarks on a real control plane share: a cluster, the operator, a stopwatch on pods.
+
+The operator runs as a process of its own, as it would anywhere; the bench only creates objects
+and watches. Times are taken in this process from just before a pod's creation is sent until the
+watch shows its node.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from headroom.core.objects import Key, Pod
+from headroom.kube.client import Client
+from headroom.kube.cluster import KubeCluster
+from headroom.kube.kubeconfig import find_access
+from headroom.kube.watch import Scope
+from headroom.ports import PodGone, Seen, Synced
+from headroom.wire.crds import crds
+from headroom.wire.kinds import PODS
+from headroom.wire.manifests import priority_classes
+from testbed.controlplane import ControlPlane
+
+Json = dict[str, Any]
+NAMESPACE = "default"
+JSON_TYPE = "application/json"
+
+
+@contextlib.contextmanager
+def cluster(nodes: int, cpu: int) -> Iterator[ControlPlane]:
+    """A control plane with fake nodes of this size and our CRDs."""
+    with ControlPlane.start(kwok=True) as plane:
+        plane.add_fake_nodes(nodes, cpu=str(cpu), memory="256Gi", pods=250)
+        plane.wait_nodes_ready(nodes)
+        install = "\n---\n".join(json.dumps(item) for item in (*crds(), *priority_classes()))
+        plane.kubectl("apply", "--server-side", "-f", "-", input=install)
+        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+        yield plane
+
+
+@contextlib.contextmanager
+def operator(plane: ControlPlane, log: Path) -> Iterator[subprocess.Popen[str]]:
+    """The operator as its own process, ready; stopped at the end."""
+    command = (sys.executable, "-m", "headroom.cli.main", "run", "--kubeconfig")
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            (*command, str(plane.kubeconfig)), stdout=subprocess.PIPE, stderr=errors, text=True
+        )
+        try:
+            line = process.stdout.readline() if process.stdout else ""
+            if line.strip() != "ready":
+                raise RuntimeError(f"the operator did not get ready: {log.read_text()[-2000:]}")
+            yield process
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+@dataclass
+class Lab:
+    """A client, and all pods of the cluster as the watch shows them."""
+
+    client: Client
+    pods: dict[Key, Pod] = field(default_factory=dict)
+    sent_at: dict[str, float] = field(default_factory=dict)
+    bound_at: dict[str, float] = field(default_factory=dict)
+    running_at: dict[str, float] = field(default_factory=dict)
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    async def follow(self) -> None:
+        """Keep `pods` and the times up to date, for ever."""
+        watcher = KubeCluster(self.client, (Scope(PODS),))
+        async for event in watcher.watch():
+            now = time.perf_counter()
+            match event:
+                case Seen(Pod() as pod):
+                    self.pods[pod.key] = pod
+                    if pod.node:
+                        self.bound_at.setdefault(pod.key.name, now)
+                    if pod.phase == "Running":
+                        self.running_at.setdefault(pod.key.name, now)
+                case PodGone(key, _):
+                    self.pods.pop(key, None)
+                case Synced():
+                    pass
+                case _:
+                    continue
+            async with self.changed:
+                self.changed.notify_all()
+
+    async def until(self, what: str, ready: Callable[[], bool], seconds: float) -> bool:
+        """Wait until something is true of the pods; say whether it came true in time."""
+        deadline = time.perf_counter() + seconds
+        while not ready():
+            left = deadline - time.perf_counter()
+            if left <= 0:
+                print(f"  not within {seconds:.0f} s: {what}", file=sys.stderr)
+                return False
+            with contextlib.suppress(TimeoutError):
+                async with self.changed:
+                    await asyncio.wait_for(self.changed.wait(), min(left, 0.5))
+        return True
+
+    def bound(self, names: Iterable[str]) -> int:
+        """How many of these pods have a node."""
+        return sum(name in self.bound_at for name in names)
+
+    async def create(self, path: str, body: Json) -> None:
+        self.sent_at[body["metadata"]["name"]] = time.perf_counter()
+        answer = await self.client.send(
+            "POST", path, json.dumps(body).encode(), JSON_TYPE, repeatable=False
+        )
+        if answer.status >= 300:
+            raise RuntimeError(f"{path}: {answer.status} {answer.body[:300]!r}")
+
+    async def create_all(self, path: str, bodies: Iterable[Json], at_once: int = 24) -> None:
+        """Create many objects, as fast as the API server takes them."""
+        waiting = list(bodies)
+        waiting.reverse()
+
+        async def worker() -> None:
+            while waiting:
+                await self.create(path, waiting.pop())
+
+        await asyncio.gather(*(worker() for _ in range(at_once)))
+
+    async def create_paced(self, path: str, bodies: Iterable[Json], per_second: float) -> None:
+        """Create objects one after another, at a steady pace."""
+        start = time.perf_counter()
+        sending = []
+        for number, body in enumerate(bodies):
+            await asyncio.sleep(max(0.0, start + number / per_second - time.perf_counter()))
+            sending.append(asyncio.create_task(self.create(path, body)))
+        await asyncio.gather(*sending)
+
+    async def delete_pods(self, wanted: Callable[[Pod], bool]) -> None:
+        """Delete pods at once, and wait until they are gone."""
+        keys = [pod.key for pod in self.pods.values() if wanted(pod)]
+        waiting = list(keys)
+        body = json.dumps({"gracePeriodSeconds": 0}).encode()
+
+        async def worker() -> None:
+            while waiting:
+                key = waiting.pop()
+                path = PODS.path(key.namespace, key.name)
+                await self.client.send("DELETE", path, body, JSON_TYPE, repeatable=True)
+
+        await asyncio.gather(*(worker() for _ in range(24)))
+        await self.until("pods gone", lambda: not any(key in self.pods for key in keys), 60)
+
+
+@contextlib.asynccontextmanager
+async def lab(plane: ControlPlane) -> AsyncIterator[Lab]:
+    """A lab on a control plane, following its pods."""
+    client = Client(find_access(str(plane.kubeconfig), "", False))
+    here = Lab(client)
+    following = asyncio.create_task(here.follow())
+    try:
+        yield here
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+        await client.close()
+
+
+def percentile(values: list[float], part: float) -> float:
+    """The value below which this part of the values lies; nan of nothing."""
+    if not values:
+        return float("nan")
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
+
+
+def pod(name: str, cpu: str, **spec: Any) -> Json:
+    labels = spec.pop("labels", {})
+    container = {"name": "main", "image": "app", "resources": {"requests": {"cpu": cpu}}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels},
+        "spec": {"containers": [container], "terminationGracePeriodSeconds": 0, **spec},
+    }
+
+
+def hold(name: str, cpu: str, labels: dict[str, str]) -> Json:
+    container = {"name": "main", "image": "app", "resources": {"requests": {"cpu": cpu}}}
+    return {
+        "apiVersion": "headroom.dev/v1alpha1",
+        "kind": "Hold",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {
+            "template": {"spec": {"containers": [container]}},
+            "owners": [{"labelSelector": {"matchLabels": labels}}],
+        },
+    }

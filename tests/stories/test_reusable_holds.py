@@ -1,0 +1,70 @@
+"""Holds that serve many owners: what one takes is no longer held, what one returns is again."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stories.things import hold, pod
+from tests.stories.world import World
+
+DOORS = pytest.mark.parametrize("door", ["gated", "ours"])
+
+
+def held_cpu(world: World) -> list[str]:
+    return [
+        item["spec"]["containers"][0]["resources"]["requests"].get("cpu", "0")
+        for item in world.ours("guardian")
+        if item["spec"].get("nodeName")
+    ]
+
+
+@DOORS
+def test_the_rest_stays_held(world: World, door: str) -> None:
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(hold("h", cpu=4, allocateOnce=False))
+    world.until_held("h")
+    world.apply(*(pod(f"rival-{number}", cpu=1) for number in range(3)))
+    world.apply(pod("first", cpu=1, app="web", **{door: True}))
+    world.until_runs("first", on="a")
+    world.until("three are held", lambda: held_cpu(world) == ["3"])
+    world.apply(pod("second", cpu=2, app="web", **{door: True}))
+    world.until_runs("second", on="a")
+    world.until("one is held", lambda: held_cpu(world) == ["1"])
+    world.pass_time(2)
+    assert not any(world.node_of(f"rival-{number}") for number in range(3))
+    status = (world.get("Hold", "h") or {})["status"]
+    assert status["phase"] == "Available"
+    assert status["allocated"]["cpu"] == "3"
+    world.until_nothing_is_left()
+
+
+@DOORS
+def test_what_an_owner_returns_is_held_again(world: World, door: str) -> None:
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(hold("h", cpu=4, allocateOnce=False))
+    world.until_held("h")
+    world.apply(pod("first", cpu=3, app="web", **{door: True}))
+    world.until_runs("first", on="a")
+    world.until("one is held", lambda: held_cpu(world) == ["1"])
+    world.delete("Pod", "first")
+    world.until("all is held", lambda: held_cpu(world) == ["4"])
+    world.until("its return is told", lambda: bool(world.events("Returned", "h")))
+    status = (world.get("Hold", "h") or {})["status"]
+    assert not status.get("currentOwners")
+    world.until_nothing_is_left()
+
+
+@DOORS
+def test_all_of_it_may_be_in_use(world: World, door: str) -> None:
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(hold("h", cpu=2, allocateOnce=False))
+    world.until_held("h")
+    world.apply(pod("only", cpu=2, app="web", **{door: True}))
+    world.until_runs("only", on="a")
+    world.until("nothing is left to hold", lambda: not world.ours("guardian"))
+    assert world.phase_of_hold("h") == "Available"
+    world.delete("Pod", "only")
+    world.until("all is held", lambda: held_cpu(world) == ["2"])

@@ -1,0 +1,123 @@
+"""The world of a story: apply things, let time pass, and see what became of them.
+
+Two worlds tell the same stories: the embedded cluster, where a minute takes milliseconds, and a
+real control plane. A story never knows in which of them it is told.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from tests.stories.things import NAMESPACE, Json
+
+ROLE = "headroom.dev/role"
+CLAIMED = "headroom.dev/claimed"
+
+
+class World(ABC):
+    """What a story may do and see."""
+
+    @abstractmethod
+    def add_node(self, name: str, cpu: int = 4, memory: str = "16Gi", **more: Any) -> None: ...
+
+    @abstractmethod
+    def apply(self, *things: Json) -> None: ...
+
+    @abstractmethod
+    def delete(self, kind: str, name: str, namespace: str = NAMESPACE) -> None: ...
+
+    @abstractmethod
+    def patch(self, kind: str, name: str, change: Json, namespace: str = NAMESPACE) -> None: ...
+
+    @abstractmethod
+    def finish(self, name: str, phase: str = "Succeeded", namespace: str = NAMESPACE) -> None:
+        """Let a running pod come to its end."""
+
+    @abstractmethod
+    def list(self, kind: str) -> list[Json]: ...
+
+    @abstractmethod
+    def start_operator(self, **settings: Any) -> None: ...
+
+    @abstractmethod
+    def kill_operator(self) -> None:
+        """End it at once, wherever it is."""
+
+    @abstractmethod
+    def pass_time(self, seconds: float) -> None: ...
+
+    @abstractmethod
+    def until(self, what: str, true: Callable[[], bool], seconds: float = 30) -> None:
+        """Let time pass until something is true; a story that waits in vain has failed."""
+
+    def get(self, kind: str, name: str, namespace: str = NAMESPACE) -> Json | None:
+        for item in self.list(kind):
+            metadata = item["metadata"]
+            if metadata["name"] == name and metadata.get("namespace", namespace) == namespace:
+                return item
+        return None
+
+    def node_of(self, name: str, namespace: str = NAMESPACE) -> str:
+        found = self.get("Pod", name, namespace)
+        return str(found["spec"].get("nodeName", "")) if found else ""
+
+    def claim_of(self, name: str, namespace: str = NAMESPACE) -> str:
+        found = self.get("Pod", name, namespace)
+        return str(found["metadata"].get("annotations", {}).get(CLAIMED, "")) if found else ""
+
+    def phase_of_hold(self, name: str, namespace: str = NAMESPACE) -> str:
+        found = self.get("Hold", name, namespace)
+        return str(found.get("status", {}).get("phase", "")) if found else ""
+
+    def condition_of(self, name: str, kind: str = "Ready") -> Json:
+        found = self.get("Hold", name) or {}
+        conditions = found.get("status", {}).get("conditions", [])
+        return next((item for item in conditions if item["type"] == kind), {})
+
+    def running(self, name: str, namespace: str = NAMESPACE) -> bool:
+        found = self.get("Pod", name, namespace)
+        return found is not None and found.get("status", {}).get("phase") == "Running"
+
+    def ours(self, role: str) -> list[Json]:
+        """Pods of ours by role."""
+        return [
+            item
+            for item in self.list("Pod")
+            if item["metadata"].get("labels", {}).get(ROLE) == role
+        ]
+
+    def events(self, reason: str, name: str) -> list[Json]:
+        return [
+            item
+            for item in self.list("Event")
+            if item["reason"] == reason and item["involvedObject"]["name"] == name
+        ]
+
+    def until_held(self, *names: str) -> None:
+        self.until(
+            f"holds {', '.join(names)} available",
+            lambda: all(self.phase_of_hold(name) == "Available" for name in names),
+        )
+
+    def until_runs(self, name: str, on: str = "", seconds: float = 30) -> None:
+        self.until(
+            f"pod {name} runs" + (f" on {on}" if on else ""),
+            lambda: self.running(name) and on in ("", self.node_of(name)),
+            seconds,
+        )
+
+    def until_nothing_is_left(self) -> None:
+        """No latch stands and no gate of ours waits."""
+        self.until(
+            "no latch and no gate left",
+            lambda: (
+                not self.ours("latch")
+                and not any(
+                    gate["name"].startswith("headroom.dev/")
+                    for item in self.list("Pod")
+                    for gate in item["spec"].get("schedulingGates", ())
+                )
+            ),
+        )
