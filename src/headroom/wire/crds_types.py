@@ -76,7 +76,6 @@ _TYPES: dict[str, dict[str, Field]] = {
         "labels": of("{}string"),
         "annotations": of("{}string"),
         "name": of("string", "Not used."),
-        "namespace": of("string", "Not used: guardians live where their Hold lives."),
         "creationTimestamp": of("time", "Not used.", nullable=True),
     },
     "OwnerRule": {
@@ -167,7 +166,11 @@ _TYPES: dict[str, dict[str, Field]] = {
         "spec": of("ClaimIndexSpec!"),
     },
     "ClaimIndexSpec": {
-        "keys": of("{}bool", "One key of every owner rule in the namespace."),
+        "keys": of(
+            "{}bool",
+            "One key of every owner rule in the namespace.",
+            **{"x-kubernetes-map-type": "atomic"},  # Else each key is kept twice, once as owned.
+        ),
         "freshUntil": of(
             "time!", "After this moment nobody keeps the index any more, and no pod is gated."
         ),

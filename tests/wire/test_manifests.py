@@ -1,0 +1,147 @@
+"""What an installation consists of, and that the operator's rights are just those it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from headroom.core.actions import (
+    Action,
+    Bind,
+    CreateGuardian,
+    CreateLatch,
+    DeletePod,
+    Disclaim,
+    MarkUnschedulable,
+    Nominate,
+    Tell,
+    Ungate,
+    WriteHoldStatus,
+    WriteIndex,
+)
+from headroom.core.holds import Hold, HoldStatus, PodTemplate
+from headroom.core.objects import Key, Parent, Pod
+from headroom.core.resources import Resources
+from headroom.wire.crds_types import known
+from headroom.wire.kinds import HOLDS, NAMESPACES, NODES, PODS
+from headroom.wire.manifests import Installation, install_objects, priority_classes
+from headroom.wire.render import render
+from headroom.wire.schema_check import validate
+
+AT = datetime(2027, 1, 4, tzinfo=UTC)
+KEY = Key("shop", "web-0")
+PARENT = Parent("headroom.dev/v1alpha1", "Hold", "shop", "nightly", "u1")
+HOLD = Hold(PARENT, PodTemplate(Pod(Key("shop", ""))))
+REQUESTS = Resources({"cpu": 1000})
+ACTIONS: tuple[Action, ...] = (
+    CreateGuardian("guardian", HOLD, REQUESTS),
+    CreateLatch(KEY, PARENT, REQUESTS, "node-1"),
+    Nominate(KEY, "u", "node-1"),
+    DeletePod(KEY, "u"),
+    Ungate(KEY, "u", "headroom.dev/claim", 0),
+    Bind(KEY, "u", "node-1"),
+    Disclaim(KEY, "u"),
+    Disclaim(KEY, "u", nominated=True),
+    MarkUnschedulable(KEY, "u", "no room", AT),
+    WriteHoldStatus(PARENT, "1", HoldStatus()),
+    Tell("v1", "Pod", KEY, "u", "Normal", "Claimed", "words", AT),
+    WriteIndex("shop", ("*",), AT),
+)
+
+
+def installed(**settings: Any) -> list[dict[str, Any]]:
+    return install_objects(Installation("example.com/headroom:1", **settings))
+
+
+def granted() -> Iterator[tuple[str, str, str]]:
+    """Yield (verb, group, resource) of the operator's cluster-wide rights."""
+    (role,) = [
+        made
+        for made in installed()
+        if made["kind"] == "ClusterRole" and made["metadata"]["name"] == "headroom-operator"
+    ]
+    for rule in role["rules"]:
+        for group in rule["apiGroups"]:
+            for resource in rule["resources"]:
+                yield from ((verb, group, resource) for verb in rule["verbs"])
+
+
+def needed() -> Iterator[tuple[str, str, str]]:
+    """Yield what the watches and every action ask of the API server."""
+    for watched in (PODS, NODES, NAMESPACES, HOLDS):
+        yield from ((verb, watched.group, watched.plural) for verb in ("get", "list", "watch"))
+    for action in ACTIONS:
+        write = render(action)
+        path = write.resource.plural
+        if write.subresource:
+            path = f"{path}/{write.subresource}"
+        yield write.verb, write.resource.group, path
+    # Applying from the server's side may create; an event told again is counted up.
+    yield from (("get", HOLDS.group, "claimindexes"), ("create", HOLDS.group, "claimindexes"))
+    yield "patch", "", "events"
+
+
+def test_the_operator_may_do_what_it_does_and_nothing_else() -> None:
+    assert sorted(set(granted())) == sorted(set(needed()))
+
+
+def test_nothing_of_the_operator_is_granted_by_a_wildcard() -> None:
+    assert not [right for right in granted() if "*" in right]
+
+
+def test_the_lease_is_granted_by_name_and_in_the_own_namespace_only() -> None:
+    (role,) = [made for made in installed(namespace="spare") if made["kind"] == "Role"]
+    assert role["metadata"]["namespace"] == "spare"
+    create, keep = role["rules"]
+    assert create["verbs"] == ["create"]
+    assert keep["resourceNames"] == ["headroom-operator"]
+
+
+def test_the_priority_classes_have_the_promised_values() -> None:
+    found = [(c["metadata"]["name"], c["value"], c["preemptionPolicy"]) for c in priority_classes()]
+    assert found == [
+        ("headroom-locked", 1_000_000_000, "Never"),
+        ("headroom-preemptible", -10, "Never"),
+    ]
+
+
+def test_the_definitions_come_before_what_uses_them() -> None:
+    kinds = [made["kind"] for made in installed()]
+    assert kinds.index("CustomResourceDefinition") < kinds.index("MutatingAdmissionPolicy")
+    assert kinds.index("Namespace") < kinds.index("ServiceAccount") < kinds.index("Deployment")
+
+
+def test_a_cluster_without_mutating_policies_gets_none() -> None:
+    assert not [made for made in installed(policy=False) if "Mutating" in made["kind"]]
+
+
+def test_each_object_is_there_once() -> None:
+    names = [
+        (made["kind"], made["metadata"].get("namespace"), made["metadata"]["name"])
+        for made in installed()
+    ]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    "kind", ["Deployment", "PodDisruptionBudget", "Namespace", "ServiceAccount", "PriorityClass"]
+)
+def test_objects_of_kubernetes_have_no_unknown_fields(kind: str) -> None:
+    made = [each for each in installed() if each["kind"] == kind]
+    assert [problem for each in made for problem in validate(each, kind, known())] == []
+
+
+def test_the_image_replicas_and_arguments_are_those_asked_for() -> None:
+    (deployment,) = [
+        made
+        for made in installed(replicas=3, arguments=("--dialect=korder",))
+        if made["kind"] == "Deployment"
+    ]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "example.com/headroom:1"
+    assert container["args"][0] == "run"
+    assert container["args"][-1] == "--dialect=korder"
+    assert deployment["spec"]["replicas"] == 3

@@ -1,0 +1,53 @@
+"""The admission policy says what it promises; `tests/e2e/test_policy` shows that it does it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from headroom.core.actions import WriteIndex
+from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule
+from headroom.core.objects import LabelSelector, Requirement
+from headroom.core.owners import index_keys
+from headroom.wire.policy import policy_objects
+from headroom.wire.render import render
+
+POLICY, BINDING = policy_objects()
+
+
+def test_the_policy_can_never_stop_a_pod() -> None:
+    assert POLICY["spec"]["failurePolicy"] == "Ignore"
+    assert BINDING["spec"]["paramRef"]["parameterNotFoundAction"] == "Allow"
+
+
+def test_it_concerns_new_pods_in_labelled_namespaces_only() -> None:
+    constraints = POLICY["spec"]["matchConstraints"]
+    assert constraints["namespaceSelector"] == {"matchLabels": {"headroom.dev/claims": "enabled"}}
+    (rule,) = constraints["resourceRules"]
+    assert (rule["operations"], rule["resources"]) == (["CREATE"], ["pods"])
+
+
+def test_it_reads_the_index_that_the_operator_writes() -> None:
+    written = render(WriteIndex("shop", ("*",), datetime(2027, 1, 4, tzinfo=UTC)))
+    assert BINDING["spec"]["paramRef"]["name"] == written.name
+    assert "namespace" not in BINDING["spec"]["paramRef"]
+    kind = POLICY["spec"]["paramKind"]
+    assert kind["kind"] == written.resource.kind
+    assert kind["apiVersion"] == written.resource.api_version
+
+
+def test_it_looks_for_every_form_of_key_that_owner_rules_have() -> None:
+    def selector(key: str, operator: str, *values: str) -> LabelSelector:
+        return LabelSelector((Requirement(key, operator, values),))
+
+    rules = [
+        OwnerRule(object=ObjectMatch(name="x")),
+        OwnerRule(controller=ControllerMatch(name="x")),
+        OwnerRule(selector=selector("x", "In", "y")),
+        OwnerRule(selector=selector("x", "Exists")),
+        OwnerRule(selector=selector("x", "NotIn", "y")),
+        OwnerRule(priority_at_least=5),
+    ]
+    forms = {key.split("x")[0] for rule in rules for key in index_keys(rule)}
+    expression = POLICY["spec"]["matchConditions"][-1]["expression"]
+    assert forms == {"name:", "controller:", "label:", "exists:", "*"}
+    assert all(f"'{form}'" in expression for form in sorted(forms))
