@@ -16,6 +16,7 @@ from headroom.cli.crds import crds
 from headroom.cli.errors import guarded
 from headroom.cli.get import get
 from headroom.cli.output import put
+from headroom.cli.run import run
 
 HELP = """Keep Kubernetes capacity ready, and hand it to the pods it was kept for.
 
@@ -48,7 +49,7 @@ def version() -> None:
     put(__version__)
 
 
-for verb in (crds, get):
+for verb in (run, crds, get):
     app.command()(verb)
 
 

@@ -1,0 +1,109 @@
+"""`headroom run`: the operator. Reads flags and environment; `serve` wires the parts."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from headroom.cli.errors import Misuse
+from headroom.cli.options import Context, Dialects, Kubeconfig, known_dialects
+
+
+class Level(StrEnum):
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class LogForm(StrEnum):
+    AUTO = "auto"
+    PROSE = "prose"
+    JSON = "json"
+
+
+InCluster = Annotated[
+    bool,
+    typer.Option(
+        "--in-cluster",
+        envvar="HEADROOM_IN_CLUSTER",
+        help="Use the pod's service account. [default: inside a pod, unless a kubeconfig is named]",
+    ),
+]
+Http = Annotated[
+    str,
+    typer.Option(
+        "--http",
+        metavar="HOST:PORT",
+        envvar="HEADROOM_HTTP",
+        help="Serve /healthz, /readyz and /metrics here. [default: nowhere]",
+    ),
+]
+AcrossNamespaces = Annotated[
+    bool,
+    typer.Option(
+        "--allow-cross-namespace-owners",
+        envvar="HEADROOM_ALLOW_CROSS_NAMESPACE_OWNERS",
+        help="Let a hold serve pods of other namespaces, where its owner rules name them.",
+    ),
+]
+OperatorNamespace = Annotated[
+    str,
+    typer.Option(
+        "--namespace",
+        metavar="NAME",
+        envvar="HEADROOM_NAMESPACE",
+        help="Where the Lease and latches live. [default: the pod's own, or headroom-system]",
+    ),
+]
+LogLevel = Annotated[
+    Level, typer.Option("--log-level", envvar="HEADROOM_LOG_LEVEL", help="How much to log.")
+]
+LogFormat = Annotated[
+    LogForm,
+    typer.Option(
+        "--log-format",
+        envvar="HEADROOM_LOG_FORMAT",
+        help="How log lines look; auto is prose on a terminal and JSON elsewhere.",
+    ),
+]
+
+
+def run(
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    in_cluster: InCluster = False,
+    namespace: OperatorNamespace = "",
+    http: Http = "",
+    dialect: Dialects = None,
+    allow_cross_namespace_owners: AcrossNamespaces = False,
+    log_level: LogLevel = Level.INFO,
+    log_format: LogFormat = LogForm.AUTO,
+) -> None:
+    """Run the operator until it is told to stop.
+
+    Prints one line, `ready`, once every cache is synced and it leads. SIGTERM and Ctrl-C end it
+    gracefully: what is under way is finished, the Lease is released.
+    """
+    import asyncio
+
+    from headroom.cli.serve import Settings, serve
+    from headroom.kube.kubeconfig import find_access
+    from headroom.runtime.http import Address
+    from headroom.runtime.logs import configure
+
+    known_dialects(dialect)
+    try:
+        address = Address.parse(http) if http else None
+    except ValueError as trouble:
+        raise Misuse(f"--http: {trouble}") from trouble
+    configure(log_level.value, form=log_format.value)
+    settings = Settings(
+        access=find_access(str(kubeconfig or ""), context, in_cluster),
+        namespace=namespace,
+        http=address,
+        across_namespaces=allow_cross_namespace_owners,
+    )
+    asyncio.run(serve(settings))

@@ -1,0 +1,158 @@
+"""One live replica of the operator, put together from its parts and run until it ends.
+
+This is where the pure engine meets a real cluster, a Lease, logs, metrics and signals. `run` reads
+the command line and calls `serve`; tests do the same with an `Access` of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from headroom import __version__
+from headroom.cli.errors import Misuse
+from headroom.cli.output import put
+from headroom.core.names import LEASE_NAME
+from headroom.core.policy import Policy
+from headroom.engine.engine import Engine
+from headroom.errors import HeadroomError
+from headroom.kube.access import Access
+from headroom.kube.client import Client
+from headroom.kube.cluster import KubeCluster
+from headroom.kube.lease import KubeLease
+from headroom.runtime.census import Census, CountingChronicle
+from headroom.runtime.clock import WallClock
+from headroom.runtime.http import Address, Health, HttpServer
+from headroom.runtime.logs import LogEvent, get_logger
+from headroom.runtime.metrics import Metrics
+from headroom.runtime.operator import Operator
+
+DEFAULT_NAMESPACE = "headroom-system"
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class LostTheLead(HeadroomError):
+    """Another replica may lead now; two must never act at once."""
+
+    exit_code = 3
+
+
+class StoppedByBug(HeadroomError):
+    """The driver met something that must not be; it stopped acting and the process ends."""
+
+    exit_code = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line decided."""
+
+    access: Access
+    namespace: str = ""
+    http: Address | None = None
+    across_namespaces: bool = False
+
+    @property
+    def home(self) -> str:
+        """The operator's own namespace: named, or the pod's own, or the usual one."""
+        in_pod = self.access.user.token_file and os.environ.get("KUBERNETES_SERVICE_HOST")
+        return self.namespace or (self.access.namespace if in_pod else DEFAULT_NAMESPACE)
+
+
+class Replica:
+    """One replica of the operator and everything around it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._client = Client(settings.access)
+        self._cluster = KubeCluster(self._client)
+        self._health = Health()
+        metrics, clock = Metrics(__version__), WallClock()
+        census = Census(metrics, clock)
+        engine = Engine(
+            Policy(namespace=settings.home, across_namespaces=settings.across_namespaces)
+        )
+        self._operator = Operator(
+            cluster=self._cluster,
+            clock=clock,
+            engine=engine,
+            lease=KubeLease(self._client, LEASE_NAME, settings.home, identity()),
+            reporter=CountingChronicle(metrics, self._health, announce, census),
+        )
+        self._http: HttpServer | None = None
+        if settings.http is not None:
+            self._http = HttpServer(
+                settings.http, self._health, metrics, lambda: census.refresh(engine.ledger.pods)
+            )
+
+    async def run(self) -> None:
+        """Run until told to stop; raise what a person should read."""
+        log = get_logger()
+        try:
+            kubernetes = await self._cluster.probe()
+            log.info(LogEvent.STARTING, version=__version__, kubernetes=kubernetes)
+            if self._http is not None:
+                log.info(LogEvent.HTTP_LISTENING, address=await self._listen(self._http))
+            with self._stopping_on_signals():
+                await self._operator.run()
+        finally:
+            if self._http is not None:
+                await self._http.stop()
+            await self._client.close()
+        self._judge_the_end()
+        log.info(LogEvent.STOPPED)
+
+    async def _listen(self, http: HttpServer) -> Address:
+        try:
+            return await http.start()
+        except OSError as trouble:
+            raise Misuse(
+                f"--http: cannot listen: {trouble.strerror or trouble}", "choose another HOST:PORT"
+            ) from trouble
+
+    @contextmanager
+    def _stopping_on_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in STOP_SIGNALS:
+            loop.add_signal_handler(number, self._stop)
+        try:
+            yield
+        finally:
+            for number in STOP_SIGNALS:
+                loop.remove_signal_handler(number)
+
+    def _stop(self) -> None:
+        get_logger().info(LogEvent.STOPPING)
+        self._health.stopping = True
+        self._operator.stop()
+
+    def _judge_the_end(self) -> None:
+        """Tell an end that was asked for from one that was not."""
+        if self._health.failed:
+            raise StoppedByBug(f"stopped acting because of a bug: {self._health.failed}")
+        if not self._health.stopping:
+            raise LostTheLead(
+                "lost the lead, so this replica stops: two must never act at once",
+                "a Deployment starts it again; see docs/operating/troubleshooting.md",
+            )
+
+
+async def serve(settings: Settings) -> None:
+    """Make a replica, inside the running loop, and run it."""
+    await Replica(settings).run()
+
+
+def identity() -> str:
+    """The name under which this replica holds the Lease."""
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+def announce() -> None:
+    """Tell whoever started us that we are ready; people and scripts wait for this line."""
+    put("ready")
+    sys.stdout.flush()
