@@ -140,6 +140,6 @@ def _place(error: yaml.YAMLError) -> str:
 def decode_base64(data: str, where: str) -> str:
     """Decode a `…-data` field to text."""
     try:
-        return base64.b64decode(data, validate=False).decode("utf-8")
+        return base64.b64decode("".join(data.split()), validate=True).decode("utf-8")
     except (binascii.Error, UnicodeDecodeError) as error:
-        raise ConfigError(f"{where}: not base64 of a PEM text: {error}") from error
+        raise ConfigError(f"{where}: not the base64 of a PEM text: {error}") from error
