@@ -43,12 +43,14 @@ def through_gate(pod: Pod, offer: Offer, latches: str) -> Sequence:
     parent, node = offer.hold.parent, offer.node
     nominate = Nominate(pod.key, pod.uid, node, parent)
     delete = DeletePod(offer.guardian.key, offer.guardian.uid)
+    subjects: tuple[str, ...] = (pod_subject(pod.key), hold_subject(parent))
     steps: tuple[tuple[Action, ...], ...]
     if offer.kept:
         latch = _latch(latches, parent, node, offer.kept, (pod.uid,))
         keep = CreateGuardian(
             guardian_name(offer.hold), offer.hold, offer.kept, node=node, bound=True
         )
+        subjects = (*subjects, pod_subject(latch.key))
         steps = (
             (latch,),
             (Nominate(latch.key, "", node), nominate),
@@ -57,7 +59,7 @@ def through_gate(pod: Pod, offer: Offer, latches: str) -> Sequence:
         )
     else:
         steps = ((nominate,), (delete,), (ungate(pod),))
-    return Sequence("door1", (pod_subject(pod.key), hold_subject(parent)), steps)
+    return Sequence("door1", subjects, steps)
 
 
 def finish_gate(pod: Pod, guardian: Pod | None) -> Sequence:
@@ -79,7 +81,7 @@ def through_latch(claims: Seq[Claim], latches: str) -> Sequence:
     )
     return Sequence(
         "door2",
-        _subjects(claims, node),
+        _subjects(claims, latch),
         ((latch,), (Nominate(latch.key, "", node),), deletes, (*binds, *keeps)),
     )
 
@@ -93,7 +95,7 @@ def latch_only(claims: Seq[Claim], latches: str) -> Sequence:
     node = claims[0][1].node
     latch = _claims_latch(claims, latches)
     return Sequence(
-        "door2-slow", _subjects(claims, node), ((latch,), (Nominate(latch.key, "", node),))
+        "door2-slow", _subjects(claims, latch), ((latch,), (Nominate(latch.key, "", node),))
     )
 
 
@@ -102,7 +104,8 @@ def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
     parent = Parent("v1", "Pod", pod.key.namespace, pod.key.name, pod.uid)
     claim = ((f"{pod.key}/{pod.uid}", ""),)
     latch = _latch(latches, parent, node, pod.requests, (pod.uid,), claim)
-    return Sequence("place", (pod_subject(pod.key),), ((latch,), (Nominate(latch.key, "", node),)))
+    subjects = (pod_subject(pod.key), pod_subject(latch.key))
+    return Sequence("place", subjects, ((latch,), (Nominate(latch.key, "", node),)))
 
 
 def resize(hold: Hold, node: str, guardian: Pod | None, size: Resources, latches: str) -> Sequence:
@@ -113,7 +116,7 @@ def resize(hold: Hold, node: str, guardian: Pod | None, size: Resources, latches
     keep = CreateGuardian(guardian_name(hold), hold, size, node=node, bound=True)
     return Sequence(
         "resize",
-        (hold_subject(hold.parent), node_subject(node)),
+        (hold_subject(hold.parent), node_subject(node), pod_subject(latch.key)),
         ((latch,), (Nominate(latch.key, "", node),), *remove, (keep,)),
     )
 
@@ -146,9 +149,10 @@ def _latch(
     return CreateLatch(Key(namespace, name), parent, requests, node, claims)
 
 
-def _subjects(claims: Seq[Claim], node: str) -> tuple[str, ...]:
+def _subjects(claims: Seq[Claim], latch: CreateLatch) -> tuple[str, ...]:
     return (
-        node_subject(node),
+        node_subject(latch.node),
+        pod_subject(latch.key),
         *(pod_subject(pod.key) for pod, _ in claims),
         *(hold_subject(offer.hold.parent) for _, offer in claims),
     )

@@ -139,7 +139,7 @@ def _standing(
     if guardian is None and view.trouble:
         return Facts(hold, "Pending", "GuardianRefused", view.trouble, node, used, degraded=True)
     if guardian is None:
-        return Facts(hold, "Pending", "MakingGuardian", "", node, used)
+        return Facts(hold, "Pending", "WaitingForNode", "", node, used)
     if not guardian.node and guardian.unschedulable_message:
         why = guardian.unschedulable_message
         return Facts(hold, "Pending", "Unschedulable", why, node, used, degraded=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headroom.core.objects import Key, Pod
 from headroom.engine.ledger import Ledger
-from headroom.scheduling.fitting import feasible_on
+from headroom.scheduling.filters import feasible_on
 
 
 def unfit(ledger: Ledger, pod: Pod, node: str, without: frozenset[Key]) -> str | None:

@@ -21,6 +21,7 @@ from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 
 TRUST_OWN_WRITE = timedelta(seconds=5)
+QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one write instead of two.
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,10 @@ class Keeper:
     ) -> Iterator[Sequence]:
         hold = view.hold
         if status == hold.status:
+            return
+        soon = (hold.created or now) + QUIET_START
+        if not hold.status.phase and status.phase == "Pending" and now < soon and not view.trouble:
+            self._ledger.agenda.later(hold_subject(hold.parent), soon)
             return
         self._published[hold.parent.uid] = _Published(status, now)
         self._ledger.holds[str(hold.parent)] = replace(hold, status=status)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from headroom.core.claims import used_by
 from headroom.core.latches import LatchClaim, OpenClaim, claims_on, finish, remove
 from headroom.core.names import PARENT_ANNOTATION
 from headroom.core.objects import Key, Pod
@@ -65,6 +66,9 @@ class Latcher:
         """Whether the hold that the latch was made for is still without its guardian."""
         hold = self._ledger.holds.get(latch.annotations.get(PARENT_ANNOTATION, ""))
         if hold is None or hold.terminal or hold.allocate_once:
+            return False
+        used = used_by(hold, self._ledger.claimants_of(hold))
+        if not hold.template.pod.requests.minus(used):
             return False
         busy = self._ledger.agenda.busy(hold_subject(hold.parent))
         return busy or self._ledger.guardian_of(hold) is None
