@@ -131,6 +131,8 @@ def _pod_level_requests(pod: PodNeed) -> Amounts:
     With pod-level limits, what is not requested for the pod is what its containers request, and
     what they do not request either is the limit.
     """
+    if not pod.pod_requests and not pod.pod_limits:
+        return EMPTY
     asked = {name: amount for name, amount in pod.pod_requests.items() if _is_pod_level(name)}
     if pod.pod_limits:
         unsettled = PodNeed(

@@ -6,7 +6,7 @@ up, just as kube-scheduler counts. Texts such as `500m` or `1Gi` are read and ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 
 CPU = "cpu"
 MEMORY = "memory"
@@ -35,6 +35,16 @@ class Resources(Mapping[str, int]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._amounts)
+
+    # The mixins of Mapping would go through __getitem__ one by one, and these run for every pod.
+    def keys(self) -> KeysView[str]:
+        return self._amounts.keys()
+
+    def values(self) -> ValuesView[int]:
+        return self._amounts.values()
+
+    def items(self) -> ItemsView[str, int]:
+        return self._amounts.items()
 
     def __len__(self) -> int:
         return len(self._amounts)
