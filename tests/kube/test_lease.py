@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from aiohttp import web
@@ -78,9 +79,9 @@ async def candidate(
     api: FakeApi, name: str, tuning: LeaseTuning = SLOW, clock: Clock | None = None
 ) -> AsyncIterator[KubeLease]:
     client = Client(api.access(), Tuning(attempts=1))
-    lease = KubeLease(client, KEY, name, tuning, clock or Clock())
-    if tuning is FAST:
-        lease = KubeLease(client, KEY, name, tuning)
+    if tuning is not FAST:
+        tuning = replace(tuning, clock=clock or Clock())
+    lease = KubeLease(client, KEY.name, KEY.namespace, name, tuning)
     try:
         yield lease
     finally:

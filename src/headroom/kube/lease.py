@@ -29,6 +29,13 @@ from headroom.wire.kinds import LEASES
 log = structlog.get_logger("headroom.kube")
 
 
+def boot_seconds() -> float:
+    """Seconds on a clock that never jumps, and goes on while the machine sleeps."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
 @dataclass(frozen=True, slots=True)
 class LeaseTuning:
     """How long a lease lasts, when its holder gives up on renewing it, and how often all try."""
@@ -36,17 +43,14 @@ class LeaseTuning:
     duration: float = 15.0
     deadline: float = 10.0
     period: float = 2.0
+    clock: Callable[[], float] = boot_seconds
 
     def __post_init__(self) -> None:
         if not 0 < self.period < self.deadline < self.duration:
-            raise ValueError(f"a lease needs period < deadline < duration, not {self}")
-
-
-def boot_seconds() -> float:
-    """Seconds on a clock that never jumps, and goes on while the machine sleeps."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
+            raise ValueError(
+                f"a lease needs period < deadline < duration; these are "
+                f"{self.period}, {self.deadline}, {self.duration}"
+            )
 
 
 class KubeLease:
@@ -55,16 +59,16 @@ class KubeLease:
     def __init__(
         self,
         client: Client,
-        key: Key,
+        name: str,
+        namespace: str,
         identity: str,
         tuning: LeaseTuning | None = None,
-        clock: Callable[[], float] = boot_seconds,
     ) -> None:
         self.identity = identity
         self._client = client
-        self._key = key
+        self._key = Key(namespace, name)
         self._tuning = tuning or LeaseTuning()
-        self._clock = clock
+        self._clock = self._tuning.clock
         self._observed: Record | None = None
         self._observed_at = 0.0
         self._renewed_at: float | None = None
