@@ -13,40 +13,37 @@ import msgspec
 from headroom.core.quantity import Format, Quantity, QuantityError, parse_quantity
 from headroom.core.resources import CPU, EMPTY, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.intern import Interned
-from headroom.wire.objects.reader import Reader, join
+from headroom.wire.objects.reader import Reader
 
-# Kubernetes takes a quantity as text or as a bare number.
-_read_amounts: Reader[dict[str, str | int | float]] = Reader(dict[str, str | int | float])
+_read = Reader(dict[str, Any])
 _HUGE_PAGES = "hugepages-"
 
 
 def amounts_of(text: bytes, path: str) -> Resources:
     """Read a list of resources; DecodeError names the path of a quantity that is none."""
+    return Resources(read_amounts(text, path)) if text else EMPTY
+
+
+def read_amounts(text: bytes, path: str) -> Mapping[str, int]:
+    """Read a list of resources by name; a name with zero is kept, unlike in Resources."""
     if not text:
         return EMPTY
+    return {name: _amount(name, written, path) for name, written in _read(text, path).items()}
+
+
+def _amount(name: str, written: object, path: str) -> int:
+    path = f"{path}.{name}"
+    # Kubernetes takes a quantity as text or as a bare number.
+    if isinstance(written, bool) or not isinstance(written, str | int | float):
+        raise DecodeError("", path, "is no quantity; write for example 500m, 2 or 1Gi")
     try:
-        return _amounts(text)
-    except DecodeError as error:
-        inner = error.path if error.path.startswith("[") else f".{error.path}"
-        raise DecodeError("", join(path, inner) if error.path else path, error.problem) from error
-
-
-def _read(text: bytes) -> Resources:
-    amounts = {}
-    for name, written in _read_amounts(text).items():
-        try:
-            quantity = parse_quantity(str(written))
-        except QuantityError as error:
-            raise DecodeError("", name, str(error)) from error
-        amount = quantity.milli_value() if name == CPU else quantity.value()
-        if amount < 0:
-            raise DecodeError("", name, f"{written} is negative")
-        amounts[name] = amount
-    return Resources(amounts)
-
-
-_amounts: Interned[bytes, Resources] = Interned(_read)
+        quantity = parse_quantity(str(written))
+    except QuantityError as error:
+        raise DecodeError("", path, str(error)) from error
+    amount = quantity.milli_value() if name == CPU else quantity.value()
+    if amount < 0:
+        raise DecodeError("", path, f"{written} is negative")
+    return amount
 
 
 def amount_text(name: str, amount: int) -> str:

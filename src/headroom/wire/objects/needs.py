@@ -1,14 +1,27 @@
-"""What a pod asks for, from its JSON: read once per spelling, worked out by core's rules."""
+"""What a pod asks for, from its JSON: read once per spelling, worked out by core's rules.
+
+The texts of everything that takes part (containers, their statuses, overhead, pod-level resources)
+make the spelling; pods of one workload share it, and with it the sums.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from msgspec import Raw
 
-from headroom.core.resources import EMPTY, Resources
-from headroom.wire.amounts import amounts_of
-from headroom.wire.objects.podjson import Container, JsonObject, PodSpec, PodStatus
+from headroom.core.requests import ContainerNeed, PodNeed, effective_requests, nonzero_requests
+from headroom.core.resources import Resources
+from headroom.wire.amounts import read_amounts
+from headroom.wire.objects.intern import Interned
+from headroom.wire.objects.podjson import (
+    Container,
+    ContainerStatus,
+    JsonObject,
+    PodSpec,
+    PodStatus,
+)
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
 
 
@@ -24,21 +37,120 @@ class _Requirements(JsonObject):
     limits: Raw = ABSENT
 
 
+class _SpelledContainer(NamedTuple):
+    resources: bytes
+    sidecar: bool
+    actual: bytes
+    allocated: bytes
+
+
+class _Spelled(NamedTuple):
+    """The text of every part that says how much a pod needs; empty where a part is absent."""
+
+    containers: tuple[_SpelledContainer, ...]
+    init_containers: tuple[_SpelledContainer, ...]
+    overhead: bytes
+    pod_level: bytes
+    pod_actual: bytes
+    pod_allocated: bytes
+    infeasible: bool
+
+
 _read_requirements = Reader(_Requirements)
+_NOT_TOLD = ContainerStatus()
 
 
 def needs_of(spec: PodSpec, status: PodStatus) -> Needs:
-    """Work out what a pod asks for."""
-    total = EMPTY
-    for index, container in enumerate(spec.containers or ()):
-        total = total + _asked(container, f"spec.containers[{index}].resources")
-    total = total + amounts_of(spelling(spec.overhead), "spec.overhead")
-    return Needs(total, total)
+    """Work out what a pod asks for; DecodeError names the path of a wrong part."""
+    statuses = {each.name: each for each in status.container_statuses or ()}
+    sidecars = {each.name: each for each in status.init_container_statuses or ()}
+    return _needs(
+        _Spelled(
+            tuple(_spelled(each, statuses, False) for each in spec.containers or ()),
+            tuple(
+                _spelled(each, sidecars, each.restart_policy == "Always")
+                for each in spec.init_containers or ()
+            ),
+            spelling(spec.overhead),
+            spelling(spec.resources),
+            spelling(status.resources),
+            spelling(status.allocated_resources),
+            _infeasible(status),
+        )
+    )
 
 
-def _asked(container: Container, path: str) -> Resources:
-    text = spelling(container.resources)
-    if not text:
-        return EMPTY
-    requirements = _read_requirements(text, path)
-    return amounts_of(spelling(requirements.requests), f"{path}.requests")
+def _spelled(
+    container: Container, statuses: Mapping[str | None, ContainerStatus], sidecar: bool
+) -> _SpelledContainer:
+    status = statuses.get(container.name, _NOT_TOLD)
+    return _SpelledContainer(
+        spelling(container.resources),
+        sidecar,
+        spelling(status.resources),
+        spelling(status.allocated_resources),
+    )
+
+
+def _infeasible(status: PodStatus) -> bool:
+    """Whether the node has refused a resize for good."""
+    return any(
+        each.type == "PodResizePending" and each.reason == "Infeasible"
+        for each in status.conditions or ()
+    )
+
+
+def _read(spelled: _Spelled) -> Needs:
+    pod_level = _requirements(spelled.pod_level, "spec.resources")
+    actual = _requirements(spelled.pod_actual, "status.resources")
+    need = PodNeed(
+        containers=_containers(spelled.containers, "containers"),
+        init_containers=_containers(spelled.init_containers, "initContainers"),
+        overhead=read_amounts(spelled.overhead, "spec.overhead"),
+        pod_requests=pod_level.requests,
+        pod_limits=pod_level.limits,
+        pod_actual=actual.requests if spelled.pod_actual else None,
+        pod_allocated=_told(spelled.pod_allocated, "status.allocatedResources"),
+        infeasible=spelled.infeasible,
+    )
+    return Needs(effective_requests(need), nonzero_requests(need))
+
+
+_needs: Interned[_Spelled, Needs] = Interned(_read)
+
+
+def _containers(spelled: tuple[_SpelledContainer, ...], field: str) -> tuple[ContainerNeed, ...]:
+    return tuple(
+        _container(each, f"spec.{field}[{index}].resources", each.sidecar or field == "containers")
+        for index, each in enumerate(spelled)
+    )
+
+
+def _container(spelled: _SpelledContainer, path: str, resizable: bool) -> ContainerNeed:
+    """Read one container; an init container that ends cannot be resized, so its status is idle."""
+    asked = _requirements(spelled.resources, path)
+    told = resizable and bool(spelled.actual)
+    return ContainerNeed(
+        requests=asked.requests,
+        limits=asked.limits,
+        sidecar=spelled.sidecar,
+        actual=_requirements(spelled.actual, path).requests if told else None,
+        allocated=_told(spelled.allocated, path) if told else None,
+    )
+
+
+class _Read(NamedTuple):
+    requests: Mapping[str, int]
+    limits: Mapping[str, int]
+
+
+def _requirements(text: bytes, path: str) -> _Read:
+    read = _read_requirements(text or b"{}", path)
+    return _Read(
+        read_amounts(spelling(read.requests), f"{path}.requests"),
+        read_amounts(spelling(read.limits), f"{path}.limits"),
+    )
+
+
+def _told(text: bytes, path: str) -> Mapping[str, int] | None:
+    return read_amounts(text, path) if text else None

@@ -21,7 +21,8 @@ _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 _KEY = re.compile(rf"(?:[a-z0-9](?:[a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_NAME}")
 _VALUE = re.compile(rf"(?:{_NAME})?")
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
-_HIGHEST_PRIORITY = 2**31 - 1
+_HIGHEST_PRIORITY = 2_000_001_000  # system-node-critical
+_LOWEST_PRIORITY = -(2**31)
 # Their pods belong to another object, which they own in turn.
 _NOT_DIRECT = {"Deployment": "ReplicaSets", "CronJob": "Jobs"}
 
@@ -64,12 +65,12 @@ def owner_rules(raw: Raw, namespace: str, findings: Findings) -> tuple[OwnerRule
         path = f"spec.owners[{index}]"
         owner = findings.read(_read_owner, each, path)
         if owner is not None:
-            rules.append(_rule(owner, path, findings))
+            rules.append(_rule(owner))
             _check_rule(rules[-1], owner, namespace, path, findings)
     return tuple(rules)
 
 
-def _rule(owner: _Owner, path: str, findings: Findings) -> OwnerRule:
+def _rule(owner: _Owner) -> OwnerRule:
     selector = owner.label_selector
     return OwnerRule(
         object=_object(owner.object) if owner.object is not None else None,
@@ -105,7 +106,7 @@ def _check_rule(
         _check_controller(rule.controller, namespace, f"{path}.controller", findings)
     if rule.selector is not None:
         _check_selector(rule.selector, f"{path}.labelSelector", findings)
-    if abs(rule.priority_at_least or 0) > _HIGHEST_PRIORITY:
+    if not _LOWEST_PRIORITY <= (rule.priority_at_least or 0) <= _HIGHEST_PRIORITY:
         findings.add(f"{path}.priorityAtLeast", "no pod can have such a priority")
 
 

@@ -72,6 +72,7 @@ def pod_of(pod: PodObject) -> Pod:
         unschedulable_since=since,
         unschedulable_message=message,
         grace_seconds=_GRACE_SECONDS if grace is None else grace,
+        preempted=_preempted(status),
     )
 
 
@@ -89,6 +90,16 @@ def _unschedulable(status: PodStatus) -> tuple[datetime | None, str]:
                 return each.last_transition_time, each.message or ""
             return None, ""
     return None, ""
+
+
+def _preempted(status: PodStatus) -> bool:
+    """Whether kube-scheduler is ending the pod to make room for another."""
+    return any(
+        each.type == "DisruptionTarget"
+        and each.status == "True"
+        and each.reason == "PreemptionByScheduler"
+        for each in status.conditions or ()
+    )
 
 
 def _unjudged(spec: PodSpec) -> tuple[str, ...]:

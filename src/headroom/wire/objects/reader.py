@@ -34,7 +34,9 @@ class Reader(Generic[T_co]):
             return self._decoder.decode(text)
         except msgspec.MsgspecError as error:
             problem, _, inner = str(error).partition(" - at `$")
-            raise DecodeError("", join(path, inner.rstrip("`")), problem) from error
+            # Inside a map msgspec does not say which key; the map is then as near as we get.
+            inner = inner.rstrip("`").removesuffix("[...]")
+            raise DecodeError("", join(path, inner), problem) from error
         except UnicodeDecodeError as error:
             raise DecodeError("", path, "the text is not UTF-8") from error
         except RecursionError as error:
