@@ -114,7 +114,7 @@ def test_the_names_of_tests_are_claims() -> None:
         for path in python_files("tests")
         if path.name.startswith("test_")
         for found in functions(path)
-        if found.name.startswith("test_") and found.name.count("_") < 3
+        if found.name.startswith("test_") and found.name.count("_") < 2
     ]
     assert short_names == []
 

@@ -15,6 +15,7 @@ from headroom import __version__
 from headroom.cli.crds import crds
 from headroom.cli.errors import guarded
 from headroom.cli.get import get
+from headroom.cli.install import install, uninstall
 from headroom.cli.output import put
 from headroom.cli.run import run
 
@@ -49,7 +50,7 @@ def version() -> None:
     put(__version__)
 
 
-for verb in (run, crds, get):
+for verb in (run, get, crds, install, uninstall):
     app.command()(verb)
 
 

@@ -26,6 +26,7 @@ from headroom.kube.access import Access
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.lease import KubeLease
+from headroom.kube.prepare import prepare
 from headroom.runtime.census import Census, CountingChronicle
 from headroom.runtime.clock import WallClock
 from headroom.runtime.http import Address, Health, HttpServer
@@ -70,6 +71,7 @@ class Replica:
 
     def __init__(self, settings: Settings) -> None:
         self._client = Client(settings.access)
+        self._home = settings.home
         self._cluster = KubeCluster(self._client)
         self._health = Health()
         metrics, clock = Metrics(__version__), WallClock()
@@ -99,6 +101,7 @@ class Replica:
             if self._http is not None:
                 log.info(LogEvent.HTTP_LISTENING, address=await self._listen(self._http))
             with self._stopping_on_signals():
+                await prepare(self._client, self._home)
                 await self._operator.run()
         finally:
             if self._http is not None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from headroom.core.actions import Action, Disclaim, Done, Outcome
+from headroom.core.actions import Action, Disclaim, Done, Outcome, Tell
 from headroom.core.holds import Hold
 from headroom.core.names import (
     CLAIM_GATE,
@@ -25,10 +25,18 @@ from headroom.core.objects import Key, Pod
 from headroom.core.resources import CPU, EMPTY, Resources
 from headroom.ports import Clock, Event, HoldGone, PodGone, Seen
 from headroom.runtime.http import Health
+from headroom.runtime.logs import LogEvent, get_logger
 from headroom.runtime.metrics import Metrics
 from headroom.runtime.reporting import Chronicle
 
 CORE = 1000
+WORLD_CHANGES = {
+    "Held": LogEvent.SLOT_HELD,
+    "Replaced": LogEvent.SLOT_LOST,
+    "Returned": LogEvent.RETURNED,
+    "Expired": LogEvent.EXPIRED,
+    "NotMatched": LogEvent.MISSED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,5 +136,12 @@ class CountingChronicle(Chronicle):
 
     def acted(self, action: Action, outcome: Outcome) -> None:
         super().acted(action, outcome)
-        if isinstance(action, Disclaim) and isinstance(outcome, Done):
+        if not isinstance(outcome, Done):
+            return
+        if isinstance(action, Disclaim):
             self._stolen.inc()
+            get_logger().error(LogEvent.STOLEN, owner=action.key)
+        elif isinstance(action, Tell) and action.reason in WORLD_CHANGES:
+            event, about = WORLD_CHANGES[action.reason], f"{action.kind}/{action.about}"
+            level = "warning" if action.type == "Warning" else "info"
+            getattr(get_logger(), level)(event, about=about, message=action.message)

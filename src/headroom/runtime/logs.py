@@ -28,7 +28,6 @@ class LogEvent(StrEnum):
 
     STARTING = "starting"
     SYNCED = "synced"
-    STANDBY = "standby"
     LEADING = "leading"
     READY = "ready"
     PLAN = "plan"

@@ -1,0 +1,97 @@
+"""Putting objects into a real cluster and taking them out again, one after the other.
+
+The kinds of an installation are few and fixed, so their paths are a table, not a discovery.
+A kind that this cluster does not serve (the admission policy, before 1.36) is said and passed over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from headroom.cli.output import say
+from headroom.kube.answers import Answer, refusal
+from headroom.kube.client import Client
+from headroom.kube.errors import NoSuchKind
+from headroom.kube.kubeconfig import find_access
+from headroom.wire.kinds import KINDS, Resource
+
+Json = dict[str, Any]
+FIELD_MANAGER = "headroom-install"
+APPLY = "application/apply-patch+yaml"
+RBAC = "rbac.authorization.k8s.io"
+ADMISSION = "admissionregistration.k8s.io"
+
+INSTALLED = (
+    *KINDS,
+    Resource(
+        "apiextensions.k8s.io",
+        "v1",
+        "customresourcedefinitions",
+        "CustomResourceDefinition",
+        namespaced=False,
+    ),
+    Resource("", "v1", "serviceaccounts", "ServiceAccount"),
+    Resource("", "v1", "services", "Service"),
+    Resource(RBAC, "v1", "clusterroles", "ClusterRole", namespaced=False),
+    Resource(RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", namespaced=False),
+    Resource(RBAC, "v1", "roles", "Role"),
+    Resource(RBAC, "v1", "rolebindings", "RoleBinding"),
+    Resource("apps", "v1", "deployments", "Deployment"),
+    Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"),
+    Resource(
+        ADMISSION, "v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy", namespaced=False
+    ),
+    Resource(
+        ADMISSION,
+        "v1",
+        "mutatingadmissionpolicybindings",
+        "MutatingAdmissionPolicyBinding",
+        namespaced=False,
+    ),
+)
+_BY_KIND = {(resource.api_version, resource.kind): resource for resource in INSTALLED}
+
+
+def path_of(item: Json) -> str:
+    """The path of an object; KeyError for a kind that no installation has."""
+    resource = _BY_KIND[item["apiVersion"], item["kind"]]
+    metadata = item["metadata"]
+    return resource.path(metadata.get("namespace", ""), metadata["name"])
+
+
+async def apply_all(objects: Sequence[Json], kubeconfig: str, context: str) -> None:
+    """Apply objects in order, telling each."""
+    client = Client(find_access(kubeconfig, context))
+    query = f"?fieldManager={FIELD_MANAGER}&force=true"
+    try:
+        for item in objects:
+            path = path_of(item) + query
+            body = json.dumps(item).encode()
+            answer = await client.send("PATCH", path, body, APPLY, repeatable=True)
+            _tell(item, answer, "applied")
+    finally:
+        await client.close()
+
+
+async def delete_all(objects: Sequence[Json], kubeconfig: str, context: str) -> None:
+    """Delete objects in order; what is not there is fine."""
+    client = Client(find_access(kubeconfig, context))
+    try:
+        for item in objects:
+            answer = await client.send("DELETE", path_of(item), repeatable=True)
+            _tell(item, answer, "deleted")
+    finally:
+        await client.close()
+
+
+def _tell(item: Json, answer: Answer, done: str) -> None:
+    name = f"{item['kind']}/{item['metadata']['name']}"
+    if answer.ok:
+        say(f"{name} {done}")
+        return
+    trouble = refusal(answer, f"have {name} {done}")
+    if not isinstance(trouble, NoSuchKind):
+        raise trouble
+    say(f"{name}: not there" if done == "deleted" else f"{name}: this cluster has no such kind")
