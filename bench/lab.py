@@ -25,8 +25,9 @@ from headroom.kube.kubeconfig import find_access
 from headroom.kube.watch import Scope
 from headroom.ports import PodGone, Seen, Synced
 from headroom.wire.crds import crds
-from headroom.wire.kinds import PODS
+from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, PODS
 from headroom.wire.manifests import priority_classes
+from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
 
 Json = dict[str, Any]
@@ -42,14 +43,25 @@ def cluster(nodes: int, cpu: int) -> Iterator[ControlPlane]:
         plane.wait_nodes_ready(nodes)
         install = "\n---\n".join(json.dumps(item) for item in (*crds(), *priority_classes()))
         plane.kubectl("apply", "--server-side", "-f", "-", input=install)
-        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+        _until_served(plane)
         yield plane
+
+
+def _until_served(plane: ControlPlane) -> None:
+    """Wait until the API server serves our kinds: a moment after it has taken their CRDs."""
+    for _ in range(100):
+        with contextlib.suppress(ApiFailure):
+            plane.api.get(HOLDS.path())
+            plane.api.get(CLAIM_INDEXES.path())
+            return
+        time.sleep(0.1)
+    raise RuntimeError("the API server does not serve our kinds")
 
 
 @contextlib.contextmanager
 def operator(plane: ControlPlane, log: Path) -> Iterator[subprocess.Popen[str]]:
     """The operator as its own process, ready; stopped at the end."""
-    command = (sys.executable, "-m", "headroom.cli.main", "run", "--kubeconfig")
+    command = (str(Path(sys.executable).with_name("headroom")), "run", "--kubeconfig")
     with log.open("w") as errors:
         process = subprocess.Popen(
             (*command, str(plane.kubeconfig)), stdout=subprocess.PIPE, stderr=errors, text=True
