@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from headroom.core.objects import Node, Pod, Taint
 from headroom.core.resources import CPU, MEMORY
-from headroom.core.selection import term_matches, tolerated
+from headroom.core.selection import preference, tolerated
 from headroom.scheduling.nodes import Ints
 from headroom.scheduling.score_neighbours import neighbour_scores
 from headroom.scheduling.score_spread import spread_scores
@@ -81,14 +81,14 @@ def taint_scores(turn: Turn, rows: Ints) -> Ints:
 
 def node_affinity_scores(turn: Turn, rows: Ints) -> Ints | None:
     """Prefer nodes by the weights of the preferred node terms that match."""
-    preferred = turn.pod.placement.node_affinity.preferred
-    if not preferred:
+    affinity = turn.pod.placement.node_affinity
+    if not affinity.preferred:
         return None
 
     def weigh(node: Node) -> int:
-        return sum(one.weight for one in preferred if term_matches(one.term, node))
+        return preference(affinity, node)
 
-    weights = turn.state.table.ask(("preferred", preferred), weigh)[rows]
+    weights = turn.state.table.ask(("preferred", affinity.preferred), weigh)[rows]
     most = int(weights.max(initial=0))
     return MAX_SCORE * weights // most if most else weights.copy()
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from headroom.core.objects import Node, NodeTerm, Placement, Taint
-from headroom.core.selection import node_matches, tolerated
+from headroom.core.selection import NAME_FIELD, node_matches, tolerated, untolerated
 from headroom.scheduling.nodes import Bools, Ints, NodeTable
 
 CORDONED = 1
 TAINTED = 2
 CORDON = Taint("node.kubernetes.io/unschedulable")
-_NAME_FIELD = "metadata.name"
 
 
 def objections(placement: Placement, node: Node) -> int:
@@ -23,10 +22,7 @@ def objections(placement: Placement, node: Node) -> int:
     found = 0
     if node.unschedulable and not tolerated(CORDON, placement.tolerations):
         found += CORDONED
-    if any(
-        taint.effect in ("NoSchedule", "NoExecute") and not tolerated(taint, placement.tolerations)
-        for taint in node.taints
-    ):
+    if untolerated(node.taints, placement.tolerations) is not None:
         found += TAINTED
     return found
 
@@ -76,7 +72,7 @@ def named_nodes(placement: Placement) -> frozenset[str] | None:
 def _names_in(term: NodeTerm) -> frozenset[str] | None:
     listed: frozenset[str] | None = None
     for requirement in term.fields:
-        if requirement.key == _NAME_FIELD and requirement.operator == "In":
+        if requirement.key == NAME_FIELD and requirement.operator == "In":
             values = frozenset(requirement.values)
             listed = values if listed is None else listed & values
     return listed

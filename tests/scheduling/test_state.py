@@ -1,0 +1,142 @@
+"""The state: what comes in any order, twice or not at all, ends in the same sums."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headroom.core.objects import Key
+from headroom.core.resources import Resources
+from headroom.scheduling import nodes as tables
+from headroom.scheduling import tallies
+from headroom.scheduling.filters import feasible, feasible_on
+from headroom.scheduling.state import ClusterState
+from tests.scheduling.build import ZONE, cluster, near, node, pod, selector, spread
+
+
+def fits(state: ClusterState, cpu: int) -> bool:
+    return bool(feasible(pod("probe", cpu), state).nodes())
+
+
+def test_a_pod_may_be_seen_before_its_node() -> None:
+    state = cluster(pod("early", 600, node="a"), node("a", 1000))
+    assert fits(state, 400)
+    assert not fits(state, 401)
+
+
+def test_a_node_that_comes_back_still_has_its_pods() -> None:
+    state = cluster(node("a", 1000), pod("old", 600, node="a"))
+    state.remove_node("a")
+    assert feasible(pod("probe"), state).nodes() == []
+    state.set_node(node("a", 1000))
+    assert not fits(state, 401)
+
+
+def test_a_pod_seen_twice_counts_once_in_its_newest_form() -> None:
+    state = cluster(node("a", 1000), pod("old", 600, node="a"), pod("old", 200, node="a"))
+    assert fits(state, 800)
+    state.add_pod(pod("old", 200, node="a", phase="Failed"))
+    assert fits(state, 1000)
+    state.remove_pod(Key("default", "old"))
+    assert fits(state, 1000)
+
+
+def test_a_bound_pod_is_nominated_no_more() -> None:
+    state = cluster(node("a", 1000), node("b", 1000))
+    promised = pod("promised", 800)
+    state.nominate(promised, "a")
+    state.add_pod(promised, node="b")
+    assert feasible(pod("probe", 1000), state).nodes() == ["a"]
+
+
+def test_a_nomination_moves_with_its_pod() -> None:
+    state = cluster(node("a", 1000), node("b", 1000))
+    state.nominate(pod("promised", 800), "a")
+    state.nominate(pod("promised", 800), "b")
+    assert feasible(pod("probe", 1000), state).nodes() == ["a"]
+
+
+def test_a_nomination_to_an_unknown_node_harms_nobody() -> None:
+    state = cluster(node("a", 1000))
+    state.nominate(pod("promised", 800), "gone")
+    assert fits(state, 1000)
+
+
+def test_capacity_and_labels_may_change_under_the_pods() -> None:
+    state = cluster(node("a", 1000), pod("old", 600, node="a"))
+    state.set_node(node("a", 2000, labels={"disk": "ssd"}))
+    assert feasible(pod("probe", 1400, node_selector=(("disk", "ssd"),)), state).nodes() == ["a"]
+    state.set_node(node("a", 2000))
+    assert feasible(pod("probe", 1400, node_selector=(("disk", "ssd"),)), state).nodes() == []
+
+
+def test_a_resource_may_vanish_from_a_node() -> None:
+    state = cluster(node("a", extra={"example.com/gpu": 2}))
+    new = pod("probe", extra={"example.com/gpu": 1})
+    assert feasible(new, state).nodes() == ["a"]
+    state.set_node(replace(node("a"), allocatable=Resources({"cpu": 1, "pods": 1})))
+    assert feasible(new, state).nodes() == []
+
+
+def test_many_nodes_and_many_resources_make_the_arrays_grow() -> None:
+    state = ClusterState()
+    for index in range(200):
+        state.set_node(node(f"n{index}", extra={f"example.com/r{index % 20}": 1}))
+    new = pod("probe", extra={"example.com/r7": 1}, labels={"app": "web"})
+    assert len(feasible(new, state).nodes()) == 10
+    for index in range(200):
+        state.add_pod(pod(f"p{index}", labels={"app": "web"}, node=f"n{index}"))
+    apart = pod("probe", pod_anti_affinity=near(app="web"))
+    assert feasible(apart, state).nodes() == []
+    state.remove_pod(Key("default", "p150"))
+    assert feasible(apart, state).nodes() == ["n150"]
+
+
+def test_rows_of_nodes_that_are_gone_are_used_again() -> None:
+    state = ClusterState()
+    for index in range(1000):
+        state.set_node(node(f"n{index}"))
+        state.add_pod(pod(f"p{index}", node=f"n{index}"))
+        state.remove_node(f"n{index}")
+        state.remove_pod(Key("default", f"p{index}"))
+    assert state.table.capacity == 64
+
+
+def test_kept_answers_and_tallies_have_a_bound() -> None:
+    state = cluster(node("a", zone="x"), pod("old", labels={"app": "1"}, node="a"))
+    for index in range(2 * tables.MAX_ANSWERS):
+        feasible(pod("probe", node_selector=(("key", str(index)),)), state)
+        chosen = selector(app=str(index))
+        feasible(pod("probe", spread=(spread(ZONE, chosen=chosen),)), state)
+    assert len(state.table._answers) == tables.MAX_ANSWERS
+    assert len(state.pods._followed) == tallies.MAX_TALLIES
+    assert [len(group.followers) for group in state.pods._groups.values()] == [0]
+
+
+def test_domains_of_nodes_that_are_gone_are_forgotten() -> None:
+    state = ClusterState()
+    web = {"app": "web"}
+    for index in range(500):
+        state.set_node(node(f"n{index}", zone=f"z{index}"))
+        found = feasible(pod("probe", labels=web, spread=(spread(ZONE),)), state)
+        assert found.nodes() == [f"n{index}"]
+        state.remove_node(f"n{index}")
+    assert len(state._domains[ZONE].numbers) <= 2 * state.table.capacity + 1
+
+
+def test_a_guardians_room_is_tried_as_if_it_were_gone() -> None:
+    state = cluster(node("a", 1000), pod("guardian", 800, node="a"), pod("other", 200, node="a"))
+    owner = pod("owner", 800)
+    guardian = pod("guardian").key
+    assert feasible_on(owner, "a", state) == "Insufficient cpu"
+    assert feasible_on(owner, "a", state, {guardian}) is None
+    assert feasible_on(pod("owner", 801), "a", state, {guardian}) == "Insufficient cpu"
+    assert feasible_on(owner, "b", state, {guardian}) == "node b is not known"
+
+
+def test_a_latch_can_be_thought_away_with_the_guardian_it_covers() -> None:
+    state = cluster(node("a", 1000), pod("guardian", 1000, node="a"))
+    latch = pod("latch", 1000, priority=100)
+    state.nominate(latch, "a")
+    guardian = pod("guardian").key
+    assert feasible_on(pod("owner", 500), "a", state, {guardian}) == "Insufficient cpu"
+    assert feasible_on(pod("owner", 500), "a", state, {guardian, latch.key}) is None
