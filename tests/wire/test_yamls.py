@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headroom.wire import yamls_reading
@@ -213,6 +213,7 @@ VALUES = st.recursive(
 )
 
 
+@example([{"a": "\x85 \u2028 \u2029 \ufeff", "b\nc": "\r\n", "d": " \n ", "\t": "\x7f"}])
 @given(st.lists(st.dictionaries(WORDS, VALUES, max_size=4), max_size=3))
 def test_what_we_write_is_read_back_the_same(objects: list[dict[str, Any]]) -> None:
     objects = [{"kind": "Thing", **{k: v for k, v in o.items() if k != "kind"}} for o in objects]
@@ -223,7 +224,7 @@ def test_what_we_write_is_read_back_the_same(objects: list[dict[str, Any]]) -> N
 
 def test_words_that_kubectl_misreads_are_quoted_and_long_texts_are_blocks() -> None:
     assert dump({"a": "y", "b": "0o17", "c": ["two\nlines\n"]}) == (
-        "a: 'y'\nb: '0o17'\nc:\n  - |\n    two\n    lines\n"
+        "a: 'y'\nb: '0o17'\nc:\n- |\n  two\n  lines\n"
     )
 
 

@@ -30,10 +30,14 @@ class Document:
 
     source: str
     index: int
-    line: int
     data: dict[str, Any]
     lines: Lines = field(repr=False, compare=False)
     prefix: str = ""
+
+    @property
+    def line(self) -> int:
+        """The line where the object begins."""
+        return self.lines.find(self.prefix)
 
     def line_of(self, path: str) -> int:
         """Return the line where a field of this object stands, or that of its nearest parent."""
@@ -69,7 +73,7 @@ def _load_json(text: str, source: str) -> list[Document] | None:
         while position < len(text):
             data, end = decoder.raw_decode(text, position)
             lines = Lines.of_text(text[position:end], 1 + text.count("\n", 0, position))
-            documents.append(Document(source, len(documents) + 1, lines.first, data, lines))
+            documents.append(Document(source, len(documents) + 1, data, lines))
             position = _skip_space(text, end)
     except (ValueError, RecursionError):
         return None
@@ -107,7 +111,7 @@ def _load_yaml(text: str, source: str) -> list[Document]:
                 raise ManifestError(
                     source, index, lines.first, "", "not an object: fields with names are expected"
                 )
-            documents.append(Document(source, index, lines.first, data, lines))
+            documents.append(Document(source, index, data, lines))
             index += 1  # A syntax error that follows is of the next document.
     except yaml.YAMLError as trouble:
         raise _syntax_error(source, index, trouble) from trouble
@@ -137,8 +141,7 @@ def _flatten(document: Document) -> Iterator[Document]:
             # A PodList as the API server answers it leaves this to the list.
             named = {"apiVersion": document.data.get("apiVersion"), "kind": kind[: -len("List")]}
             data = {**named, **item}
-        line = document.lines.find(prefix)
-        yield from _flatten(replace(document, data=data, prefix=prefix, line=line))
+        yield from _flatten(replace(document, data=data, prefix=prefix))
 
 
 def _join(path: str, name: str) -> str:

@@ -14,6 +14,7 @@ import yaml
 from headroom.errors import HeadroomError
 
 _STEP = re.compile(r"\[([^\]]*)\]|([^.\[\]]+)")
+_FASTEST = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SIMPLE = re.compile(r"[^.\[\]]+")
 
 
@@ -75,7 +76,7 @@ class Lines:
     def _node(self) -> yaml.Node | None:
         if self._root is None and self._text:
             try:
-                self._root = yaml.compose(self._text, Loader=yaml.SafeLoader)
+                self._root = yaml.compose(self._text, Loader=_FASTEST)
             except yaml.YAMLError:  # JSON that is not quite YAML: the first line must do.
                 self._text = ""
         return self._root

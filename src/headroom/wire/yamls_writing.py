@@ -13,15 +13,20 @@ import yaml
 
 from headroom.wire.yamls_reading import PLAIN_WORDS
 
+try:
+    from yaml import CSafeDumper as _BaseDumper
+except ImportError:  # PyYAML without libyaml: slower, the same text.
+    from yaml import SafeDumper as _BaseDumper  # type: ignore[assignment]  # same interface
 
-class _Dumper(yaml.SafeDumper):
+# Line ends of Unicode that are none in JSON; left bare they would be read back as spaces.
+_ODD_BREAKS = ("\x85", "\u2028", "\u2029")
+
+
+class _Dumper(_BaseDumper):
     """PyYAML's writer, with quotes also where kubectl needs them and no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, indentless=False)
 
 
 for _tag, _pattern, _first in PLAIN_WORDS:
@@ -30,6 +35,8 @@ for _tag, _pattern, _first in PLAIN_WORDS:
 
 def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
     style = "|" if "\n" in value.strip("\n") else None
+    if any(odd in value for odd in _ODD_BREAKS):
+        style = '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
