@@ -39,7 +39,8 @@ from headroom.wire.pinning import pinned_to
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 CONTAINER = "pause"
 _PAUSE_USER = 65535
-_CARRIED = ("nodeSelector", "tolerations", "topologySpreadConstraints", "runtimeClassName")
+_CARRIED = ("nodeSelector", "tolerations", "topologySpreadConstraints")
+_RUNTIME = ("runtimeClassName", "overhead")
 
 Json = dict[str, Any]
 
@@ -152,8 +153,8 @@ def _placing(action: CreateGuardian, spec: Json) -> Json:
     placing["schedulerName"] = (
         named if named != SCHEDULER_NAME and named else DEFAULT_SCHEDULER_NAME
     )
-    if spec.get("overhead"):
-        placing["overhead"] = spec["overhead"]
+    if _carries_overhead(action, spec):
+        placing |= {field: spec[field] for field in _RUNTIME if spec.get(field)}
     affinity = _mapping(spec.get("affinity"))
     if action.bound:
         placing["nodeName"] = action.node
@@ -164,9 +165,20 @@ def _placing(action: CreateGuardian, spec: Json) -> Json:
     return placing
 
 
+def _carries_overhead(action: CreateGuardian, spec: Json) -> bool:
+    """Whether the template's overhead is known and part of what the guardian is to keep.
+
+    A runtime class whose overhead the template does not state would make the guardian larger than
+    it should be, because the API server adds it.
+    """
+    overhead = overhead_of(spec)
+    return bool(overhead) and overhead.fits_in(action.requests)
+
+
 def _guardian_container(action: CreateGuardian, spec: Json, image: str) -> Json:
-    # The API server adds the overhead to what containers ask for, so it must not be in both.
-    requests = action.requests.minus(overhead_of(spec))
+    requests = action.requests
+    if _carries_overhead(action, spec):
+        requests = requests.minus(overhead_of(spec))
     container = _container(image, requests)
     ports = action.hold.template.pod.placement.ports
     if ports:
