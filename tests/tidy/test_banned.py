@@ -24,6 +24,8 @@ REGISTRY_HOST = re.compile(
     r"https?://[^\s\"'<>)]*(?:pypi|pythonhosted|artifact|nexus|jfrog|proxy\.golang|goproxy)[^\s\"'<>)]*",
     re.I,
 )
+# A real control plane has its own pace; what waits for it may poll.
+REAL = ("tests/e2e/", "tests/contract/kube_", "tests/testbed/")
 # A person acts on an exception net only where the process would otherwise die.
 DRIVERS = {"src/headroom/cli/errors.py", "src/headroom/runtime/operator.py"}
 
@@ -105,7 +107,7 @@ def test_no_test_patches_or_sleeps() -> None:
         or _is_call(node, "time", "sleep")
         or _is_positive_sleep(node)
     ]
-    assert [place for place in found if not place.startswith("tests/e2e/")] == []
+    assert [place for place in found if not place.startswith(REAL)] == []
 
 
 def test_the_names_of_tests_are_claims() -> None:

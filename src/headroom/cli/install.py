@@ -1,12 +1,12 @@
 """`headroom install` and `uninstall`: everything the operator needs, applied or printed.
 
 Server-side apply under a field manager of our own, so that it can be repeated, and changes that
-others made to other fields stay. Uninstalling keeps the CRDs unless asked: with them go all Holds.
+others made to other fields stay. Uninstalling keeps the CRDs unless asked (with them go all Holds),
+and always the namespace (others may live there too).
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,6 +51,8 @@ def install(
     if dry_run:
         put(documents(objects))
         return
+    import asyncio
+
     from headroom.cli.applying import apply_all
 
     asyncio.run(apply_all(objects, str(kubeconfig or ""), context))
@@ -70,22 +72,22 @@ def uninstall(
     from headroom.wire.manifests import Installation
 
     everything = _objects(Installation(image=DEFAULT_IMAGE, namespace=namespace))
-    objects = [item for item in reversed(everything) if crds or not _is_definition(item)]
+    stays = {"Namespace"} if crds else {"Namespace", "CustomResourceDefinition"}
+    objects = [item for item in reversed(everything) if item["kind"] not in stays]
     if dry_run:
         put(documents(objects))
         return
+    import asyncio
+
     from headroom.cli.applying import delete_all
 
     asyncio.run(delete_all(objects, str(kubeconfig or ""), context))
+    say(f"namespace {namespace} stays: others may live there too")
     if not crds:
-        say("the CRDs, Holds and their guardians stay; --crds takes them away too")
+        say("the CRDs, Holds and their guardians stay: --crds takes them away too")
 
 
 def _objects(installation: Installation) -> Sequence[Json]:
     from headroom.wire.manifests import install_objects
 
     return install_objects(installation)
-
-
-def _is_definition(item: Json) -> bool:
-    return bool(item["kind"] == "CustomResourceDefinition")

@@ -33,6 +33,7 @@ from headroom.runtime.http import Address, Health, HttpServer
 from headroom.runtime.logs import LogEvent, get_logger
 from headroom.runtime.metrics import Metrics
 from headroom.runtime.operator import Operator
+from headroom.wire.kinds import NAMESPACES
 
 DEFAULT_NAMESPACE = "headroom-system"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -70,8 +71,8 @@ class Replica:
     """One replica of the operator and everything around it."""
 
     def __init__(self, settings: Settings) -> None:
-        self._client = Client(settings.access)
         self._home = settings.home
+        self._client = Client(settings.access)
         self._cluster = KubeCluster(self._client)
         self._health = Health()
         metrics, clock = Metrics(__version__), WallClock()
@@ -102,6 +103,7 @@ class Replica:
                 log.info(LogEvent.HTTP_LISTENING, address=await self._listen(self._http))
             with self._stopping_on_signals():
                 await prepare(self._client, self._home)
+                await self._check_home()
                 await self._operator.run()
         finally:
             if self._http is not None:
@@ -109,6 +111,15 @@ class Replica:
             await self._client.close()
         self._judge_the_end()
         log.info(LogEvent.STOPPED)
+
+    async def _check_home(self) -> None:
+        """Without its namespace there can be no Lease, and so nobody would ever lead."""
+        answer = await self._client.send("GET", NAMESPACES.path(name=self._home), repeatable=True)
+        if answer.status == 404:
+            raise Misuse(
+                f"namespace {self._home} is missing and cannot be made, and the Lease is to live there",
+                f"kubectl create namespace {self._home}, or choose another with --namespace",
+            )
 
     async def _listen(self, http: HttpServer) -> Address:
         try:
