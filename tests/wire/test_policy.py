@@ -40,14 +40,14 @@ def test_it_looks_for_every_form_of_key_that_owner_rules_have() -> None:
         return LabelSelector((Requirement(key, operator, values),))
 
     rules = [
-        OwnerRule(object=ObjectMatch(name="x")),
-        OwnerRule(controller=ControllerMatch(name="x")),
-        OwnerRule(selector=selector("x", "In", "y")),
-        OwnerRule(selector=selector("x", "Exists")),
-        OwnerRule(selector=selector("x", "NotIn", "y")),
+        OwnerRule(object=ObjectMatch(name="zz")),
+        OwnerRule(controller=ControllerMatch(name="zz")),
+        OwnerRule(selector=selector("zz", "In", "y")),
+        OwnerRule(selector=selector("zz", "Exists")),
+        OwnerRule(selector=selector("zz", "NotIn", "y")),
         OwnerRule(priority_at_least=5),
     ]
-    forms = {key.split("x")[0] for rule in rules for key in index_keys(rule)}
+    forms = {key.split("zz")[0] for rule in rules for key in index_keys(rule)}
     expression = POLICY["spec"]["matchConditions"][-1]["expression"]
     assert forms == {"name:", "controller:", "label:", "exists:", "*"}
     assert all(f"'{form}'" in expression for form in sorted(forms))

@@ -158,7 +158,7 @@ class Reader:
 
 
 def _number(text: str) -> int | float | None:
-    """Read a number as Go does, and write it as Go's JSON does: whole floats become integers."""
+    """Read a number as Go does, and keep it as Go's JSON does: whole ones that fit are integers."""
     plain = text.replace("_", "").lower()
     sign = -1 if plain.startswith("-") else 1
     digits = plain.lstrip("+-")
@@ -169,7 +169,7 @@ def _number(text: str) -> int | float | None:
     except ValueError:
         pass
     else:
-        if -(2**63) <= whole < 2**64:
+        if -(2**63) <= whole < 2**63:
             return whole
     try:
         value = float(plain)
@@ -177,4 +177,4 @@ def _number(text: str) -> int | float | None:
         return None
     if value != value or value in (float("inf"), float("-inf")):
         return None
-    return int(value) if value.is_integer() and abs(value) < 1e21 else value
+    return int(value) if value.is_integer() and abs(value) < 2**63 else value

@@ -1,0 +1,45 @@
+"""Bringing our objects into a real control plane, and waiting for what becomes true by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from headroom.wire.yamls_writing import dump_all
+from testbed.api import ApiFailure
+from testbed.controlplane import ControlPlane
+
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_POLL_S = 0.05
+
+
+def until(what: str, true: Callable[[], bool], *, seconds: float = 30.0) -> None:
+    """Ask again and again until it is true; a server has its own pace."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"after {seconds:g} s still not: {what}")
+        time.sleep(_POLL_S)
+
+
+def install(plane: ControlPlane, objects: Iterable[Mapping[str, Any]]) -> None:
+    """Apply the objects, and return once every kind among them is served."""
+    made = list(objects)
+    plane.kubectl("apply", "--server-side", "-f", "-", input=dump_all(made))
+    definitions = [each for each in made if each["kind"] == "CustomResourceDefinition"]
+    until("all our kinds are served", lambda: all(_served(plane, crd) for crd in definitions))
+
+
+def _served(plane: ControlPlane, crd: Mapping[str, Any]) -> bool:
+    spec = crd["spec"]
+    version = spec["versions"][0]["name"]
+    status = plane.api.get(f"{_CRDS}/{crd['metadata']['name']}").get("status") or {}
+    conditions = {each["type"]: each["status"] for each in status.get("conditions") or ()}
+    if conditions.get("Established") != "True":
+        return False
+    try:
+        plane.api.get(f"/apis/{spec['group']}/{version}/{spec['names']['plural']}")
+    except ApiFailure:
+        return False
+    return True
