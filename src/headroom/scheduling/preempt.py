@@ -9,7 +9,7 @@ best effort: they order the victims but forbid nothing. Below: `filters` and `tu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from headroom.core.objects import Key, LabelSelector, Pod
@@ -42,13 +42,15 @@ class Budget:
 class Preemption:
     """Make room on `node` by evicting `victims`, most important first.
 
-    `outbid` are less important pods nominated to the node, which lose their nomination.
+    `outbid` are less important pods nominated to the node, which lose their nomination. `minima`
+    are all nodes on which as little is lost; kube-scheduler takes any of them.
     """
 
     node: str
     victims: tuple[Pod, ...]
     violations: int = 0
     outbid: tuple[Pod, ...] = ()
+    minima: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def preempt(
             for reason in spared:
                 refused[reason] = refused.get(reason, 0) + 1
     if candidates:
-        return min(candidates, key=_harm)
+        return _least_harmful(candidates)
     unseen = state.table.count - seen
     if unseen:
         refused[NOT_HELPFUL] = unseen
@@ -203,13 +205,20 @@ def _preemption(found: Feasibility, row: int, spared: _Spared) -> Preemption:
     return Preemption(name, spared.victims, spared.violations, tuple(outbid))
 
 
-def _harm(one: Preemption) -> tuple[int, int, int, int, float, str]:
-    """Order candidates from the least harmful, as kube-scheduler does, and last by name.
+def _least_harmful(candidates: Iterable[Preemption]) -> Preemption:
+    """Choose the candidate that costs least; among equals, the first by name."""
+    ordered = sorted(candidates, key=lambda one: (_harm(one), one.node))
+    least = _harm(ordered[0])
+    minima = tuple(one.node for one in ordered if _harm(one) == least)
+    return replace(ordered[0], minima=minima)
+
+
+def _harm(one: Preemption) -> tuple[int, int, int, int, float]:
+    """Say what a candidate costs, as kube-scheduler compares it.
 
     The later the most important victims have started, the less is lost.
     """
     highest = one.victims[0].priority
     started = min(pod.started or NOT_STARTED for pod in one.victims if pod.priority == highest)
     total = sum(pod.priority + PRIORITY_OFFSET for pod in one.victims)
-    lateness = -started.timestamp()
-    return one.violations, highest, total, len(one.victims), lateness, one.node
+    return one.violations, highest, total, len(one.victims), -started.timestamp()

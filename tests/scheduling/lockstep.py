@@ -1,0 +1,188 @@
+"""The real kube-scheduler and ours side by side: the same pod to both, one at a time.
+
+After each step the real choice must be among ours, and is then taken over, so that one tie does not
+make all later steps differ. Scores are compared too: kube-scheduler logs them at verbosity 10.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from headroom.core.objects import Key, Pod
+from headroom.scheduling.choose import Chosen, Profile, Unschedulable, choose
+from headroom.scheduling.preempt import Budget, Preemption, explanation, preempt
+from headroom.scheduling.scores import Scores
+from headroom.scheduling.state import ClusterState
+from headroom.wire.decode import pod_from
+from testbed.api import Api
+
+Json = dict[str, Any]
+T = TypeVar("T")
+ALL_NODES = Profile(percentage=100)
+SCORED = re.compile(
+    r'"Plugin scored node for pod" pod="(?P<pod>[^"]+)" plugin="(?P<plugin>[^"]+)" '
+    r'node="(?P<node>[^"]+)" score=(?P<score>-?\d+)'
+)
+SCHEDULER_CONFIG = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+parallelism: 1
+percentageOfNodesToScore: 100
+leaderElection: {{leaderElect: false}}
+clientConnection: {{kubeconfig: {kubeconfig}, qps: 1000, burst: 2000}}
+"""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the real scheduler did with a pod: bound it, or said why not."""
+
+    pod: Json
+    node: str = ""
+    message: str = ""
+    nominated: str = ""
+
+
+@dataclass
+class Lockstep:
+    api: Api
+    log: Path
+    state: ClusterState = field(default_factory=ClusterState)
+    budgets: list[Budget] = field(default_factory=list)
+    compared_scores: int = 0
+    outcomes: dict[str, int] = field(default_factory=dict)
+    _read: int = 0
+
+    def step(self, manifest: Json) -> Pod:
+        """Give a pod to both and compare; the pod is returned as it ended, bound or not."""
+        path = pods_path(manifest["metadata"]["namespace"])
+        created = self.api.create(path, manifest)
+        pod = pod_from(created)
+        ours = choose(pod, self.state, profile=ALL_NODES)
+        seen = self._watch(f"{path}/{pod.key.name}")
+        if seen.node and isinstance(ours, Chosen):
+            self._note("bound")
+            self._compare_scores(pod, ours)
+            assert seen.node in ours.maxima, f"chose {seen.node}, ours {ours.maxima}"
+            return self._adopt(seen.pod)
+        assert isinstance(ours, Unschedulable), f"said {seen.message!r}, ours chose {ours}"
+        outcome = preempt(pod, self.state, self.budgets, ours.feasibility)
+        if seen.node or seen.nominated:
+            assert isinstance(outcome, Preemption), f"preempted {seen}, ours {outcome}"
+            return self._adopt_preemption(pod, outcome)
+        assert seen.message == explanation(ours.feasibility, outcome)
+        self._note("unschedulable")
+        self.delete(pod.key)
+        return pod
+
+    def delete(self, key: Key) -> None:
+        self.api.delete(f"{pods_path(key.namespace)}/{key.name}")
+        self.state.remove_pod(key)
+        self.state.unnominate(key)
+        settle()
+
+    def _watch(self, path: str) -> Seen:
+        """Wait until the real scheduler has dealt with a pod."""
+
+        def look() -> Seen | None:
+            pod = self.api.get(path)
+            node = pod["spec"].get("nodeName", "")
+            if node:
+                return Seen(pod, node)
+            for condition in pod["status"].get("conditions", ()):
+                if condition["type"] == "PodScheduled" and condition["status"] == "False":
+                    nominated = pod["status"].get("nominatedNodeName", "")
+                    return Seen(pod, "", condition.get("message", ""), nominated)
+            return None
+
+        return eventually(look, f"{path} is scheduled or not")
+
+    def _adopt(self, bound: Json) -> Pod:
+        pod = pod_from(bound)
+        self.state.add_pod(pod)
+        return pod
+
+    def _adopt_preemption(self, pod: Pod, ours: Preemption) -> Pod:
+        path = f"{pods_path(pod.key.namespace)}/{pod.key.name}"
+
+        def bound() -> Json | None:
+            found = self.api.get(path)
+            return found if found["spec"].get("nodeName") else None
+
+        final = eventually(bound, f"{pod.key} is bound after preemption")
+        node = final["spec"]["nodeName"]
+        assert node in ours.minima, f"preempted on {node}, ours on {ours.minima}"
+        left = {
+            Key(one["metadata"]["namespace"], one["metadata"]["name"])
+            for one in self.api.items("/api/v1/pods")
+        }
+        gone = [one for one in self.state.pods_on(node) if one.key not in left]
+        if node == ours.node:
+            victims = sorted(str(one.key) for one in ours.victims)
+            assert sorted(str(one.key) for one in gone) == victims
+        self._note("preempted" if node == ours.node else "preempted elsewhere, as good")
+        for one in gone:
+            self.state.remove_pod(one.key)
+        settle()
+        return self._adopt(final)
+
+    def _compare_scores(self, pod: Pod, ours: Chosen) -> None:
+        real = self._scores_of(pod)
+        if ours.scores is None:
+            assert real == {}, f"scored {real}, ours had one node only"
+            return
+        mine = by_name(ours.scores, self.state)
+        for (plugin, node), score in sorted(real.items()):
+            assert mine.get((plugin, node), 0) == score, (
+                f"{plugin} of {node}: real {score}, ours {mine.get((plugin, node), 0)}"
+            )
+            self.compared_scores += 1
+        assert {node for _, node in real} == {node for _, node in mine}
+
+    def _scores_of(self, pod: Pod) -> dict[tuple[str, str], int]:
+        """Read what the real scheduler has logged since the last step."""
+        with self.log.open(encoding="utf-8", errors="replace") as lines:
+            lines.seek(self._read)
+            text = lines.read()
+            self._read = lines.tell()
+        return {
+            (found["plugin"], found["node"]): int(found["score"])
+            for found in SCORED.finditer(text)
+            if found["pod"] == str(pod.key)
+        }
+
+    def _note(self, outcome: str) -> None:
+        self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
+
+
+def by_name(scores: Scores, state: ClusterState) -> dict[tuple[str, str], int]:
+    """Give each plugin's weighted score by the node's name."""
+    names = [state.table.name(row) for row in scores.rows.tolist()]
+    return {
+        (plugin, name): score
+        for plugin, part in scores.parts.items()
+        for name, score in zip(names, part.tolist(), strict=True)
+    }
+
+
+def pods_path(namespace: str) -> str:
+    return f"/api/v1/namespaces/{namespace}/pods"
+
+
+def eventually(look: Callable[[], T | None], what: str, timeout_s: float = 30.0) -> T:
+    """Look again and again until there is something to see."""
+    deadline = time.monotonic() + timeout_s
+    while (found := look()) is None:
+        assert time.monotonic() < deadline, f"not within {timeout_s:g} s: {what}"
+        time.sleep(0.005)
+    return found
+
+
+def settle() -> None:
+    """Let the real scheduler hear of a change that it does not make itself."""
+    time.sleep(0.05)
