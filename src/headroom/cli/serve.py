@@ -117,7 +117,7 @@ class Replica:
         answer = await self._client.send("GET", NAMESPACES.path(name=self._home), repeatable=True)
         if answer.status == 404:
             raise Misuse(
-                f"namespace {self._home} is missing and cannot be made, and the Lease is to live there",
+                f"namespace {self._home} of the Lease is missing and cannot be made",
                 f"kubectl create namespace {self._home}, or choose another with --namespace",
             )
 

@@ -1,0 +1,72 @@
+"""What would be installed, printed; every kind of it has a path."""
+
+from __future__ import annotations
+
+import pytest
+
+from headroom.cli.applying import path_of
+from headroom.wire.manifests import Installation, install_objects
+from headroom.wire.yamls import load
+from tests.cli.commands import headroom
+
+
+def kinds(text: str) -> list[str]:
+    return [str(item.data["kind"]) for item in load(text, "stdout")]
+
+
+def test_a_dry_run_prints_everything_and_touches_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    finished = headroom(capsys, "install", "--dry-run", "--kubeconfig", "/nonexistent")
+    assert finished.code == 0
+    printed = kinds(finished.out)
+    assert printed[0] == "CustomResourceDefinition"
+    assert {"PriorityClass", "ClusterRole", "Deployment", "MutatingAdmissionPolicy"} <= set(printed)
+
+
+def test_the_policy_can_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    finished = headroom(capsys, "install", "--dry-run", "--no-policy")
+    assert "MutatingAdmissionPolicy" not in kinds(finished.out)
+
+
+def test_the_image_and_the_namespace_are_those_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    finished = headroom(
+        capsys, "install", "--dry-run", "--image", "mine/headroom:7", "-n", "capacity"
+    )
+    deployment = next(
+        item.data for item in load(finished.out, "stdout") if item.data["kind"] == "Deployment"
+    )
+    container = deployment["spec"]["template"]["spec"]["containers"][0]
+    assert (deployment["metadata"]["namespace"], container["image"]) == (
+        "capacity",
+        "mine/headroom:7",
+    )
+
+
+def test_every_object_of_an_installation_has_a_path() -> None:
+    for item in install_objects(Installation(image="x")):
+        assert path_of(item).endswith(f"/{item['metadata']['name']}")
+
+
+def test_uninstalling_keeps_holds_and_the_namespace_unless_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kept = kinds(headroom(capsys, "uninstall", "--dry-run").out)
+    assert not {"Namespace", "CustomResourceDefinition"} & set(kept)
+    everything = kinds(headroom(capsys, "uninstall", "--dry-run", "--crds").out)
+    assert everything[-1] == "CustomResourceDefinition"
+    assert "Namespace" not in everything
+
+
+def test_the_crds_are_printed_for_kubectl(capsys: pytest.CaptureFixture[str]) -> None:
+    finished = headroom(capsys, "crds")
+    assert finished.code == 0
+    assert set(kinds(finished.out)) == {"CustomResourceDefinition"}
+
+
+def test_an_unknown_dialect_is_misuse(capsys: pytest.CaptureFixture[str]) -> None:
+    finished = headroom(capsys, "crds", "--dialect", "klingon")
+    assert finished.code == 2
+    assert "klingon" in finished.err
