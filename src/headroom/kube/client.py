@@ -24,7 +24,7 @@ from headroom import __version__
 from headroom.kube.access import Access
 from headroom.kube.answers import Answer, refusal, retry_after
 from headroom.kube.credentials import Credentials, Grant
-from headroom.kube.errors import CannotReach, Unauthorized, Uncertain
+from headroom.kube.errors import CannotReach, Unauthorized, Uncertain, Untrusted
 from headroom.kube.tls import tls_context
 from headroom.kube.transport import TRANSPORT_ERRORS, translated
 
@@ -87,6 +87,8 @@ class Client:
             trouble: CannotReach | None = None
             try:
                 answer = await self._authorized(method, url, body, content_type)
+            except Untrusted:
+                raise
             except Uncertain as error:
                 if not repeatable:
                     raise

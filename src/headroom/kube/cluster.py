@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 
 import msgspec
@@ -76,7 +76,7 @@ class KubeCluster:
                 "check the server address in the kubeconfig",
             ) from error
 
-    async def watch(self) -> AsyncIterator[Event]:
+    async def watch(self) -> AsyncGenerator[Event, None]:
         """Tell everything that is there, then `Synced`, then every change, for ever."""
         queue: Batches = asyncio.Queue(QUEUED_BATCHES)
         informers = asyncio.ensure_future(self._run_informers(queue))

@@ -2,7 +2,8 @@
 
     KubeError
     ├── ConfigError       a kubeconfig that is missing, malformed or contradicts itself  (exit 2)
-    ├── CannotReach       no answer: wrong address, TLS, timeout, connection lost        (exit 3)
+    ├── CannotReach       no answer: wrong address, timeout, connection lost             (exit 3)
+    │   ├── Untrusted     TLS says no: asking again at once cannot help
     │   └── Uncertain     the request was sent, and nobody knows whether it happened
     │       └── Silence   the connection stands, but nothing comes
     └── Refused           the server answered, and said no                               (exit 3)
@@ -33,6 +34,10 @@ class ConfigError(KubeError):
 
 class CannotReach(KubeError):
     """No usable answer, and the request was surely not carried out."""
+
+
+class Untrusted(CannotReach):
+    """The server's certificate, or its TLS, is not what we were told to expect."""
 
 
 class Uncertain(CannotReach):

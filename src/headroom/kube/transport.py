@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 import aiohttp
 
 from headroom.kube.access import Access
-from headroom.kube.errors import CannotReach, ConfigError, KubeError, Silence, Uncertain
+from headroom.kube.errors import CannotReach, ConfigError, KubeError, Silence, Uncertain, Untrusted
 
 TRANSPORT_ERRORS = (aiohttp.ClientError, asyncio.TimeoutError, OSError)
 
@@ -20,12 +21,12 @@ def translated(error: BaseException, access: Access) -> KubeError:
     where = f"{server} ({access.origin})" if access.origin else server
     match error:
         case aiohttp.ClientConnectorCertificateError():
-            return CannotReach(
+            return Untrusted(
                 f"{where}: its certificate is not trusted: {_certificate_reason(error)}",
                 "set certificate-authority (or tls-server-name) in the kubeconfig",
             )
         case aiohttp.ClientConnectorSSLError():
-            return CannotReach(f"{where}: TLS failed: {error.os_error}", "does it speak https?")
+            return Untrusted(f"{where}: TLS failed: {error.os_error}", "does it speak https?")
         case aiohttp.ClientProxyConnectionError():
             proxy = access.endpoint.proxy
             return CannotReach(
@@ -55,7 +56,10 @@ def translated(error: BaseException, access: Access) -> KubeError:
 
 
 def _os_reason(error: aiohttp.ClientConnectorError) -> str:
-    return error.os_error.strerror or str(error.os_error) or type(error.os_error).__name__
+    cause = error.os_error
+    if cause.errno is not None and cause.errno > 0:  # asyncio words these its own way
+        return os.strerror(cause.errno)
+    return cause.strerror or str(cause) or type(cause).__name__
 
 
 def _certificate_reason(error: aiohttp.ClientConnectorCertificateError) -> str:
