@@ -5,8 +5,10 @@
 Each decoder runs in a process of its own (`decode_one`), on the same bytes (`pods`). The official
 client is no dependency of ours: `pip install -r bench/requirements.txt` puts it into an environment
 of its own, whose interpreter `--client-python` names. Aim: a tenth of its CPU and of its memory.
+PEAK includes the list's own text, which all of them read whole; KEPT is what stays afterwards.
 
-Baseline, 2 shared cores, Python 3.11: see BASELINE below.
+Baseline (2 shared cores, Python 3.11, kubernetes 37.0.2; 20,000 pods, 131 MB):
+headroom 0.81 s, 146 MB, 15 MB; json.loads 4.6, 5.7 and 47 times; official 32, 16 and 150 times.
 """
 
 from __future__ import annotations
