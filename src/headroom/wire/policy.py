@@ -79,7 +79,8 @@ def _policy() -> Json:
         "spec": {
             # Whatever goes wrong here, the pod is created as it was asked for.
             "failurePolicy": "Ignore",
-            # Others may add labels after us; the pod is then looked up again, and gated once.
+            # Should somebody's later patch drop the gate, it is put back. A pod that did not match
+            # is not looked at again: labels that others add on the way do not count.
             "reinvocationPolicy": "IfNeeded",
             "paramKind": {"apiVersion": API_VERSION, "kind": CLAIM_INDEXES.kind},
             "matchConstraints": {
