@@ -1,0 +1,1 @@
+"""The embedded API server: kinds, storage, admission, pod rules, patches and watch feeds."""

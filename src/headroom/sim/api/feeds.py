@@ -1,0 +1,88 @@
+"""Watch streams: what changed, in order, a moment later.
+
+Every actor learns of changes through a feed of its own, as over the network: each with its own
+small, seeded delay, the order within a stream always kept. A feed can be held back to play a slow
+or broken connection; what was held back arrives, in order, when it is let go.
+"""
+
+from __future__ import annotations
+
+from asyncio import TimerHandle
+from collections import deque
+from collections.abc import Callable, Sequence
+from random import Random
+
+from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.loop import DIGITS, VirtualLoop
+
+
+class Jitter:
+    """Seeded delays, even between two bounds."""
+
+    def __init__(self, name: str, seed: int, bounds: tuple[float, float]) -> None:
+        self._random = Random(f"{seed}/{name}")
+        self._low, self._high = bounds
+
+    def __call__(self) -> float:
+        return self._random.uniform(self._low, self._high)
+
+
+class Feed:
+    """One ordered stream of the changes of some kinds."""
+
+    def __init__(
+        self,
+        loop: VirtualLoop,
+        store: Store,
+        kinds: Sequence[str],
+        delay: Jitter,
+        deliver: Callable[[Change], None],
+    ) -> None:
+        self._loop = loop
+        self._store = store
+        self._kinds = tuple(kinds)
+        self._delay = delay
+        self._deliver = deliver
+        self._waiting: deque[tuple[float, Change]] = deque()
+        self._timer: TimerHandle | None = None
+        self._last = 0.0
+        self._held = False
+        for kind in self._kinds:
+            store.listen(kind, self._push)
+
+    def replay(self) -> None:
+        """Tell what is there now, as the list before a watch does."""
+        for kind in self._kinds:
+            for obj in self._store.list(kind):
+                self._push(Change(Verb.ADDED, obj, None))
+
+    def hold(self) -> None:
+        """Deliver nothing until `release`."""
+        self._held = True
+
+    def release(self) -> None:
+        self._held = False
+        self._arm()
+
+    def close(self) -> None:
+        for kind in self._kinds:
+            self._store.silence(kind, self._push)
+        self._waiting.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _push(self, change: Change) -> None:
+        self._last = max(self._last, round(self._loop.time() + self._delay(), DIGITS))
+        self._waiting.append((self._last, change))
+        self._arm()
+
+    def _arm(self) -> None:
+        if self._timer is None and self._waiting and not self._held:
+            self._timer = self._loop.call_at(self._waiting[0][0], self._flush)
+
+    def _flush(self) -> None:
+        self._timer = None
+        while self._waiting and not self._held and self._waiting[0][0] <= self._loop.time():
+            self._deliver(self._waiting.popleft()[1])
+        self._arm()

@@ -1,0 +1,109 @@
+"""The kinds that the embedded API server serves, and how far each is modelled.
+
+A kind is alive (an actor of the simulator acts on it), inert (kept and shown, but nothing acts on
+it: the run says so) or refused, because leaving it out silently would mislead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from headroom.wire import kinds as wire
+from headroom.wire.kinds import Resource
+
+
+class Depth(Enum):
+    """How far a kind is modelled."""
+
+    ALIVE = "alive"
+    INERT = "inert"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind: where it lives, whether its status is a subresource, and how far we model it."""
+
+    resource: Resource
+    depth: Depth = Depth.ALIVE
+    has_status: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.resource.kind
+
+    @property
+    def namespaced(self) -> bool:
+        return self.resource.namespaced
+
+    @property
+    def title(self) -> str:
+        """`Deployment.apps`, as the API server's validation errors write it."""
+        return f"{self.name}.{self.resource.group}" if self.resource.group else self.name
+
+
+NAMESPACE = Kind(wire.NAMESPACES)
+NODE = Kind(wire.NODES)
+POD = Kind(wire.PODS)
+EVENT = Kind(wire.EVENTS, has_status=False)
+PRIORITY_CLASS = Kind(wire.PRIORITY_CLASSES, has_status=False)
+HOLD = Kind(wire.HOLDS)
+CLAIM_INDEX = Kind(wire.CLAIM_INDEXES, has_status=False)
+QUOTA = Kind(Resource("", "v1", "resourcequotas", "ResourceQuota"))
+DEPLOYMENT = Kind(Resource("apps", "v1", "deployments", "Deployment"))
+REPLICA_SET = Kind(Resource("apps", "v1", "replicasets", "ReplicaSet"))
+DISRUPTION_BUDGET = Kind(
+    Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"), Depth.INERT
+)
+
+_ALIVE = (
+    NAMESPACE,
+    NODE,
+    POD,
+    EVENT,
+    PRIORITY_CLASS,
+    HOLD,
+    CLAIM_INDEX,
+    QUOTA,
+    DEPLOYMENT,
+    REPLICA_SET,
+)
+
+_RBAC = "rbac.authorization.k8s.io"
+_INERT = (
+    Resource("", "v1", "configmaps", "ConfigMap"),
+    Resource("", "v1", "secrets", "Secret"),
+    Resource("", "v1", "services", "Service"),
+    Resource("", "v1", "serviceaccounts", "ServiceAccount"),
+    Resource("", "v1", "limitranges", "LimitRange"),
+    Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"),
+    Resource("", "v1", "persistentvolumes", "PersistentVolume", namespaced=False),
+    Resource("networking.k8s.io", "v1", "ingresses", "Ingress"),
+    Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"),
+    Resource(_RBAC, "v1", "roles", "Role"),
+    Resource(_RBAC, "v1", "rolebindings", "RoleBinding"),
+    Resource(_RBAC, "v1", "clusterroles", "ClusterRole", namespaced=False),
+    Resource(_RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", namespaced=False),
+    Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False),
+    Resource("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"),
+    wire.LEASES,
+)
+
+_REFUSED = (
+    Resource("apps", "v1", "daemonsets", "DaemonSet"),
+    Resource("apps", "v1", "statefulsets", "StatefulSet"),
+    Resource("batch", "v1", "jobs", "Job"),
+    Resource("batch", "v1", "cronjobs", "CronJob"),
+    Resource("", "v1", "replicationcontrollers", "ReplicationController"),
+)
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        *_ALIVE,
+        DISRUPTION_BUDGET,
+        *(Kind(resource, Depth.INERT) for resource in _INERT),
+        *(Kind(resource, Depth.REFUSED) for resource in _REFUSED),
+    )
+}

@@ -1,0 +1,248 @@
+"""A small API server: the verbs, with the rules that decide what is stored.
+
+Creating runs admission (`admission`, `quota`), updating runs the pod rules (`pods`) and the schema
+of our own kinds, deleting respects grace and finalizers. Every refusal is an `ApiError` in the real
+server's words. Callers that play a client over the network wait before they call; a call itself
+takes no virtual time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from headroom.core.objects import Pod
+from headroom.sim.api import admission, claimgate, kinds, patches, pods, quota
+from headroom.sim.api.decoding import pod_of
+from headroom.sim.api.kinds import KINDS, Depth, Kind
+from headroom.sim.api.store import Store
+from headroom.sim.api.values import Json, Ref, dig, drop, put, ref_of
+from headroom.sim.errors import (
+    ApiError,
+    already_exists,
+    bad_request,
+    forbidden,
+    invalid,
+    not_found,
+)
+from headroom.wire.errors import DecodeError
+
+Validator = Callable[[Json], Sequence[str]]
+
+
+class ApiServer:
+    """The verbs over a store."""
+
+    def __init__(self, store: Store, validators: dict[str, Validator] | None = None) -> None:
+        self.store = store
+        self.notes: dict[str, None] = {}
+        self._validators = validators or {}
+
+    def get(self, ref: Ref) -> Json:
+        obj = self.store.get(ref)
+        if obj is None:
+            raise not_found(self._kind(ref.kind), ref.name)
+        return obj
+
+    def create(self, given: Json) -> Json:
+        """Store a new object, as admission leaves it."""
+        kind = self._kind_of(given)
+        obj = self._named(kind, given)
+        ref = ref_of(obj)
+        if self.store.get(ref) is not None:
+            raise already_exists(kind, ref.name)
+        if kind.namespaced:
+            self._require_namespace(ref, kind)
+        if kind is kinds.POD:
+            obj = claimgate.gated(obj, self.store.get, self.store.now())
+            obj = admission.admit_pod(obj, self.store.list, self.store.timestamp())
+            self._check_quota(obj, _readable(obj))
+        elif kind.has_status and kind not in (kinds.NODE, kinds.NAMESPACE):
+            obj = drop(obj, "status")
+        self._validate(kind, obj)
+        if kind is kinds.QUOTA and (ignored := quota.unmodelled(obj)):
+            self.note(f"{ref}: not modelled in a ResourceQuota: {', '.join(ignored)}")
+        return self.store.insert(obj)
+
+    def update(self, new: Json, subresource: str = "") -> Json:
+        """Replace an object (or its status); a resourceVersion in it must be the stored one."""
+        ref = ref_of(new)
+        return self._store_update(self._kind(ref.kind), self.get(ref), new, subresource)
+
+    def merge_patch(
+        self, ref: Ref, patch: Json, subresource: str = "", strategic: bool = False
+    ) -> Json:
+        """Merge a patch in; a uid or resourceVersion in it must be the stored one."""
+        old = self.get(ref)
+        new = (patches.strategic_merge if strategic else patches.merge)(old, patch)
+        return self._store_update(self._kind(ref.kind), old, new, subresource)
+
+    def json_patch(self, ref: Ref, operations: Sequence[Json], subresource: str = "") -> Json:
+        old = self.get(ref)
+        new = patches.json_patch(old, operations)
+        return self._store_update(self._kind(ref.kind), old, new, subresource)
+
+    def apply(self, obj: Json, owned: bool = False) -> Json:
+        """Create the object, or merge it into the one that is there.
+
+        Field ownership is not modelled: with `owned` the spec is taken to be the caller's alone.
+        """
+        kind = self._kind_of(obj)
+        named = self._named(kind, obj)
+        old = self.store.get(ref_of(named))
+        if old is None:
+            return self.create(named)
+        patch = drop(named, "status") if kind.has_status else named
+        new = patches.merge(drop(old, "spec") if owned and "spec" in patch else old, patch)
+        return self._store_update(kind, old, new, "")
+
+    def delete(self, ref: Ref, grace: int | None = None, uid: str = "", version: str = "") -> None:
+        """Delete now, or mark it so that its kubelet or its finalizers' owners can end it."""
+        old = self.get(ref)
+        pods.check_preconditions(old, uid, version)
+        seconds = pods.grace_of(old, grace) if ref.kind == "Pod" else 0
+        if seconds == 0 and not dig(old, "metadata", "finalizers"):
+            self.store.remove(old)
+            return
+        already = dig(old, "metadata", "deletionGracePeriodSeconds")
+        if dig(old, "metadata", "deletionTimestamp") and (already is None or already <= seconds):
+            return
+        marked = {
+            **old["metadata"],
+            "deletionTimestamp": self.store.timestamp_in(seconds),
+            "deletionGracePeriodSeconds": seconds,
+        }
+        self.store.replace(old, {**old, "metadata": marked})
+
+    def bind(self, ref: Ref, binding: Json) -> Json:
+        """Put a pod on a node; checks everything but room, as the real one does."""
+        old = self.get(ref)
+        return self.store.replace(old, pods.bound(old, binding, self.store.timestamp()))
+
+    def note(self, words: str) -> None:
+        """Remember, once, something that a person should know about this run."""
+        self.notes.setdefault(words)
+
+    def _store_update(self, kind: Kind, old: Json, new: Json, subresource: str) -> Json:
+        version = str(dig(new, "metadata", "resourceVersion") or "")
+        pods.check_preconditions(old, str(dig(new, "metadata", "uid") or ""), version)
+        if subresource == "status":
+            new = _status_update(kind, old, new)
+        elif subresource:
+            raise bad_request(f"subresource {subresource} of {kind.resource} is not modelled")
+        elif kind.has_status and kind not in (kinds.NODE, kinds.NAMESPACE):
+            new = put(new, old["status"], "status") if "status" in old else drop(new, "status")
+        if ref_of(new) != ref_of(old):
+            raise bad_request("the name of an object cannot change")
+        new = {**new, "metadata": _kept_metadata(old, new)}
+        if new.get("spec") != old.get("spec"):
+            if kind is kinds.POD:
+                pods.check_update(old, new)
+            generation = int(old["metadata"].get("generation", 1))
+            new = put(new, generation + 1, "metadata", "generation")
+        self._validate(kind, new)
+        ends = dig(new, "metadata", "deletionTimestamp") and not dig(new, "metadata", "finalizers")
+        if ends and not dig(new, "metadata", "deletionGracePeriodSeconds"):
+            self.store.remove(old)
+            return new
+        return self.store.replace(old, new)
+
+    def _kind(self, name: str) -> Kind:
+        kind = KINDS.get(name)
+        if kind is None:
+            raise bad_request(f"kind {name!r} is unknown")
+        return kind
+
+    def _kind_of(self, obj: Json) -> Kind:
+        kind = self._kind(str(obj.get("kind", "")))
+        expected = kind.resource.api_version
+        if obj.get("apiVersion") != expected:
+            raise bad_request(f"{kind.name} is served as {expected}, not {obj.get('apiVersion')!r}")
+        if kind.depth is Depth.REFUSED:
+            raise bad_request(f"{kind.name} is not modelled yet: the run would mislead without it")
+        if kind.depth is Depth.INERT:
+            self.note(f"{kind.name}: kept and shown, but nothing acts on it")
+        return kind
+
+    def _named(self, kind: Kind, obj: Json) -> Json:
+        meta = dict(obj.get("metadata") or {})
+        if kind.namespaced:
+            meta["namespace"] = meta.get("namespace") or "default"
+        else:
+            meta.pop("namespace", None)
+        if not meta.get("name") and meta.get("generateName"):
+            meta["name"] = self.store.fresh_name(meta["generateName"])
+        if not meta.get("name"):
+            raise invalid(
+                kind, "", "metadata.name: Required value: name or generateName is required"
+            )
+        return {**obj, "metadata": meta}
+
+    def _require_namespace(self, ref: Ref, kind: Kind) -> None:
+        namespace = self.store.get(Ref("Namespace", "", ref.namespace))
+        if namespace is None:
+            self.note(f"namespace {ref.namespace} was not in the files and has been made")
+            self.create(
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ref.namespace}}
+            )
+        elif dig(namespace, "metadata", "deletionTimestamp"):
+            words = f"unable to create new content in namespace {ref.namespace} because it is"
+            raise forbidden(kind, ref.name, f"{words} being terminated")
+
+    def _check_quota(self, obj: Json, pod: Pod) -> None:
+        ref = ref_of(obj)
+        for item in self.store.list("ResourceQuota", ref.namespace):
+            others = (
+                pod_of(other).requests
+                for other in self.store.list("Pod", ref.namespace)
+                if dig(other, "status", "phase") not in pods.FINISHED
+            )
+            refused = quota.refusal(ref.name, pod.requests, others, item)
+            if refused is not None:
+                raise refused
+
+    def _validate(self, kind: Kind, obj: Json) -> None:
+        validator = self._validators.get(kind.name)
+        problems = validator(obj) if validator else ()
+        if problems:
+            raise invalid(kind, str(dig(obj, "metadata", "name")), "; ".join(problems))
+
+
+def _readable(obj: Json) -> Pod:
+    """Decode a new pod; what cannot be read (a nonsense quantity) is refused with its path."""
+    try:
+        return pod_of(obj)
+    except DecodeError as error:
+        name = str(dig(obj, "metadata", "name"))
+        raise invalid(kinds.POD, name, f"{error.path}: {error.problem}") from error
+
+
+def _status_update(kind: Kind, old: Json, new: Json) -> Json:
+    """What a write to the status may change: pods let their labels and annotations follow."""
+    if kind is kinds.POD:
+        meta: dict[str, Any] = {**old["metadata"]}
+        for field in ("labels", "annotations"):
+            meta.pop(field, None)
+            if dig(new, "metadata", field):
+                meta[field] = new["metadata"][field]
+        return {**old, "metadata": meta, "status": new.get("status") or {}}
+    if not kind.has_status:
+        raise ApiError(404, "NotFound", f"{kind.resource} has no status subresource")
+    return {**old, "status": new.get("status") or {}}
+
+
+def _kept_metadata(old: Json, new: Json) -> dict[str, Any]:
+    """What nobody can change in an object's metadata."""
+    meta = dict(new.get("metadata") or {})
+    for field in (
+        "uid",
+        "creationTimestamp",
+        "resourceVersion",
+        "generation",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+    ):
+        meta.pop(field, None)
+        if field in old["metadata"]:
+            meta[field] = old["metadata"][field]
+    return meta

@@ -1,0 +1,139 @@
+"""Where the embedded cluster keeps its objects: versions, uids, names, and who listens.
+
+Only storage lives here. What may be stored is decided in `server`; when a listener hears of it is
+up to its `feed`. Everything is deterministic: uids and name suffixes come from the seed, lists are
+in order of creation.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from headroom.sim.api.values import Json, Ref, put, ref_of, uid_of
+from headroom.wire.times import format_time
+
+SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+
+
+class Verb(Enum):
+    ADDED = "ADDED"
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+
+
+@dataclass(slots=True, eq=False)
+class Change:
+    """One thing that happened to one object; `value` is room for whoever decodes it first."""
+
+    verb: Verb
+    obj: Json
+    old: Json | None
+    value: Any = None
+
+    @property
+    def ref(self) -> Ref:
+        return ref_of(self.obj)
+
+
+Listener = Callable[[Change], None]
+
+
+class Store:
+    """All objects of the cluster."""
+
+    def __init__(self, now: Callable[[], datetime], seed: int) -> None:
+        self._now = now
+        self._random = Random(f"{seed}/store")
+        self._objects: dict[str, dict[tuple[str, str], Json]] = defaultdict(dict)
+        self._listeners: dict[str, list[Listener]] = defaultdict(list)
+        self._refs: dict[str, Ref] = {}
+        self._version = 0
+
+    def now(self) -> datetime:
+        return self._now()
+
+    def timestamp(self) -> str:
+        """Now, as objects write it: whole seconds, UTC."""
+        return format_time(self._now())
+
+    def timestamp_in(self, seconds: float) -> str:
+        return format_time(self._now() + timedelta(seconds=seconds))
+
+    def get(self, ref: Ref) -> Json | None:
+        return self._objects[ref.kind].get((ref.namespace, ref.name))
+
+    def by_uid(self, uid: str) -> Json | None:
+        ref = self._refs.get(uid)
+        return self.get(ref) if ref else None
+
+    def list(self, kind: str, namespace: str | None = None) -> Iterator[Json]:
+        """All objects of a kind in order of creation; the store may change meanwhile."""
+        for obj in tuple(self._objects[kind].values()):
+            if namespace is None or obj["metadata"].get("namespace") == namespace:
+                yield obj
+
+    def count(self, kind: str) -> int:
+        return len(self._objects[kind])
+
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(sorted(kind for kind, objects in self._objects.items() if objects))
+
+    def listen(self, kind: str, listener: Listener) -> None:
+        """Call `listener` at once for every change of this kind from now on."""
+        self._listeners[kind].append(listener)
+
+    def silence(self, kind: str, listener: Listener) -> None:
+        self._listeners[kind].remove(listener)
+
+    def fresh_name(self, prefix: str) -> str:
+        letters = "".join(self._random.choice(SUFFIX_ALPHABET) for _ in range(5))
+        return f"{prefix}{letters}"
+
+    def insert(self, obj: Json) -> Json:
+        """Store a new object; gives it uid, version, generation and creation time."""
+        uid = str(UUID(int=self._random.getrandbits(128), version=4))
+        meta = {
+            **obj["metadata"],
+            "uid": uid,
+            "creationTimestamp": self.timestamp(),
+            "generation": 1,
+        }
+        stored = {**obj, "metadata": self._versioned(meta)}
+        ref = ref_of(stored)
+        self._refs[uid] = ref
+        self._objects[ref.kind][ref.namespace, ref.name] = stored
+        self._tell(Change(Verb.ADDED, stored, None))
+        return stored
+
+    def replace(self, old: Json, new: Json) -> Json:
+        """Store a new state of an object; what did not change makes no new version."""
+        if new == old:
+            return old
+        stored = {**new, "metadata": self._versioned(new["metadata"])}
+        ref = ref_of(old)
+        self._objects[ref.kind][ref.namespace, ref.name] = stored
+        self._tell(Change(Verb.MODIFIED, stored, old))
+        return stored
+
+    def remove(self, old: Json) -> None:
+        ref = ref_of(old)
+        del self._objects[ref.kind][ref.namespace, ref.name]
+        del self._refs[uid_of(old)]
+        self._version += 1
+        last = put(old, str(self._version), "metadata", "resourceVersion")
+        self._tell(Change(Verb.DELETED, last, old))
+
+    def _versioned(self, meta: Json) -> dict[str, Any]:
+        self._version += 1
+        return {**meta, "resourceVersion": str(self._version)}
+
+    def _tell(self, change: Change) -> None:
+        for listener in tuple(self._listeners[str(change.obj["kind"])]):
+            listener(change)

@@ -1,0 +1,151 @@
+"""The embedded cluster behind the port that the operator knows.
+
+One `SimCluster` is one operator's connection: it can be cut, and then that operator never hears or
+does anything again, which is what a crash between two writes is. Each request takes a moment before
+and a moment after it takes effect, so that others can come in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+
+from headroom.core.actions import Action, Gone, Outcome, Stale, Tell, Unavailable
+from headroom.core.holds import Hold
+from headroom.core.objects import Namespace, Node, Pod
+from headroom.ports import (
+    Event,
+    HoldGone,
+    NamespaceGone,
+    NodeGone,
+    PodGone,
+    Seen,
+    Synced,
+)
+from headroom.sim.api.decoding import thing_of
+from headroom.sim.api.feeds import Feed
+from headroom.sim.api.store import Change, Verb
+from headroom.sim.faults import Fault, Faults
+from headroom.sim.requests import carry_out
+from headroom.sim.stage import Stage
+from headroom.wire.decode import Thing
+from headroom.wire.events import Recorder
+from headroom.wire.render import render
+from headroom.wire.writes import Write
+
+KINDS = ("Namespace", "Node", "Pod", "Hold")
+
+OnWrite = Callable[[Write, Outcome], None]
+
+
+class SimCluster:
+    """One connection to the embedded cluster."""
+
+    def __init__(self, stage: Stage, faults: Faults, on_write: OnWrite, name: str) -> None:
+        self._stage = stage
+        self._faults = faults
+        self._on_write = on_write
+        self._name = name
+        self._delay = stage.jitter(f"{name}/write", stage.settings.write_delay)
+        self._recorder = Recorder()
+        self._feeds: list[Feed] = []
+        self._cut = False
+
+    def cut(self) -> None:
+        """Let nothing through any more, in either direction."""
+        self._cut = True
+        for feed in self._feeds:
+            feed.close()
+        self._feeds.clear()
+
+    def hold_watches(self) -> None:
+        """Let the watches fall silent until `release_watches`."""
+        for feed in self._feeds:
+            feed.hold()
+
+    def release_watches(self) -> None:
+        for feed in self._feeds:
+            feed.release()
+
+    async def watch(self) -> AsyncIterator[Event]:
+        """Tell all that is there, then `Synced`, then every change, for ever."""
+        await self._wire()
+        waiting: deque[Event] = deque()
+        arrived = asyncio.Event()
+
+        def deliver(change: Change) -> None:
+            waiting.append(_event(change))
+            arrived.set()
+
+        for kind in KINDS:
+            delay = self._stage.jitter(
+                f"{self._name}/watch/{kind}", self._stage.settings.watch_delay
+            )
+            feed = Feed(self._stage.loop, self._stage.store, (kind,), delay, deliver)
+            self._feeds.append(feed)
+            for obj in self._stage.store.list(kind):
+                waiting.append(_event(Change(Verb.ADDED, obj, None)))
+        waiting.append(Synced())
+        while True:
+            while waiting:
+                yield waiting.popleft()
+            arrived.clear()
+            await arrived.wait()
+
+    async def perform(self, action: Action) -> Outcome:
+        """Do one write. Trouble is an Outcome, never an exception."""
+        if not isinstance(action, Tell):
+            return await self._request(render(action))
+        outcome = await self._request(self._recorder.write(action))
+        if isinstance(outcome, Gone):
+            self._recorder.forget(action)
+            outcome = await self._request(self._recorder.write(action))
+        return outcome
+
+    async def _request(self, write: Write) -> Outcome:
+        await self._wire()
+        outcome = self._answer(write)
+        self._on_write(write, outcome)
+        await self._wire()
+        return outcome
+
+    async def _wire(self) -> None:
+        """Spend half a round trip; whoever was cut off meanwhile learns nothing more."""
+        if not self._cut:
+            await asyncio.sleep(self._delay() / 2)
+        if self._cut:
+            raise asyncio.CancelledError
+
+    def _answer(self, write: Write) -> Outcome:
+        match self._faults.draw(write):
+            case None:
+                return carry_out(self._stage.server, write)
+            case Fault.CONFLICT:
+                return Stale("conflict, to order")
+            case Fault.BUSY:
+                return Unavailable("too many requests, to order", retry_after=1.0)
+            case Fault.BROKEN:
+                return Unavailable("internal error, to order")
+            case Fault.LOST:
+                return Unavailable("timed out, to order")
+            case Fault.UNANSWERED:
+                carry_out(self._stage.server, write)
+                return Unavailable("timed out, to order")
+
+
+def _event(change: Change) -> Event:
+    thing = thing_of(change)
+    return _gone(thing) if change.verb is Verb.DELETED else Seen(thing)
+
+
+def _gone(thing: Thing) -> Event:
+    match thing:
+        case Pod():
+            return PodGone(thing.key, thing.uid)
+        case Node():
+            return NodeGone(thing.name)
+        case Namespace():
+            return NamespaceGone(thing.name)
+        case Hold():
+            return HoldGone(thing.parent)

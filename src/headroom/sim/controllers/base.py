@@ -1,0 +1,82 @@
+"""What all controllers share: a queue of objects to look at, one at a time each, a moment later.
+
+A controller says which object a change concerns and how to bring that object to its wish (`sync`).
+It reads the store directly: its reaction time stands for the lag of its cache, so it never acts on
+what it has itself just changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+
+from headroom.sim.api.store import Change
+from headroom.sim.api.values import Ref
+from headroom.sim.stage import Stage, TokenBucket
+
+
+class Controller(ABC):
+    """One controller; `name` is also its component in events."""
+
+    name = "controller"
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.store = stage.store
+        self.server = stage.server
+        self.recorder = stage.recorder(self.name)
+        settings = stage.settings
+        self._delay = stage.jitter(self.name, settings.controller_delay)
+        self._limit = TokenBucket(stage.loop, settings.controller_qps, settings.controller_burst)
+        self._waiting: dict[Ref, None] = {}
+        self._running: dict[Ref, asyncio.Task[None]] = {}
+
+    @abstractmethod
+    async def sync(self, ref: Ref) -> None:
+        """Bring one object to its wish, as far as can be done now."""
+
+    def watch(self, *kinds: str) -> None:
+        """Look at what is there, and at every change from now on."""
+        for kind in kinds:
+            self.store.listen(kind, self.on_change)
+            for obj in self.store.list(kind):
+                self.enqueue(
+                    Ref(kind, obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+                )
+
+    def on_change(self, change: Change) -> None:
+        """Decide what a change means for us; by default the object itself wants a look."""
+        self.enqueue(change.ref)
+
+    def enqueue(self, ref: Ref, after: float | None = None) -> None:
+        """Look at an object soon (or `after` so many seconds); asking twice is asking once."""
+        if after is not None:
+            self.stage.loop.call_later(after, self._start, ref)
+        elif ref not in self._waiting:
+            self._waiting[ref] = None
+            self.stage.loop.call_later(self._delay(), self._start, ref)
+
+    async def turn(self) -> None:
+        """Wait for this controller's turn to send a request."""
+        wait = self._limit.wait()
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+    def _start(self, ref: Ref) -> None:
+        if ref in self._running:
+            self._waiting[ref] = None  # `_ended` will start it.
+            return
+        self._waiting.pop(ref, None)
+        task = self.stage.loop.create_task(self.sync(ref))
+        self._running[ref] = task
+        task.add_done_callback(lambda done: self._ended(ref, done))
+
+    def _ended(self, ref: Ref, task: asyncio.Task[None]) -> None:
+        del self._running[ref]
+        if not task.cancelled() and task.exception() is not None:
+            self.stage.loop.call_exception_handler(
+                {"message": f"{self.name} failed at {ref}", "exception": task.exception()}
+            )
+        if ref in self._waiting:
+            del self._waiting[ref]
+            self.enqueue(ref)

@@ -1,0 +1,61 @@
+"""The garbage collector: what an object owned goes after it, unless another owner lives.
+
+Background propagation only. An object whose owners never were (deleted before it was created) goes
+as well, which is what makes a crash between two writes harmless.
+"""
+
+from __future__ import annotations
+
+from headroom.sim.api.kinds import KINDS, Depth
+from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.values import Json, Ref, ref_of, uid_of
+from headroom.sim.controllers.base import Controller
+from headroom.sim.errors import ApiError
+from headroom.sim.stage import Stage
+
+
+class GarbageCollector(Controller):
+    """Deletes what nobody owns any more."""
+
+    name = "garbage-collector"
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
+        self._dependents: dict[str, dict[Ref, None]] = {}
+        for kind in sorted(KINDS):
+            if KINDS[kind].depth is not Depth.REFUSED and kind != "Event":
+                self.store.listen(kind, self.on_change)
+
+    def on_change(self, change: Change) -> None:
+        owners = _owner_uids(change.obj)
+        before = _owner_uids(change.old) if change.old is not None else []
+        if change.verb is Verb.DELETED:
+            for owner in owners:
+                self._dependents.get(owner, {}).pop(change.ref, None)
+            for ref in self._dependents.pop(uid_of(change.obj), {}):
+                self.enqueue(ref)
+        elif owners != before:
+            for owner in owners:
+                self._dependents.setdefault(owner, {})[change.ref] = None
+            if any(self.store.by_uid(owner) is None for owner in owners):
+                self.enqueue(change.ref)
+
+    async def sync(self, ref: Ref) -> None:
+        obj = self.store.get(ref)
+        if obj is None:
+            return
+        owners = _owner_uids(obj)
+        if not owners or any(self.store.by_uid(owner) is not None for owner in owners):
+            return
+        await self.turn()
+        current = self.store.get(ref)
+        if current is None or uid_of(current) != uid_of(obj):
+            return
+        try:
+            self.server.delete(ref_of(obj), uid=uid_of(obj))
+        except ApiError:
+            self.enqueue(ref, after=1.0)
+
+
+def _owner_uids(obj: Json) -> list[str]:
+    return [str(owner["uid"]) for owner in obj["metadata"].get("ownerReferences") or ()]

@@ -1,0 +1,96 @@
+"""The operator as a process: all its tasks together, so that it can be stopped, or killed at once.
+
+Every task that the operator starts, directly or not, inherits the mark of its crew, and a kill
+cancels them all after cutting its connection: nothing it had in mind reaches the cluster.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context, ContextVar
+from typing import Any, Protocol
+
+from headroom.ports import Clock, Cluster
+from headroom.sim.cluster import SimCluster
+from headroom.sim.loop import VirtualLoop
+
+
+class Runnable(Protocol):
+    """What the simulator knows of an operator."""
+
+    async def run(self) -> None:
+        """Work until stopped."""
+        ...
+
+    def stop(self) -> None:
+        """Ask for a graceful end."""
+        ...
+
+
+OperatorFactory = Callable[[Cluster, Clock], Runnable]
+
+_MARK: ContextVar[Crew | None] = ContextVar("crew", default=None)
+
+
+class Crew:
+    """One run of an operator, from start to stop or kill."""
+
+    def __init__(self, loop: VirtualLoop, cluster: SimCluster, operator: Runnable) -> None:
+        self._loop = loop
+        self._cluster = cluster
+        self._operator = operator
+        self._tasks: dict[asyncio.Task[Any], None] = {}
+        self._main: asyncio.Task[None] | None = None
+
+    @property
+    def alive(self) -> bool:
+        return self._main is not None and not self._main.done()
+
+    @property
+    def cluster(self) -> SimCluster:
+        return self._cluster
+
+    def start(self) -> None:
+        """Start the operator's main task, in a context that marks all it starts."""
+        context = Context()
+        context.run(_MARK.set, self)
+        self._main = context.run(self._loop.create_task, self._operator.run())
+        self._main.add_done_callback(self._ended)
+
+    def stop(self) -> None:
+        """Ask the operator to finish what it is doing and end."""
+        self._operator.stop()
+
+    def kill(self) -> None:
+        """End it between two writes, as a power cut would."""
+        self._cluster.cut()
+        for task in tuple(self._tasks):
+            task.cancel()
+
+    def add(self, task: asyncio.Task[Any]) -> None:
+        self._tasks[task] = None
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            self._loop.call_exception_handler(
+                {"message": "the operator crashed", "exception": task.exception()}
+            )
+
+
+def mark_tasks(loop: VirtualLoop) -> None:
+    """Let every new task be counted to the crew in whose context it is made."""
+
+    def factory(
+        running: asyncio.AbstractEventLoop,
+        work: Coroutine[Any, Any, Any] | Generator[Any, None, Any],
+        context: Context | None = None,
+    ) -> asyncio.Task[Any]:
+        task: asyncio.Task[Any] = asyncio.Task(work, loop=running, context=context)
+        crew = _MARK.get()
+        if crew is not None:
+            crew.add(task)
+        return task
+
+    loop.set_task_factory(factory)

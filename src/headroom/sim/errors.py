@@ -1,0 +1,48 @@
+"""What can go wrong in the embedded cluster: refusals of its API server, and bugs of ours.
+
+An `ApiError` carries the code, reason and words of the real API server, because people read them
+in conditions and events. `SimulationError` means that the simulator (or the operator in it) broke.
+"""
+
+from __future__ import annotations
+
+from headroom.sim.api.kinds import Kind
+
+
+class SimulationError(RuntimeError):
+    """The simulation itself cannot go on."""
+
+
+class ApiError(Exception):
+    """The API server said no."""
+
+    def __init__(self, code: int, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.message = message
+
+
+def not_found(kind: Kind, name: str) -> ApiError:
+    return ApiError(404, "NotFound", f'{kind.resource} "{name}" not found')
+
+
+def already_exists(kind: Kind, name: str) -> ApiError:
+    return ApiError(409, "AlreadyExists", f'{kind.resource} "{name}" already exists')
+
+
+def conflict(kind: Kind, name: str, why: str) -> ApiError:
+    message = f'Operation cannot be fulfilled on {kind.resource} "{name}": {why}'
+    return ApiError(409, "Conflict", message)
+
+
+def invalid(kind: Kind, name: str, why: str) -> ApiError:
+    return ApiError(422, "Invalid", f'{kind.title} "{name}" is invalid: {why}')
+
+
+def forbidden(kind: Kind, name: str, why: str) -> ApiError:
+    return ApiError(403, "Forbidden", f'{kind.resource} "{name}" is forbidden: {why}')
+
+
+def bad_request(why: str) -> ApiError:
+    return ApiError(400, "BadRequest", why)

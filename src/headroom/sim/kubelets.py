@@ -1,0 +1,203 @@
+"""The kubelets: one for each node, admitting, starting, stopping and finishing its pods.
+
+A kubelet hears of its pods through a watch and keeps its own books: what it admitted counts until
+the object is gone or has ended. Its rejection is final for that pod. A stopped kubelet does nothing
+at all, as a machine that lost its power; `controllers.nodes` notices the silence.
+
+    bound ──admitted──▶ starting ──▶ Running ──deleted with grace──▶ stopping ──▶ gone
+      └──rejected──▶ Failed             └──finish──▶ Succeeded | Failed
+"""
+
+from __future__ import annotations
+
+from asyncio import TimerHandle
+from dataclasses import dataclass, field
+from typing import Any
+
+from headroom.core.objects import Pod
+from headroom.core.resources import EMPTY, Resources
+from headroom.sim.admitting import rejection
+from headroom.sim.api.decoding import changed_pod, node_of, pod_of
+from headroom.sim.api.pods import FINISHED
+from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
+from headroom.sim.errors import ApiError, SimulationError
+from headroom.sim.podstatus import failed, finished, running
+from headroom.sim.stage import Stage
+
+
+@dataclass(slots=True)
+class Kubelet:
+    """One node's books: the pods it admitted, what they use, and what is about to happen."""
+
+    node: str
+    stopped: bool = False
+    pods: dict[str, Pod] = field(default_factory=dict)
+    used: Resources = EMPTY
+    timers: dict[str, TimerHandle] = field(default_factory=dict)
+
+    def admit(self, pod: Pod) -> None:
+        self.pods[pod.uid] = pod
+        self.used = self.used + pod.requests
+
+    def forget(self, uid: str) -> None:
+        """Take a pod off the books; nothing happens when it is not on them."""
+        pod = self.pods.pop(uid, None)
+        if pod is not None:
+            self.used = self.used - pod.requests
+        timer = self.timers.pop(uid, None)
+        if timer is not None:
+            timer.cancel()
+
+
+class Kubelets:
+    """All kubelets of the cluster, over one watch."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._recorder = stage.recorder("kubelet")
+        self._start_delay = stage.jitter("kubelet/start", stage.settings.pod_start)
+        self._stop_delay = stage.jitter("kubelet/stop", stage.settings.pod_stop)
+        self._kubelets: dict[str, Kubelet] = {}
+        stage.feed("kubelet", "Node", self._on_node)
+        stage.feed("kubelet", "Pod", self._on_pod)
+
+    def of(self, node: str) -> Kubelet:
+        kubelet = self._kubelets.get(node)
+        if kubelet is None:
+            raise SimulationError(f"there is no node {node}")
+        return kubelet
+
+    def all(self) -> list[Kubelet]:
+        return [self._kubelets[name] for name in sorted(self._kubelets)]
+
+    def stop(self, node: str) -> None:
+        """Let a node fall silent; its containers go on, but nobody hears of them."""
+        kubelet = self.of(node)
+        kubelet.stopped = True
+        for timer in kubelet.timers.values():
+            timer.cancel()
+        kubelet.timers.clear()
+
+    def resume(self, node: str) -> None:
+        """Bring a node back: it looks at all its pods again, and starts or ends what it must."""
+        kubelet = self.of(node)
+        if not kubelet.stopped:
+            return
+        kubelet.stopped = False
+        here = {}
+        for obj in self._stage.store.list("Pod"):
+            if dig(obj, "spec", "nodeName") == node:
+                here[uid_of(obj)] = obj
+        for uid in [uid for uid in kubelet.pods if uid not in here]:
+            kubelet.forget(uid)
+        for obj in here.values():
+            self._look(kubelet, pod_of(obj))
+
+    def finish(self, ref: Ref, phase: str) -> None:
+        """Let a pod's containers end."""
+        obj = self._stage.server.get(ref)
+        node = str(dig(obj, "spec", "nodeName") or "")
+        if not node:
+            raise SimulationError(f"{ref} cannot finish: it is on no node")
+        self._write(obj, finished(obj, phase, self._stage.store.timestamp()))
+        self.of(node).forget(uid_of(obj))
+
+    def _on_node(self, change: Change) -> None:
+        name = change.ref.name
+        if change.verb is Verb.DELETED:
+            kubelet = self._kubelets.pop(name, None)
+            for timer in kubelet.timers.values() if kubelet else ():
+                timer.cancel()
+        elif name not in self._kubelets:
+            ready = _ready_status(change.obj)
+            self._kubelets[name] = Kubelet(name, stopped=ready in ("False", "Unknown"))
+            for obj in self._stage.store.list("Pod"):
+                if dig(obj, "spec", "nodeName") == name:
+                    self._look(self._kubelets[name], pod_of(obj))
+
+    def _on_pod(self, change: Change) -> None:
+        node = str(dig(change.obj, "spec", "nodeName") or "")
+        kubelet = self._kubelets.get(node)
+        if kubelet is None or kubelet.stopped:
+            return
+        if change.verb is Verb.DELETED:
+            kubelet.forget(uid_of(change.obj))
+        else:
+            self._look(kubelet, changed_pod(change))
+
+    def _look(self, kubelet: Kubelet, pod: Pod) -> None:
+        """Do what a pod's state asks of its kubelet."""
+        if pod.finished:
+            kubelet.forget(pod.uid)
+        elif pod.deleted is not None:
+            self._stop_pod(kubelet, pod)
+        elif pod.uid in kubelet.pods:
+            if pod.phase == "Pending" and pod.uid not in kubelet.timers:
+                self._later(kubelet, pod, self._start_delay(), self._run)
+        else:
+            self._admit(kubelet, pod)
+
+    def _admit(self, kubelet: Kubelet, pod: Pod) -> None:
+        node = self._stage.store.get(Ref("Node", "", kubelet.node))
+        obj = self._current(pod)
+        if node is None or obj is None:
+            return
+        refused = rejection(pod, node_of(node), kubelet.pods.values(), kubelet.used)
+        if refused is not None:
+            self._write(obj, failed(obj, refused, self._stage.store.timestamp()))
+            self._recorder.record(obj, "Warning", refused.reason, refused.message)
+            return
+        kubelet.admit(pod)
+        if pod.phase == "Pending":
+            self._later(kubelet, pod, self._start_delay(), self._run)
+
+    def _run(self, kubelet: Kubelet, pod: Pod) -> None:
+        obj = self._current(pod)
+        if obj is not None and dig(obj, "status", "phase") == "Pending":
+            self._write(obj, running(obj, self._stage.store.timestamp()))
+
+    def _stop_pod(self, kubelet: Kubelet, pod: Pod) -> None:
+        """Give the containers their time, once; then the pod goes for good."""
+        if pod.uid not in kubelet.pods:
+            kubelet.admit(pod)  # It was deleted before we heard of it: its end is ours to tell.
+        delay = min(float(pod.grace_seconds), self._stop_delay())
+        timer = kubelet.timers.pop(pod.uid, None)
+        if timer is not None:
+            timer.cancel()
+            delay = max(0.0, min(delay, timer.when() - self._stage.loop.time()))
+        self._later(kubelet, pod, delay, self._remove)
+
+    def _remove(self, kubelet: Kubelet, pod: Pod) -> None:
+        obj = self._current(pod)
+        if obj is None:
+            return
+        if dig(obj, "status", "phase") not in FINISHED:
+            self._write(obj, finished(obj, "Succeeded", self._stage.store.timestamp()))
+        kubelet.forget(pod.uid)
+        self._stage.server.delete(ref_of(obj), grace=0, uid=pod.uid)
+
+    def _later(self, kubelet: Kubelet, pod: Pod, delay: float, what: Any) -> None:
+        def due() -> None:
+            kubelet.timers.pop(pod.uid, None)
+            what(kubelet, pod)
+
+        kubelet.timers[pod.uid] = self._stage.loop.call_later(delay, due)
+
+    def _current(self, pod: Pod) -> Json | None:
+        """The pod as it is stored now, if it is still the same one."""
+        obj = self._stage.store.get(Ref("Pod", pod.key.namespace, pod.key.name))
+        return obj if obj is not None and uid_of(obj) == pod.uid else None
+
+    def _write(self, obj: Json, status: Json) -> None:
+        try:
+            self._stage.server.update({**obj, "status": status}, "status")
+        except ApiError as error:
+            raise SimulationError(f"kubelet: {ref_of(obj)}: {error.message}") from error
+
+
+def _ready_status(node: Json) -> str:
+    for condition in dig(node, "status", "conditions") or ():
+        if condition.get("type") == "Ready":
+            return str(condition.get("status"))
+    return ""

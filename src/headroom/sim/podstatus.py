@@ -1,0 +1,112 @@
+"""What a kubelet writes into a pod's status, as values: running, ended, rejected."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+from headroom.sim.admitting import Rejection
+from headroom.sim.api.values import Json, condition_of, dig, uid_of, with_condition
+
+_CONTAINERS = "ContainersReady"
+
+
+def running(pod: Json, now: str) -> Json:
+    """All containers run; Ready follows unless a readiness gate is not met."""
+    unmet = [
+        gate["conditionType"]
+        for gate in dig(pod, "spec", "readinessGates") or ()
+        if (condition_of(pod, gate["conditionType"]) or {}).get("status") != "True"
+    ]
+    status: Json = {
+        **(pod.get("status") or {}),
+        "phase": "Running",
+        "startTime": now,
+        "hostIP": _address(str(dig(pod, "spec", "nodeName")), 172),
+        "podIP": _address(uid_of(pod), 10),
+        "containerStatuses": [_running(each, now) for each in dig(pod, "spec", "containers") or ()],
+    }
+    ready: Json = {"type": "Ready", "status": "True"}
+    if unmet:
+        words = "; ".join(
+            f'corresponding condition of pod readiness gate "{gate}" does not exist.'
+            for gate in unmet
+        )
+        ready = {
+            "type": "Ready",
+            "status": "False",
+            "reason": "ReadinessGatesNotReady",
+            "message": words,
+        }
+    return _with_all(
+        status,
+        (
+            {"type": "PodReadyToStartContainers", "status": "True"},
+            {"type": "Initialized", "status": "True"},
+            ready,
+            {"type": _CONTAINERS, "status": "True"},
+            {"type": "PodScheduled", "status": "True"},
+        ),
+        now,
+    )
+
+
+def finished(pod: Json, phase: str, now: str) -> Json:
+    """The containers have ended, well (Succeeded) or not (Failed)."""
+    code = 0 if phase == "Succeeded" else 1
+    reason = "Completed" if code == 0 else "Error"
+    done = "PodCompleted" if code == 0 else "PodFailed"
+    started = dig(pod, "status", "startTime") or now
+    ended = {
+        "exitCode": code,
+        "reason": reason,
+        "startedAt": started,
+        "finishedAt": now,
+    }
+    containers = [
+        {**_named(each), "ready": False, "state": {"terminated": ended}}
+        for each in dig(pod, "spec", "containers") or ()
+    ]
+    status = {**(pod.get("status") or {}), "phase": phase, "containerStatuses": containers}
+    return _with_all(
+        status,
+        (
+            {"type": "Ready", "status": "False", "reason": done},
+            {"type": _CONTAINERS, "status": "False", "reason": done},
+        ),
+        now,
+    )
+
+
+def failed(pod: Json, rejection: Rejection, now: str) -> Json:
+    """The kubelet would not take the pod."""
+    return {
+        **(pod.get("status") or {}),
+        "phase": "Failed",
+        "reason": rejection.reason,
+        "message": f"Pod was rejected: {rejection.message}",
+        "startTime": now,
+    }
+
+
+def _with_all(status: Json, conditions: Iterable[Json], now: str) -> Json:
+    for condition in conditions:
+        status = with_condition(status, condition, now)
+    return status
+
+
+def _running(container: Json, now: str) -> dict[str, Any]:
+    state = {"running": {"startedAt": now}}
+    return {**_named(container), "ready": True, "started": True, "state": state}
+
+
+def _named(container: Json) -> dict[str, Any]:
+    image = container.get("image", "")
+    return {"name": container.get("name", ""), "image": image, "imageID": "", "restartCount": 0}
+
+
+def _address(text: str, first: int) -> str:
+    """An address that looks like one and is always the same for the same thing."""
+    digest = hashlib.blake2b(text.encode(), digest_size=3).digest()
+    return ".".join(str(part) for part in (first, *digest))

@@ -1,0 +1,94 @@
+"""A write as plain data, carried out on the embedded API server, and what became of it.
+
+The same `Write` values that `kube` sends over HTTP arrive here; the same answers become the same
+Outcomes. Faults are decided by whoever calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headroom.core.actions import (
+    Denied,
+    Done,
+    Gone,
+    Invalid,
+    Outcome,
+    Stale,
+    Taken,
+    Unavailable,
+)
+from headroom.sim.api.server import ApiServer
+from headroom.sim.api.values import Json, Ref, dig, uid_of
+from headroom.sim.errors import ApiError, bad_request
+from headroom.wire.writes import APPLY_PATCH, JSON_PATCH, STRATEGIC_PATCH, Write
+
+
+def carry_out(server: ApiServer, write: Write) -> Outcome:
+    """Do one write; a refusal is an Outcome."""
+    try:
+        return Done(_send(server, write))
+    except ApiError as error:
+        return outcome_of(write, error)
+
+
+def outcome_of(write: Write, error: ApiError) -> Outcome:
+    """Read a refusal as `kube` reads the real API server's."""
+    match error.code:
+        case 404:
+            return Gone(error.message)
+        case 409 if error.reason == "AlreadyExists":
+            return Taken(error.message)
+        case 409:
+            return Stale(error.message)
+        case 422 if write.guarded and write.content_type == JSON_PATCH:
+            return Stale(error.message)
+        case 403:
+            return Denied(error.message)
+        case 429 | 500 | 503 | 504:
+            return Unavailable(error.message)
+        case _:
+            return Invalid(error.message)
+
+
+def _send(server: ApiServer, write: Write) -> str:
+    """Carry a write out; returns the uid of what was created."""
+    ref = Ref(write.resource.kind, write.namespace, write.name)
+    match write.verb:
+        case "create" if write.subresource == "binding":
+            server.bind(ref, _object(write))
+        case "create":
+            return uid_of(server.create(_placed(write)))
+        case "delete":
+            body = _object(write)
+            uid = str(dig(body, "preconditions", "uid") or "")
+            server.delete(ref, grace=dig(body, "gracePeriodSeconds"), uid=uid)
+        case "patch":
+            _patch(server, ref, write)
+    return ""
+
+
+def _patch(server: ApiServer, ref: Ref, write: Write) -> None:
+    if write.content_type == APPLY_PATCH:
+        server.apply(_placed(write), owned=True)
+    elif isinstance(write.body, Mapping):
+        strategic = write.content_type == STRATEGIC_PATCH
+        server.merge_patch(ref, write.body, write.subresource, strategic)
+    else:
+        server.json_patch(ref, write.body, write.subresource)
+
+
+def _object(write: Write) -> Json:
+    if not isinstance(write.body, Mapping):
+        raise bad_request("a list is no body for this request")
+    return write.body
+
+
+def _placed(write: Write) -> Json:
+    """The object with the namespace of its URL."""
+    body = _object(write)
+    meta: dict[str, Any] = {**(body.get("metadata") or {})}
+    if write.resource.namespaced:
+        meta["namespace"] = write.namespace
+    return {**body, "metadata": meta}

@@ -1,0 +1,1 @@
+"""kube-scheduler as an actor: its view of the cluster, its queue, its cycles."""

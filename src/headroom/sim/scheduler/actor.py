@@ -1,0 +1,149 @@
+"""kube-scheduler: one pod at a time through filter, score, assume and bind; preemption if it must.
+
+The rules are in `headroom.scheduling`, what it knows in `view`, what it writes in `writer`. This is
+its life: a cycle takes a moment, a chosen pod is assumed at once and bound a little later, and
+whoever found no node sleeps until something changed that might help.
+"""
+
+from __future__ import annotations
+
+from asyncio import TimerHandle
+from random import Random
+
+from headroom.core.objects import Key, Pod
+from headroom.scheduling.choose import Chosen, Unschedulable, choose
+from headroom.scheduling.preempt import Futile, Preemption, explanation, preempt
+from headroom.sim.errors import ApiError
+from headroom.sim.scheduler.queue import Entry
+from headroom.sim.scheduler.view import View
+from headroom.sim.scheduler.writer import SchedulerWriter
+from headroom.sim.stage import Stage
+
+
+class Scheduler:
+    """The default scheduler of the embedded cluster."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._loop = stage.loop
+        self._cycle = stage.jitter("scheduler/cycle", stage.settings.cycle)
+        self._random = Random(f"{stage.seed}/scheduler/tie")
+        self._writer = SchedulerWriter(stage)
+        self._start = 0
+        self._retry: TimerHandle | None = None
+        self._flush: TimerHandle | None = None
+        self._seen: dict[Key, int] = {}
+        self._busy = True  # until everything that was there at the start has been heard of
+        self.view = View(stage, self._kick)
+        synced = self._loop.time() + 2 * stage.settings.watch_delay[1]
+        self._loop.call_at(synced, self._next)
+
+    def _next(self) -> None:
+        self._busy = False
+        self._kick()
+
+    def _kick(self) -> None:
+        """Begin the next cycle if none is running and a pod can be tried."""
+        if self._busy:
+            return
+        queue = self.view.queue
+        entry = queue.pop(self._loop.time())
+        if entry is None:
+            self._arm_retry()
+            return
+        self._busy = True
+        self.view.freeze()
+        self._loop.call_later(self._cycle(), self._decide, entry)
+
+    def _decide(self, entry: Entry) -> None:
+        if self.view.queue.get(entry.pod.key) is entry:
+            self._place(entry)
+        self.view.thaw()
+        self._arm_flush()
+        self._next()
+
+    def _place(self, entry: Entry) -> None:
+        pod = entry.pod
+        for what in pod.unjudged:
+            self._stage.server.note(f"Pod/{pod.key}: placed as if it had no {what}: not modelled")
+        answer = choose(pod, self.view.state, self._start, self._random.choice)
+        self._start = answer.next_start
+        if isinstance(answer, Chosen):
+            self.view.queue.remove(pod.key)
+            self.view.assume(pod, answer.node)
+            self._writer.later(self._bind, entry, answer.node)
+        else:
+            self._fail(entry, answer)
+
+    def _bind(self, entry: Entry, node: str) -> None:
+        pod = entry.pod
+        try:
+            self._writer.bind(pod, node)
+        except ApiError:
+            self.view.forget(pod.key)
+            if self.view.pending(pod.key) is not None:
+                self.view.queue.restore(entry)
+                self.view.queue.retry(entry, self._loop.time())
+                self._kick()
+
+    def _fail(self, entry: Entry, answer: Unschedulable) -> None:
+        """Put a pod to sleep, making room for it by preemption where that helps."""
+        pod = entry.pod
+        self._seen[pod.key] = self.view.changes
+        offset = self._random.randrange(2**16)
+        found = answer.feasibility
+        outcome = preempt(pod, self.view.state, self.view.budgets(), found, offset)
+        self.view.queue.fail(entry, frozenset(answer.reasons), self._loop.time())
+        message = explanation(found, outcome)
+        self._writer.tell_failure(pod, message)
+        nominated = self._nominate(pod, outcome)
+        if self._writer.needs_report(pod, message, nominated):
+            self._writer.later(self._writer.report, pod, message, nominated)
+
+    def _nominate(self, pod: Pod, outcome: Preemption | Futile) -> str:
+        """Promise the pod the node where victims make room, and send them away."""
+        if isinstance(outcome, Futile):
+            if "terminating pod" in outcome.message:
+                return pod.nominated
+            self.view.state.unnominate(pod.key)
+            return ""
+        self.view.state.nominate(pod, outcome.node)
+        for loser in outcome.outbid:
+            self.view.state.unnominate(loser.key)
+            self._writer.later(self._writer.denominate, loser)
+        self.view.block(pod.key, len(outcome.victims))
+        for victim in outcome.victims:
+            self._writer.later(self._evict, victim, pod, outcome.node)
+        return outcome.node
+
+    def _evict(self, victim: Pod, preemptor: Pod, node: str) -> None:
+        # Before the last victim goes, so that its end is not missed.
+        self.view.unblock(preemptor.key)
+        self._writer.evict(victim, preemptor, node)
+
+    def _arm_retry(self) -> None:
+        due = self.view.queue.next_retry()
+        if due is not None and self._retry is None:
+            self._retry = self._loop.call_at(max(due, self._loop.time()), self._retry_now)
+
+    def _retry_now(self) -> None:
+        self._retry = None
+        self._kick()
+
+    def _arm_flush(self) -> None:
+        """Try sleepers again after five minutes, if anything at all has changed since."""
+        if self._flush is not None:
+            return
+        missed = [e.failed_at for e in self.view.queue.asleep() if self._has_missed(e)]
+        if missed:
+            due = max(self._loop.time(), min(missed) + self._stage.settings.flush_after)
+            self._flush = self._loop.call_at(due, self._flush_now)
+
+    def _flush_now(self) -> None:
+        self._flush = None
+        oldest = self._loop.time() - self._stage.settings.flush_after
+        self.view.wake(lambda entry: entry.failed_at <= oldest and self._has_missed(entry))
+        self._arm_flush()
+
+    def _has_missed(self, entry: Entry) -> bool:
+        return self._seen.get(entry.pod.key, 0) != self.view.changes

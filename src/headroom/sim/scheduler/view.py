@@ -1,0 +1,254 @@
+"""What the scheduler knows: nodes and pods as of the start of a cycle, nominations as of now.
+
+kube-scheduler takes a snapshot of the nodes when a pod's cycle begins but reads nominations live. A
+handover stands or falls with this, so it is modelled exactly: while a cycle runs, changes to bound
+pods and nodes wait until it is over (`freeze`, `thaw`), changes to nominations do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from headroom.core.objects import Key, Namespace, Node, Pod
+from headroom.scheduling import reasons
+from headroom.scheduling.preempt import Budget
+from headroom.scheduling.state import ClusterState
+from headroom.sim.api.decoding import changed_node, changed_pod, thing_of
+from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.values import dig
+from headroom.sim.scheduler.queue import Entry, SchedulingQueue
+from headroom.sim.selecting import selector_from
+from headroom.sim.stage import Stage
+
+NAME = "default-scheduler"
+
+_BY_NODE_ALONE = frozenset(
+    (
+        reasons.UNSCHEDULABLE,
+        reasons.NODE_NAME,
+        reasons.TAINT,
+        reasons.NODE_AFFINITY,
+        reasons.NODE_AFFINITY_NAMES,
+        reasons.NODE_AFFINITY_CONFLICT,
+    )
+)
+_BY_COMPANY = frozenset((reasons.AFFINITY, reasons.SPREAD, reasons.SPREAD_LABEL))
+
+
+class View:
+    """Cluster state, nominations and the queue, fed by watches; `kick` is called when work came."""
+
+    def __init__(self, stage: Stage, kick: Callable[[], None]) -> None:
+        self.state = ClusterState()
+        self.queue = SchedulingQueue()
+        self.changes = 0
+        self._loop = stage.loop
+        self._store = stage.store
+        self._kick = kick
+        self._pending: dict[Key, Pod] = {}
+        self._assumed: set[Key] = set()
+        self._blocked: dict[Key, int] = {}
+        self._frozen = False
+        self._late: list[Callable[[], None]] = []
+        stage.feed("scheduler", "Namespace", self._on_namespace)
+        stage.feed("scheduler", "Node", self._on_node)
+        stage.feed("scheduler", "Pod", self._on_pod)
+        stage.feed("scheduler", "ReplicaSet", self._on_replica_set)
+        stage.feed("scheduler", "Service", self._on_service)
+
+    def pending(self, key: Key) -> Pod | None:
+        """A pod of ours that is on no node, as far as we know."""
+        return self._pending.get(key)
+
+    def freeze(self) -> None:
+        """Take the snapshot of a cycle."""
+        self._frozen = True
+
+    def thaw(self) -> None:
+        """Catch up with what happened during the cycle."""
+        self._frozen = False
+        late, self._late = self._late, []
+        for change in late:
+            change()
+
+    def assume(self, pod: Pod, node: str) -> None:
+        """Count a pod on a node before its binding is written."""
+        self._assumed.add(pod.key)
+        self.state.add_pod(pod, node)
+
+    def forget(self, key: Key) -> None:
+        """Take back an assumption that did not come true."""
+        if key in self._assumed:
+            self._assumed.discard(key)
+            self.state.remove_pod(key)
+            self._pod_left()
+
+    def block(self, key: Key, victims: int) -> None:
+        """Let a pod sleep until as many victims have been told to go."""
+        self._blocked[key] = victims
+
+    def unblock(self, key: Key) -> None:
+        left = self._blocked.pop(key, 1) - 1
+        if left > 0:
+            self._blocked[key] = left
+
+    def wake(self, helps: Callable[[Entry], bool]) -> None:
+        """Let sleepers be tried again whom a change may help."""
+        self.queue.wake(
+            lambda entry: entry.pod.key not in self._blocked and helps(entry), self._loop.time()
+        )
+        self._kick()
+
+    def budgets(self) -> list[Budget]:
+        """The disruption budgets, as their controller last worked them out."""
+        return [
+            Budget(
+                Key(str(dig(item, "metadata", "namespace")), str(dig(item, "metadata", "name"))),
+                selector_from(dig(item, "spec", "selector")),
+                int(dig(item, "status", "disruptionsAllowed") or 0),
+                frozenset(dig(item, "status", "disruptedPods") or ()),
+            )
+            for item in self._store.list("PodDisruptionBudget")
+        ]
+
+    def _soon(self, change: Callable[[], None]) -> None:
+        if self._frozen:
+            self._late.append(change)
+        else:
+            change()
+
+    def _on_pod(self, change: Change) -> None:
+        pod = changed_pod(change)
+        if change.verb is Verb.DELETED or pod.finished:
+            self._gone(pod)
+        elif pod.node:
+            self._bound(pod)
+        elif pod.scheduler == NAME:
+            self._waiting(pod, born=change.verb is Verb.ADDED)
+
+    def _gone(self, pod: Pod) -> None:
+        self.queue.remove(pod.key)
+        known = self._pending.pop(pod.key, None)
+        if known is not None and known.nominated:
+            self._unnominate(pod)
+        self.state.unnominate(pod.key)
+        if pod.node:
+            self._soon(lambda: self._remove(pod))
+
+    def _remove(self, pod: Pod) -> None:
+        self._assumed.discard(pod.key)
+        if self.state.pod(pod.key) is not None:
+            self.state.remove_pod(pod.key)
+            self._pod_left()
+
+    def _bound(self, pod: Pod) -> None:
+        self.queue.remove(pod.key)
+        if self._pending.pop(pod.key, None) is not None:
+            self.state.unnominate(pod.key)
+        self._soon(lambda: self._add(pod))
+
+    def _add(self, pod: Pod) -> None:
+        self._assumed.discard(pod.key)
+        before = self.state.pod(pod.key)
+        self.state.add_pod(pod)
+        if before is None or before.labels != pod.labels:
+            self.changes += 1
+            self.wake(lambda entry: not entry.reasons.isdisjoint(_BY_COMPANY))
+        elif before.requests != pod.requests:
+            self._pod_left()
+
+    def _waiting(self, pod: Pod, born: bool) -> None:
+        before = self._pending.get(pod.key)
+        self._pending[pod.key] = pod
+        if pod.key in self._assumed:
+            return
+        self._note_nomination(pod, before, born)
+        if pod.gates or pod.deleted is not None:
+            self.queue.remove(pod.key)
+            return
+        entry = self.queue.get(pod.key)
+        self.queue.add(pod, self._loop.time())
+        if entry is not None and before is not None and _wants_otherwise(before, pod):
+            self.wake(lambda other: other is entry)
+        self._kick()
+
+    def _note_nomination(self, pod: Pod, before: Pod | None, born: bool) -> None:
+        if pod.nominated:
+            # Up to 1.36 a nomination that a gated pod is born with is not counted.
+            if not (born and pod.gates):
+                self.state.nominate(pod, pod.nominated)
+        elif before is not None and before.nominated:
+            self._unnominate(pod)
+
+    def _unnominate(self, pod: Pod) -> None:
+        self.state.unnominate(pod.key)
+        self.changes += 1
+        self.wake(lambda entry: entry.pod.priority <= pod.priority and _needs_room(entry))
+
+    def _pod_left(self) -> None:
+        self.changes += 1
+        self.wake(_needs_room)
+
+    def _on_node(self, change: Change) -> None:
+        node = changed_node(change)
+        if change.verb is Verb.DELETED:
+            self._soon(lambda: self._remove_node(node.name))
+        else:
+            self._soon(lambda: self._set_node(node))
+
+    def _set_node(self, node: Node) -> None:
+        before = self.state.node(node.name)
+        self.state.set_node(node)
+        if before is None or _offers_otherwise(before, node):
+            self.changes += 1
+            self.wake(lambda entry: True)
+
+    def _remove_node(self, name: str) -> None:
+        self.state.remove_node(name)
+        self.changes += 1
+        self.wake(lambda entry: not entry.reasons.isdisjoint(_BY_COMPANY))
+
+    def _on_namespace(self, change: Change) -> None:
+        namespace = thing_of(change)
+        if change.verb is Verb.DELETED:
+            self._soon(lambda: self.state.remove_namespace(change.ref.name))
+        elif isinstance(namespace, Namespace):
+            self._soon(lambda: self.state.set_namespace(namespace))
+
+    def _on_replica_set(self, change: Change) -> None:
+        key = Key(change.ref.namespace, change.ref.name)
+        if change.verb is Verb.DELETED:
+            self._soon(lambda: self.state.remove_controller("ReplicaSet", key))
+            return
+        selector = selector_from((change.obj.get("spec") or {}).get("selector"))
+        self._soon(lambda: self.state.set_controller("ReplicaSet", key, selector))
+
+    def _on_service(self, change: Change) -> None:
+        key = Key(change.ref.namespace, change.ref.name)
+        if change.verb is Verb.DELETED:
+            self._soon(lambda: self.state.remove_service(key))
+            return
+        selector = dict((change.obj.get("spec") or {}).get("selector") or {})
+        self._soon(lambda: self.state.set_service(key, selector))
+
+
+def _needs_room(entry: Entry) -> bool:
+    """Whether a pod that leaves could help: not if the nodes themselves were the trouble."""
+    return not entry.reasons <= _BY_NODE_ALONE
+
+
+def _wants_otherwise(before: Pod, after: Pod) -> bool:
+    return (before.labels, before.placement, before.requests) != (
+        after.labels,
+        after.placement,
+        after.requests,
+    )
+
+
+def _offers_otherwise(before: Node, after: Node) -> bool:
+    return (before.labels, before.taints, before.unschedulable, before.allocatable) != (
+        after.labels,
+        after.taints,
+        after.unschedulable,
+        after.allocatable,
+    )

@@ -1,0 +1,108 @@
+"""What kube-scheduler writes: bindings, conditions, nominations, victims' ends, and events.
+
+All requests but events share the client limit of the real one (QPS 50, burst 100 by default), which
+is what caps a burst. Words and reasons are kube-scheduler's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from headroom.core.objects import Pod
+from headroom.sim.api.events import NORMAL, WARNING
+from headroom.sim.api.values import Json, Ref, condition_of, dig, drop, uid_of, with_condition
+from headroom.sim.scheduler.view import NAME
+from headroom.sim.stage import Stage, TokenBucket
+
+
+class SchedulerWriter:
+    """Sends the scheduler's requests, each after its turn and its time on the wire."""
+
+    def __init__(self, stage: Stage) -> None:
+        settings = stage.settings
+        self._stage = stage
+        self._delay = stage.jitter("scheduler/write", settings.write_delay)
+        self._limit = TokenBucket(stage.loop, settings.scheduler_qps, settings.scheduler_burst)
+        self._recorder = stage.recorder(NAME)
+
+    def later(self, request: Callable[..., None], *args: Any) -> None:
+        """Let a request take effect when it is its turn."""
+        self._stage.loop.call_later(self._limit.wait() + self._delay(), request, *args)
+
+    def bind(self, pod: Pod, node: str) -> None:
+        """Bind a pod and tell; ApiError when the API server refuses."""
+        binding = {
+            "metadata": {"uid": pod.uid},
+            "target": {"kind": "Node", "name": node},
+        }
+        bound = self._stage.server.bind(_ref(pod), binding)
+        words = f"Successfully assigned {pod.key} to {node}"
+        self._recorder.record(bound, NORMAL, "Scheduled", words)
+
+    def tell_failure(self, pod: Pod, message: str) -> None:
+        obj = self._current(pod)
+        if obj is not None:
+            self._recorder.record(obj, WARNING, "FailedScheduling", message)
+
+    def needs_report(self, pod: Pod, message: str, nominated: str) -> bool:
+        """Whether the API server does not know yet what we have found out."""
+        obj = self._current(pod)
+        return obj is not None and _reported(obj, message, nominated, "") != obj.get("status")
+
+    def report(self, pod: Pod, message: str, nominated: str) -> None:
+        """Write why a pod is not placed, and which node it waits for, if any."""
+        obj = self._current(pod)
+        if obj is None or dig(obj, "spec", "nodeName"):
+            return
+        status = _reported(obj, message, nominated, self._stage.store.timestamp())
+        self._stage.server.update({**obj, "status": status}, "status")
+
+    def denominate(self, pod: Pod) -> None:
+        """Take a nomination back that a more important pod has outbid."""
+        obj = self._current(pod)
+        if obj is not None and dig(obj, "status", "nominatedNodeName"):
+            self._stage.server.update(drop(obj, "status", "nominatedNodeName"), "status")
+
+    def evict(self, victim: Pod, preemptor: Pod, node: str) -> None:
+        """End a pod that has to make room."""
+        obj = self._current(victim)
+        if obj is None or dig(obj, "metadata", "deletionTimestamp"):
+            return
+        condition = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": "PreemptionByScheduler",
+            "message": f"{NAME}: preempting to accommodate a higher priority pod",
+        }
+        status = with_condition(obj.get("status"), condition, self._stage.store.timestamp())
+        marked = self._stage.server.update({**obj, "status": status}, "status")
+        words = f"Preempted by pod {preemptor.uid} on node {node}"
+        self._recorder.record(marked, NORMAL, "Preempted", words)
+        self._stage.server.delete(_ref(victim), uid=victim.uid)
+
+    def _current(self, pod: Pod) -> Json | None:
+        obj = self._stage.store.get(_ref(pod))
+        return obj if obj is not None and uid_of(obj) == pod.uid else None
+
+
+def _reported(obj: Json, message: str, nominated: str, now: str) -> Json:
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": message,
+    }
+    old = condition_of(obj, "PodScheduled")
+    same = old is not None and all(old.get(name) == value for name, value in condition.items())
+    status = dict(obj.get("status") or {})
+    if not same:
+        status = with_condition(status, condition, now)
+    status.pop("nominatedNodeName", None)
+    if nominated:
+        status["nominatedNodeName"] = nominated
+    return status
+
+
+def _ref(pod: Pod) -> Ref:
+    return Ref("Pod", pod.key.namespace, pod.key.name)

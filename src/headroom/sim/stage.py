@@ -1,0 +1,65 @@
+"""What every actor of the embedded cluster stands on: the loop, the clock, the API server.
+
+Actors get one `Stage` and make from it what they need: a watch feed, a seeded delay, a recorder of
+events, a limit on their requests. Nothing else is shared between them, as in a real cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headroom.sim.api.events import Recorder
+from headroom.sim.api.feeds import Feed, Jitter
+from headroom.sim.api.server import ApiServer
+from headroom.sim.api.store import Change, Store
+from headroom.sim.loop import SimClock, VirtualLoop
+from headroom.sim.settings import Bounds, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    loop: VirtualLoop
+    clock: SimClock
+    server: ApiServer
+    settings: Settings
+    seed: int
+
+    @property
+    def store(self) -> Store:
+        return self.server.store
+
+    def jitter(self, name: str, bounds: Bounds) -> Jitter:
+        """A seeded delay that no other actor draws from."""
+        return Jitter(name, self.seed, bounds)
+
+    def feed(self, name: str, kind: str, deliver: Callable[[Change], None]) -> Feed:
+        """Watch a kind in the name of an actor: what is there first, then what changes."""
+        delay = self.jitter(f"{name}/watch/{kind}", self.settings.watch_delay)
+        feed = Feed(self.loop, self.store, (kind,), delay, deliver)
+        feed.replay()
+        return feed
+
+    def recorder(self, component: str) -> Recorder:
+        return Recorder(self.store, component)
+
+
+class TokenBucket:
+    """A client's rate limit: first come, first served, in virtual time."""
+
+    def __init__(self, loop: VirtualLoop, rate: float, burst: int) -> None:
+        self._loop = loop
+        self._rate = rate
+        self._burst = burst
+        self._tokens = float(burst)
+        self._at = 0.0
+
+    def wait(self) -> float:
+        """Take a token and say how long to wait for it."""
+        if self._rate <= 0:
+            return 0.0
+        now = self._loop.time()
+        self._tokens = min(self._burst, self._tokens + (now - self._at) * self._rate)
+        self._at = now
+        self._tokens -= 1
+        return max(0.0, -self._tokens / self._rate)

@@ -1,0 +1,188 @@
+"""The embedded cluster in one's hand: make a world, put objects in, let time pass, look.
+
+Everything here is called from ordinary synchronous code; time passes only inside `run_for` and its
+like. Scenarios, demos and tests are all written on top of this.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
+
+from headroom.core.actions import Outcome
+from headroom.sim.api.server import ApiServer
+from headroom.sim.api.store import Store
+from headroom.sim.api.values import Json, Ref
+from headroom.sim.cluster import SimCluster
+from headroom.sim.controllers.garbage import GarbageCollector
+from headroom.sim.controllers.nodes import Nodes
+from headroom.sim.controllers.replicasets import ReplicaSets
+from headroom.sim.crew import Crew, OperatorFactory, mark_tasks
+from headroom.sim.errors import SimulationError
+from headroom.sim.faults import Faults
+from headroom.sim.kubelets import Kubelets
+from headroom.sim.loop import SimClock, VirtualLoop
+from headroom.sim.preloaded import preloaded
+from headroom.sim.scheduler.actor import Scheduler
+from headroom.sim.settings import Settings
+from headroom.sim.stage import Stage
+from headroom.wire.writes import Write
+
+START = datetime(2027, 1, 4, 7, 0, tzinfo=UTC)
+LONGEST = 3600.0
+
+Objects = list[Json]
+
+
+class SimWorld:
+    """One cluster with its virtual clock, and at most one operator."""
+
+    def __init__(
+        self, start: datetime = START, seed: int = 0, settings: Settings | None = None
+    ) -> None:
+        self.loop = VirtualLoop()
+        mark_tasks(self.loop)
+        self.clock = SimClock(self.loop, start.astimezone(UTC))
+        self.server = ApiServer(Store(self.clock.now, seed))
+        self.stage = Stage(self.loop, self.clock, self.server, settings or Settings(), seed)
+        self.faults = Faults()
+        self.writes: list[tuple[float, Write, Outcome]] = []
+        self._crew: Crew | None = None
+        self._starts = 0
+        self._kill_after: int | None = None
+        for obj in preloaded():
+            self.server.create(obj)
+        self.garbage = GarbageCollector(self.stage)
+        self.nodes = Nodes(self.stage)
+        self.replica_sets = ReplicaSets(self.stage)
+        self.kubelets = Kubelets(self.stage)
+        self.scheduler = Scheduler(self.stage)
+
+    @property
+    def store(self) -> Store:
+        return self.server.store
+
+    @property
+    def elapsed(self) -> float:
+        """Virtual seconds since the start."""
+        return self.clock.elapsed()
+
+    def apply(self, obj: Json) -> Json:
+        """Create an object, or merge it into the one that is there."""
+        return self.server.apply(obj)
+
+    def delete(self, kind: str, namespace: str, name: str, grace: int | None = None) -> None:
+        self.server.delete(Ref(kind, namespace, name), grace=grace)
+
+    def patch(self, kind: str, namespace: str, name: str, patch: Json) -> Json:
+        """Apply a JSON merge patch."""
+        return self.server.merge_patch(Ref(kind, namespace, name), patch)
+
+    def get(self, kind: str, namespace: str, name: str) -> Json | None:
+        return self.store.get(Ref(kind, namespace, name))
+
+    def list(self, kind: str, namespace: str | None = None) -> Objects:
+        return [*self.store.list(kind, namespace)]
+
+    def events(self) -> Objects:
+        """All events in the order in which they were first told."""
+        return [*self.store.list("Event")]
+
+    def finish(self, namespace: str, name: str, phase: str = "Succeeded") -> None:
+        """Let a pod's containers end."""
+        self.kubelets.finish(Ref("Pod", namespace, name), phase)
+
+    def stop_kubelet(self, node: str) -> None:
+        self.kubelets.stop(node)
+        self.nodes.fell_silent(node)
+
+    def start_kubelet(self, node: str) -> None:
+        self.kubelets.resume(node)
+        self.nodes.reports_again(node)
+
+    def run_for(self, seconds: float) -> None:
+        """Let so much virtual time pass."""
+        self.run_to(self.elapsed + seconds)
+
+    def run_to(self, moment: float) -> None:
+        """Let time pass until so many seconds after the start."""
+        self.loop.run_to(moment)
+        self.loop.settle_at(moment)
+
+    def run_until_idle(self, limit: float = LONGEST) -> bool:
+        """Let time pass until nothing more would happen; False: it went on beyond `limit`."""
+        return not self.loop.run_to(self.elapsed + limit)
+
+    def run_until(
+        self, reached: Callable[[], bool], limit: float = 60.0, step: float = 0.01
+    ) -> bool:
+        """Let time pass in small steps until something is so; False: it was not within `limit`."""
+        end = self.elapsed + limit
+        while not reached():
+            if self.elapsed >= end:
+                return False
+            self.run_to(min(end, self.elapsed + step))
+        return True
+
+    def start_operator(self, factory: OperatorFactory) -> SimCluster:
+        """Start an operator with a connection of its own."""
+        if self._crew is not None and self._crew.alive:
+            raise SimulationError("the operator is running already")
+        self._starts += 1
+        cluster = SimCluster(self.stage, self.faults, self._note_write, f"operator-{self._starts}")
+        self._crew = Crew(self.loop, cluster, factory(cluster, self.clock))
+        self._crew.start()
+        return cluster
+
+    def stop_operator(self) -> None:
+        """Ask the operator to end in good order; give it time to."""
+        if self._crew is not None:
+            self._crew.stop()
+
+    def kill_operator(self) -> None:
+        """End the operator at once, between two writes."""
+        if self._crew is not None:
+            self._crew.kill()
+        self._kill_after = None
+
+    def kill_operator_after(self, writes: int) -> None:
+        """End the operator as soon as so many more of its writes have taken effect."""
+        self._kill_after = writes
+
+    @property
+    def operator_alive(self) -> bool:
+        return self._crew is not None and self._crew.alive
+
+    def close(self) -> None:
+        """End everything; the world cannot be used afterwards."""
+        self.kill_operator()
+        tasks = asyncio.all_tasks(self.loop)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            self.loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        self.loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _note_write(self, write: Write, outcome: Outcome) -> None:
+        self.writes.append((self.elapsed, write, outcome))
+        if self._kill_after is not None:
+            self._kill_after -= 1
+            if self._kill_after <= 0 and self._crew is not None:
+                # Cut at once, but end its tasks a moment later: one of them is running just now.
+                self._crew.cluster.cut()
+                self.loop.call_soon(self.kill_operator)
