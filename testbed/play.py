@@ -1,4 +1,7 @@
-"""A control plane to play with: `python -m testbed.play` (`make cluster`), until Ctrl-C."""
+"""A control plane to play with: `python -m testbed.play` (`make cluster`), until Ctrl-C.
+
+What to type goes to stdout, so that it can be evaluated; talk goes to stderr.
+"""
 
 from __future__ import annotations
 
@@ -15,33 +18,43 @@ from testbed.gobuild import say
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Start a control plane, say how to reach it, and stop it on Ctrl-C or SIGTERM."""
+    """Run a control plane until Ctrl-C, SIGTERM or SIGHUP, whenever that comes."""
     options = _parser().parse_args(arguments)
-    ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: ended.set())
-    started = time.monotonic()
+        signal.signal(number, _interrupt)
     try:
-        plane = ControlPlane.start(hollow_nodes=options.hollow, kwok=options.fake > 0)
+        _play(options.hollow, options.fake)
     except BinariesUnavailable as trouble:
         print(trouble, file=sys.stderr)
         return 1
-    with plane:
-        if options.fake:
-            plane.wait_nodes_ready(options.fake, plane.add_fake_nodes(options.fake))
+    except KeyboardInterrupt:
+        say("stopped")
+    return 0
+
+
+def _play(hollow: int, fake: int) -> None:
+    """Start a control plane and say how to reach it; only an interrupt ends this."""
+    started = time.monotonic()
+    with ControlPlane.start(hollow_nodes=hollow, kwok=fake > 0) as plane:
+        if fake:
+            plane.wait_nodes_ready(fake, plane.add_fake_nodes(fake))
         say(f"ready after {time.monotonic() - started:.1f} s; Ctrl-C stops it and forgets it all")
         print(f"export KUBECONFIG={plane.kubeconfig}")
         print(f"export PATH={plane.binaries}:$PATH", flush=True)
         say(f"then: kubectl get nodes. Logs are in {plane.workdir / 'logs'}")
-        ended.wait()
-        say("stopping")
-    return 0
+        threading.Event().wait()
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m testbed.play", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m testbed.play", description="A real control plane to play with."
+    )
     parser.add_argument(
-        "--hollow", type=int, default=2, metavar="N", help="hollow kubelets, 95 MB each (default 2)"
+        "--hollow", type=int, default=2, metavar="N", help="hollow kubelets, 75 MB each (default 2)"
     )
     parser.add_argument(
         "--fake", type=int, default=0, metavar="N", help="fake nodes run by kwok (default 0)"
