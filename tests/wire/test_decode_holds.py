@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,11 +17,13 @@ from headroom.core.holds import (
 )
 from headroom.core.objects import Condition, Key, LabelSelector, Parent, Requirement, Taint
 from headroom.core.resources import Resources
-from headroom.wire.decode import decode_hold, hold_from
+from headroom.wire.decode import decode_hold, decode_list, decode_watch, hold_from
 from headroom.wire.errors import DecodeError
+from headroom.wire.kinds import HOLDS
 from tests.wire.hold_cases import BAD, GOOD, Case
 from tests.wire.objects import container, hold, hold_json, template
 
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 # What only a schema can know: it would be odd for the decoder to mind these.
 SCHEMA_ONLY = {
     "too-many-owners",
@@ -29,7 +32,6 @@ SCHEMA_ONLY = {
     "owner-unknown-part",
     "unknown-field",
     "unknown-field-in-template",
-    "toleration-effect",
     "policy-empty",
 }
 
@@ -235,6 +237,10 @@ def test_a_selector_that_only_looks_like_a_contradiction_is_let_through() -> Non
 def test_an_owner_of_another_namespace_is_no_problem_where_they_are_allowed() -> None:
     thing = hold_json({"owners": [{"object": {"name": "a", "namespace": "other"}}]})
     assert hold_from(thing, across_namespaces=True).problems == ()
+    page = decode_list(HOLDS, json.dumps({"items": [thing]}).encode(), across_namespaces=True)
+    line = json.dumps({"type": "ADDED", "object": thing}).encode()
+    event = decode_watch(HOLDS, line, across_namespaces=True)
+    assert page.items == (event.thing,) == (hold_from(thing, across_namespaces=True),)
 
 
 def test_everything_that_is_wrong_is_told_at_once() -> None:
@@ -284,6 +290,40 @@ def test_only_what_no_api_server_sends_is_an_error() -> None:
     ):
         with pytest.raises(DecodeError):
             decode_hold(text)
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ({"nodeSelector": {"a b": "c"}}, "nodeSelector"),
+        (
+            {"tolerations": [{"operator": "Exists"}, {"key": "a", "operator": "Is"}]},
+            "tolerations[1]",
+        ),
+        (
+            {
+                "affinity": {
+                    "nodeAffinity": {
+                        REQUIRED: {
+                            "nodeSelectorTerms": [
+                                {
+                                    "matchExpressions": [
+                                        {"key": "a", "operator": "Gt", "values": ["x"]}
+                                    ]
+                                }
+                            ]
+                        }
+                    }
+                }
+            },
+            f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[0]",
+        ),
+    ],
+)
+def test_what_would_make_every_guardian_invalid_is_told_before(
+    spec: dict[str, Any], path: str
+) -> None:
+    assert list(problems(template(spec))) == [f"spec.template.spec.{path}"]
 
 
 def test_requests_may_stand_in_any_container() -> None:

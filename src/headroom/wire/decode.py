@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from msgspec import Raw, field
 
-from headroom.core.holds import Hold
-from headroom.core.objects import Key, Namespace, Node, Pod
+from headroom.core.objects import Key
+from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import HOLDS, NAMESPACES, NODES, PODS, Resource
 from headroom.wire.objects.holds import decode_hold, hold_from
@@ -24,6 +25,7 @@ from headroom.wire.objects.reader import ABSENT, Reader, identity_of, to_text
 
 __all__ = [
     "ListPage",
+    "Thing",
     "WatchEvent",
     "decode_hold",
     "decode_list",
@@ -39,7 +41,6 @@ __all__ = [
     "thing_from",
 ]
 
-Thing = Pod | Node | Namespace | Hold
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
@@ -79,7 +80,8 @@ _read_line = Reader(_WatchLine)
 _read_bookmark = Reader(_Bookmark)
 _read_status = Reader(_Status)
 
-_DECODERS: dict[Resource, Callable[[bytes | Raw], Thing]] = {
+Decode = Callable[[bytes | Raw], Thing]
+_DECODERS: dict[Resource, Decode] = {
     PODS: decode_pod,
     NODES: decode_node,
     NAMESPACES: decode_namespace,
@@ -124,19 +126,28 @@ def decode_thing(resource: Resource, data: bytes | Raw) -> Thing:
     return _DECODERS[resource](data)
 
 
+def _decoder(resource: Resource, across_namespaces: bool) -> Decode:
+    if resource == HOLDS and across_namespaces:
+        return partial(decode_hold, across_namespaces=True)
+    return _DECODERS[resource]
+
+
 def thing_from(resource: Resource, thing: Mapping[str, Any]) -> Thing:
     """Read one object of a kind that we watch, held as plain dicts."""
     return _DECODERS[resource](to_text(resource.kind, thing))
 
 
-def decode_list(resource: Resource, data: bytes) -> ListPage:
-    """Read one page of a list; DecodeError only if the page itself makes no sense."""
+def decode_list(resource: Resource, data: bytes, across_namespaces: bool = False) -> ListPage:
+    """Read one page of a list; DecodeError only if the page itself makes no sense.
+
+    `across_namespaces`: holds may name owners of other namespaces.
+    """
     try:
         body = _read_list(data)
     except DecodeError as error:
         raise DecodeError(f"list of {resource}", error.path, error.problem) from error
     metadata = body.metadata or _ListMeta()
-    decode = _DECODERS[resource]
+    decode = _decoder(resource, across_namespaces)
     items: list[Thing] = []
     problems: list[DecodeError] = []
     for raw in body.items or ():
@@ -153,8 +164,11 @@ def decode_list(resource: Resource, data: bytes) -> ListPage:
     )
 
 
-def decode_watch(resource: Resource, line: bytes) -> WatchEvent:
-    """Read one line of a watch; DecodeError only if the line itself makes no sense."""
+def decode_watch(resource: Resource, line: bytes, across_namespaces: bool = False) -> WatchEvent:
+    """Read one line of a watch; DecodeError only if the line itself makes no sense.
+
+    `across_namespaces`: holds may name owners of other namespaces.
+    """
     try:
         event = _read_line(line)
         if event.type == "ERROR":
@@ -166,7 +180,7 @@ def decode_watch(resource: Resource, line: bytes) -> WatchEvent:
     except DecodeError as error:
         raise DecodeError(f"watch of {resource}", error.path, error.problem) from error
     try:
-        thing = _DECODERS[resource](event.object)
+        thing = _decoder(resource, across_namespaces)(event.object)
     except DecodeError as error:
         return _unreadable(event, error)
     return WatchEvent(event.type, thing.version, thing)

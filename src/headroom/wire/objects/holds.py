@@ -8,25 +8,23 @@ JSON, broken metadata) is a DecodeError.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from msgspec import Raw, structs
+from msgspec import Raw
 
-from headroom.core.holds import Hold, PodTemplate, Problem
+from headroom.core.holds import Hold
 from headroom.core.names import API_VERSION
-from headroom.core.objects import Key, Parent, Pod, Taint
+from headroom.core.objects import Parent, Taint
 from headroom.wire.durations import parse_duration
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import HOLDS
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.holdstatus import status_of
-from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.owners import owner_rules
-from headroom.wire.objects.podjson import JsonObject, Metadata, PodObject, PodSpec
-from headroom.wire.objects.pods import pod_of
+from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.templates import template_of
 from headroom.wire.times import parse_time
 
 DEFAULT_TTL = timedelta(hours=24)
@@ -60,15 +58,8 @@ class _Taint(JsonObject):
     effect: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Template:
-    template: PodTemplate
-    problems: tuple[Problem, ...] = ()
-
-
 _read_hold = Reader(_HoldObject)
 _read_spec = Reader(_HoldSpec)
-_read_template = Reader(PodObject)
 _read_duration: Reader[str | int] = Reader(str | int)  # type: ignore[arg-type]  # a union is no type
 _read_text = Reader(str)
 _read_flag = Reader(bool)
@@ -97,7 +88,7 @@ def _hold(hold: _HoldObject, metadata: Metadata, across_namespaces: bool) -> Hol
     findings = Findings()
     namespace = metadata.namespace or ""
     spec = findings.read(_read_spec, hold.spec, "spec") or _HoldSpec()
-    template = _template(spec.template, namespace, findings)
+    template = template_of(spec.template, namespace, findings)
     scope = "" if across_namespaces else namespace
     owners = owner_rules(spec.owners, scope, findings)
     if not spelling(spec.owners):
@@ -166,37 +157,3 @@ def _taints(raw: Raw, findings: Findings) -> tuple[Taint, ...]:
             findings.add(f"{path}.effect", f"{each.effect!r} is none of {', '.join(_EFFECTS)}")
         taints.append(Taint(each.key or "", each.value or "", each.effect or ""))
     return tuple(taints)
-
-
-def _template(raw: Raw, namespace: str, findings: Findings) -> PodTemplate:
-    read = _templates((namespace, spelling(raw)))
-    for problem in read.problems:
-        findings.add(problem.path, problem.message)
-    return read.template
-
-
-def _read_whole_template(spelled: tuple[str, bytes]) -> _Template:
-    """Read a template and judge it; the same text in the same namespace is read once."""
-    namespace, text = spelled
-    nothing = PodTemplate(Pod(Key(namespace, "")))
-    findings = Findings()
-    if not text:
-        findings.add("spec.template", "is missing: it says what room to keep")
-        return _Template(nothing, findings.problems)
-    try:
-        shape = _read_template(text)
-        spec = shape.spec or PodSpec()
-        pod = pod_of(PodObject(shape.metadata, structs.replace(spec, node_name=None)))
-    except DecodeError as error:
-        findings.note(error, "spec.template")
-        return _Template(nothing, findings.problems)
-    if not pod.requests:
-        findings.add(
-            "spec.template.spec.containers",
-            "ask for nothing, so there is nothing to keep; set resources.requests",
-        )
-    slot = replace(pod, key=Key(namespace, ""), uid="", version="", owners=())
-    return _Template(PodTemplate(slot, text.decode(), spec.node_name or ""), findings.problems)
-
-
-_templates: Interned[tuple[str, bytes], _Template] = Interned(_read_whole_template, limit=2048)

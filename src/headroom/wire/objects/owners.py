@@ -6,21 +6,16 @@ would keep its room from everyone, and its author would not know why.
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Raw
 
+from headroom.core.checks import selector_refusal
 from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule
-from headroom.core.objects import LabelSelector, Requirement
+from headroom.core.objects import LabelSelector
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Reader
 from headroom.wire.objects.selectors import Selector, label_selector
 
-_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
-_KEY = re.compile(rf"(?:[a-z0-9](?:[a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_NAME}")
-_VALUE = re.compile(rf"(?:{_NAME})?")
-_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 _HIGHEST_PRIORITY = 2_000_001_000  # system-node-critical
 _LOWEST_PRIORITY = -(2**31)
 # Their pods belong to another object, which they own in turn.
@@ -145,29 +140,13 @@ def _check_namespace(wanted: str, namespace: str, path: str, findings: Findings)
 
 
 def _check_selector(selector: LabelSelector, path: str, findings: Findings) -> None:
-    sound = True
-    for need in selector.requirements:
-        problem = _requirement_problem(need)
-        if problem is not None:
-            findings.add(path, problem)
-            sound = False
-    contradiction = _contradiction(selector) if sound else None
+    refusal = selector_refusal(selector)
+    if refusal is not None:
+        findings.add(path, refusal)
+        return
+    contradiction = _contradiction(selector)
     if contradiction is not None:
         findings.add(path, f"can never match: {contradiction}")
-
-
-def _requirement_problem(need: Requirement) -> str | None:
-    """Say why the API server would refuse this requirement in a selector of its own."""
-    if not _KEY.fullmatch(need.key):
-        return f"{need.key!r} is no label key"
-    if need.operator not in _OPERATORS:
-        return f"{need.key}: operator {need.operator!r} is none of {', '.join(_OPERATORS)}"
-    if need.operator in ("In", "NotIn") and not need.values:
-        return f"{need.key}: {need.operator} needs at least one value"
-    if need.operator in ("Exists", "DoesNotExist") and need.values:
-        return f"{need.key}: {need.operator} takes no values"
-    wrong = [value for value in need.values if len(value) > 63 or not _VALUE.fullmatch(value)]
-    return f"{need.key}: {wrong[0]!r} is no label value" if wrong else None
 
 
 def _contradiction(selector: LabelSelector) -> str | None:
