@@ -82,6 +82,10 @@ def needed() -> Iterator[tuple[str, str, str]]:
     # Applying from the server's side may create; an event told again is counted up.
     yield from (("get", HOLDS.group, "claimindexes"), ("create", HOLDS.group, "claimindexes"))
     yield "patch", "", "events"
+    # `kube.prepare` looks whether the installation is whole.
+    yield "get", "scheduling.k8s.io", "priorityclasses"
+    for plural in ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"):
+        yield "get", "admissionregistration.k8s.io", plural
 
 
 def test_the_operator_may_do_what_it_does_and_nothing_else() -> None:

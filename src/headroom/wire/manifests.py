@@ -143,7 +143,7 @@ def _container(installation: Installation) -> Json:
         "args": ["run", "--in-cluster", f"--http=0.0.0.0:{HTTP_PORT}", *installation.arguments],
         "env": [
             {
-                "name": "POD_NAMESPACE",
+                "name": "HEADROOM_NAMESPACE",
                 "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}},
             },
         ],

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from headroom.core.names import GROUP, LEASE_NAME
+from headroom.core.names import GROUP, LEASE_NAME, LOCKED_CLASS, PREEMPTIBLE_CLASS
+from headroom.wire.policy import POLICY_NAME
 
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]
@@ -64,6 +65,16 @@ def _operator_rules() -> list[Json]:
         # Applied from the server's side: create the first time, patch ever after.
         _rule(GROUP, ("claimindexes",), ("get", "create", "patch")),
         _rule("", ("events",), ("create", "patch")),
+        # At its start it looks whether these are there, and says so if not.
+        _named(
+            "scheduling.k8s.io", ("priorityclasses",), ("get",), (LOCKED_CLASS, PREEMPTIBLE_CLASS)
+        ),
+        _named(
+            "admissionregistration.k8s.io",
+            ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
+            ("get",),
+            (POLICY_NAME,),
+        ),
     ]
 
 
@@ -71,15 +82,18 @@ def _lease_rules() -> list[Json]:
     group = "coordination.k8s.io"
     return [
         _rule(group, ("leases",), ("create",)),  # A name cannot be asked for here.
-        {
-            **_rule(group, ("leases",), ("get", "watch", "update", "patch")),
-            "resourceNames": [LEASE_NAME],
-        },
+        _named(group, ("leases",), ("get", "update"), (LEASE_NAME,)),
     ]
 
 
 def _rule(group: str, resources: tuple[str, ...], verbs: tuple[str, ...]) -> Json:
     return {"apiGroups": [group], "resources": [*resources], "verbs": [*verbs]}
+
+
+def _named(
+    group: str, resources: tuple[str, ...], verbs: tuple[str, ...], names: tuple[str, ...]
+) -> Json:
+    return {**_rule(group, resources, verbs), "resourceNames": [*names]}
 
 
 def _cluster_role(name: str, rules: list[Json], labels: dict[str, str] | None = None) -> Json:
