@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
@@ -24,6 +22,7 @@ from testbed.identities import ADMIN, OPERATOR, Identities
 from testbed.kubelets import hollow_kubelet
 from testbed.ports import Ports
 from testbed.processes import Component
+from testbed.scratch import Scratch
 
 _FAST_CLIENT = ("--kube-api-qps=1000", "--kube-api-burst=2000")
 _STOP_GRACE_S = 5.0
@@ -37,18 +36,21 @@ class KubectlFailed(Exception):
 class ControlPlane:
     """A running control plane; get one from `start`, end it with `stop` or a `with` block."""
 
-    def __init__(self, workdir: Path, binaries: Path) -> None:
-        self.workdir = workdir
+    def __init__(self, workdir: Path | None, binaries: Path) -> None:
+        self._scratch: Scratch | None = None
+        if workdir is None:
+            self._scratch = Scratch()
+            workdir = self._scratch.path
+        self.workdir = workdir.absolute()
         self.binaries = binaries
         self._ports = Ports()
         self._components: dict[str, Component] = {}
         self._hollow_made = 0
         self._fake_made = 0
-        self._own_workdir = False
         self._api_port = self._ports.take()
         self.server = f"https://{components.LOOPBACK}:{self._api_port}"
-        self.identities = Identities(workdir / "identities", self.server)
-        self._site = components.Site(binaries, workdir, self._ports, self.identities)
+        self.identities = Identities(self.workdir / "identities", self.server)
+        self._site = components.Site(binaries, self.workdir, self._ports, self.identities)
         self.kubeconfig = self._site.admin_kubeconfig()
         token = self.identities.token(ADMIN)
         self.api = Api(self.server, self.identities.authority_pem, token)
@@ -76,13 +78,8 @@ class ControlPlane:
         `--node-monitor-grace-period` of the controller manager.
         """
         binaries = provide()
-        directory = (
-            Path(tempfile.mkdtemp(prefix="headroom-testbed-")) if workdir is None else workdir
-        )
-        directory.mkdir(parents=True, exist_ok=True)
         limits = () if stock_client_limits else _FAST_CLIENT
-        plane = cls(directory.absolute(), binaries)
-        plane._own_workdir = workdir is None
+        plane = cls(workdir, binaries)
         atexit.register(plane.stop)
         options = components.Options(
             scheduler=scheduler,
@@ -114,8 +111,8 @@ class ControlPlane:
             self._components["etcd"].stop(_STOP_GRACE_S)
         self._components.clear()
         self._ports.close()
-        if self._own_workdir:
-            shutil.rmtree(self.workdir, ignore_errors=True)
+        if self._scratch:
+            self._scratch.close()
 
     def __enter__(self) -> Self:
         return self
