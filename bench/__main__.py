@@ -1,7 +1,7 @@
 """The benchmarks under one roof: `python -m bench [NAME [OPTIONS…]]`, or `make bench ARGS=NAME`.
 
-Without a name all run in turn, each in a process of its own, so that none measures what another left
-behind. Every benchmark is a module with a docstring that says what it shows.
+Without a name all run in turn, each in a process of its own: none measures what another left.
+Every benchmark is a module with a docstring that says how to run it and what it shows.
 """
 
 from __future__ import annotations

@@ -1,0 +1,7 @@
+"""`python -m headroom`: the same as the `headroom` command, where scripts are not on the PATH."""
+
+from __future__ import annotations
+
+from headroom.cli.main import main
+
+main()
