@@ -8,6 +8,7 @@ the directory that holds them all as its last line.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import platform
@@ -22,7 +23,7 @@ from typing import TypeAlias
 from testbed.cache import cache_root, fill
 from testbed.gobuild import BuildFailed, build, say
 from testbed.golang import GoUnavailable, find_go
-from testbed.recipes import DEFAULT_RECIPES, KUBERNETES_VERSION, Program, Recipe
+from testbed.recipes import DEFAULT_RECIPES, KUBERNETES_VERSION, OPTIONAL_RECIPES, Program, Recipe
 
 Builder: TypeAlias = Callable[[Recipe, Path], None]
 
@@ -125,10 +126,16 @@ def _one_directory(found: dict[str, Path]) -> Path:
     return fill(place, link, lambda: None)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print the directory with every program, or the one line that says how to get them."""
+    optional = {recipe.name: recipe for recipe in OPTIONAL_RECIPES}
+    parser = argparse.ArgumentParser(prog="python -m testbed.binaries", description=provide.__doc__)
+    parser.add_argument("extra", nargs="*", metavar="EXTRA", help=", ".join(optional))
+    options = parser.parse_args(arguments)
+    if unknown := sorted(set(options.extra) - set(optional)):
+        parser.error(f"no such set: {', '.join(unknown)}")
     try:
-        directory = provide()
+        directory = provide([*DEFAULT_RECIPES, *(optional[name] for name in options.extra)])
     except BinariesUnavailable as trouble:
         print(trouble, file=sys.stderr)
         return 1

@@ -39,7 +39,9 @@ def build(go: Path, recipe: Recipe, target: Path) -> None:
     say("this happens once and may take ten minutes on two cores; the result is cached")
     packages = [program.package for program in recipe.programs.values()]
     ldflags = " ".join(("-s", "-w", *recipe.ldflags))
-    flags = ["-v", "-trimpath", "-ldflags", ldflags, "-o", f"{target}/"]
+    # A single program gets the recipe's name for it; several are named by Go after their packages.
+    output = str(target / next(iter(recipe.programs))) if len(packages) == 1 else f"{target}/"
+    flags = ["-v", "-trimpath", "-ldflags", ldflags, "-o", output]
     with _Progress(recipe.name) as progress:
         needed = _go(go, recipe, ["list", "-deps", *packages], progress.downloaded)
         progress.total = len(needed.splitlines())

@@ -89,4 +89,13 @@ KWOK = Recipe(
     ldflags=(f"-X sigs.k8s.io/kwok/pkg/consts.Version={KWOK_VERSION}",),
 )
 
+# Karpenter with its fake cloud, for the few who test against an autoscaler.
+KARPENTER = Recipe(
+    name="karpenter",
+    version=KARPENTER_VERSION,
+    programs={"karpenter": Program("sigs.k8s.io/karpenter/kwok", KARPENTER_VERSION)},
+    ldflags=(f"-X sigs.k8s.io/karpenter/pkg/operator.Version={KARPENTER_VERSION}",),
+)
+
 DEFAULT_RECIPES = (KUBERNETES, KWOK)
+OPTIONAL_RECIPES = (KARPENTER,)

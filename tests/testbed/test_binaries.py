@@ -11,7 +11,7 @@ from testbed.binaries import BinariesUnavailable, main, provide, reported_versio
 from testbed.cache import fill
 from testbed.gobuild import BuildFailed
 from testbed.golang import find_go
-from testbed.recipes import DEFAULT_RECIPES, Program, Recipe
+from testbed.recipes import DEFAULT_RECIPES, OPTIONAL_RECIPES, Program, Recipe
 
 ALPHA = Program("example/alpha", "v1.2.3")
 BETA = Program("example/beta", "v1.2.3")
@@ -173,7 +173,7 @@ def test_go_from_path_is_taken_only_when_new_enough(places: Path) -> None:
 
 
 def test_every_recipe_is_pinned_by_its_module() -> None:
-    for recipe in DEFAULT_RECIPES:
+    for recipe in (*DEFAULT_RECIPES, *OPTIONAL_RECIPES):
         module = (recipe.module / "go.mod").read_text()
         assert (recipe.module / "go.sum").is_file()
         assert recipe.version in module
@@ -188,5 +188,5 @@ def test_the_command_prints_the_directory_last(
         for name, program in recipe.programs.items():
             script(places / "assets" / name, program.version)
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(places / "assets"))
-    assert main() == 0
+    assert main([]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == str(places / "assets")
