@@ -65,6 +65,7 @@ def test_the_real_scheduler_never_surprises_us(plane: ControlPlane, seed: int) -
     settle()
     try:
         for index in range(PODS):
+            _disturb(plane, both, maker, f"s{seed}-l{index:03}")
             manifest = maker.pod(f"s{seed}-p{index:03}")
             try:
                 pod = both.step(manifest)
@@ -80,6 +81,26 @@ def test_the_real_scheduler_never_surprises_us(plane: ControlPlane, seed: int) -
     assert both.compared_scores > 0
 
 
+def _disturb(plane: ControlPlane, both: Lockstep, maker: Maker, latch: str) -> None:
+    """Change something besides the pod that comes: a node, a pod that is there, a nomination."""
+    name = maker.one_of(maker.nodes)
+    there = both.state.pods_on(name)
+    if there and maker.happens(0.15):
+        both.delete(maker.one_of(there).key)
+    if maker.happens(0.1):
+        spec = {"taints": maker.taints(), "unschedulable": maker.happens(0.2)}
+        changed = plane.api.patch(f"/api/v1/nodes/{name}", {"spec": spec})
+        both.state.set_node(node_from(changed))
+        settle()
+    if maker.happens(0.08):
+        path = f"{pods_path('default')}/{latch}"
+        plane.api.create(pods_path("default"), maker.latch(latch))
+        settle()
+        status = {"status": {"nominatedNodeName": name}}
+        both.state.nominate(pod_from(plane.api.patch(f"{path}/status", status)), name)
+        settle()
+
+
 def _lay_the_ground(plane: ControlPlane) -> None:
     """Make what random pods refer to: namespaces, priorities, a Service and a budget."""
     for name, team in TEAMS.items():
@@ -87,11 +108,20 @@ def _lay_the_ground(plane: ControlPlane) -> None:
         plane.api.ensure("/api/v1/namespaces", body)
         plane.api.patch(f"/api/v1/namespaces/{name}", body)
     for name, value in PRIORITIES.items():
-        priority = {"metadata": {"name": name}, "value": value}
+        policy = "Never" if name == "polite" else "PreemptLowerPriority"
+        priority = {"metadata": {"name": name}, "value": value, "preemptionPolicy": policy}
         plane.api.create("/apis/scheduling.k8s.io/v1/priorityclasses", priority)
     service = {"selector": {"app": "web"}, "ports": [{"port": 80}]}
     services = "/api/v1/namespaces/default/services"
     plane.api.create(services, {"metadata": {"name": "web"}, "spec": service})
+    selected = {"matchLabels": {"app": "job"}}
+    template = {
+        "metadata": {"labels": {"app": "job"}},
+        "spec": {"containers": [{"name": "main", "image": "none"}]},
+    }
+    replica_set = {"replicas": 0, "selector": selected, "template": template}
+    replica_sets = "/apis/apps/v1/namespaces/default/replicasets"
+    plane.api.create(replica_sets, {"metadata": {"name": "job"}, "spec": replica_set})
     budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
     spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "db"}}}
     plane.api.create(budgets, {"metadata": {"name": "db"}, "spec": spec})
@@ -102,6 +132,8 @@ def _tell_the_ground(both: Lockstep) -> None:
         labels = {"team": team, "kubernetes.io/metadata.name": name}
         both.state.set_namespace(Namespace(name, labels))
     both.state.set_service(Key("default", "web"), {"app": "web"})
+    job = LabelSelector((Requirement("app", "In", ("job",)),))
+    both.state.set_controller("ReplicaSet", Key("default", "job"), job)
     guarded = LabelSelector((Requirement("app", "In", ("db",)),))
     assert "db" in APPS
     both.budgets.append(Budget(Key("default", "db"), guarded, allowed=0))

@@ -55,6 +55,7 @@ class Lockstep:
     state: ClusterState = field(default_factory=ClusterState)
     budgets: list[Budget] = field(default_factory=list)
     compared_scores: int = 0
+    outbid: list[Key] = field(default_factory=list)
     outcomes: dict[str, int] = field(default_factory=dict)
     _read: int = 0
 
@@ -128,6 +129,11 @@ class Lockstep:
         self._note("preempted" if node == ours.node else "preempted elsewhere, as good")
         for one in gone:
             self.state.remove_pod(one.key)
+        for one in self.state.nominated_on(node):
+            if one.priority < pod.priority:
+                self.outbid.append(one.key)
+        for key in self.outbid:
+            self.state.unnominate(key)
         settle()
         return self._adopt(final)
 

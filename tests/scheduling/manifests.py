@@ -5,16 +5,27 @@ Few names and few values, so that taints meet tolerations, ports meet ports and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
-PRIORITIES = {"low": 1, "middle": 100, "high": 10_000}
+PRIORITIES = {"low": 1, "middle": 100, "polite": 100, "high": 10_000}
+"""Classes by value; pods of the polite one do not preempt."""
+
 APPS = ("web", "db", "job")
 TEAMS = {"default": "core", "other": "data"}
+REPLICA_SET = {
+    "apiVersion": "apps/v1",
+    "kind": "ReplicaSet",
+    "name": "job",
+    "uid": "2b3ce3a1-0000-4000-8000-000000000000",
+    "controller": True,
+}
 
 
 class Maker:
@@ -22,9 +33,17 @@ class Maker:
 
     def __init__(self, seed: int) -> None:
         self._chance = Random(seed)
+        self.nodes: list[str] = []
+
+    def one_of(self, several: Sequence[T]) -> T:
+        return self._chance.choice(several)
+
+    def happens(self, probability: float) -> bool:
+        return self._chance.random() < probability
 
     def node(self, name: str) -> Json:
         chance = self._chance
+        self.nodes.append(name)
         labels = {
             HOSTNAME: name,
             "disk": chance.choice(("ssd", "hdd")),
@@ -67,7 +86,7 @@ class Maker:
                 self._container(f"c{index}") for index in range(chance.choice((1, 1, 2)))
             ],
             "terminationGracePeriodSeconds": 0,
-            "priorityClassName": chance.choices(tuple(PRIORITIES), (6, 3, 1))[0],
+            "priorityClassName": chance.choices(tuple(PRIORITIES), (6, 2, 1, 1))[0],
             "tolerations": self._tolerations(),
         }
         if chance.random() < 0.2:
@@ -80,9 +99,26 @@ class Maker:
         if chance.random() < 0.1:
             spec["initContainers"] = [self._container("init")]
         namespace = chance.choices(tuple(TEAMS), (4, 1))[0]
+        metadata: Json = {"name": name, "namespace": namespace, "labels": labels}
+        if labels["app"] == "job" and chance.random() < 0.6:
+            metadata["ownerReferences"] = [REPLICA_SET]
+        return {"metadata": metadata, "spec": spec}
+
+    def latch(self, name: str) -> Json:
+        """Make a pod that is never tried but can be nominated."""
         return {
-            "metadata": {"name": name, "namespace": namespace, "labels": labels},
-            "spec": spec,
+            "metadata": {
+                "name": name,
+                "namespace": "default",
+                "labels": {"app": self.one_of(APPS)},
+            },
+            "spec": {
+                "containers": [self._container("c0")],
+                "terminationGracePeriodSeconds": 0,
+                "priorityClassName": self.one_of(tuple(PRIORITIES)),
+                "schedulingGates": [{"name": "example.com/wait"}],
+                "affinity": self._affinity(),
+            },
         }
 
     def _container(self, name: str) -> Json:
@@ -160,7 +196,12 @@ class Maker:
             {"key": "size", "operator": "Gt", "values": ["3"]},
             {"key": "size", "operator": "Lt", "values": ["6"]},
         )
-        return {"matchExpressions": chance.sample(expressions, chance.choice((1, 1, 2)))}
+        found: Json = {"matchExpressions": chance.sample(expressions, chance.choice((1, 1, 2)))}
+        if chance.random() < 0.15:
+            name = chance.choice([*self.nodes, "gone"])
+            fields = [{"key": "metadata.name", "operator": "In", "values": [name]}]
+            return {"matchFields": fields, **(found if chance.random() < 0.3 else {})}
+        return found
 
     def _pod_affinity(self, required: float) -> Json:
         chance = self._chance

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from headroom.core.objects import Node, NodeAffinity, Placement, Pod, PodTerm, Taint
+from headroom.core.objects import Node, Placement, Pod, PodTerm, Taint
 from headroom.core.selection import matches, node_matches, tolerated
 from headroom.scheduling.terms import spread_selector, term_of
 
@@ -27,8 +27,12 @@ class World:
         return self.pods.get(name, [])
 
 
-def refusal(pod: Pod, name: str, world: World) -> tuple[str, ...]:
-    """Give the reasons why a node is refused, nominated pods considered."""
+def refusal(pod: Pod, name: str, world: World, before: World | None = None) -> tuple[str, ...]:
+    """Give the reasons why a node is refused, nominated pods considered.
+
+    Whether company matters at all is decided by the world as it was `before` pods were removed.
+    """
+    company = _company_matters(pod, before or world)
     rivals = [
         one
         for one in world.nominated.get(name, [])
@@ -36,13 +40,25 @@ def refusal(pod: Pod, name: str, world: World) -> tuple[str, ...]:
     ]
     if rivals:
         pods = {**world.pods, name: [*world.on(name), *rivals]}
-        found = _refusal(pod, name, World(world.nodes, pods, {}, world.namespaces))
+        with_rivals = World(world.nodes, pods, {}, world.namespaces)
+        found = _refusal(pod, name, with_rivals, company)
         if found:
             return found
-    return _refusal(pod, name, world)
+    return _refusal(pod, name, world, company)
 
 
-def _refusal(pod: Pod, name: str, world: World) -> tuple[str, ...]:
+def _company_matters(pod: Pod, world: World) -> bool:
+    """Whether InterPodAffinity is skipped: nominated pods are not asked."""
+    if pod.placement.pod_affinity.required or pod.placement.pod_anti_affinity.required:
+        return True
+    return any(
+        term.topology_key in node.labels and _about(term, other, pod, world)
+        for node, other in _everybody(world)
+        for term in other.placement.pod_anti_affinity.required
+    )
+
+
+def _refusal(pod: Pod, name: str, world: World, company: bool) -> tuple[str, ...]:
     node = world.nodes[name]
     placement = pod.placement
     if node.unschedulable and not tolerated(CORDON, placement.tolerations):
@@ -56,7 +72,7 @@ def _refusal(pod: Pod, name: str, world: World) -> tuple[str, ...]:
     return (
         _insufficient(pod, node, world.on(name))
         or _spread(pod, node, world)
-        or _company(pod, node, world)
+        or (_company(pod, node, world) if company else ())
     )
 
 
@@ -165,8 +181,3 @@ def _same_domain(term: PodTerm, one: Node, other: Node) -> bool:
 def _about(term: PodTerm, holder: Pod, other: Pod, world: World) -> bool:
     labels = world.namespaces.get(other.key.namespace, {})
     return term_of(term, holder).about(other.key.namespace, other.labels, labels)
-
-
-def names_nodes(affinity: NodeAffinity) -> bool:
-    """Whether every term names its nodes, so that kube-scheduler looks at no others."""
-    return bool(affinity.required) and all(term.fields for term in affinity.required or ())

@@ -310,9 +310,12 @@ def test_company_is_not_counted_on_before_it_is_there() -> None:
     assert where(state, pod_affinity=near(app="db")) == []
 
 
-def test_a_nominated_pods_anti_affinity_already_counts() -> None:
-    state = cluster(node("a"), node("b"))
-    state.nominate(pod("promised", pod_anti_affinity=near(app="web")), "a")
+def test_a_nominated_pods_anti_affinity_counts_only_where_company_matters_at_all() -> None:
+    shy = near(app="web")
+    state = cluster(node("a"), node("b"), node("c"))
+    state.nominate(pod("promised", pod_anti_affinity=shy), "a")
+    assert where(state, labels={"app": "web"}) == ["a", "b", "c"]
+    state.add_pod(pod("there", pod_anti_affinity=shy, node="c"))
     assert where(state, labels={"app": "web"}) == ["b"]
     assert where(state, labels={"app": "web"}, priority=1) == ["a", "b"]
 

@@ -78,7 +78,7 @@ def test_one_node_without_some_pods_is_judged_as_if_they_had_never_been(
         gone = [one for one in world.on(name)[:number] if one.deleted is None]
         left = [one for one in world.on(name) if one not in gone]
         without = World(world.nodes, {**world.pods, name: left}, world.nominated, NAMESPACES)
-        expected = refusal(pod, name, without)
+        expected = refusal(pod, name, without, before=world)
         found = feasible_on(pod, name, state, {one.key for one in gone})
         assert sorted((found or "").split(", ")) == sorted(", ".join(expected).split(", "))
 

@@ -48,6 +48,10 @@ class Neighbours:
 
     @property
     def matter(self) -> bool:
+        """Whether company is looked at at all.
+
+        If not, kube-scheduler skips the whole check, even for nominated pods that would object.
+        """
         return bool(self.wanted or self.unwanted or self.repelling)
 
     def refusals(self) -> tuple[Bools, Bools, Bools]:
@@ -117,16 +121,17 @@ def neighbours(pod: Pod, state: ClusterState) -> Neighbours:
     wanted = tuple(term_of(term, pod) for term in pod.placement.pod_affinity.required)
     unwanted = tuple(required_anti_terms(pod))
     mine = state.namespace_labels(pod.key.namespace)
+    repelling = (
+        by_domain(term, tally.vector(state.table.capacity), state)
+        for term, tally in state.terms.repelling.items()
+        if term.about(pod.key.namespace, pod.labels, mine)
+    )
     return Neighbours(
         pod,
         state,
         tuple(_counted(term, wanted, state) for term in wanted),
         tuple(_counted(term, (term,), state) for term in unwanted),
-        tuple(
-            by_domain(term, tally.vector(state.table.capacity), state)
-            for term, tally in state.terms.repelling.items()
-            if term.about(pod.key.namespace, pod.labels, mine)
-        ),
+        tuple(counted for counted in repelling if counted.counts.any()),
     )
 
 

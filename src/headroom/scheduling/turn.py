@@ -171,13 +171,9 @@ class Turn:
             return misfit
         if self.spread is not None:
             reason = self.spread.refusal(row, supposed.added, supposed.removed.values())
-        if reason is None and self._neighbours_matter(supposed.added):
+        if reason is None and self.neighbours.matter:
             reason = self.neighbours.refusal(row, supposed.added, supposed.removed.values())
         return None if reason is None else Verdict((reason,), reason in HOPELESS)
-
-    def _neighbours_matter(self, added: Iterable[Pod]) -> bool:
-        repelling = any(pod.placement.pod_anti_affinity.required for pod in added)
-        return repelling or self.neighbours.matter
 
     def _node_stages(self) -> list[Stage]:
         table = self.state.table
