@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from headroom.wire.crds import crds
-from headroom.wire.yamls_writing import dump
+from headroom.wire.yamls import dump
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
 

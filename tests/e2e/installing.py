@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from headroom.wire.yamls_writing import dump_all
+from headroom.wire.yamls import dump_all
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
 

@@ -14,7 +14,7 @@ from headroom.wire.yamls import load
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane, KubectlFailed
 from tests.e2e.installing import install, until
-from tests.wire.hold_cases import BAD, GOOD, RIGHT, Case
+from tests.wire.hold_cases import BAD, BAD_AT_THE_DOOR, GOOD, RIGHT, Case
 from tools.schemas import facts, written
 
 pytestmark = pytest.mark.e2e
@@ -35,7 +35,7 @@ def judged(plane: ControlPlane, case: Case) -> dict[str, Any]:
     return plane.api.create(f"{HOLDS}?dryRun=All&fieldValidation=Strict", case.hold())
 
 
-@pytest.mark.parametrize("case", BAD, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*BAD, *BAD_AT_THE_DOOR], ids=lambda case: case.name)
 def test_a_bad_hold_is_refused_with_the_field_named(plane: ControlPlane, case: Case) -> None:
     with pytest.raises(ApiFailure) as refused:
         judged(plane, case)

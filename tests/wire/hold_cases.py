@@ -149,6 +149,9 @@ BAD = (
     ),
 )
 
+# A pod may say so, a CRD cannot allow it; once inside, it would do no harm.
+BAD_AT_THE_DOOR = (_request("request-bare-fraction", 0.5),)
+
 RIGHT = (
     Case("plain", ("spec", "ttl"), "24h"),
     Case("for-ever", ("spec", "ttl"), "0"),

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from headroom.wire.crds import crds, crds_yaml
-from headroom.wire.crds_types import known
-from headroom.wire.schema_check import validate
+from headroom.wire.schema.checking import validate
+from headroom.wire.schema.own import known
 from headroom.wire.yamls import load
-from tests.wire.hold_cases import BAD, RIGHT, Case
+from tests.wire.hold_cases import BAD, BAD_AT_THE_DOOR, RIGHT, Case
 
 COMMITTED = Path(__file__).parent.parent.parent / "deploy/crds"
 
@@ -21,7 +21,7 @@ def test_a_sound_hold_passes(case: Case) -> None:
     assert validate(case.hold(), "Hold", known()) == []
 
 
-@pytest.mark.parametrize("case", BAD, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*BAD, *BAD_AT_THE_DOOR], ids=lambda case: case.name)
 def test_a_hold_that_is_wrong_is_refused_at_the_field_to_blame(case: Case) -> None:
     problems = validate(case.hold(), "Hold", known())
     assert [problem.path for problem in problems] == [case.blames]

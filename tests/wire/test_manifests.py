@@ -25,11 +25,11 @@ from headroom.core.actions import (
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
-from headroom.wire.crds_types import known
 from headroom.wire.kinds import HOLDS, NAMESPACES, NODES, PODS
 from headroom.wire.manifests import Installation, install_objects, priority_classes
 from headroom.wire.render import render
-from headroom.wire.schema_check import validate
+from headroom.wire.schema.checking import validate
+from headroom.wire.schema.own import known
 
 AT = datetime(2027, 1, 4, tzinfo=UTC)
 KEY = Key("shop", "web-0")

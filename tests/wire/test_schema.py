@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from headroom.core.holds import Problem
-from headroom.wire.crds_types import known
-from headroom.wire.schema import (
+from headroom.wire.schema.checking import check, type_of, validate
+from headroom.wire.schema.notation import (
     Catalogue,
     Choice,
     ListOf,
@@ -21,8 +21,8 @@ from headroom.wire.schema import (
     parse_type,
     parse_types,
 )
-from headroom.wire.schema_check import check, type_of, validate
-from headroom.wire.schema_structural import structural
+from headroom.wire.schema.own import known
+from headroom.wire.schema.structural import structural
 from headroom.wire.yamls import load
 
 POD: dict[str, Any] = {
@@ -95,6 +95,7 @@ def test_a_notation_that_means_nothing_is_refused() -> None:
         ),
         ({"nodeName": True}, "spec.nodeName", "yes, no, on and off mean true and false"),
         ({"hostNetwork": "true"}, "spec.hostNetwork", "true or false is expected"),
+        ({"hostNetwork": ""}, "spec.hostNetwork", "true or false is expected"),
         ({"priority": "5"}, "spec.priority", "take the quotes off"),
         ({"priority": 1.5}, "spec.priority", "a whole number is expected"),
         ({"priority": True}, "spec.priority", "a whole number is expected"),

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from headroom.wire import yamls_reading
-from headroom.wire.yamls import Document, ManifestError, load
-from headroom.wire.yamls_writing import dump, dump_all
+from headroom.wire.yamls import Document, ManifestError, dump, dump_all, load, reading
 
 
 def value(text: str) -> Any:
@@ -192,7 +190,7 @@ def test_what_cannot_be_taken_is_told_in_one_line(text: str, line: int, says: st
 
 
 def test_aliases_that_multiply_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yamls_reading, "MAX_VALUES", 1000)
+    monkeypatch.setattr(reading, "MAX_VALUES", 1000)
     rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     rows += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 9)]
     assert "more than 1000 values" in str(refusal("\n".join(rows)))

@@ -48,14 +48,14 @@ def document(value: Any, form: Format) -> str:
     """Write one value as JSON or YAML."""
     if form is Format.JSON:
         return json.dumps(value, indent=2, ensure_ascii=False)
-    from headroom.wire.yamls_writing import dump
+    from headroom.wire.yamls import dump
 
     return dump(value)
 
 
 def documents(values: Sequence[Mapping[str, Any]]) -> str:
     """Write objects as YAML documents of one file."""
-    from headroom.wire.yamls_writing import dump_all
+    from headroom.wire.yamls import dump_all
 
     return dump_all(values)
 

@@ -1,6 +1,6 @@
 """Our kinds as CustomResourceDefinitions, for `headroom crds` and `headroom install`.
 
-`crds_types` says which fields there are and `schema_structural` how the API server is to check
+`schema.own` says which fields there are and `schema.structural` how the API server is to check
 them; here are the names, columns and versions around it. The same text is committed as
 `deploy/crds/*.yaml`; a test keeps the two alike (`python -m tools.manifests` rewrites it).
 """
@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP, VERSION
-from headroom.wire.crds_types import known
 from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, Resource
-from headroom.wire.schema_structural import structural
-from headroom.wire.yamls_writing import dump_all
+from headroom.wire.schema.own import known
+from headroom.wire.schema.structural import structural
+from headroom.wire.yamls import dump_all
 
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from headroom.wire.yamls_reading import PLAIN_WORDS
+from headroom.wire.yamls.reading import PLAIN_WORDS
 
 try:
     from yaml import CSafeDumper as _BaseDumper

@@ -6,7 +6,7 @@ The same notation serves Kubernetes' own kinds (`data/kubernetes.json`, written 
     "replicas": "int32"           "containers": "[]Container!"     a list, required
     "labels": "{}string"          "effect": "=NoSchedule|NoExecute"    one of these words
 
-`schema_check` compares data with it, `schema_structural` makes the schema of a CRD from it.
+`checking` compares data with it, `structural` makes the schema of a CRD from it.
 """
 
 from __future__ import annotations
@@ -91,19 +91,22 @@ class Catalogue:
     """Types by name, the rules of some, and the type of each kind (`apps/v1/Deployment`).
 
     `foreign` are Kubernetes' own types, which the API server reads more loosely than those of a
-    CRD: an empty word passes for an absent one, and under `status` nothing is required.
+    CRD: an empty word passes for an absent one, and under `status` nothing is required. `custom`
+    are the types of kinds that a CRD defines.
     """
 
     types: Mapping[str, Mapping[str, Field]]
     kinds: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
-    foreign: frozenset[str] = field(default=frozenset())
+    foreign: frozenset[str] = frozenset()
+    custom: frozenset[str] = frozenset()
 
     def extended(
         self,
         types: Mapping[str, Mapping[str, Field]],
         kinds: Mapping[str, str],
         rules: Mapping[str, tuple[Rule, ...]] | None = None,
+        custom: frozenset[str] = frozenset(),
     ) -> Catalogue:
         """Return a catalogue that knows these too; a name that is taken is replaced."""
         return Catalogue(
@@ -111,6 +114,7 @@ class Catalogue:
             {**self.kinds, **kinds},
             {**self.rules, **(rules or {})},
             self.foreign - types.keys(),
+            self.custom | custom,
         )
 
 

@@ -1,6 +1,6 @@
 """Manifest files as kubectl reads them: many documents, YAML or JSON, every value with its line.
 
-`yamls_reading` turns YAML into values by kubectl's rules, `yamls_lines` finds the line of a field.
+`reading` turns YAML into values by kubectl's rules, `lines` finds the line of a field.
 Here a file becomes documents: JSON is read as JSON (faster), Lists are taken apart, and whatever
 is wrong becomes one ManifestError. `schema` says whether what was read is a valid object.
 """
@@ -14,10 +14,8 @@ from typing import Any
 
 import yaml
 
-from headroom.wire.yamls_lines import Lines, ManifestError
-from headroom.wire.yamls_reading import Reader, compose_all
-
-__all__ = ["Document", "ManifestError", "load"]
+from headroom.wire.yamls.lines import Lines, ManifestError
+from headroom.wire.yamls.reading import Reader, compose_all
 
 
 @dataclass(frozen=True, slots=True)

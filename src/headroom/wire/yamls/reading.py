@@ -2,7 +2,7 @@
 
 Those rules are YAML 1.1 in Go's dialect, not PyYAML's: `yes` is true, `0644` is octal, `1e3` is a
 number, `1:30` and dates stay words; a number as a field's name becomes text. Names written twice
-are refused, because one of the two would be lost in silence. `yamls` makes documents of the values.
+are refused, because one of the two would be lost in silence. `documents` takes whole files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from headroom.wire.yamls_lines import ManifestError, step
+from headroom.wire.yamls.lines import ManifestError, step
 
 try:
     from yaml import CSafeLoader as _BaseLoader

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from headroom.wire.schema import Catalogue, Choice, Field, ListOf, MapOf, Scalar, Struct, Type
+from headroom.wire.schema.notation import (
+    Catalogue,
+    Choice,
+    Field,
+    ListOf,
+    MapOf,
+    Scalar,
+    Struct,
+    Type,
+)
 
 # An OpenAPI schema is open-ended JSON.
 Json: TypeAlias = dict[str, Any]

@@ -1,6 +1,6 @@
 """Where in a file a field stands, and the error that says so.
 
-Apart from `yamls` because lines are looked up only when something is wrong: nothing is computed
+Apart from `documents` because lines are looked up only when something is wrong: nothing is computed
 for a good file. Paths are written as Kubernetes writes them: `spec.containers[0].name`, and
 `metadata.labels[example.com/app]` for names that hold a dot.
 """

@@ -1,8 +1,7 @@
 """The fields of our own kinds: what each means, its limits, and the rules that hold between them.
 
-Written once, in the notation of `schema`: `crds` makes the CRDs from it, and the same rules check
-manifests where no API server does. Meanings follow API.md; what an object with these fields
-*does* is core's business.
+Written once, in our notation: `crds` makes the CRDs from it, and the same rules check manifests
+where no API server does. What an object with these fields *does* is core's business.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from headroom.core.names import API_VERSION
-from headroom.wire.schema import Catalogue, Field, Rule, kubernetes, of
+from headroom.wire.schema.notation import Catalogue, Field, Rule, kubernetes, of
 
 _NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 _KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
@@ -280,5 +279,7 @@ def _pod_spec() -> dict[str, Field]:
 @cache
 def known() -> Catalogue:
     """Kubernetes' kinds and ours."""
-    kinds = {f"{API_VERSION}/{kind}": kind for kind in ("Hold", "ClaimIndex")}
-    return kubernetes().extended({**_TYPES, "HoldPodSpec": _pod_spec()}, kinds, _RULES)
+    own = ("Hold", "ClaimIndex")
+    kinds = {f"{API_VERSION}/{kind}": kind for kind in own}
+    types = {**_TYPES, "HoldPodSpec": _pod_spec()}
+    return kubernetes().extended(types, kinds, _RULES, frozenset(own))
