@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from headroom.core.amounts import parse_amounts, parse_resources
 from headroom.core.holds import Hold, OwnerRule, PodTemplate
 from headroom.core.names import API_VERSION
 from headroom.core.objects import (
@@ -25,7 +26,6 @@ from headroom.core.objects import (
     Taint,
     Toleration,
 )
-from headroom.core.quantity import parse_amounts, parse_resources
 from headroom.core.requests import ContainerNeed, PodNeed, nonzero_requests
 from headroom.core.resources import Resources
 

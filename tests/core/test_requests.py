@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headroom.core.quantity import parse_amounts
+from headroom.core.amounts import parse_amounts
 from headroom.core.requests import (
     STAND_INS,
     ContainerNeed,

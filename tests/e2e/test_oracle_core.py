@@ -10,9 +10,10 @@ from urllib.parse import quote
 
 import pytest
 
+from headroom.core.amounts import amount
 from headroom.core.checks import node_term_refusal, selector_refusal, toleration_refusal
 from headroom.core.objects import LabelSelector, NodeTerm, Requirement, Toleration
-from headroom.core.quantity import QuantityError, amount, parse_quantity
+from headroom.core.quantity import QuantityError, parse_quantity
 from headroom.core.selection import matches, node_matches, untolerated
 from headroom.wire.decode import node_from, pod_from
 from testbed.api import ApiFailure

@@ -8,14 +8,8 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headroom.core.quantity import (
-    QuantityError,
-    amount,
-    format_amount,
-    format_resources,
-    parse_quantity,
-    parse_resources,
-)
+from headroom.core.amounts import amount, format_amount, format_resources, parse_resources
+from headroom.core.quantity import QuantityError, parse_quantity
 from headroom.core.resources import Resources
 
 # Up to T only: larger ones reach the bounds of int64, which have tests of their own.

@@ -2,20 +2,16 @@
 
 The rules are those of apimachinery's `resource.Quantity`, its surprises included: what the API
 server accepts is accepted here, what it refuses is refused, and `str()` gives the text it would
-answer with. No float takes part. Below that, the step from texts to whole amounts by resource name
-and back; the vectors themselves live in `resources`, a pod's effective requests in `requests`.
+answer with. No float takes part. `amounts` takes the step from here to whole numbers of named
+resources and back.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from types import MappingProxyType
-
-from headroom.core.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
 
 MAX_INT64 = 2**63 - 1
 _NANO = -9
@@ -203,77 +199,3 @@ def _without_factors(number: int, factor: int) -> tuple[int, int]:
         number //= factor
         times += 1
     return number, times
-
-
-@lru_cache(maxsize=8192)
-def amount(name: str, text: str) -> int:
-    """Count a resource in whole units: CPU in thousandths, anything else in its own unit."""
-    quantity = parse_quantity(text)
-    return quantity.milli_value() if name == CPU else quantity.value()
-
-
-def parse_amounts(texts: Mapping[str, str | int | float]) -> Mapping[str, int]:
-    """Read a resource list as the API server would, keeping names whose amount is zero.
-
-    A container that asks for zero CPU differs from one that does not ask; where it does not matter,
-    use `parse_resources`. QuantityError names the resource.
-    """
-    return _parse_listed(_spelled(texts))[0]
-
-
-def parse_resources(texts: Mapping[str, str | int | float]) -> Resources:
-    """Read a resource list as the API server would; QuantityError names the resource."""
-    return _parse_listed(_spelled(texts))[1]
-
-
-def _spelled(texts: Mapping[str, str | int | float]) -> tuple[tuple[str, str], ...]:
-    """Write numbers out as JSON would, because the API server reads them as text as well."""
-    return tuple(
-        [(name, text if type(text) is str else _spell(text)) for name, text in texts.items()]
-    )
-
-
-def _spell(number: str | int | float) -> str:
-    # In JSON a truth value is spelled true, which is no quantity; in Python it counts as 1.
-    return str(number).lower() if isinstance(number, bool) else str(number)
-
-
-@lru_cache(maxsize=4096)
-def _parse_listed(
-    listed: tuple[tuple[str, str], ...],
-) -> tuple[Mapping[str, int], Resources]:
-    amounts = {}
-    for name, text in listed:
-        try:
-            _refuse_unfit(name, text)
-            amounts[name] = amount(name, text)
-        except QuantityError as error:
-            raise QuantityError(f"{name}: {error}") from error
-    return MappingProxyType(amounts), Resources(amounts)
-
-
-def _refuse_unfit(name: str, text: str) -> None:
-    quantity = parse_quantity(text)
-    if quantity.unscaled < 0:
-        raise QuantityError(f"{text} must be greater than or equal to 0")
-    if _counts_whole_things(name) and quantity.milli_value() % 1000:
-        raise QuantityError(f"{text} must be a whole number")
-
-
-def _counts_whole_things(name: str) -> bool:
-    """Whether the API server takes only whole numbers: pods, and resources of other domains."""
-    return name == PODS or ("/" in name and "kubernetes.io/" not in name)
-
-
-def format_amount(name: str, units: int) -> str:
-    """Print what `amount` counted, in the canonical form usual for the resource."""
-    if name == CPU:
-        return Quantity(units, _MILLI).canonical()
-    if name in (MEMORY, EPHEMERAL_STORAGE) or name.startswith("hugepages-"):
-        return Quantity(units, format=Format.BINARY_SI).canonical()
-    return Quantity(units).canonical()
-
-
-def format_resources(resources: Resources) -> dict[str, str]:
-    """Print a vector as a resource list, in the order of its names."""
-    return {name: format_amount(name, resources[name]) for name in sorted(resources)}

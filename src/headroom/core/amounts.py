@@ -1,0 +1,89 @@
+"""Resource lists (`{"cpu": "500m", "memory": "1Gi"}`) as whole numbers by name, and back.
+
+The same few texts come in by the thousand, so each is read once. `quantity` below knows how a
+quantity is written, `resources` is the vector that comes out; `requests` adds amounts up to what a
+pod needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from headroom.core.quantity import Format, Quantity, QuantityError, parse_quantity
+from headroom.core.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
+
+_MILLI = -3
+Written = str | int | float  # JSON has quantities as texts and as numbers
+
+
+@lru_cache(maxsize=8192)
+def amount(name: str, text: str) -> int:
+    """Count a resource in whole units: CPU in thousandths, anything else in its own unit.
+
+    QuantityError says what is wrong, also with a quantity that the API server lets nobody ask for:
+    a negative one, or a part of something that comes whole.
+    """
+    quantity = parse_quantity(text)
+    if quantity.unscaled < 0:
+        raise QuantityError(f"{text} must be greater than or equal to 0")
+    if _comes_whole(name) and quantity.milli_value() % 1000:
+        raise QuantityError(f"{text} must be a whole number")
+    return quantity.milli_value() if name == CPU else quantity.value()
+
+
+def _comes_whole(name: str) -> bool:
+    """Whether only whole numbers are let in: pods, and resources of other domains."""
+    return name == PODS or ("/" in name and "kubernetes.io/" not in name)
+
+
+def parse_amounts(written: Mapping[str, Written]) -> Mapping[str, int]:
+    """Read a resource list as the API server would, keeping names whose amount is zero.
+
+    A container that asks for zero CPU differs from one that does not ask; where it does not matter,
+    use `parse_resources`. QuantityError names the resource.
+    """
+    return _parse(_spelled(written))[0]
+
+
+def parse_resources(written: Mapping[str, Written]) -> Resources:
+    """Read a resource list as the API server would; QuantityError names the resource."""
+    return _parse(_spelled(written))[1]
+
+
+def _spelled(written: Mapping[str, Written]) -> tuple[tuple[str, str], ...]:
+    """Write numbers out as JSON does, because the API server reads them as text as well."""
+    return tuple(
+        [(name, one if type(one) is str else _spell(one)) for name, one in written.items()]
+    )
+
+
+def _spell(number: Written) -> str:
+    # In JSON a truth value is spelled true, which is no quantity; in Python it counts as 1.
+    return str(number).lower() if isinstance(number, bool) else str(number)
+
+
+@lru_cache(maxsize=4096)
+def _parse(spelled: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, int], Resources]:
+    amounts = {}
+    for name, text in spelled:
+        try:
+            amounts[name] = amount(name, text)
+        except QuantityError as error:
+            raise QuantityError(f"{name}: {error}") from error
+    return MappingProxyType(amounts), Resources(amounts)
+
+
+def format_amount(name: str, units: int) -> str:
+    """Print what `amount` counted, in the canonical form usual for the resource."""
+    if name == CPU:
+        return Quantity(units, _MILLI).canonical()
+    if name in (MEMORY, EPHEMERAL_STORAGE) or name.startswith("hugepages-"):
+        return Quantity(units, format=Format.BINARY_SI).canonical()
+    return Quantity(units).canonical()
+
+
+def format_resources(resources: Resources) -> dict[str, str]:
+    """Print a vector as a resource list, in the order of its names."""
+    return {name: format_amount(name, resources[name]) for name in sorted(resources)}
