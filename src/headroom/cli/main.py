@@ -14,6 +14,7 @@ import typer
 from headroom import __version__
 from headroom.cli.crds import crds
 from headroom.cli.errors import guarded
+from headroom.cli.explain import explain
 from headroom.cli.get import get
 from headroom.cli.install import install, uninstall
 from headroom.cli.output import put
@@ -50,7 +51,7 @@ def version() -> None:
     put(__version__)
 
 
-for verb in (run, get, crds, install, uninstall):
+for verb in (run, get, explain, crds, install, uninstall):
     app.command()(verb)
 
 

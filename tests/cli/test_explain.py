@@ -1,0 +1,161 @@
+"""`explain` says the operator's own reasons, in a sentence and by hold and node."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from headroom.cli.explaining import explain_hold, explain_pod
+from headroom.cli.source import World
+from headroom.core.holds import Hold, HoldStatus, OwnerUse, Problem
+from headroom.core.names import (
+    API_VERSION,
+    CLAIM_GATE,
+    CLAIMED_ANNOTATION,
+    PARENT_ANNOTATION,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+)
+from headroom.core.naming import guardian_name
+from headroom.core.objects import Condition, Node, OwnerReference, Pod
+from headroom.core.policy import Policy
+from tests.builders import NOON, hold, node, pod
+from tests.cli.commands import headroom
+
+CHECKOUT = hold("checkout", cpu=2, owners="checkout", status=HoldStatus("Available", "a"))
+
+
+def world(*things: Node | Pod | Hold) -> World:
+    return World(
+        raw=(),
+        nodes=tuple(thing for thing in things if isinstance(thing, Node)),
+        pods=tuple(thing for thing in things if isinstance(thing, Pod)),
+        holds=tuple(thing for thing in things if isinstance(thing, Hold)),
+        namespaces=(),
+        now=NOON + timedelta(minutes=1),
+    )
+
+
+def guardian(of: Hold, on: str) -> Pod:
+    return pod(
+        guardian_name(of),
+        cpu=2,
+        memory="1Gi",
+        node=on,
+        phase="Running",
+        labels={ROLE_LABEL: ROLE_GUARDIAN},
+        annotations={PARENT_ANNOTATION: str(of.parent)},
+        owners=(OwnerReference(API_VERSION, "Hold", of.key.name, of.parent.uid, controller=True),),
+    )
+
+
+def test_a_stranger_is_told_that_no_hold_is_for_it_and_what_each_node_lacks() -> None:
+    thief = pod("thief", cpu=3, labels={"app": "thief"})
+    told = explain_pod(world(node("a"), CHECKOUT, guardian(CHECKOUT, "a"), thief), thief, Policy())
+    assert told.summary == "pod default/thief waits: no hold is for it and no node has the room."
+    assert [each.gives for each in told.holds] == [False]
+    assert "labelSelector" in told.holds[0].answer
+    assert told.nodes[0].answer == "Insufficient cpu"
+    assert "headroom get nodes" in told.next_step
+
+
+def test_an_owner_at_the_gate_is_told_which_hold_is_for_it() -> None:
+    owner = pod("checkout-1", cpu=2, labels={"app": "checkout"}, gates=(CLAIM_GATE,))
+    told = explain_pod(world(node("a"), CHECKOUT, guardian(CHECKOUT, "a"), owner), owner, Policy())
+    assert told.summary == (
+        "pod default/checkout-1 waits for its handover: hold default/checkout is for it."
+    )
+    assert told.holds[0].gives
+    assert "lease" in told.next_step
+
+
+def test_an_owner_without_the_gate_is_told_how_to_ask() -> None:
+    owner = pod("checkout-1", cpu=2, labels={"app": "checkout"})
+    told = explain_pod(world(node("a"), CHECKOUT, guardian(CHECKOUT, "a"), owner), owner, Policy())
+    assert "which it does not ask for" in told.summary
+    assert CLAIM_GATE in told.next_step
+
+
+def test_a_gate_of_somebody_else_is_named() -> None:
+    gated = pod("x", cpu=1, gates=("example.com/quota",))
+    told = explain_pod(world(node("a"), gated), gated, Policy())
+    assert "gated by example.com/quota, which is not ours" in told.summary
+
+
+@pytest.mark.parametrize(
+    ("annotations", "words"),
+    [
+        ({}, "without a hold"),
+        ({CLAIMED_ANNOTATION: "Hold/default/h"}, "in the room of Hold/default/h"),
+    ],
+)
+def test_a_pod_that_sits_is_told_where_and_in_whose_room(
+    annotations: dict[str, str], words: str
+) -> None:
+    seated = pod("x", cpu=1, node="a", phase="Running", annotations=annotations)
+    told = explain_pod(world(node("a"), seated), seated, Policy())
+    assert told.summary == f"pod default/x is Running on a, {words}."
+
+
+def test_a_guardian_says_whose_room_it_keeps() -> None:
+    keeper = guardian(CHECKOUT, "a")
+    told = explain_pod(world(node("a"), keeper), keeper, Policy())
+    assert "keeps the room of Hold/default/checkout" in told.summary
+
+
+@pytest.mark.parametrize(
+    ("told_hold", "words"),
+    [
+        (CHECKOUT, "is held on a, until 2027-01-05T12:00:00+00:00"),
+        (
+            hold("h", status=HoldStatus("Succeeded", "a", owners=(OwnerUse("default", "x", "u"),))),
+            "was given away, used by x",
+        ),
+        (
+            hold("h", problems=(Problem("spec.ttl", "is no duration"),)),
+            "promises nothing: spec.ttl",
+        ),
+        (
+            hold(
+                "h",
+                status=HoldStatus(
+                    "Failed", conditions=(Condition("Ready", "False", "Expired", "time is over"),)
+                ),
+            ),
+            "is Failed: time is over",
+        ),
+    ],
+)
+def test_a_hold_says_how_it_stands(told_hold: Hold, words: str) -> None:
+    assert words in explain_hold(world(node("a"), told_hold), told_hold, Policy()).summary
+
+
+def test_a_hold_without_room_hears_every_node() -> None:
+    big = hold("big", cpu=9)
+    told = explain_hold(world(node("a"), node("b", cpu=16), big), big, Policy())
+    assert [(each.room.node, each.answer) for each in told.nodes] == [
+        ("a", "Insufficient cpu"),
+        ("b", ""),
+    ]
+
+
+@pytest.mark.parametrize("what", ["thief", "node/a", "pod/"])
+def test_what_cannot_be_explained_is_misuse(capsys: pytest.CaptureFixture[str], what: str) -> None:
+    finished = headroom(capsys, "explain", what)
+    assert finished.code == 2
+    assert "pod/NAME" in finished.err
+
+
+def test_the_answer_for_programs_is_versioned(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "pod.yaml"
+    file.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: []}\n")
+    finished = headroom(capsys, "explain", "pod/x", "-o", "json", "--from", str(file))
+    told = json.loads(finished.out)
+    assert (told["kind"], told["subject"]) == ("Explanation", "pod x")
+    missing = headroom(capsys, "explain", "pod/y", "--from", str(file))
+    assert missing.code == 1
