@@ -221,6 +221,24 @@ def test_what_we_write_is_read_back_the_same(objects: list[dict[str, Any]]) -> N
     assert [document.data for document in load(as_json, "f.json")] == objects
 
 
+PIECES = (
+    *("a: ", "- ", "{", "}", "[", "]", ":", "---\n", "\n", "  ", "&x ", "*x", "!!str ", "'", '"'),
+    *("|", "\t", "#", "<<: ", "? ", "\x00", "\ud800", "1e999", ".nan", '{"a":', "%"),
+    "kind: List\nitems: ",
+)
+
+
+@given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=25).map("".join)))
+def test_whatever_the_file_holds_it_is_read_or_refused_in_one_line(text: str) -> None:
+    try:
+        documents, said = load(text, "f.yaml"), ""
+    except ManifestError as trouble:
+        documents, said = [], str(trouble)
+    assert "\n" not in said
+    assert all(isinstance(document.data, dict) for document in documents)
+    assert all(document.line >= 1 for document in documents)
+
+
 def test_words_that_kubectl_misreads_are_quoted_and_long_texts_are_blocks() -> None:
     assert dump({"a": "y", "b": "0o17", "c": ["two\nlines\n"]}) == (
         "a: 'y'\nb: '0o17'\nc:\n- |\n  two\n  lines\n"

@@ -146,10 +146,10 @@ def _nameless(data: Mapping[str, Any]) -> list[Problem]:
 
 
 def _unknown_kind(full: str, kind: str, catalogue: Catalogue) -> str:
-    same = sorted(name for name in catalogue.kinds if name.rsplit("/", 1)[-1] == kind)
-    close = same or get_close_matches(full, sorted(catalogue.kinds), n=1)
-    known = sorted({name.rsplit("/", 1)[-1] for name in catalogue.kinds})
-    wanted = f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
+    by_kind = {name.rsplit("/", 1)[-1]: name for name in sorted(catalogue.kinds)}
+    close = get_close_matches(kind, sorted(by_kind), n=1, cutoff=0.75)
+    known = f"known are {', '.join(sorted(by_kind))}"
+    wanted = f"did you mean {by_kind[close[0]]}?" if close else known
     return f"{full} is not a kind that is known here; {wanted}"
 
 

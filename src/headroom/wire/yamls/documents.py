@@ -113,6 +113,8 @@ def _load_yaml(text: str, source: str) -> list[Document]:
             index += 1  # A syntax error that follows is of the next document.
     except yaml.YAMLError as trouble:
         raise _syntax_error(source, index, trouble) from trouble
+    except UnicodeError as trouble:
+        raise ManifestError(source, index, 0, "", "not text in UTF-8") from trouble
     except RecursionError as trouble:
         raise ManifestError(source, index, 0, "", "nested too deeply") from trouble
     return documents
