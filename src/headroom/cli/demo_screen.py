@@ -7,6 +7,7 @@ a moment after each scene so that one can read. In a pipe, and with --fast, noth
 from __future__ import annotations
 
 import sys
+import textwrap
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
@@ -22,6 +23,7 @@ FRAME_S = 0.08
 SCENE_FRAMES = 20
 READING_S = 2.6
 LETTERS_PER_S = 28
+PIPE_WIDTH = 88
 
 
 class Screen(Protocol):
@@ -70,7 +72,9 @@ class PipeScreen:
         return
 
     def scene(self, at: float, text: str, shown: Picture) -> None:
-        put(f"{clock(at)}  {text}\n")
+        head = f"{clock(at)}  "
+        put(textwrap.fill(text, PIPE_WIDTH, initial_indent=head, subsequent_indent=" " * len(head)))
+        put("")
         put("\n".join(f"  {line}" for line in plain(shown, self._glyphs)))
         put("")
 
