@@ -94,7 +94,7 @@ def choose(
         return Chosen(name, (name,), None, next_start)
     scores = score(feasibility.turn, rows, profile.version)
     best = rows[scores.total == scores.total.max()]
-    maxima = tuple(sorted(state.table.name(row) for row in best.tolist()))
+    maxima = tuple(sorted(state.table.names_of(best)))
     return Chosen(tie(maxima), maxima, scores, next_start)
 
 

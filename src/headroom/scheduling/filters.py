@@ -7,8 +7,9 @@ kube-scheduler does. Below: `turn`, which holds the rules. Above: `choose` and `
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,19 +24,29 @@ from headroom.scheduling.state import ClusterState
 from headroom.scheduling.turn import AS_IT_IS, Stage, Supposition, Turn, Verdict
 
 
-@dataclass(slots=True)
+@dataclass
 class Feasibility:
     """Which nodes pass (`passed`, by row), and all that is needed to say why the others do not.
 
     `considered` are the nodes looked at; the rest were ruled out by the pod naming its nodes.
+    It holds until the state changes.
     """
 
     turn: Turn
     considered: Bools
     passed: Bools
     stages: list[Stage]
-    overruled: dict[int, Verdict]
     refused: str = ""
+
+    @cached_property
+    def overruled(self) -> dict[int, Verdict]:
+        """The nodes refused first of all because of the pods nominated to them."""
+        found = {}
+        for row, rivals in _contested(self.turn, self.considered):
+            verdict = self.turn.verdict(row, AS_IT_IS.with_also(rivals))
+            if verdict is not None:
+                found[row] = verdict
+        return found
 
     def rows(self) -> Ints:
         """Give the rows that pass, in kube-scheduler's order of nodes."""
@@ -44,7 +55,7 @@ class Feasibility:
 
     def nodes(self) -> list[str]:
         """Give the names of the nodes that pass, in kube-scheduler's order."""
-        return [self.turn.state.table.name(row) for row in self.rows().tolist()]
+        return self.turn.state.table.names_of(self.rows())
 
     def verdict(self, row: int) -> Verdict | None:
         """Say why a considered node is refused, or None when it passes."""
@@ -102,16 +113,15 @@ def feasible(pod: Pod, state: ClusterState) -> Feasibility:
     table = state.table
     if turn.names is not None and not turn.names:
         nowhere = np.zeros(table.capacity, np.bool_)
-        return Feasibility(turn, nowhere, nowhere, [], {}, NODE_AFFINITY_CONFLICT)
+        return Feasibility(turn, nowhere, nowhere, [], NODE_AFFINITY_CONFLICT)
     considered = table.present if turn.names is None else _rows_named(turn.names, state)
     stages = turn.stages()
     passed = considered.copy()
     for stage in stages:
         passed &= ~stage.failing
-    overruled = _overruled(turn, considered)
-    for row in overruled:
-        passed[row] = False
-    return Feasibility(turn, considered, passed, stages, overruled)
+    for row, rivals in _contested(turn, passed):
+        passed[row] = turn.verdict(row, AS_IT_IS.with_also(rivals), passed=True) is None
+    return Feasibility(turn, considered, passed, stages)
 
 
 def feasible_on(
@@ -155,16 +165,13 @@ def rivals_of(pod: Pod, nominated: Iterable[Pod]) -> list[Pod]:
     return [one for one in nominated if one.priority >= pod.priority and one.key != pod.key]
 
 
-def _overruled(turn: Turn, considered: Bools) -> dict[int, Verdict]:
-    """Find the nodes refused only because of, or first of all by, pods nominated to them."""
-    overruled: dict[int, Verdict] = {}
+def _contested(turn: Turn, among: Bools) -> Iterator[tuple[int, list[Pod]]]:
+    """Give the nodes among these that pods are promised to which this one must make way for."""
     for row, nominated in turn.state.nominated_rows():
-        rivals = rivals_of(turn.pod, nominated)
-        if rivals and considered[row]:
-            verdict = turn.verdict(row, AS_IT_IS.with_also(rivals))
-            if verdict is not None:
-                overruled[row] = verdict
-    return overruled
+        if among[row]:
+            rivals = rivals_of(turn.pod, nominated)
+            if rivals:
+                yield row, rivals
 
 
 def _rows_named(names: frozenset[str], state: ClusterState) -> Bools:

@@ -82,6 +82,10 @@ class NodeTable:
     def name(self, row: int) -> str:
         return self._names[row]
 
+    def names_of(self, rows: Ints) -> list[str]:
+        names = self._names
+        return [names[row] for row in rows.tolist()]
+
     def row(self, name: str) -> int:
         """Give the row kept for a node's name, making one if there is none yet."""
         row = self.row_of.get(name)

@@ -159,9 +159,14 @@ class Turn:
             stages.append(_stage(EXISTING_ANTI_AFFINITY, repelled))
         return stages
 
-    def verdict(self, row: int, supposed: Supposition = AS_IT_IS) -> Verdict | None:
-        """Say why one node is refused under a supposition about its pods, or None."""
-        reason = self._node_refusal(row)
+    def verdict(
+        self, row: int, supposed: Supposition = AS_IT_IS, *, passed: bool = False
+    ) -> Verdict | None:
+        """Say why one node is refused under a supposition about its pods, or None.
+
+        With `passed` the node is known to have no objections of its own.
+        """
+        reason = None if passed else self._node_refusal(row)
         if reason is None and self._port_conflict(row, supposed):
             reason = PORTS
         if reason is not None:
