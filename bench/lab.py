@@ -71,6 +71,9 @@ def operator(plane: ControlPlane, log: Path) -> Iterator[subprocess.Popen[str]]:
             if line.strip() != "ready":
                 raise RuntimeError(f"the operator did not get ready: {log.read_text()[-2000:]}")
             yield process
+        except BaseException:
+            print(log.read_text()[-4000:], file=sys.stderr)
+            raise
         finally:
             process.terminate()
             process.wait(20)

@@ -38,28 +38,26 @@ def ungate(pod: Pod) -> Ungate:
     return Ungate(pod.key, pod.uid, CLAIM_GATE, pod.gates.index(CLAIM_GATE))
 
 
-def through_gate(pod: Pod, offer: Offer, latches: str) -> Sequence:
-    """Door 1. What stays held of a reusable hold is kept by a latch until its guardian is back."""
-    parent, node = offer.hold.parent, offer.node
-    nominate = Nominate(pod.key, pod.uid, node, parent)
-    delete = DeletePod(offer.guardian.key, offer.guardian.uid)
-    subjects: tuple[str, ...] = (pod_subject(pod.key), hold_subject(parent))
-    steps: tuple[tuple[Action, ...], ...]
-    if offer.kept:
-        latch = _latch(latches, parent, node, offer.kept, (pod.uid,))
-        keep = CreateGuardian(
-            guardian_name(offer.hold), offer.hold, offer.kept, node=node, bound=True
-        )
-        subjects = (*subjects, pod_subject(latch.key))
-        steps = (
-            (latch,),
-            (Nominate(latch.key, "", node), nominate),
-            (delete,),
-            (keep, ungate(pod)),
-        )
-    else:
-        steps = ((nominate,), (delete,), (ungate(pod),))
-    return Sequence("door1", subjects, steps)
+def through_gate(claims: Seq[Claim], latches: str) -> Sequence:
+    """Door 1, for owners that go to one node together.
+
+    All are nominated before any guardian goes, and all guardians are gone before any gate opens:
+    each owner then sees the node exactly full, and itself in it. What stays held of a reusable hold
+    is kept by a latch; its smaller guardian follows when the owner is bound.
+    """
+    node = claims[0][1].node
+    latched = [
+        _latch(latches, offer.hold.parent, node, offer.kept, (pod.uid,))
+        for pod, offer in claims
+        if offer.kept
+    ]
+    nominations: list[Action] = [Nominate(latch.key, "", node) for latch in latched]
+    nominations += [Nominate(pod.key, pod.uid, node, offer.hold.parent) for pod, offer in claims]
+    steps: list[tuple[Action, ...]] = [tuple(latched)] if latched else []
+    steps.append(tuple(nominations))
+    steps.append(tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in claims))
+    steps.append(tuple(ungate(pod) for pod, _ in claims))
+    return Sequence("door1", _subjects(claims, latched), tuple(steps))
 
 
 def finish_gate(pod: Pod, guardian: Pod | None) -> Sequence:
@@ -81,7 +79,7 @@ def through_latch(claims: Seq[Claim], latches: str) -> Sequence:
     )
     return Sequence(
         "door2",
-        _subjects(claims, latch),
+        _subjects(claims, [latch]),
         ((latch,), (Nominate(latch.key, "", node),), deletes, (*binds, *keeps)),
     )
 
@@ -95,7 +93,7 @@ def latch_only(claims: Seq[Claim], latches: str) -> Sequence:
     node = claims[0][1].node
     latch = _claims_latch(claims, latches)
     return Sequence(
-        "door2-slow", _subjects(claims, latch), ((latch,), (Nominate(latch.key, "", node),))
+        "door2-slow", _subjects(claims, [latch]), ((latch,), (Nominate(latch.key, "", node),))
     )
 
 
@@ -106,6 +104,12 @@ def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
     latch = _latch(latches, parent, node, pod.requests, (pod.uid,), claim)
     subjects = (pod_subject(pod.key), pod_subject(latch.key))
     return Sequence("place", subjects, ((latch,), (Nominate(latch.key, "", node),)))
+
+
+def put_back(hold: Hold, node: str, size: Resources) -> Sequence:
+    """Make the guardian of what stays held, while a latch of the hold keeps the room for it."""
+    keep = CreateGuardian(guardian_name(hold), hold, size, node=node, bound=True)
+    return Sequence("hold", (hold_subject(hold.parent),), ((keep,),))
 
 
 def resize(hold: Hold, node: str, guardian: Pod | None, size: Resources, latches: str) -> Sequence:
@@ -149,10 +153,10 @@ def _latch(
     return CreateLatch(Key(namespace, name), parent, requests, node, claims)
 
 
-def _subjects(claims: Seq[Claim], latch: CreateLatch) -> tuple[str, ...]:
+def _subjects(claims: Seq[Claim], latches: Seq[CreateLatch]) -> tuple[str, ...]:
     return (
-        node_subject(latch.node),
-        pod_subject(latch.key),
+        node_subject(claims[0][1].node),
+        *(pod_subject(latch.key) for latch in latches),
         *(pod_subject(pod.key) for pod, _ in claims),
         *(hold_subject(offer.hold.parent) for _, offer in claims),
     )

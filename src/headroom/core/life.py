@@ -17,7 +17,7 @@ from datetime import datetime
 
 from headroom.core.actions import CreateGuardian, DeletePod
 from headroom.core.claims import expiry, owner_uses, used_by
-from headroom.core.handover import resize
+from headroom.core.handover import put_back, resize
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Pod
@@ -33,7 +33,7 @@ class HoldView:
 
     `trouble` is why the last try to make a guardian failed, `not_before` when the next may come;
     `node` is where its guardian was last seen; `promised` whether an owner is on its way into it;
-    `grows` whether a larger guardian would fit there.
+    `latched` whether a latch keeps its room there; `grows` whether a larger guardian would fit.
     """
 
     hold: Hold
@@ -41,6 +41,7 @@ class HoldView:
     claimants: tuple[Pod, ...] = ()
     node: str = ""
     promised: bool = False
+    latched: bool = False
     grows: bool = True
     trouble: str = ""
     not_before: datetime | None = None
@@ -106,7 +107,7 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
         return Life(status, _drop(view, ended))
     if guardian is None:
         return _make(view, status, size, now, policy)
-    if guardian.node and size != guardian.requests:
+    if guardian.node and size != guardian.requests.only(hold.template.pod.requests):
         if not size:
             return Life(status, _drop(view, (guardian,)))
         grows = not size.fits_in(guardian.requests)
@@ -123,6 +124,8 @@ def _make(
         return Life(status)  # All of it is in use, or the old guardian's name is about to be free.
     if view.not_before is not None and now < view.not_before:
         return Life(status, None, view.not_before)
+    if status.owners and view.node and view.latched:
+        return Life(status, put_back(hold, view.node, size))
     if status.owners and view.node and view.grows:
         return Life(status, resize(hold, view.node, None, size, policy.namespace))
     pin = view.node if status.owners else hold.template.node

@@ -21,13 +21,14 @@ from headroom.core.claims import (
     standing_refusal,
     used_by,
 )
-from headroom.core.handover import finish_gate, through_gate, ungate
+from headroom.core.handover import finish_gate, ungate
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE, WAIT_ANNOTATION
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.core.statuses import tell_pod
 from headroom.engine.fitting import unfit
+from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
 
 REASONS_TOLD = 3
@@ -77,9 +78,16 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     if refusal is not None:
         return refusal
     guardian = ledger.guardian_of(hold)
-    why = None
-    if guardian is not None and guardian.node:
-        why = unfit(ledger, pod, guardian.node, frozenset({guardian.key}))
+    if guardian is None or not guardian.node:
+        return consider(hold, guardian, pod, None)
+    # What is between two states on this node counts twice just now; the room of the guardian
+    # itself is not touched by it, but what the pod needs beyond that may be.
+    passing = ledger.unsettled_on(guardian.node)
+    within = pod.requests.fits_in(guardian.requests)
+    without = {guardian.key} | (passing if within else frozenset())
+    why = unfit(ledger, pod, guardian.node, frozenset(without))
+    if why is not None and passing:
+        return Refused(hold.parent, f"on {guardian.node}, for the moment: {why}", waiting=True)
     return consider(hold, guardian, pod, why)
 
 
@@ -144,13 +152,13 @@ def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[S
     yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
 
 
-def admit(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
+def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterator[Sequence]:
     """Door 1: give a gated owner its hold, let it wait for one, or let it go."""
-    if pod.gates != (CLAIM_GATE,):
+    if pod.gates != (CLAIM_GATE,) or launcher.has(pod):
         return  # Others have a say first; it comes back when theirs is said.
     found = search(ledger, pod, now)
     if found.offer is not None:
-        yield through_gate(pod, found.offer, ledger.policy.namespace)
+        launcher.park(pod, found.offer)
         return
     if pod.annotations.get(WAIT_ANNOTATION) == "true":
         return

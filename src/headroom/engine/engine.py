@@ -33,11 +33,12 @@ from headroom.engine.effects import assume
 from headroom.engine.indexing import Indexer, index_subject
 from headroom.engine.keeping import Keeper
 from headroom.engine.latching import Latcher
+from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
 from headroom.engine.placing import Placer
 from headroom.ports import Event, HoldGone, NamespaceGone, NodeGone, PodGone, Seen, Synced
 
-LATCHED_WORK = ("door2", "door2-slow")
+LAUNCHED_WORK = ("door1", "door2", "door2-slow")
 
 
 class Engine:
@@ -47,7 +48,8 @@ class Engine:
         self._agenda = Agenda()
         self.ledger = Ledger(policy, self._agenda)
         self._keeper = Keeper(self.ledger)
-        self._placer = Placer(self.ledger)
+        self._launcher = Launcher(self.ledger)
+        self._placer = Placer(self.ledger, self._launcher)
         self._latcher = Latcher(self.ledger)
         self._indexer = Indexer(self.ledger)
         self.synced = False
@@ -94,7 +96,7 @@ class Engine:
                 self._agenda.touch(subject)  # Taken up earlier in this very plan.
                 continue
             planned.extend(self._started(self._decide(subject, now)))
-        planned.extend(self._started(self._placer.launch()))
+        planned.extend(self._started(self._launcher.launch()))
         return Plan(tuple(planned), self._agenda.wake_at())
 
     def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
@@ -119,8 +121,8 @@ class Engine:
 
     def finish(self, sequence: Sequence, completed: bool, now: datetime) -> None:
         """A sequence has ended; its subjects are decided afresh, after a pause if it failed."""
-        if sequence.work in LATCHED_WORK:
-            self._placer.finished()
+        if sequence.work in LAUNCHED_WORK:
+            self._launcher.finished()
         self._agenda.finish(sequence.subjects)
         for subject in sequence.subjects:
             if completed:
@@ -154,7 +156,7 @@ class Engine:
         elif claim_of(pod) is not None and (ledger.door(pod) != 2 or pod.node):
             yield from follow(ledger, pod, now)
         elif ledger.door(pod) == 1:
-            yield from admit(ledger, pod, now)
+            yield from admit(ledger, self._launcher, pod, now)
         elif ledger.door(pod) == 2:
             sequence = self._placer.admit(pod, now)
             if sequence is not None:

@@ -90,6 +90,7 @@ class Keeper:
             claimants=ledger.claimants_of(hold),
             node=node,
             promised=ledger.promised(hold),
+            latched=any(latch.nominated == node for latch in ledger.latches_of(hold)),
             grows=hold.allocate_once or self._could_hold_all(hold, node, guardians),
             trouble=self._trouble.get(hold.parent.uid, ""),
             not_before=ledger.agenda.not_before(hold_subject(hold.parent)),
@@ -104,7 +105,8 @@ class Keeper:
         for pod in users:
             size = size.minus(pod.requests)
         wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
-        without = frozenset(pod.key for pod in guardians)
+        ours = (*guardians, *self._ledger.latches_of(hold))
+        without = frozenset(pod.key for pod in ours)
         return unfit(self._ledger, wanted, node, without) is None
 
     def _publish(

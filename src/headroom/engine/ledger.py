@@ -140,6 +140,27 @@ class Ledger:
             for line in claims_on(self.pods[key])
         )
 
+    def latches_of(self, hold: Hold) -> tuple[Pod, ...]:
+        """Latches that keep room for this hold itself, not for an owner on its way."""
+        parent = str(hold.parent)
+        return tuple(
+            pod
+            for pod in (self.pods[key] for key in self.latches)
+            if pod.annotations.get(PARENT_ANNOTATION) == parent and not claims_on(pod)
+        )
+
+    def unsettled_on(self, node: str, latches: bool = True) -> frozenset[Key]:
+        """Pods of ours that are between two states on a node.
+
+        An owner that is nominated but not bound, and a latch that outlives its handover, both
+        count twice for a moment; kube-scheduler would find the node too full for the next owner.
+        """
+        return frozenset(
+            pod.key
+            for pod in self.state.nominated_on(node)
+            if claim_of(pod) is not None or (latches and pod.key in self.latches)
+        )
+
     def waits(self, line: LatchClaim) -> bool:
         """Whether the owner that a latch names is still without a node."""
         owner = self.pods.get(line.owner)

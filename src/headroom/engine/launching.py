@@ -1,0 +1,100 @@
+"""Handovers about to start: claims wait here by node, their holds reserved, until the node is free.
+
+One handover a node at a time, whatever the door: in the middle of one, room counts twice, and
+kube-scheduler would find the node too full for a second. What arrives meanwhile goes together,
+with one latch or one round of writes for all, so a burst costs less per owner, not more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headroom.core.claims import Offer
+from headroom.core.handover import Claim, latch_only, through_gate, through_latch
+from headroom.core.objects import Key, Pod
+from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
+from headroom.engine.ledger import Ledger
+
+
+class Launcher:
+    """Claims that were decided and wait for their turn."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._parked: dict[str, list[Claim]] = {}  # by node
+        self._owners: dict[Key, None] = {}
+        self._under_way = 0
+
+    def has(self, pod: Pod) -> bool:
+        """Whether a claim of this pod waits here."""
+        return pod.key in self._owners
+
+    def park(self, pod: Pod, offer: Offer) -> None:
+        """Reserve the hold and wait for the node."""
+        parent = str(offer.hold.parent)
+        self._ledger.reserved[parent] = pod.key
+        self._ledger.open.take(parent)
+        self._owners[pod.key] = None
+        self._parked.setdefault(offer.node, []).append((pod, offer))
+
+    def finished(self) -> None:
+        """A handover that was started here has ended, well or not."""
+        self._under_way -= 1
+
+    def launch(self) -> Iterator[Sequence]:
+        """Start what may start."""
+        for node in tuple(self._parked):
+            if self._under_way >= self._ledger.policy.handovers_at_once:
+                return
+            if not self._ledger.agenda.busy(node_subject(node)):
+                sequence = self._next(node)
+                if sequence is not None:
+                    self._under_way += 1
+                    yield sequence
+
+    def _next(self, node: str) -> Sequence | None:
+        """The next handover on a node: everybody at the door of the claim that came first."""
+        ledger = self._ledger
+        waiting = self._parked[node]
+        door = ledger.door(waiting[0][0])
+        if ledger.unsettled_on(node, latches=door == 1):
+            return None
+        group = [claim for claim in waiting if ledger.door(claim[0]) == door]
+        alone = [claim for claim in group if door == 2 and not _within(claim)]
+        if alone:
+            group = alone[:1] if alone[0] is group[0] else group[: group.index(alone[0])]
+        self._keep(node, [claim for claim in waiting if claim not in group])
+        claims = [claim for claim in group if self._still_good(claim)]
+        if not claims:
+            return None
+        if door == 1:
+            return through_gate(claims, ledger.policy.namespace)
+        start = through_latch if _within(claims[0]) else latch_only
+        return start(claims, ledger.policy.namespace)
+
+    def _keep(self, node: str, claims: list[Claim]) -> None:
+        if claims:
+            self._parked[node] = claims
+        else:
+            del self._parked[node]
+
+    def _still_good(self, claim: Claim) -> bool:
+        """Whether a parked claim is as it was; if not, both sides are decided anew."""
+        pod, offer = claim
+        ledger, parent = self._ledger, str(offer.hold.parent)
+        ledger.reserved.pop(parent, None)
+        self._owners.pop(pod.key, None)
+        known, hold = ledger.pods.get(pod.key), ledger.holds.get(parent)
+        if known is not None and known.uid == pod.uid and ledger.door(known):
+            guardian = ledger.guardian_of(hold) if hold is not None else None
+            if guardian is not None and guardian.uid == offer.guardian.uid:
+                return True
+            ledger.agenda.touch(pod_subject(pod.key))
+        if hold is not None:
+            ledger.agenda.touch(hold_subject(hold.parent))
+        return False
+
+
+def _within(claim: Claim) -> bool:
+    """Whether the owner needs nothing but the guardian's room."""
+    return claim[0].requests.fits_in(claim[1].guardian.requests)
