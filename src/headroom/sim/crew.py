@@ -42,10 +42,12 @@ class Crew:
         self._operator = operator
         self._tasks: dict[asyncio.Task[Any], None] = {}
         self._main: asyncio.Task[None] | None = None
+        self._stopping = False
 
     @property
     def alive(self) -> bool:
-        return self._main is not None and not self._main.done()
+        """Whether it works, or would go on working if nobody stopped it."""
+        return self._main is not None and not self._main.done() and not self._stopping
 
     @property
     def cluster(self) -> SimCluster:
@@ -60,10 +62,12 @@ class Crew:
 
     def stop(self) -> None:
         """Ask the operator to finish what it is doing and end."""
+        self._stopping = True
         self._operator.stop()
 
     def kill(self) -> None:
         """End it between two writes, as a power cut would."""
+        self._stopping = True
         self._cluster.cut()
         for task in tuple(self._tasks):
             task.cancel()

@@ -6,11 +6,12 @@ in conditions and events. `SimulationError` means that the simulator (or the ope
 
 from __future__ import annotations
 
+from headroom.errors import HeadroomError
 from headroom.sim.api.kinds import Kind
 
 
-class SimulationError(RuntimeError):
-    """The simulation itself cannot go on."""
+class SimulationError(HeadroomError):
+    """The simulation itself cannot go on: a bug of ours."""
 
 
 class ApiError(Exception):

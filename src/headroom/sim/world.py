@@ -17,13 +17,15 @@ from headroom.sim.api.server import ApiServer
 from headroom.sim.api.store import Store
 from headroom.sim.api.values import Json, Ref
 from headroom.sim.cluster import SimCluster
+from headroom.sim.controllers.budgets import Budgets
+from headroom.sim.controllers.deployments import Deployments
 from headroom.sim.controllers.garbage import GarbageCollector
 from headroom.sim.controllers.nodes import Nodes
 from headroom.sim.controllers.replicasets import ReplicaSets
 from headroom.sim.crew import Crew, OperatorFactory, mark_tasks
 from headroom.sim.errors import SimulationError
 from headroom.sim.faults import Faults
-from headroom.sim.kubelets import Kubelets
+from headroom.sim.kubelet.actor import Kubelets
 from headroom.sim.loop import SimClock, VirtualLoop
 from headroom.sim.preloaded import preloaded
 from headroom.sim.scheduler.actor import Scheduler
@@ -55,9 +57,13 @@ class SimWorld:
         self._kill_after: int | None = None
         for obj in preloaded():
             self.server.create(obj)
-        self.garbage = GarbageCollector(self.stage)
         self.nodes = Nodes(self.stage)
-        self.replica_sets = ReplicaSets(self.stage)
+        self.controllers = (
+            GarbageCollector(self.stage),
+            Deployments(self.stage),
+            ReplicaSets(self.stage),
+            Budgets(self.stage),
+        )
         self.kubelets = Kubelets(self.stage)
         self.scheduler = Scheduler(self.stage)
 

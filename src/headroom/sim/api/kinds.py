@@ -51,11 +51,10 @@ PRIORITY_CLASS = Kind(wire.PRIORITY_CLASSES, has_status=False)
 HOLD = Kind(wire.HOLDS)
 CLAIM_INDEX = Kind(wire.CLAIM_INDEXES, has_status=False)
 QUOTA = Kind(Resource("", "v1", "resourcequotas", "ResourceQuota"))
+SERVICE = Kind(Resource("", "v1", "services", "Service"))
 DEPLOYMENT = Kind(Resource("apps", "v1", "deployments", "Deployment"))
 REPLICA_SET = Kind(Resource("apps", "v1", "replicasets", "ReplicaSet"))
-DISRUPTION_BUDGET = Kind(
-    Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"), Depth.INERT
-)
+DISRUPTION_BUDGET = Kind(Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"))
 
 _ALIVE = (
     NAMESPACE,
@@ -66,43 +65,31 @@ _ALIVE = (
     HOLD,
     CLAIM_INDEX,
     QUOTA,
+    SERVICE,
     DEPLOYMENT,
     REPLICA_SET,
+    DISRUPTION_BUDGET,
 )
 
-_RBAC = "rbac.authorization.k8s.io"
 _INERT = (
     Resource("", "v1", "configmaps", "ConfigMap"),
-    Resource("", "v1", "secrets", "Secret"),
-    Resource("", "v1", "services", "Service"),
-    Resource("", "v1", "serviceaccounts", "ServiceAccount"),
     Resource("", "v1", "limitranges", "LimitRange"),
     Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"),
     Resource("", "v1", "persistentvolumes", "PersistentVolume", namespaced=False),
-    Resource("networking.k8s.io", "v1", "ingresses", "Ingress"),
-    Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"),
-    Resource(_RBAC, "v1", "roles", "Role"),
-    Resource(_RBAC, "v1", "rolebindings", "RoleBinding"),
-    Resource(_RBAC, "v1", "clusterroles", "ClusterRole", namespaced=False),
-    Resource(_RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", namespaced=False),
+    Resource("", "v1", "serviceaccounts", "ServiceAccount"),
     Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False),
-    Resource("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"),
-    wire.LEASES,
 )
 
 _REFUSED = (
     Resource("apps", "v1", "daemonsets", "DaemonSet"),
     Resource("apps", "v1", "statefulsets", "StatefulSet"),
     Resource("batch", "v1", "jobs", "Job"),
-    Resource("batch", "v1", "cronjobs", "CronJob"),
-    Resource("", "v1", "replicationcontrollers", "ReplicationController"),
 )
 
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         *_ALIVE,
-        DISRUPTION_BUDGET,
         *(Kind(resource, Depth.INERT) for resource in _INERT),
         *(Kind(resource, Depth.REFUSED) for resource in _REFUSED),
     )

@@ -8,11 +8,11 @@ takes no virtual time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from headroom.core.objects import Pod
-from headroom.sim.api import admission, claimgate, kinds, patches, pods, quota
+from headroom.sim.api import admission, claimgate, kinds, patches, pods, quota, schemas
 from headroom.sim.api.decoding import pod_of
 from headroom.sim.api.kinds import KINDS, Depth, Kind
 from headroom.sim.api.store import Store
@@ -27,16 +27,13 @@ from headroom.sim.errors import (
 )
 from headroom.wire.errors import DecodeError
 
-Validator = Callable[[Json], Sequence[str]]
-
 
 class ApiServer:
     """The verbs over a store."""
 
-    def __init__(self, store: Store, validators: dict[str, Validator] | None = None) -> None:
+    def __init__(self, store: Store) -> None:
         self.store = store
         self.notes: dict[str, None] = {}
-        self._validators = validators or {}
 
     def get(self, ref: Ref) -> Json:
         obj = self.store.get(ref)
@@ -59,7 +56,7 @@ class ApiServer:
             self._check_quota(obj, _readable(obj))
         elif kind.has_status and kind not in (kinds.NODE, kinds.NAMESPACE):
             obj = drop(obj, "status")
-        self._validate(kind, obj)
+        obj = schemas.checked(kind, obj)
         if kind is kinds.QUOTA and (ignored := quota.unmodelled(obj)):
             self.note(f"{ref}: not modelled in a ResourceQuota: {', '.join(ignored)}")
         return self.store.insert(obj)
@@ -139,8 +136,7 @@ class ApiServer:
             if kind is kinds.POD:
                 pods.check_update(old, new)
             generation = int(old["metadata"].get("generation", 1))
-            new = put(new, generation + 1, "metadata", "generation")
-        self._validate(kind, new)
+            new = put(schemas.checked(kind, new), generation + 1, "metadata", "generation")
         ends = dig(new, "metadata", "deletionTimestamp") and not dig(new, "metadata", "finalizers")
         if ends and not dig(new, "metadata", "deletionGracePeriodSeconds"):
             self.store.remove(old)
@@ -200,12 +196,6 @@ class ApiServer:
             refused = quota.refusal(ref.name, pod.requests, others, item)
             if refused is not None:
                 raise refused
-
-    def _validate(self, kind: Kind, obj: Json) -> None:
-        validator = self._validators.get(kind.name)
-        problems = validator(obj) if validator else ()
-        if problems:
-            raise invalid(kind, str(dig(obj, "metadata", "name")), "; ".join(problems))
 
 
 def _readable(obj: Json) -> Pod:

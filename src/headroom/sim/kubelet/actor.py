@@ -16,13 +16,13 @@ from typing import Any
 
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
-from headroom.sim.admitting import rejection
 from headroom.sim.api.decoding import changed_pod, node_of, pod_of
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.errors import ApiError, SimulationError
-from headroom.sim.podstatus import failed, finished, running
+from headroom.sim.kubelet.admitting import rejection
+from headroom.sim.kubelet.podstatus import failed, finished, running
 from headroom.sim.stage import Stage
 
 

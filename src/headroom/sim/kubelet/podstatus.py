@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
-from headroom.sim.admitting import Rejection
 from headroom.sim.api.values import Json, condition_of, dig, uid_of, with_condition
+from headroom.sim.kubelet.admitting import Rejection
 
 _CONTAINERS = "ContainersReady"
 

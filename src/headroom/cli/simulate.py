@@ -1,0 +1,103 @@
+"""`headroom simulate`: manifests and scenarios on the embedded cluster, with the real operator.
+
+Wires the two that never import each other: the simulator and the runtime. The answer is yes (0)
+when all that was expected came true and nothing was seen that must not be, else no (1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headroom.cli.errors import Answer, Misuse
+from headroom.cli.options import Dialects, Output, known_dialects
+from headroom.cli.output import Format, columns, document, put, say
+from headroom.core.policy import Policy
+from headroom.engine.engine import Engine
+from headroom.ports import Clock, Cluster
+from headroom.runtime.operator import Operator
+from headroom.sim.scenarios.loading import load_scenario
+from headroom.sim.scenarios.model import Scenario
+from headroom.sim.scenarios.play import run_scenario
+from headroom.sim.scenarios.report import Result
+from headroom.wire.durations import parse_duration
+from headroom.wire.times import parse_time
+
+OPERATOR_NAMESPACE = "headroom-system"
+
+Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Manifests, and one Scenario.")]
+Until = Annotated[str, typer.Option("--until", metavar="D", help="Virtual time, such as 10m.")]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Same seed, same bytes.")]
+Start = Annotated[str, typer.Option("--start", metavar="TIME", help="The virtual wall clock.")]
+
+
+def simulate(
+    files: Files,
+    until: Until = "",
+    seed: Seed = None,
+    start: Start = "",
+    dialect: Dialects = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Run manifests and scenarios on the embedded cluster with the real operator code."""
+    known_dialects(dialect)
+    scenario = adjusted(load_scenario(files), until, seed, start)
+    result = run_scenario(scenario, embedded_operator)
+    for note in result.notes:
+        say(f"note: {note}")
+    put(table(result) if output is Format.TABLE else document(result.document(), output))
+    if not result.ok:
+        troubles = [*result.failures, *result.violations]
+        again = f"replay with --seed {result.seed}"
+        raise Answer("\n".join(troubles), f"{len(troubles)} not as expected; {again}")
+
+
+def embedded_operator(cluster: Cluster, clock: Clock) -> Operator:
+    """The operator as it runs on the embedded cluster: alone, so without a Lease."""
+    return Operator(cluster, clock, Engine(Policy(namespace=OPERATOR_NAMESPACE)))
+
+
+def adjusted(scenario: Scenario, until: str, seed: int | None, start: str) -> Scenario:
+    """Let the command line have the last word."""
+    try:
+        if until:
+            scenario = replace(scenario, until=_positive(until))
+        if start:
+            scenario = replace(scenario, start=parse_time(start))
+    except ValueError as error:
+        raise Misuse(f"--{'start' if start and not until else 'until'}: {error}") from error
+    return scenario if seed is None else replace(scenario, seed=seed)
+
+
+def _positive(text: str) -> float:
+    seconds = parse_duration(text).total_seconds()
+    if seconds <= 0:
+        raise ValueError(f"{text!r} is no time to run")
+    return seconds
+
+
+def table(result: Result) -> str:
+    """The numbers of a run for people."""
+    summary = result.summary
+    pods, held = summary["pods"], summary["held"]
+    rows = [
+        ("scenario", f"{result.scenario}, seed {result.seed}"),
+        ("from", result.start),
+        ("to", result.end),
+        ("pods", f"{pods['created']} created, {pods['bound']} bound"),
+        ("wait p50", _seconds(pods["p50_wait_s"])),
+        ("wait p99", _seconds(pods["p99_wait_s"])),
+        ("held at the end", f"{held.get('slots', 0)} slots"),
+        ("held in all", f"{held.get('cpu_core_hours', 0)} cpu hours"),
+        ("claims", f"{summary['claims']}, missed {summary['misses']}"),
+        ("cost", str(summary["cost"])),
+        ("not as expected", str(len(result.failures) + len(result.violations))),
+    ]
+    return columns(("WHAT", "VALUE"), rows)
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value} s"

@@ -1,0 +1,180 @@
+"""Deployments: a ReplicaSet for each template, and the walk from the old one to the new.
+
+Rolling updates respect maxSurge and maxUnavailable as the real controller does; Recreate waits
+until the old pods are gone. Progress deadlines, rollbacks and the cleanup of old revisions are not
+modelled. The arithmetic of a rollout is in `rollout`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from headroom.sim.api.store import SUFFIX_ALPHABET, Change
+from headroom.sim.api.values import (
+    Json,
+    Ref,
+    controller_of,
+    dig,
+    put,
+    ref_of,
+    uid_of,
+    with_condition,
+)
+from headroom.sim.controllers.base import Controller
+from headroom.sim.controllers.replicasets import reference_to
+from headroom.sim.controllers.rollout import Shares, limits_of, next_step
+from headroom.sim.errors import ApiError
+from headroom.sim.stage import Stage
+
+HASH_LABEL = "pod-template-hash"
+_RETRY = 1.0
+
+
+class Deployments(Controller):
+    """Keeps every Deployment's ReplicaSets."""
+
+    name = "deployment-controller"
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
+        self.watch("Deployment")
+        self.store.listen("ReplicaSet", self._on_replica_set)
+
+    def _on_replica_set(self, change: Change) -> None:
+        owner = controller_of(change.obj)
+        if owner is not None and owner["kind"] == "Deployment":
+            self.enqueue(Ref("Deployment", change.ref.namespace, owner["name"]))
+
+    async def sync(self, ref: Ref) -> None:
+        wish = self.store.get(ref)
+        if wish is None or dig(wish, "metadata", "deletionTimestamp"):
+            return
+        await self.turn()
+        try:
+            self._roll(ref)
+        except ApiError as error:
+            self.recorder.record(wish, "Warning", "ReplicaSetCreateError", error.message)
+            self.enqueue(ref, after=_RETRY)
+        self._write_status(ref)
+
+    def _roll(self, ref: Ref) -> None:
+        """Make the ReplicaSet of the present template, and take the next step towards it."""
+        wish = self.store.get(ref)
+        if wish is None:
+            return
+        sets = self._sets(wish)
+        newest = _name_for(wish)
+        if newest not in sets:
+            if dig(wish, "spec", "paused"):
+                return
+            sets[newest] = self.server.create(_replica_set(wish, newest))
+        shares = {
+            name: Shares(
+                wanted=int(dig(item, "spec", "replicas") or 0),
+                present=int(dig(item, "status", "replicas") or 0),
+                available=int(dig(item, "status", "availableReplicas") or 0),
+            )
+            for name, item in sets.items()
+        }
+        for name, replicas in next_step(newest, shares, limits_of(wish)).items():
+            self._scale(wish, sets[name], replicas)
+
+    def _sets(self, wish: Json) -> dict[str, Json]:
+        """The ReplicaSets of a Deployment, oldest first."""
+        return {
+            ref_of(item).name: item
+            for item in self.store.list("ReplicaSet", ref_of(wish).namespace)
+            if (controller_of(item) or {}).get("uid") == uid_of(wish)
+        }
+
+    def _scale(self, wish: Json, item: Json, replicas: int) -> None:
+        before = int(dig(item, "spec", "replicas") or 0)
+        self.server.merge_patch(ref_of(item), {"spec": {"replicas": replicas}})
+        way = "up" if replicas > before else "down"
+        words = f"Scaled {way} replica set {ref_of(item).name} from {before} to {replicas}"
+        self.recorder.record(wish, "Normal", "ScalingReplicaSet", words)
+
+    def _write_status(self, ref: Ref) -> None:
+        wish = self.store.get(ref)
+        if wish is None:
+            return
+        sets = self._sets(wish)
+        limits = limits_of(wish)
+        total = _sum(sets.values(), "replicas")
+        available = _sum(sets.values(), "availableReplicas")
+        updated = _sum((item for name, item in sets.items() if name == _name_for(wish)), "replicas")
+        status: dict[str, Any] = {
+            "observedGeneration": dig(wish, "metadata", "generation"),
+            "replicas": total,
+            "updatedReplicas": updated,
+            "readyReplicas": _sum(sets.values(), "readyReplicas"),
+            "availableReplicas": available,
+            "unavailableReplicas": max(0, limits.desired - available),
+        }
+        kept = {name: value for name, value in status.items() if value}
+        kept["conditions"] = list(dig(wish, "status", "conditions") or ())
+        done = updated == total == available == limits.desired
+        for condition in _conditions(available >= limits.least_available, done):
+            kept = with_condition(kept, condition, self.store.timestamp())
+        if wish.get("status") != kept:
+            self.server.update(put(wish, kept, "status"), "status")
+
+
+def template_hash(template: Json) -> str:
+    """A short name for a pod template: the same for the same template."""
+    text = json.dumps(template, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.blake2b(text.encode(), digest_size=10).digest()
+    return "".join(SUFFIX_ALPHABET[byte % len(SUFFIX_ALPHABET)] for byte in digest)
+
+
+def _name_for(wish: Json) -> str:
+    return f"{ref_of(wish).name}-{template_hash(dig(wish, 'spec', 'template') or {})}"
+
+
+def _replica_set(wish: Json, name: str) -> Json:
+    """The ReplicaSet of a Deployment's present template, still without pods."""
+    ref = ref_of(wish)
+    template = dig(wish, "spec", "template") or {}
+    mark = {HASH_LABEL: template_hash(template)}
+    labels = {**(dig(template, "metadata", "labels") or {}), **mark}
+    selector = dig(wish, "spec", "selector") or {}
+    match = {**(selector.get("matchLabels") or {}), **mark}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": name,
+            "namespace": ref.namespace,
+            "labels": labels,
+            "ownerReferences": [reference_to(wish)],
+        },
+        "spec": {
+            "replicas": 0,
+            "selector": {**selector, "matchLabels": match},
+            "template": put(template, labels, "metadata", "labels"),
+        },
+    }
+
+
+def _sum(items: Any, field: str) -> int:
+    return sum(int(dig(item, "status", field) or 0) for item in items)
+
+
+def _conditions(enough: bool, done: bool) -> tuple[Json, Json]:
+    available: Json = {
+        "type": "Available",
+        "status": "True" if enough else "False",
+        "reason": "MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable",
+        "message": f"Deployment {'has' if enough else 'does not have'} minimum availability.",
+    }
+    progressing: Json = {
+        "type": "Progressing",
+        "status": "True",
+        "reason": "NewReplicaSetAvailable" if done else "ReplicaSetUpdated",
+        "message": "ReplicaSet has successfully progressed."
+        if done
+        else "ReplicaSet is progressing.",
+    }
+    return available, progressing

@@ -1,0 +1,94 @@
+"""The arithmetic of a rollout: pure, from what is there to how large each ReplicaSet should be now.
+
+A step never has more pods than desired plus maxSurge, and takes old ones away only as far as
+desired minus maxUnavailable stay available.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, floor
+
+from headroom.sim.api.values import Json, dig
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """One ReplicaSet: pods wanted by its spec, present and available by its status."""
+
+    wanted: int
+    present: int
+    available: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a Deployment's strategy allows."""
+
+    desired: int
+    surge: int = 0
+    unavailable: int = 0
+    recreate: bool = False
+
+    @property
+    def least_available(self) -> int:
+        return max(0, self.desired - self.unavailable)
+
+
+def limits_of(deployment: Json) -> Limits:
+    """Read a Deployment's strategy, with Kubernetes' defaults."""
+    asked = dig(deployment, "spec", "replicas")
+    desired = 1 if asked is None else int(asked)
+    if dig(deployment, "spec", "strategy", "type") == "Recreate":
+        return Limits(desired, recreate=True, unavailable=desired)
+    rolling = dig(deployment, "spec", "strategy", "rollingUpdate") or {}
+    surge = _amount(rolling.get("maxSurge", "25%"), desired, up=True)
+    unavailable = _amount(rolling.get("maxUnavailable", "25%"), desired, up=False)
+    if surge == 0 and unavailable == 0:
+        unavailable = 1
+    return Limits(desired, surge, unavailable)
+
+
+def _amount(value: int | str, whole: int, *, up: bool) -> int:
+    text = str(value)
+    if not text.endswith("%"):
+        return int(text)
+    share = int(text[:-1]) * whole / 100
+    return ceil(share) if up else floor(share)
+
+
+def next_step(newest: str, shares: Mapping[str, Shares], limits: Limits) -> dict[str, int]:
+    """The sizes that should change now; empty when the rollout waits or is done."""
+    old = {name: each for name, each in shares.items() if name != newest}
+    new = shares[newest]
+    if limits.recreate:
+        stopping = {name: 0 for name, each in old.items() if each.wanted}
+        if stopping or any(each.present for each in old.values()):
+            return stopping
+        return {newest: limits.desired} if new.wanted != limits.desired else {}
+    total = sum(each.wanted for each in shares.values())
+    changes: dict[str, int] = {}
+    grown = min(limits.desired, new.wanted + max(0, limits.desired + limits.surge - total))
+    if new.wanted > limits.desired or grown > new.wanted:
+        changes[newest] = min(grown, limits.desired)
+    changes.update(_shrunk(old, new, total, limits))
+    return changes
+
+
+def _shrunk(old: Mapping[str, Shares], new: Shares, total: int, limits: Limits) -> dict[str, int]:
+    """Take old pods away: those that never became available first, then as many as may go."""
+    missing_new = new.wanted - new.available
+    spare = total - limits.least_available - missing_new
+    sizes = {name: each.wanted for name, each in old.items()}
+    for name, each in old.items():
+        broken = min(max(0, spare), max(0, sizes[name] - each.available))
+        sizes[name] -= broken
+        spare -= broken
+    available = new.available + sum(min(sizes[name], each.available) for name, each in old.items())
+    spare = min(spare, available - limits.least_available)
+    for name in old:
+        gone = min(max(0, spare), sizes[name])
+        sizes[name] -= gone
+        spare -= gone
+    return {name: size for name, size in sizes.items() if size != old[name].wanted}

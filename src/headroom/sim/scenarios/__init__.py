@@ -1,0 +1,1 @@
+"""Scenarios: files in, a run on the embedded cluster, a result document out."""

@@ -1,0 +1,124 @@
+"""What must never be seen, whatever a scenario does; a breach is reported with its time.
+
+These are checked against the cluster's own truth, not against what the operator believes: no node
+holds more than it can, a hold for one owner has one, no latch and no gate of ours is left lying.
+"""
+
+from __future__ import annotations
+
+from headroom.core.names import (
+    CLAIM_GATE,
+    CLAIMED_ANNOTATION,
+    CLAIMED_UID_ANNOTATION,
+    ROLE_LABEL,
+    ROLE_LATCH,
+    WAIT_ANNOTATION,
+)
+from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.sim.api.decoding import node_of, pod_of
+from headroom.sim.api.pods import FINISHED
+from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
+from headroom.sim.loop import SimClock
+
+LATCH_LIMIT = 60.0
+GATE_LIMIT = 60.0
+
+
+class Invariants:
+    """Watches a world and gathers breaches."""
+
+    def __init__(self, store: Store, clock: SimClock) -> None:
+        self.violations: list[str] = []
+        self._store = store
+        self._clock = clock
+        self._since: dict[str, float] = {}
+        self._operator_since: float | None = None
+        self._owners: dict[str, dict[str, Ref]] = {}
+        self._running: dict[str, dict[str, Resources]] = {}
+        store.listen("Pod", self._on_pod)
+
+    def operator_is(self, alive: bool) -> None:
+        """Gates can only be taken off by an operator that runs."""
+        self._operator_since = self._clock.elapsed() if alive else None
+
+    def finish(self) -> None:
+        """Look once more at what is left at the end."""
+        for pod in self._store.list("Pod"):
+            self._check_age(pod)
+
+    def _on_pod(self, change: Change) -> None:
+        pod, uid = change.obj, uid_of(change.obj)
+        if change.verb is Verb.ADDED:
+            self._since[uid] = self._clock.elapsed()
+        if change.verb is Verb.DELETED or _is_ungated_now(change):
+            self._check_age(change.old or pod)
+        gone = change.verb is Verb.DELETED or dig(pod, "status", "phase") in FINISHED
+        if change.verb is Verb.DELETED:
+            self._since.pop(uid, None)
+        self._count_running(pod, gone)
+        self._count_owner(pod, gone)
+
+    def _check_age(self, pod: Json) -> None:
+        age = self._clock.elapsed() - self._since.get(uid_of(pod), self._clock.elapsed())
+        if dig(pod, "metadata", "labels", ROLE_LABEL) == ROLE_LATCH and age > LATCH_LIMIT:
+            self._breach(f"{ref_of(pod)}: a latch stood for {age:.0f} s")
+        if not _waits_at_our_gate(pod) or self._operator_since is None:
+            return
+        waited = min(age, self._clock.elapsed() - self._operator_since)
+        if waited > GATE_LIMIT:
+            self._breach(f"{ref_of(pod)}: waited {waited:.0f} s at our gate")
+
+    def _count_running(self, pod: Json, gone: bool) -> None:
+        name = str(dig(pod, "spec", "nodeName") or "")
+        if not name:
+            return
+        here = self._running.setdefault(name, {})
+        uid = uid_of(pod)
+        if gone:
+            here.pop(uid, None)
+        elif dig(pod, "status", "phase") == "Running" and uid not in here:
+            here[uid] = pod_of(pod).requests
+            self._check_room(name, here)
+
+    def _check_room(self, name: str, here: dict[str, Resources]) -> None:
+        node = self._store.get(Ref("Node", "", name))
+        if node is None:
+            return
+        used = sum(here.values(), EMPTY) + Resources({PODS: len(here)})
+        room = node_of(node).allocatable
+        for resource in sorted(used):
+            if used[resource] > room[resource]:
+                words = f"{used[resource]} {resource} used of {room[resource]}"
+                self._breach(f"Node/{name}: overcommitted: {words}")
+
+    def _count_owner(self, pod: Json, gone: bool) -> None:
+        hold = str(dig(pod, "metadata", "annotations", CLAIMED_UID_ANNOTATION) or "")
+        if not hold:
+            return
+        owners = self._owners.setdefault(hold, {})
+        if gone or not dig(pod, "spec", "nodeName"):
+            owners.pop(uid_of(pod), None)
+            return
+        owners[uid_of(pod)] = ref_of(pod)
+        wish = self._store.by_uid(hold)
+        if len(owners) > 1 and dig(wish, "spec", "allocateOnce") is not False:
+            names = ", ".join(sorted(str(ref) for ref in owners.values()))
+            claimed = dig(pod, "metadata", "annotations", CLAIMED_ANNOTATION)
+            self._breach(f"{claimed}: given twice: {names}")
+
+    def _breach(self, words: str) -> None:
+        breach = f"at {self._clock.elapsed():.3f}: {words}"
+        if breach not in self.violations:
+            self.violations.append(breach)
+
+
+def _is_ungated_now(change: Change) -> bool:
+    return _waits_at_our_gate(change.old) and not _waits_at_our_gate(change.obj)
+
+
+def _waits_at_our_gate(pod: Json | None) -> bool:
+    """Whether only our gate keeps the pod, and it has not asked to wait."""
+    gates = [gate.get("name") for gate in dig(pod, "spec", "schedulingGates") or ()]
+    asked = dig(pod, "metadata", "annotations", WAIT_ANNOTATION) == "true"
+    return gates == [CLAIM_GATE] and not asked

@@ -1,0 +1,101 @@
+"""What happened, in order: a short line for each change that a person would tell.
+
+The journal hears of every change at once, without any watcher's delay, so its times are those of
+the cluster itself. The numbers of the summary are `metering`'s.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headroom.core.names import CLAIMED_ANNOTATION, ROLE_LABEL
+from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.values import Json, condition_of, dig
+from headroom.sim.loop import SimClock
+
+Entry = dict[str, Any]
+
+
+class Journal:
+    """Writes down what happens in a world."""
+
+    def __init__(self, store: Store, clock: SimClock) -> None:
+        self.entries: list[Entry] = []
+        self._clock = clock
+        store.listen("Pod", self._on_pod)
+        store.listen("Node", self._on_node)
+        store.listen("Hold", self._on_hold)
+
+    def note(self, what: str, thing: str = "", **more: Any) -> None:
+        """Write one line; what is empty is left out."""
+        entry: Entry = {"at": round(self._clock.elapsed(), 3), "what": what}
+        if thing:
+            entry["object"] = thing
+        entry.update({name: value for name, value in more.items() if value not in ("", None)})
+        self.entries.append(entry)
+
+    def _on_pod(self, change: Change) -> None:
+        name = str(change.ref)
+        if change.verb is Verb.DELETED:
+            self.note("pod_deleted", name, node=_node(change.obj))
+            return
+        if change.verb is Verb.ADDED:
+            role = dig(change.obj, "metadata", "labels", ROLE_LABEL)
+            self.note("pod_created", name, role=role)
+        before, after = change.old, change.obj
+        if _claim(after) and _claim(after) != _claim(before):
+            self.note("pod_claimed", name, hold=_claim(after))
+        if _node(after) and not _node(before):
+            self.note("pod_bound", name, node=_node(after))
+        if dig(after, "metadata", "deletionTimestamp") and not dig(
+            before, "metadata", "deletionTimestamp"
+        ):
+            self.note("pod_deleting", name, node=_node(after))
+        if _phase(after) != _phase(before):
+            self._phase_changed(name, after)
+
+    def _phase_changed(self, name: str, pod: Json) -> None:
+        phase = _phase(pod)
+        reason = dig(pod, "status", "reason")
+        if phase == "Running":
+            self.note("pod_running", name, node=_node(pod))
+        elif phase == "Failed" and reason:
+            self.note("pod_rejected", name, node=_node(pod), reason=reason)
+        elif phase in ("Succeeded", "Failed"):
+            self.note("pod_finished", name, node=_node(pod), phase=phase)
+
+    def _on_node(self, change: Change) -> None:
+        name = str(change.ref)
+        if change.verb is Verb.ADDED:
+            self.note("node_added", name)
+        elif change.verb is Verb.DELETED:
+            self.note("node_removed", name)
+        elif _ready(change.obj) != _ready(change.old):
+            self.note("node_ready" if _ready(change.obj) == "True" else "node_not_ready", name)
+
+    def _on_hold(self, change: Change) -> None:
+        name = str(change.ref)
+        if change.verb is Verb.ADDED:
+            self.note("hold_created", name)
+        elif change.verb is Verb.DELETED:
+            self.note("hold_deleted", name)
+        elif _phase(change.obj) != _phase(change.old):
+            node = str(dig(change.obj, "status", "nodeName") or "")
+            self.note("hold_phase", name, phase=_phase(change.obj), node=node)
+
+
+def _node(pod: Json | None) -> str:
+    return str(dig(pod, "spec", "nodeName") or "")
+
+
+def _claim(pod: Json | None) -> str:
+    return str(dig(pod, "metadata", "annotations", CLAIMED_ANNOTATION) or "")
+
+
+def _phase(obj: Json | None) -> str:
+    return str(dig(obj, "status", "phase") or "")
+
+
+def _ready(node: Json | None) -> str:
+    condition = condition_of(node, "Ready") if node is not None else None
+    return str((condition or {}).get("status", ""))

@@ -1,0 +1,163 @@
+"""From files to a `Scenario`, or to a list of everything that is wrong with them.
+
+Nothing runs before every file has been read and checked: each problem comes with file, line,
+document and path of the field. Files named by a step are read here too, for the same reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from headroom.errors import HeadroomError
+from headroom.sim.api.kinds import KINDS, Depth
+from headroom.sim.api.values import Json
+from headroom.sim.pools import Autoscaling, Pool
+from headroom.sim.scenarios.model import Scenario, Step
+from headroom.sim.scenarios.reading import StepReader, decode_problem, pool_from, seconds
+from headroom.sim.scenarios.schema import API_VERSION, KIND, catalogue
+from headroom.wire.schema.checking import check
+from headroom.wire.times import parse_time
+from headroom.wire.yamls import Document, ManifestError, load
+
+
+class ScenarioError(HeadroomError):
+    """Files that cannot be run: every problem in its own line."""
+
+    exit_code = 2
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems), "nothing was run; mend the files and try again")
+        self.problems = tuple(problems)
+
+
+def load_scenario(paths: Sequence[Path]) -> Scenario:
+    """Read manifests and at most one Scenario document; ScenarioError tells all problems."""
+    documents, problems = _read_all(paths)
+    scenarios = [item for item in documents if _is_scenario(item)]
+    problems += [
+        str(extra.error("kind", f"a second Scenario; the first is in {scenarios[0].source}"))
+        for extra in scenarios[1:]
+    ]
+    manifests = [item for item in documents if not _is_scenario(item)]
+    for item in manifests:
+        problems += problems_of(item)
+    scenario = Scenario()
+    if scenarios:
+        found = [str(error) for error in check(scenarios[0], catalogue())]
+        problems += found
+        if not found:
+            scenario = _scenario(scenarios[0], problems)
+    if problems:
+        raise ScenarioError(problems)
+    return replace(scenario, objects=tuple(item.data for item in manifests))
+
+
+def problems_of(document: Document) -> list[str]:
+    """What is wrong with an ordinary manifest, or with asking us to run it."""
+    errors = [str(error) for error in check(document, catalogue())]
+    if errors:
+        return errors
+    kind = KINDS.get(str(document.data["kind"]))
+    if kind is None or kind.depth is Depth.REFUSED:
+        words = f"{document.data['kind']} is not modelled yet: the run would mislead without it"
+        return [str(document.error("kind", words))]
+    unreadable = decode_problem(document.data)
+    return [str(document.error(unreadable.path, unreadable.message))] if unreadable else []
+
+
+def _read_all(paths: Sequence[Path]) -> tuple[list[Document], list[str]]:
+    documents: list[Document] = []
+    problems: list[str] = []
+    for path in paths:
+        try:
+            documents += load(read_text(path), str(path))
+        except (ManifestError, OSError, UnicodeDecodeError) as error:
+            problems.append(_unreadable(path, error))
+    return documents, problems
+
+
+def read_text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _unreadable(path: Path, error: Exception) -> str:
+    match error:
+        case ManifestError():
+            return str(error)
+        case OSError():
+            return f"{path}: cannot be read: {error.strerror or error}"
+        case _:
+            return f"{path}: cannot be read: not a text file"
+
+
+def _is_scenario(document: Document) -> bool:
+    api_version = str(document.data.get("apiVersion", ""))
+    group = API_VERSION.partition("/")[0]
+    return document.data.get("kind") == KIND and api_version.partition("/")[0] == group
+
+
+def _scenario(document: Document, problems: list[str]) -> Scenario:
+    spec: dict[str, Any] = document.data.get("spec") or {}
+    default = Scenario()
+    reader = StepReader(document, Path(document.source).parent, _objects_of_file(problems))
+    steps: list[Step] = []
+    for index, given in enumerate(spec.get("steps") or ()):
+        step = reader.step(index, given)
+        if step is not None:
+            steps.append(step)
+    problems += reader.problems
+    until = spec.get("until")
+    if until is not None:
+        problems += _too_late(document, spec, seconds(until))
+    return Scenario(
+        name=str((document.data.get("metadata") or {}).get("name") or default.name),
+        start=parse_time(spec["start"]) if spec.get("start") else default.start,
+        until=None if until is None else seconds(until),
+        seed=int(spec.get("seed") or 0),
+        pools=_pools(document, spec, problems),
+        autoscaling=_autoscaling(spec.get("autoscaler") or {}),
+        steps=tuple(sorted(steps, key=lambda step: step.at)),
+    )
+
+
+def _too_late(document: Document, spec: Json, until: float) -> list[str]:
+    """Steps that would never be done."""
+    return [
+        str(document.error(f"spec.steps[{index}].at", f"after the end ({spec['until']})"))
+        for index, given in enumerate(spec.get("steps") or ())
+        if seconds(given["at"]) > until
+    ]
+
+
+def _pools(document: Document, spec: Json, problems: list[str]) -> tuple[Pool, ...]:
+    pools: list[Pool] = []
+    for index, given in enumerate(spec.get("pools") or ()):
+        pool = pool_from(given)
+        if any(pool.name == other.name for other in pools):
+            where = f"spec.pools[{index}].name"
+            problems.append(str(document.error(where, f"a second pool called {pool.name}")))
+        pools.append(pool)
+    return tuple(pools)
+
+
+def _autoscaling(given: Json) -> Autoscaling:
+    default = Autoscaling()
+    after = given.get("scaleDownAfter")
+    wait = default.scale_down_after if after is None else seconds(after)
+    return Autoscaling(bool(given.get("enabled")), wait)
+
+
+def _objects_of_file(problems: list[str]) -> Any:
+    """A reader of the files that steps name."""
+
+    def read(path: Path) -> tuple[Json, ...]:
+        documents, trouble = _read_all([path])
+        problems.extend(trouble)
+        for document in documents:
+            problems.extend(problems_of(document))
+        return tuple(document.data for document in documents)
+
+    return read

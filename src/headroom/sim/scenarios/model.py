@@ -1,0 +1,103 @@
+"""A scenario as a value: what is there at the start, what happens when, how long it goes on.
+
+`loading` makes these from files, `steps` carries them out. Times are virtual seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from headroom.sim.api.values import Json
+from headroom.sim.pools import NO_AUTOSCALING, Autoscaling, Pool
+from headroom.sim.world import LONGEST, START
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which object a step is about."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return "/".join(part for part in (self.kind, self.namespace, self.name) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    objects: tuple[Json, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    target: Target
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    target: Target
+    patch: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    target: Target
+    replicas: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    target: Target
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class KubeletState:
+    node: str
+    running: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorState:
+    state: str  # running | stopped | killed
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """How many objects of a kind should be as `where` says; None: at least one."""
+
+    kind: str
+    namespace: str = ""
+    name: str = ""
+    selector: str = ""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    count: int | None = None
+
+
+Act = Apply | Delete | Patch | Scale | Finish | KubeletState | OperatorState | Expect
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    at: float
+    act: Act
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Everything that decides a run, but the version of the code."""
+
+    name: str = "unnamed"
+    start: datetime = START
+    until: float | None = None
+    seed: int = 0
+    pools: tuple[Pool, ...] = ()
+    autoscaling: Autoscaling = NO_AUTOSCALING
+    objects: tuple[Json, ...] = ()
+    steps: tuple[Step, ...] = ()
+    longest: float = field(default=LONGEST)

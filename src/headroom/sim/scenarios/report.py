@@ -1,0 +1,77 @@
+"""The result of a run as one document, sorted, so that the same run gives the same bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from headroom.sim.api.values import Json, ref_of
+from headroom.sim.scenarios.journal import Entry
+from headroom.sim.scenarios.model import Scenario
+from headroom.sim.scenarios.schema import API_VERSION
+from headroom.sim.world import SimWorld
+from headroom.wire.times import format_time
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a run has shown. `failures` are expectations and steps that did not come true."""
+
+    scenario: str
+    seed: int
+    start: str
+    end: str
+    objects: tuple[Json, ...]
+    events: tuple[Json, ...]
+    journal: tuple[Entry, ...]
+    summary: dict[str, Any]
+    failures: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        return tuple(self.summary["violations"])
+
+    @property
+    def ok(self) -> bool:
+        """Whether all that was expected came true and nothing was seen that must not be."""
+        return not self.failures and not self.violations
+
+    def document(self) -> dict[str, Any]:
+        """The result as CONTRACT.md lays it down, ready for JSON."""
+        return {
+            "apiVersion": API_VERSION,
+            "kind": "Result",
+            "scenario": self.scenario,
+            "seed": self.seed,
+            "start": self.start,
+            "end": self.end,
+            "objects": list(self.objects),
+            "events": list(self.events),
+            "journal": list(self.journal),
+            "summary": self.summary,
+        }
+
+
+def result_of(
+    scenario: Scenario,
+    world: SimWorld,
+    journal: list[Entry],
+    summary: dict[str, Any],
+    failures: list[str],
+) -> Result:
+    """Gather what a world shows at the end of a scenario."""
+    kinds = [kind for kind in world.store.kinds() if kind != "Event"]
+    objects = [obj for kind in kinds for obj in world.store.list(kind)]
+    return Result(
+        scenario=scenario.name,
+        seed=scenario.seed,
+        start=format_time(scenario.start),
+        end=format_time(world.clock.now()),
+        objects=tuple(sorted(objects, key=ref_of)),
+        events=tuple(world.events()),
+        journal=tuple(journal),
+        summary={**summary, "failures": failures, "notes": list(world.server.notes)},
+        failures=tuple(failures),
+        notes=tuple(world.server.notes),
+    )

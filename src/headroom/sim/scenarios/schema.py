@@ -1,0 +1,119 @@
+"""The fields of a Scenario document, in the notation of `wire.schema`, and rules between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from headroom.wire.schema.notation import Catalogue, Field, Rule, of
+from headroom.wire.schema.own import known
+
+API_VERSION = "sim.headroom.dev/v1alpha1"
+KIND = "Scenario"
+ACTS = ("apply", "objects", "delete", "patch", "scale", "finish", "kubelet", "operator", "expect")
+_COMPANIONS = {"with": "patch", "replicas": "scale", "phase": "finish", "state": "kubelet"}
+
+_TYPES: dict[str, dict[str, Field]] = {
+    "Scenario": {
+        "apiVersion": of("string!"),
+        "kind": of("string!"),
+        "metadata": of("ObjectMeta"),
+        "spec": of("ScenarioSpec"),
+    },
+    "ScenarioSpec": {
+        "start": of("time", "The virtual wall clock at the start."),
+        "until": of(
+            "duration", "How long the run takes; absent: until nothing happens, at most 1h."
+        ),
+        "seed": of("int64", "All that is random follows from it."),
+        "pools": of("[]SimPool", "Nodes of one shape each."),
+        "autoscaler": of("SimAutoscaler", "Adds nodes of pools that have a max."),
+        "steps": of("[]SimStep", "What happens when."),
+    },
+    "SimPool": {
+        "name": of("string!", "Nodes are called NAME-0, NAME-1, …", minLength=1, maxLength=50),
+        "count": of("int32", "Nodes at the start.", minimum=0, maximum=20_000),
+        "max": of("int32", "As many the autoscaler may make of them.", minimum=0, maximum=20_000),
+        "cpu": of("quantity"),
+        "memory": of("quantity"),
+        "pods": of("intorstring", "How many pods a node takes."),
+        "resources": of("{}quantity", "Further resources of a node, such as example.com/gpu."),
+        "labels": of("{}string"),
+        "taints": of("[]Taint"),
+        "price": of("number", "Of a node, per hour.", minimum=0),
+        "bootDelay": of("duration", "From the autoscaler's decision until the node is ready."),
+    },
+    "SimAutoscaler": {
+        "enabled": of("bool"),
+        "scaleDownAfter": of("duration", "A node of a pool that was empty for so long goes."),
+    },
+    "SimStep": {
+        "at": of("duration!", "When, in virtual time since the start."),
+        "apply": of("[]string", "Files, relative to the scenario's."),
+        "objects": of("[]object", "Objects, written here."),
+        "delete": of("SimTarget"),
+        "patch": of("SimTarget"),
+        "with": of("object", "A JSON merge patch."),
+        "scale": of("SimTarget"),
+        "replicas": of("int32", minimum=0),
+        "finish": of("SimTarget"),
+        "phase": of("=Succeeded|Failed"),
+        "kubelet": of("string", "A node's name."),
+        "state": of("=stopped|running"),
+        "operator": of("=stopped|running|killed"),
+        "expect": of("SimExpectation"),
+    },
+    "SimTarget": {
+        "kind": of("string!"),
+        "namespace": of("string"),
+        "name": of("string!"),
+    },
+    "SimExpectation": {
+        "kind": of("string!"),
+        "namespace": of("string"),
+        "name": of("string"),
+        "labelSelector": of("string", "As kubectl reads it: app=web,tier in (a,b)."),
+        "where": of("object", "Fields by path, with the value each must have."),
+        "count": of("int32", "How many objects; absent: at least one.", minimum=0),
+    },
+}
+
+
+def _one_act(step: Mapping[str, Any]) -> bool:
+    return sum(1 for act in ACTS if act in step) == 1
+
+
+def _companion(name: str, act: str) -> tuple[Rule, Rule]:
+    """A field that belongs to one act: needed there, senseless elsewhere."""
+    return (
+        Rule("", f"{act} needs `{name}` beside it", lambda step: act not in step or name in step),
+        Rule("", f"only {act} takes `{name}`", lambda step: name not in step or act in step, name),
+    )
+
+
+_RULES: dict[str, tuple[Rule, ...]] = {
+    "SimStep": (
+        Rule("", f"a step does exactly one of {', '.join(ACTS)}", _one_act),
+        *(
+            rule
+            for name, act in _COMPANIONS.items()
+            for rule in _companion(name, act)
+            if name != "phase" or rule.at
+        ),
+    ),
+    "SimPool": (
+        Rule(
+            "",
+            "max is less than count",
+            lambda pool: int(pool.get("max", pool.get("count", 0))) >= int(pool.get("count", 0)),
+            "max",
+        ),
+    ),
+}
+
+
+@cache
+def catalogue() -> Catalogue:
+    """Every kind that a file for the simulator may hold."""
+    return known().extended(_TYPES, {f"{API_VERSION}/{KIND}": KIND}, _RULES)
