@@ -75,3 +75,10 @@ def test_pods_that_ended_and_latches_that_wait_are_not_shown() -> None:
 
 def test_a_cluster_without_nodes_is_a_picture_too() -> None:
     assert plain(picture([], [pod("x", cpu=1)])) == ["", "waiting: x (1 cpu)"]
+
+
+def test_room_promised_to_a_nominated_pod_is_shown_as_held_for_it() -> None:
+    owner = pod("checkout", cpu=2, nominated="a")
+    shown = picture([node("a")], [owner])
+    assert plain(shown, ASCII, width=24)[0] == "a  |for checko…|           |  4 cpu"
+    assert shown.waiting == ("checkout (2 cpu)",)

@@ -88,3 +88,16 @@ def summary(found: Sequence[Wait]) -> str:
         for each in found
     ]
     return columns(("POD", "WHO", "WAITED", "NODE"), rows)
+
+
+def moral(found: Sequence[Wait]) -> str:
+    """What the first of the cast had over the second, in one sentence."""
+    first, second = found[0], found[1]
+    if first.seconds is None:
+        return f"{first.pod} still waits."
+    if second.seconds is None:
+        return f"{first.pod} waited {first.seconds:.2f} s; {second.pod} still waits."
+    sooner = second.seconds - first.seconds
+    if sooner < 1:
+        return f"Both waited less than a second for {first.node}."
+    return f"{first.pod} waited {first.seconds:.2f} s, and {second.pod} {sooner:.0f} s longer."

@@ -85,6 +85,7 @@ class LiveScreen:
     def __init__(self, hurry: bool) -> None:
         self.frames = 1 if hurry else SCENE_FRAMES
         self._hurry = hurry
+        self._colours = True
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
@@ -92,7 +93,9 @@ class LiveScreen:
 
         from headroom.cli.output import console
 
-        self._live = Live(console=console(), auto_refresh=False, transient=True)
+        terminal = console()
+        self._colours = not terminal.no_color
+        self._live = Live(console=terminal, auto_refresh=False, transient=True)
         self._live.start()
         return self
 
@@ -114,26 +117,28 @@ class LiveScreen:
         self._draw(at, text, shown)
         self._wait(max(READING_S, len(text) / LETTERS_PER_S))
         if self._live is not None:
-            self._live.console.print(_frame(at, text, shown))
+            self._live.console.print(self._frame(at, text, shown))
 
     def _draw(self, at: float, text: str, shown: Picture) -> None:
         if self._live is not None:
-            self._live.update(_frame(at, text, shown), refresh=True)
+            self._live.update(self._frame(at, text, shown), refresh=True)
+
+    def _frame(self, at: float, text: str, shown: Picture) -> Text:
+        from rich.text import Text
+
+        head = Text()
+        head.append(f" {clock(at)} ", style="reverse bold")
+        head.append(f"  {text}\n\n", style="bold")
+        if self._colours:
+            head.append_text(coloured(shown))
+        else:
+            head.append("\n".join(plain(shown, fitting_glyphs())))
+        head.append("\n")
+        return head
 
     def _wait(self, seconds: float) -> None:
         if not self._hurry:
             time.sleep(seconds)
-
-
-def _frame(at: float, text: str, shown: Picture) -> Text:
-    from rich.text import Text
-
-    head = Text()
-    head.append(f" {clock(at)} ", style="reverse bold")
-    head.append(f"  {text}\n\n", style="bold")
-    head.append_text(coloured(shown))
-    head.append("\n")
-    return head
 
 
 def clock(at: float) -> str:

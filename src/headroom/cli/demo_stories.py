@@ -66,7 +66,7 @@ CRASH = Story(
         Scene(30.5, "The owner came, the handover began, and the operator was killed half-way."),
         Scene(
             39,
-            "Nobody acts. The rivals still do not get in: what stands in the API keeps them out.",
+            "Nobody acts. The room stays promised: the owner's nomination keeps the rivals out.",
         ),
         Scene(
             50, "The operator is back, reads what is there, and finishes. Nothing is left behind."
@@ -83,9 +83,9 @@ REUSE = Story(
     "reuse",
     "one hold for many owners: what one returns is held again",
     (
-        Scene(15, "A reusable Hold keeps 3 cpu for the team's jobs."),
+        Scene(15, "A reusable Hold keeps 2 cpu for the team's jobs."),
         Scene(25, "job-1 takes one of them; the guardian shrinks to what is left."),
-        Scene(35, "job-2 takes another."),
+        Scene(35, "job-2 takes the other. The hold has no guardian now: all of it is in use."),
         Scene(70, "job-1 has ended: what it used is held again."),
         Scene(110, "All of it is back."),
     ),

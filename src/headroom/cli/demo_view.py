@@ -87,9 +87,9 @@ def picture(nodes: Iterable[Node], pods: Iterable[Pod]) -> Picture:
     on_node: dict[str, list[Pod]] = {}
     for pod in alive:
         on_node.setdefault(pod.node, []).append(pod)
-    bars = tuple(
-        _bar(node, on_node.get(node.name, [])) for node in sorted(nodes, key=lambda n: n.name)
-    )
+        if not pod.node and pod.nominated and ROLE_LABEL not in pod.labels:
+            on_node.setdefault(pod.nominated, []).append(pod)
+    bars = tuple(_bar(node, on_node.get(node.name, [])) for node in sorted(nodes, key=_by_age))
     waiting = tuple(
         f"{pod.key.name} ({cores(pod.requests[CPU])} cpu)"
         for pod in on_node.get("", [])
@@ -130,6 +130,11 @@ def coloured(shown: Picture, width: int = BAR_WIDTH) -> Text:
     return text
 
 
+def _by_age(node: Node) -> tuple[str, str]:
+    """Oldest first, so that a new node appears below and nothing jumps."""
+    return (node.created.isoformat() if node.created else "", node.name)
+
+
 def _bar(node: Node, pods: Sequence[Pod]) -> Bar:
     capacity = node.allocatable[CPU]
     segments = [_segment(pod) for pod in pods if pod.requests[CPU] > 0]
@@ -146,6 +151,8 @@ def _segment(pod: Pod) -> Segment:
     amount = pod.requests[CPU]
     if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
         return Segment(Use.HELD, "held", amount)
+    if not pod.node:  # Nominated: kube-scheduler counts it, so the room is as good as held.
+        return Segment(Use.HELD, f"for {pod.key.name}", amount)
     use = Use.CLAIMED if CLAIMED_ANNOTATION in pod.annotations else Use.USED
     return Segment(use, pod.labels.get("app", pod.key.name), amount)
 

@@ -13,6 +13,7 @@ import typer
 
 from headroom import __version__
 from headroom.cli.crds import crds
+from headroom.cli.demo import demo
 from headroom.cli.errors import guarded
 from headroom.cli.explain import explain
 from headroom.cli.get import get
@@ -51,7 +52,7 @@ def version() -> None:
     put(__version__)
 
 
-for verb in (run, get, explain, crds, install, uninstall):
+for verb in (demo, run, get, explain, crds, install, uninstall):
     app.command()(verb)
 
 
