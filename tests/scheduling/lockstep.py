@@ -33,6 +33,10 @@ apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 parallelism: 1
 percentageOfNodesToScore: 100
+profiles:
+- schedulerName: default-scheduler
+- schedulerName: sampling-scheduler
+  percentageOfNodesToScore: 0
 leaderElection: {{leaderElect: false}}
 clientConnection: {{kubeconfig: {kubeconfig}, qps: 1000, burst: 2000}}
 """
@@ -136,6 +140,13 @@ class Lockstep:
             self.state.unnominate(key)
         settle()
         return self._adopt(final)
+
+    def sample(self, manifest: Json) -> set[str]:
+        """Give a pod to the real scheduler alone and say which nodes it has scored for it."""
+        path = pods_path(manifest["metadata"]["namespace"])
+        pod = pod_from(self.api.create(path, manifest))
+        self._adopt(self._watch(f"{path}/{pod.key.name}").pod)
+        return {node for _, node in self._scores_of(pod)}
 
     def _compare_scores(self, pod: Pod, ours: Chosen) -> None:
         real = self._scores_of(pod)

@@ -10,7 +10,7 @@ from headroom.scheduling import nodes as tables
 from headroom.scheduling import tallies
 from headroom.scheduling.filters import feasible, feasible_on
 from headroom.scheduling.state import ClusterState
-from tests.scheduling.build import ZONE, cluster, near, node, pod, selector, spread
+from tests.scheduling.build import NOON, ZONE, cluster, near, node, pod, selector, spread
 
 
 def fits(state: ClusterState, cpu: int) -> bool:
@@ -37,6 +37,17 @@ def test_a_pod_seen_twice_counts_once_in_its_newest_form() -> None:
     state.add_pod(pod("old", 200, node="a", phase="Failed"))
     assert fits(state, 1000)
     state.remove_pod(Key("default", "old"))
+    assert fits(state, 1000)
+
+
+def test_a_status_that_changes_nothing_is_still_remembered() -> None:
+    state = cluster(node("a", 1000), pod("old", 600, node="a", labels={"app": "web"}))
+    running = pod("old", 600, node="a", labels={"app": "web"}, started=NOON)
+    state.add_pod(running)
+    assert state.pod(running.key) is running
+    assert state.pods_on("a") == (running,)
+    assert not fits(state, 401)
+    state.add_pod(pod("old", 600, node="b", labels={"app": "web"}))
     assert fits(state, 1000)
 
 

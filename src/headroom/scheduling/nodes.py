@@ -21,7 +21,7 @@ from headroom.core.resources import CPU, MEMORY, PODS, Resources
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-MAX_ANSWERS = 512
+MAX_ANSWERS = 256
 """How many questions' answers are kept; the one used longest ago goes first."""
 
 _ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")

@@ -86,14 +86,19 @@ class ClusterState:
 
         A pod known already is replaced; one that occupies no node any more is removed.
         """
-        self.remove_pod(pod.key)
         name = node or pod.node
+        known = self._bound.get(pod.key)
+        stays = known is not None and self.table.row_of.get(name) == known.row
+        if known is not None and stays and _counts_alike(known.pod, pod):
+            # Most updates are of this kind: a status that changes nothing here.
+            self._keep(pod, known.row)
+            return
+        self.remove_pod(pod.key)
         if not name or pod.finished:
             return
         self.unnominate(pod.key)
         row = self.table.row(name)
-        self._bound[pod.key] = _Bound(pod, row)
-        self._on_row.setdefault(row, {})[pod.key] = pod
+        self._keep(pod, row)
         self._count(pod, row, 1)
 
     def remove_pod(self, key: Key) -> None:
@@ -214,6 +219,10 @@ class ClusterState:
         controller = self._controllers.get((owner.kind, key), LabelSelector())
         return LabelSelector(own + controller.requirements)
 
+    def _keep(self, pod: Pod, row: int) -> None:
+        self._bound[pod.key] = _Bound(pod, row)
+        self._on_row.setdefault(row, {})[pod.key] = pod
+
     def _count(self, pod: Pod, row: int, sign: int) -> None:
         self.table.occupy(row, pod.requests, nonzero_of(pod), sign)
         if sign > 0:
@@ -229,6 +238,18 @@ class ClusterState:
                 users.pop((pod.key, port.ip), None)
             if not users:
                 del self._ports[port.protocol, port.port]
+
+
+def _counts_alike(old: Pod, new: Pod) -> bool:
+    """Whether all that is added up of a pod is as it was."""
+    return (
+        not new.finished
+        and (old.deleted is None) == (new.deleted is None)
+        and old.requests == new.requests
+        and old.nonzero_requests == new.nonzero_requests
+        and old.labels == new.labels
+        and (old.placement is new.placement or old.placement == new.placement)
+    )
 
 
 def nonzero_of(pod: Pod) -> tuple[int, int]:
