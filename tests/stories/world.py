@@ -36,7 +36,7 @@ class World(ABC):
         """Let a running pod come to its end."""
 
     @abstractmethod
-    def list(self, kind: str) -> list[Json]: ...
+    def all(self, kind: str) -> list[Json]: ...
 
     @abstractmethod
     def start_operator(self, **settings: Any) -> None: ...
@@ -53,7 +53,7 @@ class World(ABC):
         """Let time pass until something is true; a story that waits in vain has failed."""
 
     def get(self, kind: str, name: str, namespace: str = NAMESPACE) -> Json | None:
-        for item in self.list(kind):
+        for item in self.all(kind):
             metadata = item["metadata"]
             if metadata["name"] == name and metadata.get("namespace", namespace) == namespace:
                 return item
@@ -83,15 +83,13 @@ class World(ABC):
     def ours(self, role: str) -> list[Json]:
         """Pods of ours by role."""
         return [
-            item
-            for item in self.list("Pod")
-            if item["metadata"].get("labels", {}).get(ROLE) == role
+            item for item in self.all("Pod") if item["metadata"].get("labels", {}).get(ROLE) == role
         ]
 
     def events(self, reason: str, name: str) -> list[Json]:
         return [
             item
-            for item in self.list("Event")
+            for item in self.all("Event")
             if item["reason"] == reason and item["involvedObject"]["name"] == name
         ]
 
@@ -116,7 +114,7 @@ class World(ABC):
                 not self.ours("latch")
                 and not any(
                     gate["name"].startswith("headroom.dev/")
-                    for item in self.list("Pod")
+                    for item in self.all("Pod")
                     for gate in item["spec"].get("schedulingGates", ())
                 )
             ),

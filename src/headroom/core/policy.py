@@ -28,6 +28,10 @@ class Policy:
     patience: timedelta = timedelta(seconds=5)
     """How long an owner waits for a matching hold that is on its way, before it goes without."""
 
+    first_look: timedelta = timedelta(milliseconds=200)
+    """How long a new owner may wait for a hold that we have not seen yet: holds and pods arrive
+    by different streams, so an owner applied together with its hold may be seen first."""
+
     guardian_retry: timedelta = timedelta(seconds=2)
     """First pause before a guardian that failed is made again; doubles up to two minutes."""
 

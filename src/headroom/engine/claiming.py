@@ -162,12 +162,20 @@ def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterat
         return
     if pod.annotations.get(WAIT_ANNOTATION) == "true":
         return
-    patient_until = (pod.created or now) + ledger.policy.patience
-    if found.on_its_way and now < patient_until:
-        ledger.agenda.later(pod_subject(pod.key), patient_until)
+    if waits_a_little(ledger, pod, found, now):
         return
     yield Sequence("release", (pod_subject(pod.key),), ((ungate(pod),),))
     yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", found.why, now),),))
+
+
+def waits_a_little(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> bool:
+    """Whether to look again soon, because a hold may be there by then."""
+    patience = ledger.policy.patience if found.on_its_way else ledger.policy.first_look
+    until = ledger.waiting.get(pod.key, now) + patience
+    if now >= until:
+        return False
+    ledger.agenda.later(pod_subject(pod.key), until)
+    return True
 
 
 def _let_go(pod: Pod) -> Sequence:

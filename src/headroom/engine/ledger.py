@@ -48,7 +48,7 @@ class Ledger:
         self.namespaces: dict[str, Namespace] = {}
         self.holds: dict[str, Hold] = {}
         self.latches: Keys = {}
-        self.waiting: Keys = {}
+        self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
         self.stuck: Keys = {}  # owners of ours that found no free room
         self.short: dict[str, None] = {}  # parents of holds that could not grow back
         self.last_node: dict[str, str] = {}  # by parent: where its guardian was last seen
@@ -72,10 +72,13 @@ class Ledger:
         old = self.pods.get(pod.key)
         if old == known:
             return
+        since = now
         if old is not None:
+            if old.uid == known.uid:
+                since = self.waiting.get(pod.key, now)
             self._unlist(old)
         self.pods[pod.key] = known
-        self._list(known)
+        self._list(known, since)
         self._touch(known)
         if old is not None and old.occupies_node and not known.occupies_node:
             self._room_freed(old.node)
@@ -218,7 +221,7 @@ class Ledger:
         if self.nodes.pop(name, None) is not None:
             self.state.remove_node(name)
 
-    def _list(self, pod: Pod) -> None:
+    def _list(self, pod: Pod, since: datetime) -> None:
         role, parent = pod.labels.get(ROLE_LABEL), pod.annotations.get(PARENT_ANNOTATION, "")
         if pod.occupies_node:
             self.state.add_pod(pod)
@@ -234,14 +237,14 @@ class Ledger:
                 self._latched.setdefault(line.owner, {})[pod.key] = None
                 self._latched_holds.setdefault(line.parent, {})[pod.key] = None
         else:
-            self._list_owner(pod)
+            self._list_owner(pod, since)
 
-    def _list_owner(self, pod: Pod) -> None:
+    def _list_owner(self, pod: Pod, since: datetime) -> None:
         claim = claim_of(pod)
         if claim is not None:
             self._claimants.setdefault(claim[0], {})[pod.key] = None
         if self.door(pod):
-            self.waiting[pod.key] = None
+            self.waiting[pod.key] = since
             namespace = "" if self.policy.across_namespaces else pod.key.namespace
             for key in pod_keys(pod):
                 self._waiting_by.setdefault((namespace, key), {})[pod.key] = None

@@ -12,9 +12,9 @@ from headroom.core.actions import MarkUnschedulable
 from headroom.core.handover import latch_free_room
 from headroom.core.names import WAIT_ANNOTATION
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence, pod_subject
+from headroom.core.plan import Sequence
 from headroom.core.statuses import tell_pod
-from headroom.engine.claiming import search
+from headroom.engine.claiming import search, waits_a_little
 from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.choose import Chosen, choose
@@ -44,9 +44,7 @@ class Placer:
             return None
         if pod.annotations.get(WAIT_ANNOTATION) == "true":
             return self._tell_once(pod, f"waits for a hold: {found.why}", now)
-        patient_until = (pod.created or now) + ledger.policy.patience
-        if found.on_its_way and now < patient_until:
-            ledger.agenda.later(pod_subject(pod.key), patient_until)
+        if waits_a_little(ledger, pod, found, now):
             return None
         choice = choose(pod, ledger.state)
         if isinstance(choice, Chosen):

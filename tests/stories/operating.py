@@ -1,0 +1,73 @@
+"""An operator on a real cluster, in a thread of its own, that can be killed at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+from headroom.core.policy import Policy
+from headroom.engine.engine import Engine
+from headroom.kube.cluster import connect
+from headroom.runtime.clock import WallClock
+from headroom.runtime.operator import Operator
+from headroom.runtime.reporting import Silent
+from tests.stories.cutting import CutCluster
+
+
+class _Announcing(Silent):
+    def __init__(self, ready: threading.Event) -> None:
+        self._ready = ready
+
+    def ready(self) -> None:
+        self._ready.set()
+
+
+class ThreadedOperator:
+    """Started when made; ready when the constructor returns, unless it was cut before."""
+
+    def __init__(self, kubeconfig: Path, cut_after: int | None, settings: dict[str, Any]) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._main: asyncio.Task[None] | None = None
+        self.cut = threading.Event()
+        arguments = (kubeconfig, cut_after, settings)
+        self._thread = threading.Thread(target=self._live, args=arguments, daemon=True)
+        self._thread.start()
+        if not self._ready.wait(30):
+            raise AssertionError("the operator did not get ready")
+
+    def kill(self) -> None:
+        """End it at once, without any farewell."""
+        self._loop.call_soon_threadsafe(self._cancel)
+        self._thread.join(20)
+
+    def _cancel(self) -> None:
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+
+    def _live(self, kubeconfig: Path, cut_after: int | None, settings: dict[str, Any]) -> None:
+        try:
+            self._loop.run_until_complete(self._run(kubeconfig, cut_after, settings))
+        except asyncio.CancelledError:
+            pass
+        finally:
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self._loop.close()
+
+    async def _run(self, kubeconfig: Path, cut_after: int | None, settings: dict[str, Any]) -> None:
+        cluster = connect(str(kubeconfig))
+        cutting = CutCluster(cluster, cut_after)
+        engine = Engine(Policy(namespace="headroom-system", **settings))
+        operator = Operator(cutting, WallClock(), engine, reporter=_Announcing(self._ready))
+        telling = asyncio.create_task(self._tell_cut(cutting))
+        try:
+            await operator.run()
+        finally:
+            telling.cancel()
+            await cluster.close()
+
+    async def _tell_cut(self, cutting: CutCluster) -> None:
+        await cutting.cut.wait()
+        self.cut.set()

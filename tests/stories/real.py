@@ -1,0 +1,103 @@
+"""A real control plane as a world for stories: kwok keeps the nodes and runs the pods."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from headroom.wire.kinds import CLAIM_INDEXES, EVENTS, HOLDS, NAMESPACES, NODES, PODS
+from testbed.api import ApiFailure
+from testbed.controlplane import ControlPlane
+from testbed.nodes import fake_node
+from tests.stories.operating import ThreadedOperator
+from tests.stories.things import NAMESPACE, Json
+from tests.stories.world import World
+
+POLL_S = 0.03
+KINDS = {item.kind: item for item in (PODS, NODES, HOLDS, EVENTS, NAMESPACES, CLAIM_INDEXES)}
+NOW = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
+
+
+class RealWorld(World):
+    """A story told by real Kubernetes; what it made is taken away at its end."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self.plane = plane
+        self.operator: ThreadedOperator | None = None
+        self._nodes: list[str] = []
+
+    def add_node(self, name: str, cpu: int = 4, memory: str = "16Gi", **more: Any) -> None:
+        pods = str(more.pop("pods", 110))
+        node = fake_node(
+            name, {"cpu": str(cpu), "memory": memory, "pods": pods}, more.pop("labels", {})
+        )
+        node["spec"] = more
+        self.plane.api.create(NODES.path(), node)
+        self._nodes.append(name)
+        self.plane.wait_nodes_ready(1, names=[name])
+
+    def apply(self, *things: Json) -> None:
+        for thing in things:
+            resource = KINDS[thing["kind"]]
+            self.plane.api.create(resource.path(thing["metadata"].get("namespace", "")), thing)
+
+    def delete(self, kind: str, name: str, namespace: str = NAMESPACE) -> None:
+        self.plane.api.delete(KINDS[kind].path(namespace, name), NOW)
+
+    def patch(self, kind: str, name: str, change: Json, namespace: str = NAMESPACE) -> None:
+        self.plane.api.patch(KINDS[kind].path(namespace, name), change)
+
+    def finish(self, name: str, phase: str = "Succeeded", namespace: str = NAMESPACE) -> None:
+        path = PODS.path(namespace, name, "status")
+        self.plane.api.patch(path, {"status": {"phase": phase}})
+
+    def all(self, kind: str) -> list[Json]:
+        return self.plane.api.items(KINDS[kind].path())
+
+    def start_operator(self, cut_after: int | None = None, **settings: Any) -> None:
+        self.operator = ThreadedOperator(self.plane.kubeconfig, cut_after, settings)
+
+    def kill_operator(self) -> None:
+        if self.operator is not None:
+            self.operator.kill()
+            self.operator = None
+
+    def until_cut(self) -> bool:
+        return self.operator is not None and self.operator.cut.wait(10)
+
+    def pass_time(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def until(self, what: str, true: Callable[[], bool], seconds: float = 30) -> None:
+        deadline = time.monotonic() + seconds
+        while not true():
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not within {seconds} s: {what}\n{self._picture()}")
+            time.sleep(POLL_S)
+
+    def close(self) -> None:
+        """Take away whatever the story left, holds first."""
+        self.kill_operator()
+        for resource in (HOLDS, PODS, CLAIM_INDEXES, EVENTS):
+            for item in self.plane.api.items(resource.path()):
+                metadata = item["metadata"]
+                if metadata["namespace"] != "kube-system":
+                    self._remove(resource.path(metadata["namespace"], metadata["name"]))
+        for name in self._nodes:
+            self._remove(NODES.path("", name))
+        self.until("all pods gone", lambda: not self.all("Pod"))
+
+    def _remove(self, path: str) -> None:
+        with contextlib.suppress(ApiFailure):
+            self.plane.api.delete(path, NOW)
+
+    def _picture(self) -> str:
+        pods = [
+            (item["metadata"]["name"], item["spec"].get("nodeName"), item.get("status"))
+            for item in self.all("Pod")
+        ]
+        holds = [(item["metadata"]["name"], item.get("status")) for item in self.all("Hold")]
+        return json.dumps({"pods": pods, "holds": holds}, indent=1)[:6000]
