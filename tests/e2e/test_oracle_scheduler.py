@@ -16,11 +16,12 @@ import pytest
 
 from headroom.core.objects import Key, LabelSelector, Namespace, Requirement
 from headroom.scheduling.choose import Chosen, choose
-from headroom.scheduling.preempt import Budget
+from headroom.scheduling.filters import feasible
+from headroom.scheduling.preempt import Budget, explanation, preempt
 from headroom.scheduling.state import ClusterState
 from headroom.wire.decode import node_from, pod_from
 from testbed.controlplane import ControlPlane
-from tests.scheduling.lockstep import SCHEDULER_CONFIG, Lockstep, pods_path, settle
+from tests.scheduling.lockstep import SCHEDULER_CONFIG, Lockstep, eventually, pods_path, settle
 from tests.scheduling.manifests import APPS, PRIORITIES, TEAMS, Maker
 
 pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("binaries")]
@@ -102,6 +103,55 @@ def test_large_clusters_are_sampled_alike(plane: ControlPlane) -> None:
     expected = [_samples_from(start, both.state, len(seen)) for start in range(len(nodes))]
     # Where the real scheduler began is not known, but from there on all must agree.
     assert seen in expected
+
+
+def test_nobody_is_preempted_again_while_a_victim_is_still_ending(plane: ControlPlane) -> None:
+    room = {"cpu": "1", "memory": "8Gi", "pods": "110"}
+    manifest: Json = {"metadata": {"name": "single"}, "status": {"allocatable": room}}
+    plane.api.create("/api/v1/nodes", manifest)
+    plane.api.patch("/api/v1/nodes/single", {"spec": {"taints": []}})
+    settle()
+    path = pods_path("default")
+
+    def high() -> Json:
+        return plane.api.get(f"{path}/high")
+
+    def said(word: str) -> str | None:
+        told = [one.get("message", "") for one in high()["status"].get("conditions", ())]
+        return next((message for message in told if word in message), None)
+
+    try:
+        plane.api.create(path, _asking("low", "low", grace=3600))
+        eventually(lambda: plane.api.get(f"{path}/low")["spec"].get("nodeName"), "low is bound")
+        plane.api.create(path, _asking("high", "high"))
+        eventually(lambda: high()["status"].get("nominatedNodeName"), "high is nominated")
+        # More room, but not enough, makes the real scheduler try again.
+        room["cpu"] = "1100m"
+        changed = plane.api.patch("/api/v1/nodes/single/status", {"status": {"allocatable": room}})
+        message = eventually(lambda: said("terminating"), "high has been tried again")
+        low, waiting = pod_from(plane.api.get(f"{path}/low")), pod_from(high())
+    finally:
+        plane.api.delete(f"{path}/high")
+        plane.api.delete(f"{path}/low", {"gracePeriodSeconds": 0})
+        plane.remove_nodes(["single"])
+    state = ClusterState()
+    state.set_node(node_from(changed))
+    state.add_pod(low)
+    found = feasible(waiting, state)
+    assert low.preempted
+    assert message == explanation(found, preempt(waiting, state, feasibility=found))
+
+
+def _asking(name: str, priority: str, grace: int = 0) -> Json:
+    container = {"name": "main", "image": "none", "resources": {"requests": {"cpu": "800m"}}}
+    return {
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "containers": [container],
+            "priorityClassName": priority,
+            "terminationGracePeriodSeconds": grace,
+        },
+    }
 
 
 def _sampled(index: int) -> Json:

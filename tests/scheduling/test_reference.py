@@ -17,7 +17,7 @@ from tests.scheduling.reference import World, refusal
 from tests.scheduling.strategies import NODE_NAMES, nodes, pods
 
 NAMESPACES: dict[str, Mapping[str, str]] = {"a": {"team": "x"}, "b": {"team": "y"}}
-LENIENT = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+LENIENT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
