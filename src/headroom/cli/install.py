@@ -44,7 +44,10 @@ def install(
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
-    """Apply CRDs, PriorityClasses, RBAC, the operator and the admission policy."""
+    """Apply all that the operator needs, and the operator.
+
+    CRDs, PriorityClasses, RBAC, the Deployment and the admission policy, by server-side apply.
+    """
     from headroom.wire.manifests import Installation
 
     objects = _objects(Installation(image=image, namespace=namespace, policy=policy))

@@ -20,6 +20,7 @@ from headroom.cli.get import get
 from headroom.cli.install import install, uninstall
 from headroom.cli.output import put
 from headroom.cli.run import run
+from headroom.cli.simulate import simulate
 
 HELP = """Keep Kubernetes capacity ready, and hand it to the pods it was kept for.
 
@@ -41,18 +42,12 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def root() -> None:
-    """Make `app` a group even while it has one verb."""
-
-
-@app.command()
 def version() -> None:
     """Print the version."""
     put(__version__)
 
 
-for verb in (demo, run, get, explain, crds, install, uninstall):
+for verb in (demo, simulate, run, get, explain, crds, install, uninstall, version):
     app.command()(verb)
 
 

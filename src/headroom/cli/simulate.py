@@ -6,27 +6,18 @@ when all that was expected came true and nothing was seen that must not be, else
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headroom.cli.errors import Answer, Misuse
 from headroom.cli.options import Dialects, Output, known_dialects
 from headroom.cli.output import Format, columns, document, put, say
-from headroom.core.policy import Policy
-from headroom.engine.engine import Engine
-from headroom.ports import Clock, Cluster
-from headroom.runtime.operator import Operator
-from headroom.sim.scenarios.loading import load_scenario
-from headroom.sim.scenarios.model import Scenario
-from headroom.sim.scenarios.play import run_scenario
-from headroom.sim.scenarios.report import Result
-from headroom.wire.durations import parse_duration
-from headroom.wire.times import parse_time
 
-OPERATOR_NAMESPACE = "headroom-system"
+if TYPE_CHECKING:
+    from headroom.sim.scenarios.model import Scenario
+    from headroom.sim.scenarios.report import Result
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Manifests, and one Scenario.")]
 Until = Annotated[str, typer.Option("--until", metavar="D", help="Virtual time, such as 10m.")]
@@ -42,7 +33,14 @@ def simulate(
     dialect: Dialects = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Run manifests and scenarios on the embedded cluster with the real operator code."""
+    """Run manifests and scenarios on the embedded cluster.
+
+    With the real operator code, in virtual time. Exits 1 when an expectation did not come true.
+    """
+    from headroom.cli.embedded import embedded_operator
+    from headroom.sim.scenarios.loading import load_scenario
+    from headroom.sim.scenarios.play import run_scenario
+
     known_dialects(dialect)
     scenario = adjusted(load_scenario(files), until, seed, start)
     result = run_scenario(scenario, embedded_operator)
@@ -55,13 +53,12 @@ def simulate(
         raise Answer("\n".join(troubles), f"{len(troubles)} not as expected; {again}")
 
 
-def embedded_operator(cluster: Cluster, clock: Clock) -> Operator:
-    """The operator as it runs on the embedded cluster: alone, so without a Lease."""
-    return Operator(cluster, clock, Engine(Policy(namespace=OPERATOR_NAMESPACE)))
-
-
 def adjusted(scenario: Scenario, until: str, seed: int | None, start: str) -> Scenario:
     """Let the command line have the last word."""
+    from dataclasses import replace
+
+    from headroom.wire.times import parse_time
+
     try:
         if until:
             scenario = replace(scenario, until=_positive(until))
@@ -73,6 +70,8 @@ def adjusted(scenario: Scenario, until: str, seed: int | None, start: str) -> Sc
 
 
 def _positive(text: str) -> float:
+    from headroom.wire.durations import parse_duration
+
     seconds = parse_duration(text).total_seconds()
     if seconds <= 0:
         raise ValueError(f"{text!r} is no time to run")
