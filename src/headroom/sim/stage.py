@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from headroom.sim.api.events import Recorder
 from headroom.sim.api.feeds import Feed, Jitter
+from headroom.sim.api.indexes import PodIndex
 from headroom.sim.api.server import ApiServer
 from headroom.sim.api.store import Change, Store
 from headroom.sim.loop import SimClock, VirtualLoop
@@ -22,6 +23,7 @@ class Stage:
     loop: VirtualLoop
     clock: SimClock
     server: ApiServer
+    pods: PodIndex
     settings: Settings
     seed: int
 

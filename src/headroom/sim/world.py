@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from headroom.core.actions import Outcome
+from headroom.sim.api.indexes import PodIndex
 from headroom.sim.api.server import ApiServer
 from headroom.sim.api.store import Store
 from headroom.sim.api.values import Json, Ref
@@ -49,7 +50,8 @@ class SimWorld:
         mark_tasks(self.loop)
         self.clock = SimClock(self.loop, start.astimezone(UTC))
         self.server = ApiServer(Store(self.clock.now, seed))
-        self.stage = Stage(self.loop, self.clock, self.server, settings or Settings(), seed)
+        index = PodIndex(self.server.store)
+        self.stage = Stage(self.loop, self.clock, self.server, index, settings or Settings(), seed)
         self.faults = Faults()
         self.writes: list[tuple[float, Write, Outcome]] = []
         self._crew: Crew | None = None

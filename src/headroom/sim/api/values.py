@@ -27,7 +27,7 @@ class Ref(NamedTuple):
 def dig(obj: Any, *path: str | int) -> Any:
     """Read a value deep in an object; None where the path ends early."""
     for step in path:
-        if isinstance(step, str) and isinstance(obj, Mapping):
+        if isinstance(step, str) and isinstance(obj, dict):
             obj = obj.get(step)
         elif isinstance(step, int) and isinstance(obj, list) and -len(obj) <= step < len(obj):
             obj = obj[step]
@@ -76,14 +76,16 @@ def controller_of(obj: Json) -> Json | None:
     """The ownerReference of the controller, if the object has one."""
     for reference in obj["metadata"].get("ownerReferences") or ():
         if reference.get("controller"):
-            return dict(reference)
+            found: Json = reference
+            return found
     return None
 
 
 def condition_of(obj: Json, name: str) -> Json | None:
     for condition in dig(obj, "status", "conditions") or ():
         if condition.get("type") == name:
-            return dict(condition)
+            found: Json = condition
+            return found
     return None
 
 

@@ -40,7 +40,6 @@ class Autoscaler(Controller):
         self._patience = autoscaling.scale_down_after
         self._booting: dict[str, Pool] = {}
         self._empty_since: dict[str, float] = {}
-        self._users: dict[str, dict[Ref, None]] = {}
         self._scanning = False
         self.store.listen("Pod", self._on_pod)
         self.store.listen("Node", self._on_node)
@@ -48,12 +47,6 @@ class Autoscaler(Controller):
     def _on_pod(self, change: Change) -> None:
         node = str(dig(change.obj, "spec", "nodeName") or "")
         if node:
-            ended = dig(change.obj, "status", "phase") in FINISHED
-            users = self._users.setdefault(node, {})
-            if change.verb is Verb.DELETED or ended:
-                users.pop(change.ref, None)
-            else:
-                users[change.ref] = None
             self._watch_emptiness(node)
         elif change.verb is not Verb.DELETED and _is_stuck(change.obj):
             self._scan_soon()
@@ -155,7 +148,8 @@ class Autoscaler(Controller):
         return next((pool for pool in self._pools if pool.name == name), None)
 
     def _is_in_use(self, node: str) -> bool:
-        return bool(self._users.get(node))
+        pods = self.stage.pods.on_node(node)
+        return any(dig(pod, "status", "phase") not in FINISHED for pod in pods)
 
 
 def _imagined(pool: Pool, name: str) -> Node:

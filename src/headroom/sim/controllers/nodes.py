@@ -60,9 +60,8 @@ class Nodes(Controller):
             return
         changed = self._with_taints(self._with_readiness(node))
         self.store.replace(node, changed)
-        for pod in self.store.list("Pod"):
-            if dig(pod, "spec", "nodeName") == ref.name:
-                self._plan_eviction(pod)
+        for pod in self.stage.pods.on_node(ref.name):
+            self._plan_eviction(pod)
 
     def _with_readiness(self, node: Json) -> Json:
         """Say Ready for a node that reports, Unknown for one silent too long."""
@@ -157,12 +156,11 @@ class Nodes(Controller):
         """Remove the pods of a node that is gone: no kubelet will."""
         if self.store.get(Ref("Node", "", node)) is not None:
             return
-        for pod in self.store.list("Pod"):
-            if dig(pod, "spec", "nodeName") == node:
-                try:
-                    self.server.delete(ref_of(pod), grace=0, uid=uid_of(pod))
-                except ApiError as error:
-                    self.server.note(f"{ref_of(pod)}: not collected: {error.message}")
+        for pod in self.stage.pods.on_node(node):
+            try:
+                self.server.delete(ref_of(pod), grace=0, uid=uid_of(pod))
+            except ApiError as error:
+                self.server.note(f"{ref_of(pod)}: not collected: {error.message}")
 
 
 def _ready(node: Json) -> str:

@@ -6,10 +6,11 @@ before running, not ready before ready, newer before older.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from headroom.sim.api.pods import FINISHED
-from headroom.sim.api.store import Change
+from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import (
     Json,
     Ref,
@@ -28,6 +29,23 @@ from headroom.sim.stage import Stage
 _QUOTA_PAUSE = 5.0
 
 
+@dataclass(slots=True)
+class _Tally:
+    """The pods of one ReplicaSet that count, and those of them that are ready."""
+
+    active: dict[Ref, None] = field(default_factory=dict)
+    ready: set[Ref] = field(default_factory=set)
+
+    def note(self, pod: Json, gone: bool) -> None:
+        ref = ref_of(pod)
+        self.active.pop(ref, None)
+        self.ready.discard(ref)
+        if not gone and _is_active(pod):
+            self.active[ref] = None
+            if is_ready(pod):
+                self.ready.add(ref)
+
+
 class ReplicaSets(Controller):
     """Keeps every ReplicaSet's pods in number."""
 
@@ -35,59 +53,57 @@ class ReplicaSets(Controller):
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
-        self._pods: dict[str, dict[Ref, None]] = {}
+        self._tallies: dict[str, _Tally] = {}
         self.watch("ReplicaSet")
         self.store.listen("Pod", self._on_pod)
+
+    def on_change(self, change: Change) -> None:
+        self.enqueue(change.ref)
+        if change.verb is Verb.DELETED:
+            self._tallies.pop(uid_of(change.obj), None)
 
     def _on_pod(self, change: Change) -> None:
         owner = controller_of(change.obj)
         if owner is not None and owner["kind"] == "ReplicaSet":
-            known = self._pods.setdefault(owner["uid"], {})
-            known[change.ref] = None
+            self._tally(owner["uid"]).note(change.obj, change.verb is Verb.DELETED)
             self.enqueue(Ref("ReplicaSet", change.ref.namespace, owner["name"]))
-        elif owner is None and change.old is None:
+        elif owner is None and change.verb is Verb.ADDED:
             for item in self.store.list("ReplicaSet", change.ref.namespace):
                 if selects(dig(item, "spec", "selector"), change.obj):
                     self.enqueue(ref_of(item))
+
+    def _tally(self, uid: str) -> _Tally:
+        return self._tallies.setdefault(uid, _Tally())
 
     async def sync(self, ref: Ref) -> None:
         wish = self.store.get(ref)
         if wish is None or dig(wish, "metadata", "deletionTimestamp"):
             return
         self._adopt(wish)
-        missing = _replicas(wish) - len(self._active(wish))
+        tally = self._tally(uid_of(wish))
+        missing = _replicas(wish) - len(tally.active)
         for _ in range(missing):
             await self.turn()
             if not self._create(ref, uid_of(wish)):
                 break
         if missing < 0:
-            for pod in sorted(self._active(wish), key=_keep_rank)[: -_replicas(wish) or None]:
+            pods = [pod for pod in map(self.store.get, tally.active) if pod is not None]
+            for pod in sorted(pods, key=_keep_rank)[:-missing]:
                 await self.turn()
                 self._delete(ref, pod)
         self._write_status(ref)
 
     def _adopt(self, wish: Json) -> None:
-        for pod in self.store.list("Pod", ref_of(wish).namespace):
-            stray = controller_of(pod) is None and dig(pod, "status", "phase") not in FINISHED
-            if stray and selects(dig(wish, "spec", "selector"), pod):
+        for pod in self.stage.pods.strays(ref_of(wish).namespace):
+            if _is_active(pod) and selects(dig(wish, "spec", "selector"), pod):
                 references = [*(dig(pod, "metadata", "ownerReferences") or ()), reference_to(wish)]
                 self.server.update(put(pod, references, "metadata", "ownerReferences"))
 
-    def _active(self, wish: Json) -> list[Json]:
-        known = self._pods.get(uid_of(wish), {})
-        found = []
-        for ref in list(known):
-            pod = self.store.get(ref)
-            owner = controller_of(pod) if pod is not None else None
-            if pod is None or owner is None or owner["uid"] != uid_of(wish):
-                del known[ref]
-            elif _is_active(pod):
-                found.append(pod)
-        return found
-
     def _create(self, ref: Ref, uid: str) -> bool:
         wish = self.store.get(ref)
-        if wish is None or uid_of(wish) != uid or len(self._active(wish)) >= _replicas(wish):
+        if wish is None or uid_of(wish) != uid:
+            return False
+        if len(self._tally(uid).active) >= _replicas(wish):
             return False
         template = dig(wish, "spec", "template") or {}
         pod = {
@@ -124,11 +140,11 @@ class ReplicaSets(Controller):
         wish = self.store.get(ref)
         if wish is None:
             return
-        pods = self._active(wish)
-        ready = sum(1 for pod in pods if is_ready(pod))
+        tally = self._tally(uid_of(wish))
+        present, ready = len(tally.active), len(tally.ready)
         status = {
-            "replicas": len(pods),
-            "fullyLabeledReplicas": len(pods),
+            "replicas": present,
+            "fullyLabeledReplicas": present,
             "readyReplicas": ready,
             "availableReplicas": ready,
             "observedGeneration": dig(wish, "metadata", "generation"),

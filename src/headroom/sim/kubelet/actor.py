@@ -85,10 +85,7 @@ class Kubelets:
         if not kubelet.stopped:
             return
         kubelet.stopped = False
-        here = {}
-        for obj in self._stage.store.list("Pod"):
-            if dig(obj, "spec", "nodeName") == node:
-                here[uid_of(obj)] = obj
+        here = {uid_of(obj): obj for obj in self._stage.pods.on_node(node)}
         for uid in [uid for uid in kubelet.pods if uid not in here]:
             kubelet.forget(uid)
         for obj in here.values():
@@ -112,9 +109,8 @@ class Kubelets:
         elif name not in self._kubelets:
             ready = _ready_status(change.obj)
             self._kubelets[name] = Kubelet(name, stopped=ready in ("False", "Unknown"))
-            for obj in self._stage.store.list("Pod"):
-                if dig(obj, "spec", "nodeName") == name:
-                    self._look(self._kubelets[name], pod_of(obj))
+            for obj in self._stage.pods.on_node(name):
+                self._look(self._kubelets[name], pod_of(obj))
 
     def _on_pod(self, change: Change) -> None:
         node = str(dig(change.obj, "spec", "nodeName") or "")

@@ -59,6 +59,7 @@ class SchedulingQueue:
 
     def __init__(self) -> None:
         self._entries: dict[Key, Entry] = {}
+        self._asleep: dict[Key, Entry] = {}
         self._active: list[tuple[int, float, int, int]] = []
         self._backoff: list[tuple[float, int, float, int, int]] = []
         self._numbered: dict[int, Entry] = {}
@@ -71,7 +72,7 @@ class SchedulingQueue:
         return self._entries.get(key)
 
     def asleep(self) -> Iterator[Entry]:
-        return (entry for entry in self._entries.values() if entry.place is Place.ASLEEP)
+        return iter(self._asleep.values())
 
     def add(self, pod: Pod, now: float) -> None:
         """Queue a new pod, or take the newest form of one that is here."""
@@ -85,6 +86,7 @@ class SchedulingQueue:
 
     def remove(self, key: Key) -> None:
         entry = self._entries.pop(key, None)
+        self._asleep.pop(key, None)
         if entry is not None:
             entry.place = Place.AWAY
 
@@ -106,6 +108,7 @@ class SchedulingQueue:
         entry.reasons = reasons
         entry.patient = False
         entry.place = Place.ASLEEP
+        self._asleep[entry.pod.key] = entry
 
     def retry(self, entry: Entry, now: float) -> None:
         """Try a pod again after its backoff, and not sooner: something went wrong with it."""
@@ -117,6 +120,7 @@ class SchedulingQueue:
         """Let pods be tried again for whom something has changed."""
         for entry in tuple(self.asleep()):
             if helps(entry):
+                del self._asleep[entry.pod.key]
                 if entry.backoff_until <= now:
                     self._activate(entry)
                 else:

@@ -1,0 +1,49 @@
+"""Pods by node and pods without a controller, kept up to date with the store.
+
+Several actors ask who is on a node; none of them should have to look at all pods for that.
+"""
+
+from __future__ import annotations
+
+from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.values import Json, Ref, controller_of, dig
+
+
+class PodIndex:
+    """Answers about pods in time that does not grow with the cluster."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._on_node: dict[str, dict[Ref, None]] = {}
+        self._strays: dict[str, dict[Ref, None]] = {}
+        store.listen("Pod", self._on_pod)
+
+    def on_node(self, node: str) -> list[Json]:
+        """The pods bound to a node, in the order in which they came."""
+        return self._found(self._on_node.get(node, {}))
+
+    def strays(self, namespace: str) -> list[Json]:
+        """The pods of a namespace that no controller looks after."""
+        return self._found(self._strays.get(namespace, {}))
+
+    def _found(self, refs: dict[Ref, None]) -> list[Json]:
+        return [pod for pod in map(self._store.get, refs) if pod is not None]
+
+    def _on_pod(self, change: Change) -> None:
+        ref, gone = change.ref, change.verb is Verb.DELETED
+        node = str(dig(change.obj, "spec", "nodeName") or "")
+        if node:
+            _keep(self._on_node, node, ref, not gone)
+        stray = controller_of(change.obj) is None
+        _keep(self._strays, ref.namespace, ref, stray and not gone)
+
+
+def _keep(index: dict[str, dict[Ref, None]], key: str, ref: Ref, wanted: bool) -> None:
+    if wanted:
+        index.setdefault(key, {})[ref] = None
+        return
+    found = index.get(key)
+    if found is not None:
+        found.pop(ref, None)
+        if not found:
+            del index[key]
