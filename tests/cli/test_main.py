@@ -34,3 +34,10 @@ def test_help_loads_nothing_heavy() -> None:
     )
     run = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert run.stderr.strip() == "[]"
+
+
+def test_a_reader_that_leaves_early_is_no_trouble() -> None:
+    script = f"{sys.executable} -m headroom crds | head -n 1; echo ${{PIPESTATUS[0]}}"
+    run = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1] == "0"
+    assert run.stderr == ""

@@ -25,7 +25,13 @@ REGISTRY_HOST = re.compile(
     re.I,
 )
 # A real control plane has its own pace; what waits for it may poll.
-REAL = ("tests/e2e/", "tests/contract/kube_", "tests/scheduling/lockstep", "tests/testbed/")
+REAL = (
+    "tests/e2e/",
+    "tests/contract/kube_",
+    "tests/scheduling/lockstep",
+    "tests/stories/real",
+    "tests/testbed/",
+)
 # A person acts on an exception net only where the process would otherwise die.
 DRIVERS = {"src/headroom/cli/errors.py", "src/headroom/runtime/operator.py"}
 

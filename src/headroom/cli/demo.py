@@ -58,7 +58,7 @@ def _sum_up(story: Story, running: Play) -> None:
     put(moral(found))
     numbers = result.summary
     broken = len(result.violations)
-    put(f"claims {numbers['claims']} · misses {numbers['misses']} · promises broken {broken}")
+    put(f"claims {numbers['claims']}, misses {numbers['misses']}, promises broken {broken}")
     if not result.ok:
         told = "; ".join([*result.failures, *result.violations])
         raise Answer(f"the story did not go as told: {told}")

@@ -130,7 +130,7 @@ class LiveScreen:
         head.append(f" {clock(at)} ", style="reverse bold")
         head.append(f"  {text}\n\n", style="bold")
         if self._colours:
-            head.append_text(coloured(shown))
+            head.append_text(coloured(shown, fitting_glyphs()))
         else:
             head.append("\n".join(plain(shown, fitting_glyphs())))
         head.append("\n")

@@ -109,7 +109,7 @@ def plain(shown: Picture, glyphs: Glyphs = BLOCKS, width: int = BAR_WIDTH) -> li
     return [*lines, *_footer(shown, glyphs)]
 
 
-def coloured(shown: Picture, width: int = BAR_WIDTH) -> Text:
+def coloured(shown: Picture, glyphs: Glyphs = BLOCKS, width: int = BAR_WIDTH) -> Text:
     """Draw for a terminal."""
     from rich.text import Text
 
@@ -118,7 +118,7 @@ def coloured(shown: Picture, width: int = BAR_WIDTH) -> Text:
     for bar in shown.bars:
         text.append(f"{bar.node.ljust(names)}  ", style="bold")
         for part, columns in _split(bar, _columns(bar, shown, width)):
-            text.append("▏", style=STYLES[part.use])
+            text.append(glyphs.edge, style=STYLES[part.use])
             text.append(_label(part.label, columns - 1).ljust(columns - 1), style=STYLES[part.use])
         text.append(f"  {cores(bar.capacity)} cpu\n", style="dim")
     legend = [use for use in Use if shown.total(use)]

@@ -11,6 +11,8 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
 
 from headroom.errors import HeadroomError
 
@@ -21,6 +23,7 @@ UNREACHABLE = 3
 BUG = 4
 INTERRUPTED = 130
 
+Parameters = ParamSpec("Parameters")
 DEBUG_VARIABLE = "HEADROOM_DEBUG"
 
 
@@ -48,14 +51,25 @@ def guarded(body: Callable[[], object]) -> int:
         return trouble.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # The reader (`head`, `less`) has seen enough.
-        _silence_stdout()
-        return YES
     except Exception as bug:  # The driver's last net: everything foreseen is caught above.
         _tell(f"this is a bug in headroom: {type(bug).__name__}: {bug}", _where_details_are(bug))
         _traceback_if_asked()
         return BUG
     return YES
+
+
+def until_the_reader_leaves(verb: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Let a verb end quietly when whoever reads its output (`head`, `less`) has seen enough."""
+
+    @wraps(verb)
+    def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
+        try:
+            verb(*arguments, **options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _silence_stdout()
+
+    return run
 
 
 def _tell(message: str, hint: str) -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 import typer
 
 from headroom import __version__
 from headroom.cli.crds import crds
 from headroom.cli.demo import demo
-from headroom.cli.errors import guarded
+from headroom.cli.errors import guarded, until_the_reader_leaves
 from headroom.cli.explain import explain
 from headroom.cli.get import get
 from headroom.cli.install import install, uninstall
@@ -48,7 +49,7 @@ def version() -> None:
 
 
 for verb in (demo, simulate, run, get, explain, crds, install, uninstall, version):
-    app.command()(verb)
+    app.command()(until_the_reader_leaves(verb))
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -58,4 +59,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """The entry point of `headroom` and of `kubectl headroom`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # Where letters cannot be shown, codes can.
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run_command(sys.argv[1:]))
