@@ -59,7 +59,6 @@ class Lockstep:
     state: ClusterState = field(default_factory=ClusterState)
     budgets: list[Budget] = field(default_factory=list)
     compared_scores: int = 0
-    outbid: list[Key] = field(default_factory=list)
     outcomes: dict[str, int] = field(default_factory=dict)
     _read: int = 0
 
@@ -114,32 +113,41 @@ class Lockstep:
 
     def _adopt_preemption(self, pod: Pod, ours: Preemption) -> Pod:
         path = f"{pods_path(pod.key.namespace)}/{pod.key.name}"
-
-        def bound() -> Json | None:
-            found = self.api.get(path)
-            return found if found["spec"].get("nodeName") else None
-
-        final = eventually(bound, f"{pod.key} is bound after preemption")
-        node = final["spec"]["nodeName"]
+        final = self._after_preemption(path)
+        node = final["spec"].get("nodeName") or final["status"].get("nominatedNodeName", "")
         assert node in ours.minima, f"preempted on {node}, ours on {ours.minima}"
         left = {
             Key(one["metadata"]["namespace"], one["metadata"]["name"])
             for one in self.api.items("/api/v1/pods")
         }
-        gone = [one for one in self.state.pods_on(node) if one.key not in left]
+        gone = [one.key for one in self.state.pods_on(node) if one.key not in left]
         if node == ours.node:
-            victims = sorted(str(one.key) for one in ours.victims)
-            assert sorted(str(one.key) for one in gone) == victims
+            assert sorted(gone) == sorted(one.key for one in ours.victims)
         self._note("preempted" if node == ours.node else "preempted elsewhere, as good")
-        for one in gone:
-            self.state.remove_pod(one.key)
-        for one in self.state.nominated_on(node):
+        for key in gone:
+            self.state.remove_pod(key)
+        for one in [*self.state.nominated_on(node)]:
             if one.priority < pod.priority:
-                self.outbid.append(one.key)
-        for key in self.outbid:
-            self.state.unnominate(key)
+                self.state.unnominate(one.key)
         settle()
-        return self._adopt(final)
+        if final["spec"].get("nodeName"):
+            return self._adopt(final)
+        self._note("not tried again")
+        self.delete(pod.key)
+        return pod
+
+    def _after_preemption(self, path: str) -> Json:
+        """Wait for a pod to be bound, but not for ever.
+
+        kube-scheduler 1.36 does not try a pod with two anti-affinity terms again when its victim
+        matched but one of them; only the sweep every five minutes would.
+        """
+        deadline = time.monotonic() + 10.0
+        while True:
+            found = self.api.get(path)
+            if found["spec"].get("nodeName") or time.monotonic() > deadline:
+                return found
+            time.sleep(0.005)
 
     def sample(self, manifest: Json) -> set[str]:
         """Give a pod to the real scheduler alone and say which nodes it has scored for it."""

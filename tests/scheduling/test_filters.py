@@ -174,8 +174,11 @@ def test_a_hard_spread_keeps_domains_within_the_skew() -> None:
 
 def test_a_spread_does_not_count_pods_that_are_being_deleted() -> None:
     web = {"app": "web"}
-    leaving = pod("one", labels=web, node="a", deleted=NOON)
-    state = cluster(node("a", zone="x"), node("b", zone="y"), leaving)
+    state = cluster(node("a", zone="x"), node("b", zone="y"), pod("one", labels=web, node="a"))
+    assert where(state, labels=web, spread=(spread(ZONE),)) == ["b"]
+    state.add_pod(pod("one", labels=web, node="a", deleted=NOON))
+    assert where(state, labels=web, spread=(spread(ZONE),)) == ["a", "b"]
+    state.add_pod(pod("two", labels=web, node="b", deleted=NOON))
     assert where(state, labels=web, spread=(spread(ZONE),)) == ["a", "b"]
 
 
@@ -235,6 +238,16 @@ def test_the_first_of_a_group_may_begin_anywhere_with_the_label() -> None:
     itself = near(ZONE, app="web")
     assert where(state, labels={"app": "web"}, pod_affinity=itself) == ["a"]
     assert where(state, labels={"app": "db"}, pod_affinity=itself) == []
+
+
+def test_company_that_is_thought_away_is_no_company() -> None:
+    state = cluster(node("a"), pod("db", labels={"app": "db"}, node="a"))
+    new = pod("new", pod_affinity=near(app="db"))
+    assert feasible_on(new, "a", state) is None
+    alone = feasible_on(new, "a", state, {pod("db").key})
+    assert alone == "node(s) didn't match pod affinity rules"
+    itself = pod("new", labels={"app": "db"}, pod_affinity=near(app="db"))
+    assert feasible_on(itself, "a", state, {pod("db").key}) is None
 
 
 def test_one_pod_must_match_all_affinity_terms() -> None:
