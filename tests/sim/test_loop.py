@@ -1,0 +1,94 @@
+"""Virtual time passes only through events, and as far as it is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from headroom.sim.errors import SimulationError
+from headroom.sim.loop import SimClock, VirtualLoop
+
+START = datetime(2027, 1, 4, 7, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def loop() -> Iterator[VirtualLoop]:
+    made = VirtualLoop()
+    yield made
+    made.close()
+
+
+def test_sleeping_takes_virtual_time_only(loop: VirtualLoop) -> None:
+    seen: list[float] = []
+
+    async def sleeper() -> None:
+        await asyncio.sleep(86_400 * 30)
+        seen.append(loop.time())
+
+    loop.create_task(sleeper())
+    loop.run_to(86_400 * 31)
+    assert seen == [86_400 * 30]
+
+
+def test_time_stops_at_the_limit_and_goes_on_from_there(loop: VirtualLoop) -> None:
+    seen: list[float] = []
+    loop.call_at(1.0, seen.append, 1.0)
+    loop.call_at(2.0, seen.append, 2.0)
+    assert loop.run_to(1.5)
+    assert (seen, loop.time()) == ([1.0], 1.5)
+    assert not loop.run_to(5.0)
+    assert seen == [1.0, 2.0]
+
+
+def test_an_idle_world_says_so_and_its_clock_stands(loop: VirtualLoop) -> None:
+    loop.call_at(3.0, lambda: None)
+    assert not loop.run_to(100.0)
+    assert loop.time() == 3.0
+
+
+def test_what_is_due_at_the_limit_still_happens(loop: VirtualLoop) -> None:
+    seen: list[str] = []
+    loop.call_at(2.0, seen.append, "due")
+    loop.run_to(2.0)
+    assert seen == ["due"]
+
+
+def test_a_moment_is_one_moment_however_its_floats_were_added(loop: VirtualLoop) -> None:
+    seen: list[float] = []
+    loop.call_at(0.1 + 0.2, lambda: seen.append(loop.time()))
+    loop.call_at(0.3, lambda: seen.append(loop.time()))
+    loop.run_to(1.0)
+    assert seen == [0.3, 0.3]
+
+
+def test_a_failing_actor_stops_the_run_loudly(loop: VirtualLoop) -> None:
+    def broken() -> None:
+        raise ValueError("oh")
+
+    loop.call_at(1.0, broken)
+    with pytest.raises(SimulationError, match="actor failed at 1"):
+        loop.run_to(5.0)
+
+
+def test_two_actors_in_a_circle_are_found_out(
+    loop: VirtualLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headroom.sim.loop.MOST_TURNS", 1000)
+
+    def again() -> None:
+        loop.call_soon(again)
+
+    again()
+    with pytest.raises(SimulationError) as caught:
+        loop.run_to(1.0)
+    assert "circle" in str(caught.value.__cause__)
+
+
+def test_the_wall_clock_follows_the_loop(loop: VirtualLoop) -> None:
+    clock = SimClock(loop, START)
+    loop.call_at(90.5, lambda: None)
+    loop.run_to(90.5)
+    assert clock.now() == START + timedelta(seconds=90.5)
