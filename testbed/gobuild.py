@@ -100,12 +100,12 @@ class _Progress:
         self._ticker.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
         self._done.set()
         self._ticker.join()
         if sys.stderr.isatty():
             print(file=sys.stderr)
-        say(f"{self._name}: {self._sentence()}, done")
+        say(f"{self._name}: {self._sentence()}, {'failed' if failure else 'done'}")
 
     def downloaded(self, line: str) -> None:
         self._downloads += line.startswith("go: downloading")
