@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from headroom.core.holds import (
     ControllerMatch,
-    Hold,
     ObjectMatch,
     OwnerRule,
     OwnerUse,
@@ -18,9 +16,8 @@ from headroom.core.holds import (
 )
 from headroom.core.objects import Condition, Key, LabelSelector, Parent, Requirement, Taint
 from headroom.core.resources import Resources
-from headroom.wire.decode import decode_hold, decode_list, decode_watch, hold_from
+from headroom.wire.decode import decode_hold, hold_from
 from headroom.wire.errors import DecodeError
-from headroom.wire.kinds import HOLDS
 from tests.wire.hold_cases import BAD, GOOD, Case
 from tests.wire.objects import container, hold, hold_json, template
 
@@ -179,22 +176,12 @@ def test_a_good_hold_has_no_problems() -> None:
 @pytest.mark.parametrize(
     ("rule", "path", "words"),
     [
-        (
-            {"object": {"name": "a", "namespace": "other"}},
-            ".object.namespace",
-            "this hold's namespace, ml",
-        ),
         ({"object": {"kind": "Deployment", "name": "a"}}, ".object.kind", "owners are pods"),
         ({"object": {"apiVersion": "apps/v1", "name": "a"}}, ".object.apiVersion", "apiVersion v1"),
         (
             {"controller": {"kind": "Deployment", "name": "a"}},
             ".controller.kind",
             "belong to its ReplicaSets",
-        ),
-        (
-            {"controller": {"name": "a", "namespace": "x"}},
-            ".controller.namespace",
-            "can never match",
         ),
     ],
 )
@@ -233,17 +220,6 @@ def test_a_selector_that_only_looks_like_a_contradiction_is_let_through() -> Non
         expression("b", "NotIn", "z"),
     ]
     assert problems({"owners": [{"labelSelector": {"matchExpressions": expressions}}]}) == {}
-
-
-def test_an_owner_of_another_namespace_is_no_problem_where_they_are_allowed() -> None:
-    thing = hold_json({"owners": [{"object": {"name": "a", "namespace": "other"}}]})
-    assert hold_from(thing, across_namespaces=True).problems == ()
-    page = decode_list(HOLDS, json.dumps({"items": [thing]}).encode(), across_namespaces=True)
-    line = json.dumps({"type": "ADDED", "object": thing}).encode()
-    event = decode_watch(HOLDS, line, across_namespaces=True)
-    assert page.items == (event.thing,)
-    assert isinstance(event.thing, Hold)
-    assert event.thing.problems == ()
 
 
 def test_everything_that_is_wrong_is_told_at_once() -> None:

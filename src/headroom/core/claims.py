@@ -97,7 +97,7 @@ def standing_refusal(hold: Hold, pod: Pod, policy: Policy, now: datetime) -> Ref
         not_owner = owner_refusal(hold, pod, policy.across_namespaces)
         if not_owner is None:
             return None
-        reason = f"the pod {not_owner}"
+        reason = not_owner
     return Refused(hold.parent, reason)
 
 

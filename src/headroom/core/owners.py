@@ -8,7 +8,10 @@ index that the admission policy reads.
 
 from __future__ import annotations
 
-from headroom.core.holds import ControllerMatch, Hold, ObjectMatch, OwnerRule
+from collections.abc import Iterator
+from dataclasses import replace
+
+from headroom.core.holds import ControllerMatch, Hold, ObjectMatch, OwnerRule, Problem
 from headroom.core.objects import Pod
 from headroom.core.selection import matches
 
@@ -16,12 +19,19 @@ ANY_POD = "*"
 
 
 def owner_refusal(hold: Hold, pod: Pod, across_namespaces: bool = False) -> str | None:
-    """Say why this pod may not claim this hold, or None when it may."""
-    if pod.key.namespace != hold.parent.namespace and not across_namespaces:
-        return f"is in namespace {pod.key.namespace}, the hold is for {hold.parent.namespace}"
-    refusals = [_rule_refusal(rule, pod) for rule in hold.owners]
-    if not refusals:
+    """Say why this pod may not claim this hold, or None when it may.
+
+    A pod of another namespace needs both: that they are allowed, and a rule that names its own.
+    """
+    home, there = hold.parent.namespace, pod.key.namespace
+    rules = hold.owners
+    if not rules:
         return "the hold names no owners"
+    if home not in ("", there):
+        rules = tuple(rule for rule in rules if across_namespaces and _names(rule, there))
+        if not rules:
+            return f"the pod is in namespace {there}, the hold is for {home}"
+    refusals = [_rule_refusal(rule, pod) for rule in rules]
     if None in refusals:
         return None
     return "; ".join(dict.fromkeys(refusal for refusal in refusals if refusal))
@@ -29,14 +39,51 @@ def owner_refusal(hold: Hold, pod: Pod, across_namespaces: bool = False) -> str 
 
 def _rule_refusal(rule: OwnerRule, pod: Pod) -> str | None:
     if rule.object is not None and not _is_object(rule.object, pod):
-        return f"is not the pod {rule.object.name or rule.object.uid}"
+        return f"it is for the pod {_named(rule.object)}"
     if rule.controller is not None and not _has_controller(rule.controller, pod):
-        return f"is not controlled by {rule.controller.kind or 'a'} {rule.controller.name}".strip()
+        return f"it is for pods that belong to {_belonging(rule.controller)}"
     if rule.selector is not None and not matches(rule.selector, pod.labels):
-        return "its labels do not match the owners' labelSelector"
+        return "the pod's labels do not match the owners' labelSelector"
     if rule.priority_at_least is not None and pod.priority < rule.priority_at_least:
-        return f"its priority {pod.priority} is below {rule.priority_at_least}"
+        return f"the pod's priority {pod.priority} is below {rule.priority_at_least}"
     return None
+
+
+def _names(rule: OwnerRule, namespace: str) -> bool:
+    parts = (rule.object, rule.controller)
+    return any(part is not None and part.namespace == namespace for part in parts)
+
+
+def _named(wanted: ObjectMatch) -> str:
+    name = wanted.name or (f"of uid {wanted.uid}" if wanted.uid else "")
+    return " ".join(
+        part for part in (name, wanted.namespace and f"in namespace {wanted.namespace}") if part
+    )
+
+
+def _belonging(wanted: ControllerMatch) -> str:
+    kind = wanted.kind or ("something" if not wanted.name else "")
+    return " ".join(part for part in (kind, wanted.name or wanted.uid) if part)
+
+
+def judged(hold: Hold, across_namespaces: bool) -> Hold:
+    """The hold with a problem more for each rule that names a namespace it may not serve."""
+    if across_namespaces or not hold.parent.namespace:
+        return hold
+    foreign = tuple(_foreign(hold))
+    return replace(hold, problems=hold.problems + foreign) if foreign else hold
+
+
+def _foreign(hold: Hold) -> Iterator[Problem]:
+    home = hold.parent.namespace
+    for index, rule in enumerate(hold.owners):
+        for name, part in (("object", rule.object), ("controller", rule.controller)):
+            if part is not None and part.namespace not in ("", home):
+                yield Problem(
+                    f"spec.owners[{index}].{name}.namespace",
+                    f"can never match: owners are pods of this hold's namespace, {home}, "
+                    "unless the operator runs with --allow-cross-namespace-owners",
+                )
 
 
 def _is_object(wanted: ObjectMatch, pod: Pod) -> bool:

@@ -25,6 +25,7 @@ from headroom.core.claims import claim_of
 from headroom.core.holds import Hold
 from headroom.core.names import PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Namespace, Node, Pod
+from headroom.core.owners import judged
 from headroom.core.plan import Plan, Sequence, hold_subject, pod_subject
 from headroom.core.policy import Policy
 from headroom.engine.agenda import Agenda
@@ -61,7 +62,8 @@ class Engine:
             case Seen(Pod() as pod):
                 ledger.see_pod(pod, now)
             case Seen(Hold() as hold):
-                ledger.see_hold(self._keeper.see(hold, now))
+                allowed = judged(hold, ledger.policy.across_namespaces)
+                ledger.see_hold(self._keeper.see(allowed, now))
                 self._agenda.touch(index_subject(hold.parent.namespace))
             case Seen(Node() as node):
                 ledger.see_node(node)

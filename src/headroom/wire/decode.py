@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from msgspec import Raw, field
@@ -126,28 +125,19 @@ def decode_thing(resource: Resource, data: bytes | Raw) -> Thing:
     return _DECODERS[resource](data)
 
 
-def _decoder(resource: Resource, across_namespaces: bool) -> Decode:
-    if resource == HOLDS and across_namespaces:
-        return partial(decode_hold, across_namespaces=True)
-    return _DECODERS[resource]
-
-
 def thing_from(resource: Resource, thing: Mapping[str, Any]) -> Thing:
     """Read one object of a kind that we watch, held as plain dicts."""
     return _DECODERS[resource](to_text(resource.kind, thing))
 
 
-def decode_list(resource: Resource, data: bytes, across_namespaces: bool = False) -> ListPage:
-    """Read one page of a list; DecodeError only if the page itself makes no sense.
-
-    `across_namespaces`: holds may name owners of other namespaces.
-    """
+def decode_list(resource: Resource, data: bytes) -> ListPage:
+    """Read one page of a list; DecodeError only if the page itself makes no sense."""
     try:
         body = _read_list(data)
     except DecodeError as error:
         raise DecodeError(f"list of {resource}", error.path, error.problem) from error
     metadata = body.metadata or _ListMeta()
-    decode = _decoder(resource, across_namespaces)
+    decode = _DECODERS[resource]
     items: list[Thing] = []
     problems: list[DecodeError] = []
     for raw in body.items or ():
@@ -164,11 +154,8 @@ def decode_list(resource: Resource, data: bytes, across_namespaces: bool = False
     )
 
 
-def decode_watch(resource: Resource, line: bytes, across_namespaces: bool = False) -> WatchEvent:
-    """Read one line of a watch; DecodeError only if the line itself makes no sense.
-
-    `across_namespaces`: holds may name owners of other namespaces.
-    """
+def decode_watch(resource: Resource, line: bytes) -> WatchEvent:
+    """Read one line of a watch; DecodeError only if the line itself makes no sense."""
     try:
         event = _read_line(line)
         if event.type == "ERROR":
@@ -180,7 +167,7 @@ def decode_watch(resource: Resource, line: bytes, across_namespaces: bool = Fals
     except DecodeError as error:
         raise DecodeError(f"watch of {resource}", error.path, error.problem) from error
     try:
-        thing = _decoder(resource, across_namespaces)(event.object)
+        thing = _DECODERS[resource](event.object)
     except DecodeError as error:
         return _unreadable(event, error)
     return WatchEvent(event.type, thing.version, thing)

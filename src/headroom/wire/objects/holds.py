@@ -66,31 +66,27 @@ _read_flag = Reader(bool)
 _read_taints = Reader(list[_Taint])
 
 
-def decode_hold(data: bytes | Raw, across_namespaces: bool = False) -> Hold:
-    """Read a hold; what is wrong with its spec is in `problems`.
-
-    `across_namespaces`: owners of other namespaces are allowed, so naming one is no problem.
-    """
+def decode_hold(data: bytes | Raw) -> Hold:
+    """Read a hold; what is wrong with its spec is in `problems`."""
     try:
         hold = _read_hold(data)
         metadata = hold.metadata or Metadata()
-        return _hold(hold, metadata, across_namespaces)
+        return _hold(hold, metadata)
     except DecodeError as error:
         raise about(HOLDS.kind, data, error) from error
 
 
-def hold_from(thing: Mapping[str, Any], across_namespaces: bool = False) -> Hold:
+def hold_from(thing: Mapping[str, Any]) -> Hold:
     """Read a hold held as plain dicts."""
-    return decode_hold(to_text(HOLDS.kind, thing), across_namespaces)
+    return decode_hold(to_text(HOLDS.kind, thing))
 
 
-def _hold(hold: _HoldObject, metadata: Metadata, across_namespaces: bool) -> Hold:
+def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
     findings = Findings()
     namespace = metadata.namespace or ""
     spec = findings.read(_read_spec, hold.spec, "spec") or _HoldSpec()
     template = template_of(spec.template, namespace, findings)
-    scope = "" if across_namespaces else namespace
-    owners = owner_rules(spec.owners, scope, findings)
+    owners = owner_rules(spec.owners, findings)
     if not spelling(spec.owners):
         findings.add("spec.owners", "is missing: nobody could claim this; add at least one rule")
     return Hold(

@@ -1,7 +1,8 @@
 """Owner rules of a hold from their JSON, and what is wrong with them.
 
 Besides what cannot be read, rules that can never match are told: a hold that nobody can claim
-would keep its room from everyone, and its author would not know why.
+would keep its room from everyone, and its author would not know why. Whether a rule may name
+another namespace is the operator's policy, so `core.owners` judges that.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ _read_owners = Reader(list[Raw])
 _read_owner = Reader(_Owner)
 
 
-def owner_rules(raw: Raw, namespace: str, findings: Findings) -> tuple[OwnerRule, ...]:
-    """Read `spec.owners` of a hold in a namespace (empty: any), taking down what is wrong."""
+def owner_rules(raw: Raw, findings: Findings) -> tuple[OwnerRule, ...]:
+    """Read `spec.owners` of a hold, taking down what is wrong."""
     owners = findings.read(_read_owners, raw, "spec.owners")
     if owners is not None and not owners:
         findings.add("spec.owners", "names nobody who may claim this; add at least one rule")
@@ -61,7 +62,7 @@ def owner_rules(raw: Raw, namespace: str, findings: Findings) -> tuple[OwnerRule
         owner = findings.read(_read_owner, each, path)
         if owner is not None:
             rules.append(_rule(owner))
-            _check_rule(rules[-1], owner, namespace, path, findings)
+            _check_rule(rules[-1], owner, path, findings)
     return tuple(rules)
 
 
@@ -90,22 +91,20 @@ def _controller(match: _Controller) -> ControllerMatch:
     )
 
 
-def _check_rule(
-    rule: OwnerRule, owner: _Owner, namespace: str, path: str, findings: Findings
-) -> None:
+def _check_rule(rule: OwnerRule, owner: _Owner, path: str, findings: Findings) -> None:
     if rule == OwnerRule():
         findings.add(path, "is empty; set object, controller, labelSelector or priorityAtLeast")
     if owner.object is not None:
-        _check_object(owner.object, namespace, f"{path}.object", findings)
+        _check_object(owner.object, f"{path}.object", findings)
     if rule.controller is not None:
-        _check_controller(rule.controller, namespace, f"{path}.controller", findings)
+        _check_controller(rule.controller, f"{path}.controller", findings)
     if rule.selector is not None:
         _check_selector(rule.selector, f"{path}.labelSelector", findings)
     if not _LOWEST_PRIORITY <= (rule.priority_at_least or 0) <= _HIGHEST_PRIORITY:
         findings.add(f"{path}.priorityAtLeast", "no pod can have such a priority")
 
 
-def _check_object(match: _Object, namespace: str, path: str, findings: Findings) -> None:
+def _check_object(match: _Object, path: str, findings: Findings) -> None:
     if match.kind not in (None, "", "Pod"):
         findings.add(
             f"{path}.kind",
@@ -113,30 +112,19 @@ def _check_object(match: _Object, namespace: str, path: str, findings: Findings)
         )
     if match.api_version not in (None, "", "v1"):
         findings.add(f"{path}.apiVersion", "can never match: pods are of apiVersion v1")
-    _check_namespace(match.namespace or "", namespace, f"{path}.namespace", findings)
     if not (match.name or match.uid or match.namespace):
         findings.add(path, "is empty; set name, namespace or uid")
 
 
-def _check_controller(
-    match: ControllerMatch, namespace: str, path: str, findings: Findings
-) -> None:
+def _check_controller(match: ControllerMatch, path: str, findings: Findings) -> None:
     owned = _NOT_DIRECT.get(match.kind)
     if owned is not None:
         findings.add(
             f"{path}.kind",
             f"can never match: pods of a {match.kind} belong to its {owned}; use labelSelector",
         )
-    _check_namespace(match.namespace, namespace, f"{path}.namespace", findings)
     if match == ControllerMatch():
         findings.add(path, "is empty; set kind, name or uid")
-
-
-def _check_namespace(wanted: str, namespace: str, path: str, findings: Findings) -> None:
-    if namespace and wanted not in ("", namespace):
-        findings.add(
-            path, f"can never match: owners are pods of this hold's namespace, {namespace}"
-        )
 
 
 def _check_selector(selector: LabelSelector, path: str, findings: Findings) -> None:
