@@ -1,6 +1,8 @@
 """A cluster whose connection is cut after so many writes: what an operator that dies leaves behind.
 
-Only writes that change the state of a handover count; statuses and events are talk.
+Only writes that change the state of a handover count; statuses and events are talk. Once armed,
+counted writes go one by one, so that exactly so many of them have happened at the cut; those that
+the operator sends together go in their order or, `backwards`, in the opposite one.
 """
 
 from __future__ import annotations
@@ -15,11 +17,17 @@ from headroom.ports import Cluster, Event
 class CutCluster:
     """Passes everything on until the limit, then nothing any more."""
 
-    def __init__(self, inner: Cluster, writes: int | None) -> None:
+    def __init__(self, inner: Cluster) -> None:
         self._inner = inner
-        self._left = writes
+        self._left: int | None = None
+        self._backwards = False
+        self._line: list[asyncio.Event] = []
+        self._at_work = False
         self.cut = asyncio.Event()
-        self.done: list[Action] = []
+
+    def cut_after(self, writes: int, backwards: bool = False) -> None:
+        """Let so many more writes happen, and read no answer to the last of them."""
+        self._left, self._backwards = writes, backwards
 
     async def watch(self) -> AsyncIterator[Event]:
         async for event in self._inner.watch():
@@ -28,14 +36,34 @@ class CutCluster:
             yield event
 
     async def perform(self, action: Action) -> Outcome:
+        if self._left is None or isinstance(action, Tell | WriteHoldStatus | WriteIndex):
+            await self._pass()
+            return await self._inner.perform(action)
+        await self._queue()
+        try:
+            await self._pass()
+            outcome = await self._inner.perform(action)
+            self._left -= 1
+            if self._left <= 0:
+                self.cut.set()
+            await self._pass()
+        finally:
+            self._at_work = False
+            self._next()
+        return outcome
+
+    async def _pass(self) -> None:
         if self.cut.is_set():
             await asyncio.Event().wait()
-        outcome = await self._inner.perform(action)
-        if not isinstance(action, Tell | WriteHoldStatus | WriteIndex):
-            self.done.append(action)
-            if self._left is not None:
-                self._left -= 1
-                if self._left <= 0:
-                    self.cut.set()
-                    await asyncio.Event().wait()  # The answer is never read.
-        return outcome
+
+    async def _queue(self) -> None:
+        """Wait for one's turn; those that came together stand in line before the first may go."""
+        turn = asyncio.Event()
+        self._line.append(turn)
+        asyncio.get_running_loop().call_soon(self._next)
+        await turn.wait()
+
+    def _next(self) -> None:
+        if self._line and not self._at_work:
+            self._at_work = True
+            self._line.pop(-1 if self._backwards else 0).set()

@@ -10,6 +10,7 @@ from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster
 from headroom.runtime.operator import Operator
 from headroom.sim.world import SimWorld
+from tests.stories.cutting import CutCluster
 from tests.stories.things import NAMESPACE, Json
 from tests.stories.world import World
 
@@ -21,6 +22,7 @@ class EmbeddedWorld(World):
 
     def __init__(self, seed: int = 0) -> None:
         self.sim = SimWorld(seed=seed)
+        self._cutting: CutCluster | None = None
 
     def add_node(self, name: str, cpu: int = 4, memory: str = "16Gi", **more: Any) -> None:
         room = {"cpu": str(cpu), "memory": memory, "pods": str(more.pop("pods", 110))}
@@ -52,19 +54,37 @@ class EmbeddedWorld(World):
 
     def start_operator(self, **settings: Any) -> None:
         def factory(cluster: Cluster, clock: Clock) -> Operator:
-            return Operator(cluster, clock, Engine(Policy(**settings)))
+            self._cutting = CutCluster(cluster)
+            return Operator(self._cutting, clock, Engine(Policy(**settings)))
 
         self.sim.start_operator(factory)
 
     def kill_operator(self) -> None:
         self.sim.kill_operator()
 
+    def cut_operator_after(self, writes: int, backwards: bool = False) -> None:
+        if self._cutting is not None:
+            self._cutting.cut_after(writes, backwards)
+
+    def operator_is_cut(self) -> bool:
+        return self._cutting is not None and self._cutting.cut.is_set()
+
     def pass_time(self, seconds: float) -> None:
         self.sim.run_for(seconds)
 
     def until(self, what: str, true: Callable[[], bool], seconds: float = 30) -> None:
         if not self.sim.run_until(true, seconds, step=0.05):
-            raise AssertionError(f"not within {seconds} s: {what}\n{self.sim.writes[-12:]}")
+            raise AssertionError(f"not within {seconds} s: {what}\n{self.picture()}")
+
+    def picture(self) -> str:
+        """The last writes, a line each."""
+        lines = []
+        for at, write, outcome in self.sim.writes[-25:]:
+            body = write.body if isinstance(write.body, dict) else {}
+            name = write.name or body.get("metadata", {}).get("name", "")
+            lines.append(f"{at:9.3f} {write.verb} {write.resource} {name} {write.subresource}")
+            lines[-1] += f" → {outcome}"
+        return "\n".join(lines)
 
     def close(self) -> None:
         self.sim.close()

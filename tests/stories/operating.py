@@ -25,18 +25,23 @@ class _Announcing(Silent):
 
 
 class ThreadedOperator:
-    """Started when made; ready when the constructor returns, unless it was cut before."""
+    """Started when made, ready when the constructor returns."""
 
-    def __init__(self, kubeconfig: Path, cut_after: int | None, settings: dict[str, Any]) -> None:
+    def __init__(self, kubeconfig: Path, settings: dict[str, Any]) -> None:
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
-        self._main: asyncio.Task[None] | None = None
+        self._cutting: CutCluster | None = None
         self.cut = threading.Event()
-        arguments = (kubeconfig, cut_after, settings)
+        arguments = (kubeconfig, settings)
         self._thread = threading.Thread(target=self._live, args=arguments, daemon=True)
         self._thread.start()
         if not self._ready.wait(30):
             raise AssertionError("the operator did not get ready")
+
+    def cut_after(self, writes: int, backwards: bool) -> None:
+        """Let so many more writes that matter happen, then none."""
+        if self._cutting is not None:
+            self._loop.call_soon_threadsafe(self._cutting.cut_after, writes, backwards)
 
     def kill(self) -> None:
         """End it at once, without any farewell."""
@@ -47,18 +52,18 @@ class ThreadedOperator:
         for task in asyncio.all_tasks(self._loop):
             task.cancel()
 
-    def _live(self, kubeconfig: Path, cut_after: int | None, settings: dict[str, Any]) -> None:
+    def _live(self, kubeconfig: Path, settings: dict[str, Any]) -> None:
         try:
-            self._loop.run_until_complete(self._run(kubeconfig, cut_after, settings))
+            self._loop.run_until_complete(self._run(kubeconfig, settings))
         except asyncio.CancelledError:
             pass
         finally:
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
             self._loop.close()
 
-    async def _run(self, kubeconfig: Path, cut_after: int | None, settings: dict[str, Any]) -> None:
+    async def _run(self, kubeconfig: Path, settings: dict[str, Any]) -> None:
         cluster = connect(str(kubeconfig))
-        cutting = CutCluster(cluster, cut_after)
+        self._cutting = cutting = CutCluster(cluster)
         engine = Engine(Policy(namespace="headroom-system", **settings))
         operator = Operator(cutting, WallClock(), engine, reporter=_Announcing(self._ready))
         telling = asyncio.create_task(self._tell_cut(cutting))

@@ -57,16 +57,20 @@ class RealWorld(World):
     def all(self, kind: str) -> list[Json]:
         return self.plane.api.items(KINDS[kind].path())
 
-    def start_operator(self, cut_after: int | None = None, **settings: Any) -> None:
-        self.operator = ThreadedOperator(self.plane.kubeconfig, cut_after, settings)
+    def start_operator(self, **settings: Any) -> None:
+        self.operator = ThreadedOperator(self.plane.kubeconfig, settings)
 
     def kill_operator(self) -> None:
         if self.operator is not None:
             self.operator.kill()
             self.operator = None
 
-    def until_cut(self) -> bool:
-        return self.operator is not None and self.operator.cut.wait(10)
+    def cut_operator_after(self, writes: int, backwards: bool = False) -> None:
+        if self.operator is not None:
+            self.operator.cut_after(writes, backwards)
+
+    def operator_is_cut(self) -> bool:
+        return self.operator is not None and self.operator.cut.is_set()
 
     def pass_time(self, seconds: float) -> None:
         time.sleep(seconds)
@@ -75,7 +79,7 @@ class RealWorld(World):
         deadline = time.monotonic() + seconds
         while not true():
             if time.monotonic() > deadline:
-                raise AssertionError(f"not within {seconds} s: {what}\n{self._picture()}")
+                raise AssertionError(f"not within {seconds} s: {what}\n{self.picture()}")
             time.sleep(POLL_S)
 
     def close(self) -> None:
@@ -94,7 +98,7 @@ class RealWorld(World):
         with contextlib.suppress(ApiFailure):
             self.plane.api.delete(path, NOW)
 
-    def _picture(self) -> str:
+    def picture(self) -> str:
         pods = [
             (item["metadata"]["name"], item["spec"].get("nodeName"), item.get("status"))
             for item in self.all("Pod")

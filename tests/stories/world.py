@@ -46,11 +46,26 @@ class World(ABC):
         """End it at once, wherever it is."""
 
     @abstractmethod
+    def cut_operator_after(self, writes: int, backwards: bool = False) -> None:
+        """Let the operator make so many more writes that matter, then none (see `cutting`)."""
+
+    @abstractmethod
+    def operator_is_cut(self) -> bool: ...
+
+    @abstractmethod
     def pass_time(self, seconds: float) -> None: ...
 
     @abstractmethod
     def until(self, what: str, true: Callable[[], bool], seconds: float = 30) -> None:
         """Let time pass until something is true; a story that waits in vain has failed."""
+
+    @abstractmethod
+    def picture(self) -> str:
+        """What a failed story shows."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Take away what the story made."""
 
     def get(self, kind: str, name: str, namespace: str = NAMESPACE) -> Json | None:
         for item in self.all(kind):

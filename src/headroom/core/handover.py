@@ -60,10 +60,12 @@ def through_gate(claims: Seq[Claim], latches: str) -> Sequence:
     return Sequence("door1", _subjects(claims, latched), tuple(steps))
 
 
-def finish_gate(pod: Pod, guardian: Pod | None) -> Sequence:
-    """Go on where a nominated owner was left: its guardian first, if still there, then its gate."""
-    first = ((DeletePod(guardian.key, guardian.uid),),) if guardian else ()
-    return Sequence("door1-finish", (pod_subject(pod.key),), (*first, (ungate(pod),)))
+def finish_gate(owners: Seq[tuple[Pod, Pod | None]]) -> Sequence:
+    """Go on where nominated owners of one node were left: all guardians still there, then gates."""
+    guardians = tuple(DeletePod(each.key, each.uid) for _, each in owners if each is not None)
+    first = (guardians,) if guardians else ()
+    subjects = tuple(pod_subject(pod.key) for pod, _ in owners)
+    return Sequence("door1-finish", subjects, (*first, tuple(ungate(pod) for pod, _ in owners)))
 
 
 def through_latch(claims: Seq[Claim], latches: str) -> Sequence:
@@ -106,10 +108,11 @@ def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
     return Sequence("place", subjects, ((latch,), (Nominate(latch.key, "", node),)))
 
 
-def put_back(hold: Hold, node: str, size: Resources) -> Sequence:
+def put_back(hold: Hold, node: str, size: Resources, guardian: Pod | None = None) -> Sequence:
     """Make the guardian of what stays held, while a latch of the hold keeps the room for it."""
+    remove = ((DeletePod(guardian.key, guardian.uid),),) if guardian else ()
     keep = CreateGuardian(guardian_name(hold), hold, size, node=node, bound=True)
-    return Sequence("hold", (hold_subject(hold.parent),), ((keep,),))
+    return Sequence("hold", (hold_subject(hold.parent),), (*remove, (keep,)))
 
 
 def resize(hold: Hold, node: str, guardian: Pod | None, size: Resources, latches: str) -> Sequence:

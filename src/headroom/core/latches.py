@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from headroom.core.actions import Action, Bind, DeletePod
 from headroom.core.holds import Hold
-from headroom.core.names import CLAIMS_ANNOTATION
+from headroom.core.names import CLAIMS_ANNOTATION, PARENT_ANNOTATION
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 
@@ -52,6 +52,13 @@ def claims_on(latch: Pod) -> tuple[LatchClaim, ...]:
         if len(parts) == 3:
             claims.append(LatchClaim(Key(parts[0], parts[1]), parts[2], parent))
     return tuple(claims)
+
+
+def parents_on(latch: Pod) -> tuple[str, ...]:
+    """The holds that a latch was made for, each once."""
+    parents = [latch.annotations.get(PARENT_ANNOTATION, "")]
+    parents += [claim.parent for claim in claims_on(latch)]
+    return tuple(dict.fromkeys(parents))
 
 
 def finish(latch: Pod, claim: OpenClaim) -> Sequence | None:

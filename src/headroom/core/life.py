@@ -33,7 +33,7 @@ class HoldView:
 
     `trouble` is why the last try to make a guardian failed, `not_before` when the next may come;
     `node` is where its guardian was last seen; `promised` whether an owner is on its way into it;
-    `latched` whether a latch keeps its room there; `grows` whether a larger guardian would fit.
+    `latched` is what a latch of its own keeps there; `grows` whether a larger guardian would fit.
     """
 
     hold: Hold
@@ -41,7 +41,7 @@ class HoldView:
     claimants: tuple[Pod, ...] = ()
     node: str = ""
     promised: bool = False
-    latched: bool = False
+    latched: Resources | None = None
     grows: bool = True
     trouble: str = ""
     not_before: datetime | None = None
@@ -112,8 +112,16 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
             return Life(status, _drop(view, (guardian,)))
         grows = not size.fits_in(guardian.requests)
         if view.grows or not grows:
-            return Life(status, resize(hold, guardian.node, guardian, size, policy.namespace))
+            return Life(status, _resized(view, guardian, size, policy))
     return Life(status)
+
+
+def _resized(view: HoldView, guardian: Pod, size: Resources, policy: Policy) -> Sequence | None:
+    """Begin anew, go on under a latch that stands already, or wait until one too small is gone."""
+    if view.latched is None:
+        return resize(view.hold, guardian.node, guardian, size, policy.namespace)
+    covered = size.largest(guardian.requests).fits_in(view.latched)
+    return put_back(view.hold, guardian.node, size, guardian) if covered else None
 
 
 def _make(
@@ -124,7 +132,7 @@ def _make(
         return Life(status)  # All of it is in use, or the old guardian's name is about to be free.
     if view.not_before is not None and now < view.not_before:
         return Life(status, None, view.not_before)
-    if status.owners and view.node and view.latched:
+    if view.node and view.latched is not None and size.fits_in(view.latched):
         return Life(status, put_back(hold, view.node, size))
     if status.owners and view.node and view.grows:
         return Life(status, resize(hold, view.node, None, size, policy.namespace))

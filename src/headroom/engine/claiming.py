@@ -25,6 +25,7 @@ from headroom.core.handover import finish_gate, ungate
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE, WAIT_ANNOTATION
 from headroom.core.objects import Pod
+from headroom.core.owners import owner_refusal
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.core.statuses import tell_pod
 from headroom.engine.fitting import unfit
@@ -110,13 +111,22 @@ def follow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
     if hold is None or not ours:
         if CLAIM_GATE in pod.gates:  # Left behind, or forged: either way it is not to wait for us.
             yield _let_go(pod)
+            message = f"its claim is not one that stands: {_why_not_ours(hold, pod, ledger)}"
+            yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
         return
     if pod.node:
         yield from _seated(ledger, hold, pod, now)
     elif CLAIM_GATE in pod.gates:
-        yield _finish(ledger, hold, pod)
+        yield from _finish(ledger, pod, hold)
     elif pod.scheduler not in ledger.policy.scheduler_names:
         yield from _released(ledger, hold, pod, now)
+
+
+def _why_not_ours(hold: Hold | None, pod: Pod, ledger: Ledger) -> str:
+    if hold is None:
+        return "there is no such hold"
+    refusal = owner_refusal(hold, pod, ledger.policy.across_namespaces)
+    return refusal or "it is for an older hold of that name"
 
 
 def _seated(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Sequence]:
@@ -129,16 +139,57 @@ def _seated(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Seq
     yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
 
 
-def _finish(ledger: Ledger, hold: Hold, pod: Pod) -> Sequence:
-    """The owner is nominated and still gated: what is left depends on the guardian alone."""
+def _finish(ledger: Ledger, pod: Pod, hold: Hold) -> Iterator[Sequence]:
+    """Go on with a nominated owner that is still gated, and with all others on its node.
+
+    As long as one guardian stands beside a nominated owner, room counts twice: a gate opened too
+    early would let kube-scheduler find the node too full.
+    """
+    if _cannot_finish(ledger, pod, hold):
+        yield _disclaim(pod, hold, nominated=True)
+        return
+    together = []
+    for other in sorted(ledger.state.nominated_on(pod.nominated), key=lambda each: str(each.key)):
+        known = _gated_claim(ledger, other)
+        if known is not None and not ledger.agenda.busy(pod_subject(other.key)):
+            if _cannot_finish(ledger, other, known):
+                yield _disclaim(other, known, nominated=True)
+            else:
+                together.append((other, _in_the_way(ledger, other, known)))
+    yield finish_gate(together)
+
+
+def _gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
+    """The hold that a gated pod has a true claim on."""
+    claim = claim_of(pod)
+    hold = ledger.holds.get(claim[0]) if claim is not None and CLAIM_GATE in pod.gates else None
+    if hold is None or not is_claimant(hold, pod, ledger.policy.across_namespaces):
+        return None
+    return hold
+
+
+def _cannot_finish(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
+    """Whether a half-done claim is to begin anew: what it rests on is not there, or not yet."""
     guardian = ledger.guardian_of(hold)
-    if guardian is None and pod.nominated:
-        return finish_gate(pod, None)
-    if guardian is None or guardian.node != pod.nominated:
-        return _disclaim(pod, hold, nominated=True)
+    if guardian is None:
+        return not pod.nominated
+    if guardian.node != pod.nominated:
+        return True
+    kept = guardian.requests.minus(pod.requests)
+    if hold.allocate_once or not kept or _in_the_way(ledger, pod, hold) is None:
+        return False
+    latches = ledger.latches_of(hold)  # What stays held must be kept before the guardian goes.
+    return not any(
+        latch.nominated == pod.nominated and kept.fits_in(latch.requests) for latch in latches
+    )
+
+
+def _in_the_way(ledger: Ledger, pod: Pod, hold: Hold) -> Pod | None:
+    """The guardian that still has the owner's room; not one that keeps only the rest."""
+    guardian = ledger.guardian_of(hold)
     left = hold.template.pod.requests.minus(used_by(hold, ledger.claimants_of(hold)))
-    kept = not hold.allocate_once and guardian.requests.fits_in(left)
-    return finish_gate(pod, None if kept else guardian)
+    rest = guardian is not None and not hold.allocate_once and guardian.requests.fits_in(left)
+    return None if rest else guardian
 
 
 def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Sequence]:

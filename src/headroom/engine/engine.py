@@ -18,6 +18,7 @@ from headroom.core.actions import (
     Gone,
     Outcome,
     Stale,
+    Taken,
     WriteHoldStatus,
     WriteIndex,
 )
@@ -40,6 +41,7 @@ from headroom.engine.placing import Placer
 from headroom.ports import Event, HoldGone, NamespaceGone, NodeGone, PodGone, Seen, Synced
 
 LAUNCHED_WORK = ("door1", "door2", "door2-slow")
+KEEPERS_WORK = ("release", "resize")
 
 
 class Engine:
@@ -104,6 +106,8 @@ class Engine:
     def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
         """Take note of what became of an action; say whether its sequence may go on."""
         if isinstance(outcome, Done):
+            if isinstance(action, CreateGuardian):
+                self._keeper.made(action.hold)
             assume(self.ledger, action, outcome, now)
             return True
         match action:
@@ -129,7 +133,7 @@ class Engine:
         for subject in sequence.subjects:
             if completed:
                 self._agenda.succeeded(subject)
-            elif subject.startswith("pod "):
+            elif subject.startswith("pod ") or sequence.work in KEEPERS_WORK:
                 self._agenda.failed(subject, now)
 
     def _started(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
@@ -174,7 +178,10 @@ class Engine:
             yield Sequence("sweep", (pod_subject(pod.key),), ((delete,),))
 
     def _guardian_refused(self, hold: Hold, name: str, outcome: Outcome, now: datetime) -> None:
-        why = getattr(outcome, "message", "") or f"pod {name} exists and is not ours"
+        why = getattr(outcome, "message", "")
+        if isinstance(outcome, Taken):
+            stranger = Key(hold.parent.namespace, name)
+            why = f"pod {stranger} has the guardian's name; it is made when that pod is gone"
         self._keeper.refused(hold, why)
         self._agenda.failed(hold_subject(hold.parent), now, self.ledger.policy.guardian_retry)
         self._agenda.touch(hold_subject(hold.parent))

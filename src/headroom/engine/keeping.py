@@ -15,7 +15,8 @@ from headroom.core.actions import WriteHoldStatus
 from headroom.core.claims import expiry
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import ANYWHERE, Pod
-from headroom.core.plan import Sequence, hold_subject
+from headroom.core.plan import Sequence, hold_subject, pod_subject
+from headroom.core.resources import EMPTY, Resources
 from headroom.core.statuses import tellings
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
@@ -76,9 +77,12 @@ class Keeper:
         hold = ledger.holds[parent]
         if decision.wake_at is not None:
             ledger.agenda.later(hold_subject(hold.parent), decision.wake_at)
-        self._shelve(hold, decision.sequence is not None, now)
-        if decision.sequence is not None:
-            yield decision.sequence
+        sequence = decision.sequence
+        if sequence is not None and ledger.agenda.resting(hold_subject(hold.parent), now):
+            sequence = None  # It failed a moment ago; a timer brings us back.
+        self._shelve(hold, sequence is not None, now)
+        if sequence is not None:
+            yield sequence
 
     def _view(self, hold: Hold) -> life.HoldView:
         ledger, parent = self._ledger, str(hold.parent)
@@ -90,11 +94,19 @@ class Keeper:
             claimants=ledger.claimants_of(hold),
             node=node,
             promised=ledger.promised(hold),
-            latched=any(latch.nominated == node for latch in ledger.latches_of(hold)),
+            latched=self._latched(hold, node),
             grows=hold.allocate_once or self._could_hold_all(hold, node, guardians),
             trouble=self._trouble.get(hold.parent.uid, ""),
             not_before=ledger.agenda.not_before(hold_subject(hold.parent)),
         )
+
+    def _latched(self, hold: Hold, node: str) -> Resources | None:
+        """What a latch keeps for this hold on its node; nothing of it while the latch is moving."""
+        ledger = self._ledger
+        for latch in ledger.latches_of(hold):
+            if latch.nominated == node and node in ledger.nodes:
+                return EMPTY if ledger.agenda.busy(pod_subject(latch.key)) else latch.requests
+        return None
 
     def _could_hold_all(self, hold: Hold, node: str, guardians: tuple[Pod, ...]) -> bool:
         """Whether what owners do not use of a reusable hold would fit on its node."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from headroom.core.claims import used_by
-from headroom.core.latches import LatchClaim, OpenClaim, claims_on, finish, remove
-from headroom.core.names import PARENT_ANNOTATION
+from headroom.core.holds import Hold
+from headroom.core.latches import LatchClaim, OpenClaim, claims_on, finish, parents_on, remove
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.engine.fitting import unfit
@@ -55,17 +55,20 @@ class Latcher:
     def _linger(self, latch: Pod, now: datetime) -> Iterator[Sequence]:
         settled = self._settled_at.setdefault(latch.uid, now)
         gone_at = settled + self._ledger.policy.latch_linger
-        if self._guardian_due(latch) and now < settled + 10 * self._ledger.policy.latch_linger:
-            gone_at = max(gone_at, now + self._ledger.policy.latch_linger)
+        linger = self._ledger.policy.latch_linger
+        holds = [self._ledger.holds.get(parent) for parent in parents_on(latch)]
+        coming = any(hold is not None and self._ledger.awaited(hold) for hold in holds)
+        due = any(hold is not None and self._guardian_due(hold) for hold in holds)
+        if coming or (due and now < settled + 10 * linger):
+            gone_at = max(gone_at, now + linger)
         if now < gone_at:
             self._ledger.agenda.later(pod_subject(latch.key), gone_at)
         else:
             yield remove(latch)
 
-    def _guardian_due(self, latch: Pod) -> bool:
-        """Whether the hold that the latch was made for is still without its guardian."""
-        hold = self._ledger.holds.get(latch.annotations.get(PARENT_ANNOTATION, ""))
-        if hold is None or hold.terminal or hold.allocate_once:
+    def _guardian_due(self, hold: Hold) -> bool:
+        """Whether a hold that the latch was made for is still without its guardian."""
+        if hold.terminal:
             return False
         used = used_by(hold, self._ledger.claimants_of(hold))
         if not hold.template.pod.requests.minus(used):

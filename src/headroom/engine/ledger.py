@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from headroom.core.claims import claim_of, is_claimant
 from headroom.core.holds import Hold
-from headroom.core.latches import LatchClaim, claims_on
+from headroom.core.latches import LatchClaim, claims_on, parents_on
 from headroom.core.names import (
     CLAIM_GATE,
     DEFAULT_SCHEDULER_NAME,
@@ -129,18 +129,20 @@ class Ledger:
     def promised(self, hold: Hold) -> bool:
         """Whether an owner is on its way into a hold: claimed, latched for, or about to be."""
         parent = str(hold.parent)
-        if parent in self.reserved:
-            return True
-        ours = self.policy.scheduler_names  # Their claim is written with the bind, never before.
-        if any(
-            not pod.node and not pod.finished and pod.scheduler not in ours
-            for pod in self.claimants_of(hold)
-        ):
+        if parent in self.reserved or self.awaited(hold):
             return True
         return any(
             line.parent == parent and self.waits(line)
             for key in self._latched_holds.get(parent, ())
             for line in claims_on(self.pods[key])
+        )
+
+    def awaited(self, hold: Hold) -> bool:
+        """Whether an owner that carries a claim on a hold has no node yet."""
+        ours = self.policy.scheduler_names  # Their claim is written with the bind, never before.
+        return any(
+            not pod.node and not pod.finished and pod.scheduler not in ours
+            for pod in self.claimants_of(hold)
         )
 
     def latches_of(self, hold: Hold) -> tuple[Pod, ...]:
@@ -149,7 +151,7 @@ class Ledger:
         return tuple(
             pod
             for pod in (self.pods[key] for key in self.latches)
-            if pod.annotations.get(PARENT_ANNOTATION) == parent and not claims_on(pod)
+            if parent in parents_on(pod) and not any(self.waits(line) for line in claims_on(pod))
         )
 
     def unsettled_on(self, node: str, latches: bool = True) -> frozenset[Key]:

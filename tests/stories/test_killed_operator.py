@@ -1,0 +1,240 @@
+"""The operator dies between any two writes, at every point there is, and another one goes on.
+
+Rivals wait for exactly the room in question the whole time, also while nobody is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from testbed.controlplane import ControlPlane
+from tests.stories.embedded import EmbeddedWorld
+from tests.stories.killing import (
+    LONGEST_WORK,
+    NODE,
+    Step,
+    Work,
+    at_rest,
+    claimants,
+    cpu_on_node,
+    held,
+    nothing,
+    nothing_left,
+    owners_of,
+    play,
+    rivals_in,
+)
+from tests.stories.real import RealWorld
+from tests.stories.things import hold, pod
+from tests.stories.world import World
+
+SEEDS = range(2)
+Ends = Callable[[World, bool], bool]
+
+
+def stage(cpu: int, *holds: dict[str, Any]) -> Callable[[World], None]:
+    """A node of this size with these holds on it, all of them available."""
+
+    def set_stage(world: World) -> None:
+        world.add_node(NODE, cpu=cpu)
+        world.start_operator()
+        world.apply(*holds)
+        world.until_held(*(each["metadata"]["name"] for each in holds))
+
+    return set_stage
+
+
+def come(*names: str, cpu: int, **spec: Any) -> Callable[[World], None]:
+    """These owners appear."""
+
+    def happens(world: World) -> None:
+        world.apply(*(pod(name, cpu=cpu, app="web", **spec) for name in names))
+
+    return happens
+
+
+def all_run(world: World, *names: str) -> bool:
+    return all(world.running(name) and world.node_of(name) == NODE for name in names)
+
+
+def used_up(world: World) -> bool:
+    """The owner runs on the node, and the hold says so and is done."""
+    return (
+        all_run(world, "owner")
+        and world.phase_of_hold("h") == "Succeeded"
+        and owners_of(world) == claimants(world) == ["owner"]
+        and not world.ours("guardian")
+    )
+
+
+def rest_is_held(world: World) -> bool:
+    return (
+        all_run(world, "owner")
+        and world.phase_of_hold("h") == "Available"
+        and owners_of(world) == claimants(world) == ["owner"]
+        and held(world) == [3]
+        and len(world.ours("guardian")) == 1
+    )
+
+
+def both_used_up(world: World) -> bool:
+    given = sorted(owners_of(world, "h") + owners_of(world, "k"))
+    return all_run(world, "owner", "other") and given == ["other", "owner"] and held(world) == []
+
+
+def one_of_two_got_it(world: World) -> bool:
+    got = claimants(world)
+    return len(got) == 1 and all_run(world, *got) and owners_of(world) == got and held(world) == []
+
+
+def all_is_held(world: World) -> bool:
+    return world.phase_of_hold("h") == "Available" and held(world) == [4] and not owners_of(world)
+
+
+def placed(world: World) -> bool:
+    return all_run(world, "owner") and world.claim_of("owner") == ""
+
+
+def one_is_out(world: World) -> None:
+    """A reusable hold of four, one of them in use."""
+    stage(4, hold("h", cpu=4, allocateOnce=False))(world)
+    come("owner", cpu=1, gated=True)(world)
+    world.until("three are held", lambda: rest_is_held(world))
+
+
+def empty_node(world: World) -> None:
+    world.add_node(NODE, cpu=4)
+    world.start_operator()
+
+
+def through(door: str) -> list[Work]:
+    """Every kind of handover there is through a door."""
+    way = {door: True}
+    one, reusable = hold("h", cpu=2), hold("h", cpu=4, allocateOnce=False)
+    both = (hold("h", cpu=2), hold("k", cpu=2))
+    return [
+        Work(f"one-{door}", stage(2, one), come("owner", cpu=2, **way), used_up, rivals=1),
+        Work(f"rest-{door}", stage(4, reusable), come("owner", cpu=1, **way), rest_is_held, 4, 1),
+        Work(f"two-{door}", stage(4, *both), come("owner", "other", cpu=2, **way), both_used_up, 4),
+        Work(f"more-{door}", stage(3, one), come("owner", cpu=3, **way), used_up, 3),
+        Work(
+            f"rush-{door}", stage(2, one), come("owner", "other", cpu=2, **way), one_of_two_got_it
+        ),
+    ]
+
+
+HANDOVERS = [*through("gated"), *through("ours")]
+PLAIN = [*through("gated")[:2], *through("ours")[:2]]
+LATCHED = [through("ours")[number] for number in (0, 1, 3)]
+OTHERS = [
+    Work("free-room", empty_node, come("owner", cpu=3, ours=True), placed, 4, 0),
+    Work("hold", empty_node, lambda world: world.apply(hold("h", cpu=4)), all_is_held, 4, 0),
+    Work("grow", one_is_out, lambda world: world.delete("Pod", "owner"), all_is_held, 4, 3),
+]
+
+
+@dataclass
+class Worlds:
+    """One world after the other; each is taken away before the next is made."""
+
+    plane: ControlPlane | None
+    now: World | None = None
+
+    @property
+    def ways(self) -> list[tuple[int, bool]]:
+        """Seeds, and whether writes that go together go backwards; real clusters have no seed."""
+        if self.plane is not None:
+            return [(0, False)]
+        return [(seed, backwards) for seed in SEEDS for backwards in (False, True)]
+
+    def fresh(self, seed: int) -> World:
+        self.close()
+        self.now = EmbeddedWorld(seed) if self.plane is None else RealWorld(self.plane)
+        return self.now
+
+    def close(self) -> None:
+        if self.now is not None:
+            self.now.close()
+        self.now = None
+
+
+@pytest.fixture(params=["embedded", pytest.param("real", marks=pytest.mark.e2e)])
+def worlds(request: pytest.FixtureRequest) -> Iterator[Worlds]:
+    real = request.param == "real"
+    many = Worlds(request.getfixturevalue("story_plane") if real else None)
+    yield many
+    many.close()
+
+
+def good_or_lost(world: World, cut: bool, ends: Ends) -> bool:
+    return bool(rivals_in(world)) or ends(world, cut)
+
+
+def at_every_write(worlds: Worlds, work: Work, ends: Ends, meanwhile: Step = nothing) -> None:
+    """Kill after one write, after two, and so on, until the work was done before the cut came."""
+    for seed, backwards in worlds.ways:
+        for writes in range(1, LONGEST_WORK):
+            world = worlds.fresh(seed)
+            cut = play(world, work, writes, backwards, meanwhile)
+            how = f"cut after write {writes}, seed {seed}, backwards {backwards}"
+            world.until(f"the end is good ({how})", partial(good_or_lost, world, cut, ends))
+            assert not rivals_in(world), f"{how}\n{world.picture()}"
+            assert cpu_on_node(world) <= work.cpu, f"{how}\n{world.picture()}"
+            if not cut:
+                assert writes > 1, "there was nothing to cut"
+                break
+        else:
+            raise AssertionError("the work never came to its end")
+
+
+@pytest.mark.parametrize("work", [*HANDOVERS, *OTHERS], ids=str)
+def test_another_operator_finishes_the_work(worlds: Worlds, work: Work) -> None:
+    def ends(world: World, cut: bool) -> bool:
+        return at_rest(world, work)
+
+    at_every_write(worlds, work, ends)
+
+
+@pytest.mark.parametrize("work", PLAIN, ids=str)
+def test_with_its_owner_gone_meanwhile_the_hold_comes_back(worlds: Worlds, work: Work) -> None:
+    def owner_goes(world: World) -> None:
+        world.delete("Pod", "owner")
+
+    def ends(world: World, cut: bool) -> bool:
+        if world.phase_of_hold("h") == "Succeeded":  # It had got there before it went.
+            return nothing_left(world) and not world.ours("guardian")
+        return world.phase_of_hold("h") == "Available" and nothing_left(world) and bool(held(world))
+
+    at_every_write(worlds, replace(work, rivals=0), ends, owner_goes)
+
+
+@pytest.mark.parametrize("work", LATCHED, ids=str)
+def test_a_latch_keeps_the_room_for_a_hold_whose_owner_is_gone(worlds: Worlds, work: Work) -> None:
+    def owner_goes(world: World) -> None:
+        if not world.node_of("owner"):
+            world.delete("Pod", "owner")
+
+    def ends(world: World, cut: bool) -> bool:
+        if world.get("Pod", "owner") is not None:
+            return at_rest(world, work)
+        return world.phase_of_hold("h") == "Available" and nothing_left(world) and bool(held(world))
+
+    at_every_write(worlds, work, ends, owner_goes)
+
+
+@pytest.mark.parametrize("work", PLAIN, ids=str)
+def test_with_its_hold_gone_meanwhile_nothing_is_left(worlds: Worlds, work: Work) -> None:
+    def hold_goes(world: World) -> None:
+        world.delete("Hold", "h")
+
+    def ends(world: World, cut: bool) -> bool:
+        if not cut:
+            return at_rest(world, work)
+        return all_run(world, "owner") and nothing_left(world) and not world.ours("guardian")
+
+    at_every_write(worlds, replace(work, rivals=0), ends, hold_goes)
