@@ -18,7 +18,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.lab import NAMESPACE, Json, Lab, cluster, hold, lab, operator, percentile, pod
+from bench.lab import (
+    NAMESPACE,
+    Json,
+    Lab,
+    cluster,
+    component_pids,
+    cpu_seconds,
+    hold,
+    lab,
+    operator,
+    percentile,
+    pod,
+)
 from headroom.core.names import CLAIM_GATE, ROLE_LABEL, SCHEDULER_NAME
 from headroom.wire.kinds import HOLDS, PODS
 from testbed.controlplane import ControlPlane
@@ -42,6 +54,7 @@ class Row:
     p50: float
     p99: float
     rate: float
+    cpu: dict[str, float]  # CPU milliseconds for each owner, by component
 
 
 @dataclass(frozen=True)
@@ -56,7 +69,7 @@ class Setting:
         return self.owners // self.nodes
 
 
-async def arm(here: Lab, setting: Setting, name: str, way: str) -> Row:
+async def arm(here: Lab, setting: Setting, pids: dict[str, int], name: str, way: str) -> Row:
     """Fill the nodes as this arm wants them, let the owners come, count and clean up."""
     print(f"{name} {way} …", file=sys.stderr)
     prefix = f"{name.replace(' ', '')}-{way}"
@@ -66,10 +79,13 @@ async def arm(here: Lab, setting: Setting, name: str, way: str) -> Row:
         await here.create_all(POD_PATH, (pod(rival, "1") for rival in rivals))
         await asyncio.sleep(SETTLE_S)
     owners = [f"{prefix}-{number}" for number in range(setting.owners)]
+    before = cpu_seconds(pids)
     await come(here, setting, way, (owner(name, who) for who in owners))
     await here.until("owners bound", lambda: here.bound(owners) == len(owners), 120)
     await asyncio.sleep(SETTLE_S)
-    row = measure(here, name, way, owners, rivals)
+    after = cpu_seconds(pids)
+    cpu = {what: (after[what] - before[what]) * 1000 / len(owners) for what in pids}
+    row = measure(here, (name, way), owners, rivals, cpu)
     await clean(here)
     return row
 
@@ -110,7 +126,14 @@ def owner(arm_name: str, name: str) -> Json:
     return pod(name, "1", labels=OWNER)
 
 
-def measure(here: Lab, name: str, way: str, owners: list[str], rivals: list[str]) -> Row:
+def measure(
+    here: Lab,
+    arm_and_way: tuple[str, str],
+    owners: list[str],
+    rivals: list[str],
+    cpu: dict[str, float],
+) -> Row:
+    name, way = arm_and_way
     waits = [here.bound_at[who] - here.sent_at[who] for who in owners if who in here.bound_at]
     first = min(here.sent_at[who] for who in owners)
     last = max((here.bound_at[who] for who in owners if who in here.bound_at), default=first)
@@ -128,6 +151,7 @@ def measure(here: Lab, name: str, way: str, owners: list[str], rivals: list[str]
         percentile(waits, 0.5),
         percentile(waits, 0.99),
         len(waits) / max(last - first, 1e-9),
+        cpu,
     )
 
 
@@ -161,12 +185,29 @@ def table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-async def run(plane: ControlPlane, setting: Setting, arms: list[str]) -> list[Row]:
+def cpu_table(rows: list[Row]) -> str:
+    """Where the work is done: less sensitive to a noisy machine than any time."""
+    names = sorted(rows[0].cpu)
+    short = [name.removeprefix("kube-")[:14] for name in names]
+    lines = [
+        "CPU ms per owner",
+        f"{'arm':<11}{'way':<7}" + "".join(f"{n:>16}" for n in (*short, "all")),
+    ]
+    for row in rows:
+        figures = [row.cpu[name] for name in names]
+        cells = "".join(f"{value:>16.2f}" for value in (*figures, sum(figures)))
+        lines.append(f"{row.arm:<11}{row.way:<7}{cells}")
+    return "\n".join(lines)
+
+
+async def run(
+    plane: ControlPlane, setting: Setting, pids: dict[str, int], arms: list[str]
+) -> list[Row]:
     rows = []
     async with lab(plane) as here:
         for way in ("paced", "burst"):
             for name in arms:
-                rows.append(await arm(here, setting, name, way))
+                rows.append(await arm(here, setting, pids, name, way))
     return rows
 
 
@@ -183,10 +224,12 @@ def main() -> None:
     with (
         cluster(setting.nodes, setting.slots_per_node) as plane,
         tempfile.TemporaryDirectory() as logs,
-        operator(plane, Path(logs) / "operator.log"),
+        operator(plane, Path(logs) / "operator.log") as process,
     ):
-        rows = asyncio.run(run(plane, setting, options.arms.split(",")))
+        pids = component_pids(plane, process)
+        rows = asyncio.run(run(plane, setting, pids, options.arms.split(",")))
     print(table(rows))
+    print(cpu_table(rows))
     print(f"({time.perf_counter() - began:.0f} s in all; × compares with free room, same way)")
 
 

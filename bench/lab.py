@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -184,6 +185,22 @@ async def lab(plane: ControlPlane) -> AsyncIterator[Lab]:
         following.cancel()
         await asyncio.gather(following, return_exceptions=True)
         await client.close()
+
+
+def cpu_seconds(pids: dict[str, int]) -> dict[str, float]:
+    """CPU time that each of these processes has used so far: what noise cannot change much."""
+    tick = os.sysconf("SC_CLK_TCK")
+    used = {}
+    for name, pid in pids.items():
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        used[name] = (int(fields[11]) + int(fields[12])) / tick
+    return used
+
+
+def component_pids(plane: ControlPlane, process: subprocess.Popen[str]) -> dict[str, int]:
+    """Everything that works for a handover: the control plane, and the operator."""
+    found = {name: plane.pid(name) for name in plane.component_names}
+    return {name: pid for name, pid in found.items() if pid} | {"operator": process.pid}
 
 
 def percentile(values: list[float], part: float) -> float:

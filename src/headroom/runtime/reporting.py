@@ -112,7 +112,9 @@ class Chronicle:
         if completed:
             self._metrics.handover.labels(door).observe(seconds)
             self._metrics.hits.inc()
-            self._log.info(LogEvent.CLAIMED, door=door, about=sequence.subjects)
+            self._log.info(
+                LogEvent.CLAIMED, door=door, seconds=round(seconds, 4), about=sequence.subjects
+            )
         else:
             self._log.warning(LogEvent.HANDOVER_FAILED, door=door, about=sequence.subjects)
 
