@@ -7,7 +7,7 @@ when all that was expected came true and nothing was seen that must not be, else
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -59,14 +59,14 @@ def adjusted(scenario: Scenario, until: str, seed: int | None, start: str) -> Sc
 
     from headroom.wire.times import parse_time
 
-    try:
-        if until:
-            scenario = replace(scenario, until=_positive(until))
-        if start:
-            scenario = replace(scenario, start=parse_time(start))
-    except ValueError as error:
-        raise Misuse(f"--{'start' if start and not until else 'until'}: {error}") from error
-    return scenario if seed is None else replace(scenario, seed=seed)
+    changes: dict[str, Any] = {} if seed is None else {"seed": seed}
+    for name, text, read in (("until", until, _positive), ("start", start, parse_time)):
+        if text:
+            try:
+                changes[name] = read(text)
+            except ValueError as error:
+                raise Misuse(f"--{name}: {error}") from error
+    return replace(scenario, **changes)
 
 
 def _positive(text: str) -> float:

@@ -63,6 +63,8 @@ class Play:
                 self.world.server.note(f"stopped after {self._limit():g} s: more would happen")
         else:
             self.run_to(self._limit())
+        if self._steps:
+            self.world.server.note(f"steps after the end that were not done: {len(self._steps)}")
         self.invariants.finish()
         return self.result()
 

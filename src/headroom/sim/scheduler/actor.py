@@ -14,6 +14,7 @@ from headroom.core.objects import Key, Pod
 from headroom.scheduling.choose import Chosen, Unschedulable, choose
 from headroom.scheduling.preempt import Futile, Preemption, explanation, preempt
 from headroom.sim.errors import ApiError
+from headroom.sim.loop import DIGITS
 from headroom.sim.scheduler.queue import Entry
 from headroom.sim.scheduler.view import View
 from headroom.sim.scheduler.writer import SchedulerWriter
@@ -141,7 +142,7 @@ class Scheduler:
 
     def _flush_now(self) -> None:
         self._flush = None
-        oldest = self._loop.time() - self._stage.settings.flush_after
+        oldest = round(self._loop.time() - self._stage.settings.flush_after, DIGITS)
         self.view.wake(lambda entry: entry.failed_at <= oldest and self._has_missed(entry))
         self._arm_flush()
 
