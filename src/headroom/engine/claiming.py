@@ -111,7 +111,7 @@ def follow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
     if hold is None or not ours:
         if CLAIM_GATE in pod.gates:  # Left behind, or forged: either way it is not to wait for us.
             yield _let_go(pod)
-            message = f"its claim is not one that stands: {_why_not_ours(hold, pod, ledger)}"
+            message = f"released: its claim does not stand: {_why_not_ours(hold, pod, ledger)}"
             yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
         return
     if pod.node:

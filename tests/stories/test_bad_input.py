@@ -1,0 +1,262 @@
+"""Bad input: each mistake is named where its author looks, and the hold next to it works on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from headroom.core.naming import guardian_name
+from headroom.sim.errors import ApiError
+from headroom.wire.objects.holds import hold_from
+from testbed.api import ApiFailure
+from tests.stories.things import NAMESPACE, Json, hold, pod
+from tests.stories.world import World
+
+DOORS = pytest.mark.parametrize("door", ["gated", "ours"])
+CLAIMED = "headroom.dev/claimed"
+NEVER = {
+    "matchLabels": {"app": "web"},
+    "matchExpressions": [{"key": "app", "operator": "In", "values": ["api"]}],
+}
+ELSEWHERE = [{"object": {"name": "owner", "namespace": "elsewhere"}}]
+
+
+def begin(world: World, **settings: Any) -> None:
+    """A node, an operator, and a good hold beside whatever comes."""
+    world.add_node("a", cpu=4)
+    world.start_operator(**settings)
+    world.apply(hold("good", cpu=1, app="good"))
+    world.until_held("good")
+
+
+def neighbour_works(world: World) -> None:
+    """The good hold still serves its owner."""
+    world.apply(pod("rightful", cpu=1, app="good", gated=True))
+    world.until_runs("rightful", on="a")
+    assert world.claim_of("rightful") == "Hold/default/good"
+
+
+def refusal(world: World, thing: Json) -> str:
+    """What the API server answers to an object that it does not take."""
+    try:
+        world.apply(thing)
+    except (ApiError, ApiFailure) as refused:
+        return str(refused)
+    raise AssertionError("it was taken")
+
+
+def until_degraded(world: World, name: str, reason: str) -> str:
+    """Wait until a hold says what is wrong; return its words, which its event repeats."""
+    world.until(
+        f"hold {name} is degraded: {reason}",
+        lambda: (
+            world.condition_of(name, "Degraded").get("status") == "True"
+            and world.condition_of(name, "Degraded").get("reason") == reason
+        ),
+    )
+    assert world.condition_of(name)["status"] == "False"
+    return str(world.condition_of(name)["message"])
+
+
+@pytest.mark.parametrize(
+    ("bad", "where"),
+    [
+        ({"cpu": "-1"}, "requests"),
+        ({"cpu": "lots"}, "requests"),
+        ({"ttl": "banana"}, "spec.ttl"),
+        ({"owners": [{"object": {"name": ""}}]}, "spec.owners[0].object"),
+        ({"owners": []}, "spec.owners"),
+    ],
+    ids=["negative", "nonsense", "ttl", "empty-name", "nobody"],
+)
+def test_what_the_schema_can_judge_never_gets_in(world: World, bad: Json, where: str) -> None:
+    begin(world)
+    assert where in refusal(world, hold("bad", **bad))
+    assert world.get("Hold", "bad") is None
+    neighbour_works(world)
+
+
+def test_an_owner_rule_that_contradicts_itself_is_named_and_keeps_no_room(world: World) -> None:
+    begin(world)
+    world.apply(hold("bad", cpu=3, owners=[{"labelSelector": NEVER}]))
+    words = until_degraded(world, "bad", "InvalidSpec")
+    assert words.startswith("spec.owners[0].labelSelector: can never match")
+    assert "label app" in words
+    assert len(world.ours("guardian")) == 1
+    world.until("it is told", lambda: bool(world.events("InvalidSpec", "bad")))
+    neighbour_works(world)
+
+
+def test_a_spec_that_is_mended_is_held(world: World) -> None:
+    begin(world)
+    world.apply(hold("bad", cpu=1, owners=[{"labelSelector": NEVER}]))
+    until_degraded(world, "bad", "InvalidSpec")
+    good = hold("bad")["spec"]["owners"]
+    world.patch("Hold", "bad", {"spec": {"owners": good}})
+    world.until_held("bad")
+    assert world.condition_of("bad", "Degraded")["status"] == "False"
+
+
+def test_an_owner_of_another_namespace_is_refused_with_the_flag_that_would_allow_it(
+    world: World,
+) -> None:
+    begin(world)
+    world.apply(hold("bad", owners=ELSEWHERE))
+    words = until_degraded(world, "bad", "InvalidSpec")
+    assert words.startswith("spec.owners[0].object.namespace: ")
+    assert "--allow-cross-namespace-owners" in words
+    neighbour_works(world)
+
+
+def test_an_owner_of_another_namespace_is_served_where_that_is_allowed(world: World) -> None:
+    begin(world, across_namespaces=True)
+    have_namespace(world, "elsewhere")
+    world.apply(hold("shared", owners=ELSEWHERE))
+    world.until_held("shared")
+    world.apply(pod("owner", namespace="elsewhere", gated=True))
+    world.until("it runs", lambda: world.running("owner", "elsewhere"))
+    assert world.claim_of("owner", "elsewhere") == "Hold/default/shared"
+
+
+def test_a_template_that_fits_no_node_says_which_resource_is_short_on_how_many(
+    world: World,
+) -> None:
+    begin(world)
+    world.apply(hold("bad", cpu=9))
+    words = until_degraded(world, "bad", "Unschedulable")
+    assert "0/1 nodes are available" in words
+    assert "Insufficient cpu" in words
+    world.until("it is told", lambda: bool(world.events("Unschedulable", "bad")))
+    assert "Insufficient cpu" in world.events("Unschedulable", "bad")[0]["message"]
+    neighbour_works(world)
+
+
+def test_a_template_for_a_node_that_is_not_there_waits_and_says_so(world: World) -> None:
+    begin(world)
+    world.apply(hold("bad", cpu=1, template={"nodeName": "nowhere"}))
+    assert "0/1 nodes are available" in until_degraded(world, "bad", "Unschedulable")
+    world.add_node("nowhere", cpu=2)
+    world.until_held("bad")
+    neighbour_works(world)
+
+
+def test_a_guardian_whose_name_is_taken_names_the_pod_in_the_way(world: World) -> None:
+    world.add_node("a", cpu=4)
+    world.apply(hold("bad", cpu=1))
+    name = guardian_name(hold_from(world.get("Hold", "bad") or {}))
+    world.apply(pod(name, cpu="100m"))
+    world.start_operator()
+    assert f"pod default/{name} " in until_degraded(world, "bad", "GuardianRefused")
+    world.until_runs(name)
+    world.apply(hold("good", cpu=1, app="good"))
+    world.until_held("good")
+    neighbour_works(world)
+    world.delete("Pod", name)
+    world.until_held("bad")
+
+
+def test_a_hold_that_expired_before_it_began_never_keeps_room(world: World) -> None:
+    begin(world)
+    world.apply(hold("late", cpu=3, ttl="1h", expires="2020-01-01T00:00:00Z"))
+    world.until("it has ended", lambda: world.phase_of_hold("late") == "Failed")
+    ready = world.condition_of("late")
+    assert (ready["status"], ready["reason"]) == ("False", "Expired")
+    assert "2020-01-01" in ready["message"]
+    assert not any("late" in item["metadata"]["name"] for item in world.ours("guardian"))
+    neighbour_works(world)
+
+
+@pytest.mark.parametrize("ttl", ["0", "0s"])
+def test_a_ttl_of_zero_means_for_ever(world: World, ttl: str) -> None:
+    begin(world)
+    world.apply(hold("eternal", cpu=1, ttl=ttl))
+    world.until_held("eternal")
+    neighbour_works(world)
+
+
+def test_a_forged_claim_gives_nothing_and_takes_nothing(world: World) -> None:
+    begin(world)
+    world.apply(hold("h", cpu=1))
+    world.until_held("h")
+    forged = {CLAIMED: "Hold/default/h"}
+    world.apply(
+        pod("liar", cpu="100m", app="api", annotations=forged),
+        pod("gated-liar", cpu="100m", app="api", annotations=forged, gated=True),
+        pod("our-liar", cpu="100m", app="api", annotations=forged, ours=True),
+    )
+    for name in ("liar", "gated-liar", "our-liar"):
+        world.until_runs(name)
+    world.until("it is told", lambda: bool(world.events("NotMatched", "gated-liar")))
+    assert "labels do not match" in world.events("NotMatched", "gated-liar")[0]["message"]
+    status = (world.get("Hold", "h") or {})["status"]
+    assert (status["phase"], status.get("currentOwners", [])) == ("Available", [])
+    world.apply(pod("owner", cpu=1, app="web", gated=True))
+    world.until_runs("owner", on="a")
+    assert world.claim_of("owner") == "Hold/default/h"
+    neighbour_works(world)
+
+
+@DOORS
+def test_a_pod_of_another_namespace_with_borrowed_labels_goes_without(
+    world: World, door: str
+) -> None:
+    begin(world)
+    have_namespace(world, "elsewhere")
+    world.apply(pod("thief", cpu=1, app="good", namespace="elsewhere", **{door: True}))
+    world.until("it runs on free room", lambda: world.running("thief", "elsewhere"))
+    assert world.claim_of("thief", "elsewhere") == ""
+    assert world.phase_of_hold("good") == "Available"
+    neighbour_works(world)
+
+
+def test_a_gated_pod_that_nothing_is_for_is_released_and_told_so(world: World) -> None:
+    begin(world)
+    world.apply(pod("stray", cpu=1, app="nobody", gated=True))
+    world.until_runs("stray", on="a", seconds=10)
+    world.until("it is told", lambda: bool(world.events("NotMatched", "stray")))
+    assert world.events("NotMatched", "stray")[0]["message"] == "no hold is for this pod"
+    neighbour_works(world)
+
+
+UNJUDGED: dict[str, Json] = {
+    "volume": {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "disk"}}]},
+    "device": {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu-1"}]},
+}
+
+
+@pytest.mark.parametrize("what", sorted(UNJUDGED))
+def test_a_pod_that_our_scheduler_cannot_judge_waits_and_is_told_the_way_out(
+    world: World, what: str
+) -> None:
+    begin(world)
+    world.apply(pod("waits", cpu=1, app="good", ours=True, **UNJUDGED[what]))
+    world.until("it is told", lambda: bool(world.events("Unschedulable", "waits")))
+    words = world.events("Unschedulable", "waits")[0]["message"]
+    assert what in words
+    assert "headroom.dev/claim" in words
+    assert world.node_of("waits") == ""
+    neighbour_works(world)
+
+
+def test_a_pod_without_room_anywhere_says_so_where_autoscalers_look(world: World) -> None:
+    begin(world)
+    world.apply(pod("big", cpu=9, ours=True))
+    world.until("it is marked", lambda: bool(scheduled_condition(world, "big")))
+    condition = scheduled_condition(world, "big")
+    assert (condition["status"], condition["reason"]) == ("False", "Unschedulable")
+    assert condition["message"] == "0/1 nodes are available: 1 Insufficient cpu."
+    neighbour_works(world)
+    world.add_node("b", cpu=16)
+    world.until_runs("big", on="b")
+
+
+def scheduled_condition(world: World, name: str) -> Json:
+    status = (world.get("Pod", name) or {}).get("status", {})
+    found = (item for item in status.get("conditions", []) if item["type"] == "PodScheduled")
+    return next(found, {})
+
+
+def have_namespace(world: World, name: str) -> None:
+    if world.get("Namespace", name, NAMESPACE) is None:
+        world.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
