@@ -16,6 +16,7 @@ from headroom.core.actions import (
     DeletePod,
     Done,
     Gone,
+    MarkUnschedulable,
     Outcome,
     Stale,
     Taken,
@@ -38,6 +39,7 @@ from headroom.engine.latching import Latcher
 from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
 from headroom.engine.placing import Placer
+from headroom.engine.publishing import Publisher, status_subject
 from headroom.ports import Event, HoldGone, NamespaceGone, NodeGone, PodGone, Seen, Synced
 
 LAUNCHED_WORK = ("door1", "door2", "door2-slow")
@@ -50,7 +52,8 @@ class Engine:
     def __init__(self, policy: Policy) -> None:
         self._agenda = Agenda()
         self.ledger = Ledger(policy, self._agenda)
-        self._keeper = Keeper(self.ledger)
+        self._publisher = Publisher(self.ledger)
+        self._keeper = Keeper(self.ledger, self._publisher)
         self._launcher = Launcher(self.ledger)
         self._placer = Placer(self.ledger, self._launcher)
         self._latcher = Latcher(self.ledger)
@@ -65,7 +68,7 @@ class Engine:
                 ledger.see_pod(pod, now)
             case Seen(Hold() as hold):
                 allowed = judged(hold, ledger.policy.across_namespaces)
-                ledger.see_hold(self._keeper.see(allowed, now))
+                ledger.see_hold(self._publisher.see(allowed))
                 self._agenda.touch(index_subject(hold.parent.namespace))
             case Seen(Node() as node):
                 ledger.see_node(node)
@@ -80,6 +83,8 @@ class Engine:
             case HoldGone(parent):
                 ledger.lose_hold(str(parent))
                 self._keeper.forget(parent.uid)
+                self._publisher.forget(parent.uid)
+                self._agenda.forget(status_subject(parent))
                 self._agenda.touch(index_subject(parent.namespace))
             case NodeGone(name):
                 ledger.lose_node(name)
@@ -108,6 +113,8 @@ class Engine:
         if isinstance(outcome, Done):
             if isinstance(action, CreateGuardian):
                 self._keeper.made(action.hold)
+            elif isinstance(action, WriteHoldStatus):
+                self._publisher.done(action.parent, now)
             assume(self.ledger, action, outcome, now)
             return True
         match action:
@@ -115,9 +122,11 @@ class Engine:
                 self.ledger.lose_pod(key, uid)
             case CreateGuardian(hold=hold):
                 self._guardian_refused(hold, action.name, outcome, now)
-            case WriteHoldStatus(parent=parent) if not isinstance(outcome, Gone | Stale):
-                self._keeper.unpublish(parent.uid)
-                self._agenda.failed(hold_subject(parent), now)
+            case WriteHoldStatus(parent=parent):
+                self._publisher.failed(parent, now)
+            case MarkUnschedulable(key, uid):
+                self._placer.forget(uid)
+                self._agenda.failed(pod_subject(key), now)
             case WriteIndex(namespace=namespace):
                 self._indexer.forget(namespace)
                 self._agenda.failed(index_subject(namespace), now)
@@ -143,8 +152,10 @@ class Engine:
 
     def _decide(self, subject: str, now: datetime) -> Iterator[Sequence]:
         kind, _, name = subject.partition(" ")
-        if kind == "hold" and name in self.ledger.holds:
-            yield from self._keeper.look(self.ledger.holds[name], now)
+        if kind in ("hold", "status") and name in self.ledger.holds:
+            hold = self.ledger.holds[name]
+            if not self._agenda.busy(hold_subject(hold.parent)):
+                yield from self._keeper.look(hold, now)
         elif kind == "index":
             yield from self._indexer.look(name, now)
         elif kind == "pod" and not self._agenda.resting(subject, now):

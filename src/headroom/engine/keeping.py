@@ -1,56 +1,37 @@
 """Keeping holds: their guardians, their status, and the shelves where owners find them.
 
-Gathers what concerns one hold, asks `core.life` what it needs, and takes care that a status is
-written once and its events are told once.
+Gathers what concerns one hold and asks `core.life` what it needs. Statuses are written by
+`publishing`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core import life
-from headroom.core.actions import WriteHoldStatus
 from headroom.core.claims import expiry
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import ANYWHERE, Pod
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.statuses import tellings
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
+from headroom.engine.publishing import Publisher
 
-TRUST_OWN_WRITE = timedelta(seconds=5)
 QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one write instead of two.
-
-
-@dataclass(frozen=True, slots=True)
-class _Published:
-    status: HoldStatus
-    at: datetime
 
 
 class Keeper:
     """Looks after every hold, one at a time."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, publisher: Publisher) -> None:
         self._ledger = ledger
-        self._published: dict[str, _Published] = {}
+        self._publisher = publisher
         self._trouble: dict[str, str] = {}
 
-    def see(self, hold: Hold, now: datetime) -> Hold:
-        """The hold with the status that we wrote last, while an older one may still be seen."""
-        mine = self._published.get(hold.parent.uid)
-        if mine is None or mine.status == hold.status:
-            return hold
-        if now - mine.at > TRUST_OWN_WRITE:
-            del self._published[hold.parent.uid]
-            return hold
-        return replace(hold, status=mine.status)
-
     def forget(self, uid: str) -> None:
-        self._published.pop(uid, None)
         self._trouble.pop(uid, None)
 
     def refused(self, hold: Hold, why: str) -> None:
@@ -60,14 +41,10 @@ class Keeper:
     def made(self, hold: Hold) -> None:
         self._trouble.pop(hold.parent.uid, None)
 
-    def unpublish(self, uid: str) -> None:
-        """A status did not get through: what the object shows counts again."""
-        self._published.pop(uid, None)
-
     def look(self, hold: Hold, now: datetime) -> Iterator[Sequence]:
         """What this hold needs now."""
         ledger, parent = self._ledger, str(hold.parent)
-        view = self._view(hold)
+        view = self._view(self._publisher.current(hold, now))
         decision = life.decide(view, now, ledger.policy)
         if view.grows:
             ledger.short.pop(parent, None)
@@ -125,19 +102,12 @@ class Keeper:
         self, view: life.HoldView, status: HoldStatus, now: datetime
     ) -> Iterator[Sequence]:
         hold = view.hold
-        if status == hold.status:
-            return
         soon = (hold.created or now) + QUIET_START
         if not hold.status.phase and status.phase == "Pending" and now < soon and not view.trouble:
             self._ledger.agenda.later(hold_subject(hold.parent), soon)
             return
-        self._published[hold.parent.uid] = _Published(status, now)
-        self._ledger.holds[str(hold.parent)] = replace(hold, status=status)
-        write = WriteHoldStatus(hold.parent, "", status)
-        yield Sequence("status", (), ((write,),))
         owners = {pod.uid: pod for pod in view.claimants}
-        for tell in tellings(hold, status, owners, now):
-            yield Sequence("tell", (), ((tell,),))
+        yield from self._publisher.publish(hold, status, owners, now)
 
     def _shelve(self, hold: Hold, moving: bool, now: datetime) -> None:
         ledger = self._ledger
