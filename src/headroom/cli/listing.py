@@ -9,7 +9,7 @@ from typing import Any
 
 from headroom.cli.amounts import shown
 from headroom.cli.source import World
-from headroom.core.claims import expiry
+from headroom.core.claims import claim_of, expiry, is_claimant
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIMED_ANNOTATION, PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Pod
@@ -62,9 +62,15 @@ def guardians(world: World) -> Table:
 
 
 def claims(world: World) -> Table:
-    """Every pod that got a hold, and which."""
+    """Every pod that got a hold, and which; an annotation that anyone may write proves nothing."""
     headings = ("NAMESPACE", "NAME", "CLAIMED", "NODE", "CPU", "MEMORY", "PHASE")
-    chosen = [pod for pod in world.pods if CLAIMED_ANNOTATION in pod.annotations]
+    there = {str(hold.parent): hold for hold in world.holds}
+    chosen = [
+        pod
+        for pod in world.pods
+        if (claim := claim_of(pod)) is not None
+        and (claim[0] not in there or is_claimant(there[claim[0]], pod, across_namespaces=True))
+    ]
     return Table(headings, _pod_rows(world, chosen, CLAIMED_ANNOTATION))
 
 

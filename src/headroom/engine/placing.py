@@ -35,7 +35,7 @@ class Placer:
         """Find the pod a hold or free room; say why where there is neither."""
         ledger = self._ledger
         if pod.unjudged:
-            return self._tell_once(pod, _cannot_judge(pod), now)
+            return self._tell_once(pod, cannot_judge(pod), now)
         if self._launcher.has(pod) or ledger.latched(pod):
             return None
         found = search(ledger, pod, now)
@@ -69,7 +69,8 @@ class Placer:
         return Sequence("tell", (), ((mark, tell),))
 
 
-def _cannot_judge(pod: Pod) -> str:
+def cannot_judge(pod: Pod) -> str:
+    """Say what of a pod is beyond our scheduler, and which way leads out."""
     what = ", ".join(pod.unjudged)
     return (
         f"our scheduler cannot judge {what}: leave spec.schedulerName out and add the scheduling "
