@@ -9,6 +9,7 @@ import pytest
 from testbed.controlplane import ControlPlane
 from tests.contract.ground import Ground
 from tests.contract.kube_ground import KubeGround, install
+from tests.contract.sim_ground import SimGround
 from tests.e2e.conftest import binaries
 
 __all__ = ["binaries"]
@@ -27,8 +28,12 @@ def _kube(request: pytest.FixtureRequest) -> Ground:
     return KubeGround(request.getfixturevalue("bare_control_plane"))
 
 
-GROUNDS: dict[str, Callable[[pytest.FixtureRequest], Ground]] = {"kube": _kube}
-PARAMETERS = [pytest.param("kube", marks=pytest.mark.e2e)]
+def _sim(_: pytest.FixtureRequest) -> Ground:
+    return SimGround()
+
+
+GROUNDS: dict[str, Callable[[pytest.FixtureRequest], Ground]] = {"sim": _sim, "kube": _kube}
+PARAMETERS = ["sim", pytest.param("kube", marks=pytest.mark.e2e)]
 
 
 @pytest.fixture(params=PARAMETERS)

@@ -261,3 +261,55 @@ def test_uids_and_names_follow_from_the_seed() -> None:
 
     assert names(1) == names(1)
     assert names(1) != names(2)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": "Not_A_Name"}, "a lowercase RFC 1123 subdomain"),
+        ({"name": "x" * 300}, "must be no more than 253 bytes"),
+        ({"labels": {"a b": "c"}}, "no label key"),
+        ({"labels": {"a": "b c"}}, "a valid label must be an empty string"),
+    ],
+)
+def test_names_and_labels_must_be_well_formed(
+    world: SimWorld, change: dict[str, Any], words: str
+) -> None:
+    given = pod("p")
+    given["metadata"].update(change)
+    with pytest.raises(ApiError) as refused:
+        world.apply(given)
+    assert words in refused.value.message
+
+
+def test_containers_have_names_of_their_own(world: SimWorld) -> None:
+    with pytest.raises(ApiError, match="Duplicate value"):
+        world.apply(pod("p", containers=[{"name": "c"}, {"name": "c"}]))
+
+
+def test_a_namespace_takes_its_contents_along(world: SimWorld) -> None:
+    given = pod("p")
+    given["metadata"]["namespace"] = "team"
+    world.apply(given)
+    world.delete("Namespace", "", "team")
+    with pytest.raises(ApiError, match="because it is being terminated"):
+        world.server.create({**given, "metadata": {**given["metadata"], "name": "q"}})
+    world.run_until_idle()
+    assert world.get("Namespace", "", "team") is None
+    assert world.list("Pod") == []
+
+
+def test_an_api_client_needs_the_namespace_to_be_there(world: SimWorld) -> None:
+    given = pod("p")
+    given["metadata"]["namespace"] = "nowhere"
+    with pytest.raises(ApiError, match='namespaces "nowhere" not found'):
+        world.server.create(given)
+
+
+def test_a_node_reports_what_its_manifest_left_out(world: SimWorld) -> None:
+    given = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}
+    made = world.apply({**given, "status": {"capacity": {"cpu": "4"}}})
+    assert made["status"]["allocatable"] == {"pods": "110", "cpu": "4"}
+    assert made["metadata"]["labels"] == {"kubernetes.io/hostname": "a"}
+    world.apply({**given, "metadata": {"name": "bare"}})
+    assert "Node/bare has no status.capacity: no pod fits there" in world.server.notes

@@ -21,6 +21,7 @@ from headroom.sim.cluster import SimCluster
 from headroom.sim.controllers.budgets import Budgets
 from headroom.sim.controllers.deployments import Deployments
 from headroom.sim.controllers.garbage import GarbageCollector
+from headroom.sim.controllers.namespaces import Namespaces
 from headroom.sim.controllers.nodes import Nodes
 from headroom.sim.controllers.replicasets import ReplicaSets
 from headroom.sim.crew import Crew, OperatorFactory, mark_tasks
@@ -62,6 +63,7 @@ class SimWorld:
         self.nodes = Nodes(self.stage)
         self.controllers = (
             GarbageCollector(self.stage),
+            Namespaces(self.stage),
             Deployments(self.stage),
             ReplicaSets(self.stage),
             Budgets(self.stage),

@@ -25,8 +25,6 @@ def admit_pod(obj: Json, list_kind: ListKind, now: str) -> Json:
     """Return the pod as it would be stored, or raise what the API server would answer."""
     name = str(dig(obj, "metadata", "name"))
     spec = dict(obj.get("spec") or {})
-    if not spec.get("containers"):
-        raise invalid(kinds.POD, name, "spec.containers: Required value")
     if spec.get("nodeName") and spec.get("schedulingGates"):
         raise invalid(kinds.POD, name, "spec.nodeName: Forbidden: cannot be set until all gates go")
     for field in ("containers", "initContainers"):

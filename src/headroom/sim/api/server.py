@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headroom.core.objects import Pod
-from headroom.sim.api import admission, claimgate, kinds, patches, pods, quota, schemas
+from headroom.sim.api import admission, claimgate, kinds, patches, pods, quota, sanity, schemas
 from headroom.sim.api.decoding import pod_of
 from headroom.sim.api.kinds import KINDS, Depth, Kind
 from headroom.sim.api.store import Store
@@ -46,15 +46,18 @@ class ApiServer:
         kind = self._kind_of(given)
         obj = self._named(kind, given)
         ref = ref_of(obj)
-        if self.store.get(ref) is not None:
-            raise already_exists(kind, ref.name)
         if kind.namespaced:
             self._require_namespace(ref, kind)
+        if self.store.get(ref) is not None:
+            raise already_exists(kind, ref.name)
+        _check_sanity(kind, obj)
         if kind is kinds.POD:
             obj = claimgate.gated(obj, self.store.get, self.store.now())
             obj = admission.admit_pod(obj, self.store.list, self.store.timestamp())
             self._check_quota(obj, _readable(obj))
-        elif kind.has_status and kind not in (kinds.NODE, kinds.NAMESPACE):
+        elif kind is kinds.NODE:
+            obj = self._registered(obj)
+        elif kind.has_status and kind is not kinds.NAMESPACE:
             obj = drop(obj, "status")
         obj = schemas.checked(kind, obj)
         if kind is kinds.QUOTA and (ignored := quota.unmodelled(obj)):
@@ -88,6 +91,8 @@ class ApiServer:
         named = self._named(kind, obj)
         old = self.store.get(ref_of(named))
         if old is None:
+            if kind.namespaced and not owned:
+                self._make_namespace(ref_of(named).namespace)
             return self.create(named)
         patch = drop(named, "status") if kind.has_status else named
         new = patches.merge(drop(old, "spec") if owned and "spec" in patch else old, patch)
@@ -98,7 +103,7 @@ class ApiServer:
         old = self.get(ref)
         pods.check_preconditions(old, uid, version)
         seconds = pods.grace_of(old, grace) if ref.kind == "Pod" else 0
-        if seconds == 0 and not dig(old, "metadata", "finalizers"):
+        if seconds == 0 and not dig(old, "metadata", "finalizers") and ref.kind != "Namespace":
             self.store.remove(old)
             return
         already = dig(old, "metadata", "deletionGracePeriodSeconds")
@@ -109,7 +114,10 @@ class ApiServer:
             "deletionTimestamp": self.store.timestamp_in(seconds),
             "deletionGracePeriodSeconds": seconds,
         }
-        self.store.replace(old, {**old, "metadata": marked})
+        ending = {**old, "metadata": marked}
+        if ref.kind == "Namespace":  # Its controller removes it once it is empty.
+            ending = put(ending, "Terminating", "status", "phase")
+        self.store.replace(old, ending)
 
     def bind(self, ref: Ref, binding: Json) -> Json:
         """Put a pod on a node; checks everything but room, as the real one does."""
@@ -137,8 +145,7 @@ class ApiServer:
                 pods.check_update(old, new)
             generation = int(old["metadata"].get("generation", 1))
             new = put(schemas.checked(kind, new), generation + 1, "metadata", "generation")
-        ends = dig(new, "metadata", "deletionTimestamp") and not dig(new, "metadata", "finalizers")
-        if ends and not dig(new, "metadata", "deletionGracePeriodSeconds"):
+        if kind is not kinds.NAMESPACE and _is_over(new["metadata"]):
             self.store.remove(old)
             return new
         return self.store.replace(old, new)
@@ -177,13 +184,29 @@ class ApiServer:
     def _require_namespace(self, ref: Ref, kind: Kind) -> None:
         namespace = self.store.get(Ref("Namespace", "", ref.namespace))
         if namespace is None:
-            self.note(f"namespace {ref.namespace} was not in the files and has been made")
-            self.create(
-                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ref.namespace}}
-            )
-        elif dig(namespace, "metadata", "deletionTimestamp"):
+            raise not_found(kinds.NAMESPACE, ref.namespace)
+        if dig(namespace, "metadata", "deletionTimestamp"):
             words = f"unable to create new content in namespace {ref.namespace} because it is"
             raise forbidden(kind, ref.name, f"{words} being terminated")
+
+    def _make_namespace(self, name: str) -> None:
+        """Make a namespace that somebody's manifests take for granted, and say so."""
+        if self.store.get(Ref("Namespace", "", name)) is None:
+            self.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+            self.note(f"namespace {name} was not in the files and has been made")
+
+    def _registered(self, node: Json) -> Json:
+        """What a kubelet would report of its node: a host name, and all its capacity to give."""
+        name = ref_of(node).name
+        status = node.get("status") or {}
+        capacity = status.get("capacity") or status.get("allocatable") or {}
+        if not capacity:
+            self.note(f"Node/{name} has no status.capacity: no pod fits there")
+        capacity = {"pods": "110", **capacity} if capacity else {}
+        room = {**capacity, **(status.get("allocatable") or {})}
+        labels = {"kubernetes.io/hostname": name, **(dig(node, "metadata", "labels") or {})}
+        status = {**status, "capacity": capacity, "allocatable": room}
+        return put({**node, "status": status}, labels, "metadata", "labels")
 
     def _check_quota(self, obj: Json, pod: Pod) -> None:
         ref = ref_of(obj)
@@ -196,6 +219,18 @@ class ApiServer:
             refused = quota.refusal(ref.name, pod.requests, others, item)
             if refused is not None:
                 raise refused
+
+
+def _is_over(meta: Json) -> bool:
+    """Whether nothing keeps an object any more that was told to go."""
+    waits = meta.get("finalizers") or meta.get("deletionGracePeriodSeconds")
+    return bool(meta.get("deletionTimestamp")) and not waits
+
+
+def _check_sanity(kind: Kind, obj: Json) -> None:
+    found = [f"{problem.path}: {problem.message}" for problem in sanity.problems(obj)]
+    if found:
+        raise invalid(kind, str(dig(obj, "metadata", "name")), ", ".join(found))
 
 
 def _readable(obj: Json) -> Pod:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from headroom.errors import HeadroomError
+from headroom.sim.api import sanity
 from headroom.sim.api.kinds import KINDS, Depth
 from headroom.sim.api.values import Json
 from headroom.sim.pools import Autoscaling, Pool
 from headroom.sim.scenarios.model import Scenario, Step
-from headroom.sim.scenarios.reading import StepReader, decode_problem, pool_from, seconds
+from headroom.sim.scenarios.reading import StepReader, decode_problems, pool_from, seconds
 from headroom.sim.scenarios.schema import API_VERSION, KIND, catalogue
 from headroom.wire.schema.checking import check
 from headroom.wire.times import parse_time
@@ -64,8 +65,8 @@ def problems_of(document: Document) -> list[str]:
     if kind is None or kind.depth is Depth.REFUSED:
         words = f"{document.data['kind']} is not modelled yet: the run would mislead without it"
         return [str(document.error("kind", words))]
-    unreadable = decode_problem(document.data)
-    return [str(document.error(unreadable.path, unreadable.message))] if unreadable else []
+    found = [*sanity.problems(document.data)] or [*decode_problems(document.data)]
+    return [str(document.error(problem.path, problem.message)) for problem in found]
 
 
 def _read_all(paths: Sequence[Path]) -> tuple[list[Document], list[str]]:

@@ -6,12 +6,13 @@ one we serve, that a selector can be read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from headroom.core.holds import Problem
+from headroom.sim.api import sanity
 from headroom.sim.api.kinds import KINDS, Depth
 from headroom.sim.api.values import Json
 from headroom.sim.pools import Pool
@@ -68,16 +69,14 @@ def pool_from(given: Json) -> Pool:
     return pool if delay is None else replace(pool, boot_delay=seconds(delay))
 
 
-def decode_problem(obj: Json) -> Problem | None:
+def decode_problems(obj: Json) -> Iterator[Problem]:
     """What of a pod or node has the right type and yet makes no sense."""
     resource = find_kind(str(obj.get("apiVersion")), str(obj.get("kind")))
-    if resource not in (PODS, NODES):
-        return None
-    try:
-        thing_from(resource, obj)
-    except DecodeError as error:
-        return Problem(error.path, error.problem)
-    return None
+    if resource in (PODS, NODES):
+        try:
+            thing_from(resource, obj)
+        except DecodeError as error:
+            yield Problem(error.path, error.problem)
 
 
 class StepReader:
@@ -136,8 +135,7 @@ class StepReader:
             self._blame(f"{where}.{found.path}", found.message)
             return given
         problems = validate(given, found, catalogue())
-        unreadable = None if problems else decode_problem(given)
-        for problem in [*problems, *([unreadable] if unreadable else [])]:
+        for problem in problems or [*sanity.problems(given)] or [*decode_problems(given)]:
             self._blame(f"{where}.{problem.path}", problem.message)
         self._known_kind(f"{where}.kind", str(given.get("kind")))
         if not (given.get("metadata") or {}).get("name"):

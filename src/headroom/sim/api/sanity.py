@@ -1,0 +1,78 @@
+"""What any object must be before it is worth looking at: names, labels, a pod's containers.
+
+The same findings stop a file before a run and a write during one; the words are Kubernetes' own
+where people know them by heart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from headroom.core.holds import Problem
+from headroom.sim.api.values import Json, dig
+
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_SHORT_NAMES = ("Namespace", "Service")
+
+
+def problems(obj: Json) -> Iterator[Problem]:
+    """Everything about an object that its API server would refuse whatever its kind's schema."""
+    kind = str(obj.get("kind"))
+    name = dig(obj, "metadata", "name")
+    if name:
+        yield from _name(str(name), "metadata.name", short=kind in _SHORT_NAMES)
+    namespace = dig(obj, "metadata", "namespace")
+    if namespace:
+        yield from _name(str(namespace), "metadata.namespace", short=True)
+    yield from _labels(dig(obj, "metadata", "labels") or {}, "metadata.labels")
+    if kind == "Pod":
+        yield from _pod(obj.get("spec"), "spec")
+    elif kind in ("Deployment", "ReplicaSet"):
+        template = "spec.template"
+        labels = dig(obj, "spec", "template", "metadata", "labels") or {}
+        yield from _labels(labels, f"{template}.metadata.labels")
+        yield from _pod(dig(obj, "spec", "template", "spec"), f"{template}.spec")
+
+
+def _name(name: str, path: str, *, short: bool) -> Iterator[Problem]:
+    most, pattern = (63, _LABEL) if short else (253, _SUBDOMAIN)
+    if len(name) > most:
+        yield Problem(path, f'Invalid value: "{name}": must be no more than {most} bytes')
+    elif pattern.fullmatch(name) is None:
+        form = "label" if short else "subdomain"
+        words = f"a lowercase RFC 1123 {form} must consist of lower case alphanumeric characters"
+        yield Problem(path, f"Invalid value: \"{name}\": {words} or '-'")
+
+
+def _labels(labels: dict[str, Any], path: str) -> Iterator[Problem]:
+    for key, value in labels.items():
+        prefix, _, name = str(key).rpartition("/")
+        good = _QUALIFIED.fullmatch(name) is not None and len(name) <= 63
+        if not good or (prefix and _SUBDOMAIN.fullmatch(prefix) is None):
+            yield Problem(path, f'Invalid value: "{key}": no label key')
+        text = str(value)
+        if text and (_QUALIFIED.fullmatch(text) is None or len(text) > 63):
+            words = "a valid label must be an empty string or consist of alphanumeric characters"
+            yield Problem(path, f'Invalid value: "{value}": {words}')
+
+
+def _pod(spec: Any, path: str) -> Iterator[Problem]:
+    containers = dig(spec, "containers") or []
+    if not containers:
+        yield Problem(f"{path}.containers", "Required value")
+    seen: set[str] = set()
+    for field in ("initContainers", "containers"):
+        for index, container in enumerate(dig(spec, field) or ()):
+            where = f"{path}.{field}[{index}].name"
+            name = str(container.get("name") or "")
+            if not name:
+                yield Problem(where, "Required value")
+            elif name in seen:
+                yield Problem(where, f'Duplicate value: "{name}"')
+            else:
+                yield from _name(name, where, short=True)
+            seen.add(name)

@@ -1,0 +1,38 @@
+"""Namespaces that are to go: their contents first, then they themselves."""
+
+from __future__ import annotations
+
+from headroom.sim.api.kinds import KINDS
+from headroom.sim.api.values import Ref, dig, ref_of
+from headroom.sim.controllers.base import Controller
+from headroom.sim.stage import Stage
+
+_AGAIN = 1.0
+
+
+class Namespaces(Controller):
+    """Empties and removes namespaces that are terminating."""
+
+    name = "namespace-controller"
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
+        self.watch("Namespace")
+
+    async def sync(self, ref: Ref) -> None:
+        namespace = self.store.get(ref)
+        if namespace is None or not dig(namespace, "metadata", "deletionTimestamp"):
+            return
+        left = [
+            obj
+            for kind in sorted(KINDS)
+            if KINDS[kind].namespaced
+            for obj in self.store.list(kind, ref.name)
+        ]
+        for obj in left:
+            if not dig(obj, "metadata", "deletionTimestamp"):
+                self.server.delete(ref_of(obj))
+        if left:
+            self.enqueue(ref, after=_AGAIN)
+        else:
+            self.store.remove(namespace)
