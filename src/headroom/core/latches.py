@@ -11,6 +11,7 @@ node. Everything here is worked out from what is in the API, so a restarted oper
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from headroom.core.actions import Action, Bind, DeletePod
 from headroom.core.holds import Hold
@@ -45,8 +46,14 @@ def claims_text(claims: tuple[tuple[str, str], ...]) -> str:
 
 def claims_on(latch: Pod) -> tuple[LatchClaim, ...]:
     """Read a latch's claims; a line that is not ours is passed over."""
+    text = latch.annotations.get(CLAIMS_ANNOTATION)
+    return _claims_in(text) if text else ()
+
+
+@lru_cache(maxsize=4096)  # A latch is looked at several times in its short life.
+def _claims_in(text: str) -> tuple[LatchClaim, ...]:
     claims = []
-    for line in latch.annotations.get(CLAIMS_ANNOTATION, "").splitlines():
+    for line in text.splitlines():
         owner, _, parent = line.partition(" ")
         parts = owner.split("/")
         if len(parts) == 3:

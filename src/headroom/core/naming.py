@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 from headroom.core.holds import Hold
 
@@ -51,4 +52,9 @@ def label_value(name: str) -> str:
 def guardian_name(hold: Hold) -> str:
     """The name of the pod that keeps a hold's room; the same each time for the same object."""
     parent = hold.parent
-    return dns_label(parent.name, parent.kind, parent.uid, hold.slot)
+    return _guardian_name(parent.name, parent.kind, parent.uid, hold.slot)
+
+
+@lru_cache(maxsize=65536)  # Asked at every look at a hold; the hash alone costs more than the look.
+def _guardian_name(name: str, *about: str) -> str:
+    return dns_label(name, *about)

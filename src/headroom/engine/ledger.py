@@ -61,7 +61,7 @@ class Ledger:
         self.reserved: dict[str, Key] = {}  # by parent: an owner whose handover is about to start
         self.holds_in: dict[str, dict[str, None]] = {}  # by namespace
         self._latched: dict[Key, Keys] = {}  # owner → latches that name it
-        self._latched_holds: dict[str, Keys] = {}  # the same by parent
+        self._latched_holds: dict[str, Keys] = {}  # parent → latches made for it or its owners
         self._waiting_by: dict[tuple[str, str], Keys] = {}
 
     def see_pod(self, pod: Pod, now: datetime) -> None:
@@ -147,12 +147,8 @@ class Ledger:
 
     def latches_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Latches that keep room for this hold itself, not for an owner on its way."""
-        parent = str(hold.parent)
-        return tuple(
-            pod
-            for pod in (self.pods[key] for key in self.latches)
-            if parent in parents_on(pod) and not any(self.waits(line) for line in claims_on(pod))
-        )
+        pods = (self.pods[key] for key in self._latched_holds.get(str(hold.parent), ()))
+        return tuple(pod for pod in pods if not any(map(self.waits, claims_on(pod))))
 
     def unsettled_on(self, node: str, latches: bool = True) -> frozenset[Key]:
         """Pods of ours that are between two states on a node.
@@ -237,7 +233,8 @@ class Ledger:
             self.latches[pod.key] = None
             for line in claims_on(pod):
                 self._latched.setdefault(line.owner, {})[pod.key] = None
-                self._latched_holds.setdefault(line.parent, {})[pod.key] = None
+            for name in parents_on(pod):
+                self._latched_holds.setdefault(name, {})[pod.key] = None
         else:
             self._list_owner(pod, since)
 
@@ -261,7 +258,8 @@ class Ledger:
             del self.latches[pod.key]
             for line in claims_on(pod):
                 _drop(self._latched, line.owner, pod.key)
-                _drop(self._latched_holds, line.parent, pod.key)
+            for name in parents_on(pod):
+                _drop(self._latched_holds, name, pod.key)
         claim = claim_of(pod)
         if claim is not None:
             _drop(self._claimants, claim[0], pod.key)
