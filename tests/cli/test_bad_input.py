@@ -1,0 +1,240 @@
+"""Bad input to the command line: one clear message, the right exit code, only data on stdout."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import headroom
+
+COMMAND = Path(sys.executable).with_name("headroom")
+VERBS = [("get", "holds"), ("explain", "pod/x"), ("explain", "hold/h")]
+POINTS_NOWHERE = """\
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: x}}]
+contexts: [{name: k, context: {cluster: c, user: u}}]
+current-context: k
+"""
+
+
+def in_a_process(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the installed command as a person would."""
+    return subprocess.run(
+        [str(COMMAND), *map(str, arguments)],
+        env={**os.environ, "HEADROOM_DEBUG": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A file that cannot be run, and the words that its message must have."""
+
+    name: str
+    text: str
+    says: tuple[str, ...]
+
+
+def scenario(spec: str) -> str:
+    return (
+        "apiVersion: sim.headroom.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\n"
+        f"spec:\n  {spec}\n"
+    )
+
+
+def pod_file(field: str) -> str:
+    return f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec:\n  {field}\n"
+
+
+MISTAKES = [
+    Mistake("field", scenario("untill: 10m"), (":5: document 1: spec.untill: ", "until?")),
+    Mistake("kind", pod_file("").replace("Pod", "Pood"), (":2: document 1: kind: ", "v1/Pod?")),
+    Mistake(
+        "quantity",
+        pod_file("containers: [{name: a, resources: {requests: {cpu: lots}}}]"),
+        (":5: document 1: spec.containers[0].resources.requests.cpu: 'lots'", "500m"),
+    ),
+    Mistake("twice", pod_file("nodeName: a\n  nodeName: b"), (":6: document 1: spec.nodeName: ",)),
+    Mistake(
+        "second-scenario",
+        scenario("seed: 1") + "---\n" + scenario("seed: 2"),
+        ("document 2: kind: a second Scenario",),
+    ),
+    Mistake("no-verb", scenario("steps: [{at: 3s}]"), ("spec.steps[0]: ", "exactly one of apply")),
+    Mistake(
+        "two-verbs",
+        scenario("steps: [{at: 3s, operator: stopped, kubelet: a, state: running}]"),
+        ("spec.steps[0]: ", "exactly one of apply"),
+    ),
+    Mistake(
+        "duration",
+        scenario("until: 10 minutes\n  steps: [{at: soon, operator: stopped}]"),
+        (":5: document 1: spec.until: '10 minutes'", "spec.steps[0].at: 'soon'", "1h30m"),
+    ),
+    Mistake("not-yaml", "a: [b", ("document 1: not YAML",)),
+    Mistake("not-an-object", "- a\n", (":1: document 1: not an object",)),
+    Mistake(
+        "hold",
+        scenario("seed: 1").replace("sim.headroom", "headroom").replace("Scenario", "Hold"),
+        ("spec.seed: no such field", "spec.template", "spec.owners"),
+    ),
+]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def test_a_file_that_cannot_be_run_is_blamed_by_file_document_and_path(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, mistake: Mistake
+) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_text(mistake.text)
+    done = headroom(capsys, "simulate", str(file), "-o", "json")
+    assert (done.code, done.out) == (2, "")
+    assert str(file) in done.err
+    assert all(words in done.err for words in mistake.says), done.err
+    assert "nothing was run" in done.err
+
+
+def test_every_mistake_of_all_files_is_told_at_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
+    first.write_text(pod_file("nodName: a"))
+    second.write_text(scenario("sed: 1"))
+    done = headroom(capsys, "simulate", str(first), str(second), str(tmp_path / "third.yaml"))
+    assert done.code == 2
+    assert "first.yaml:5: document 1: spec.nodName: no such field" in done.err
+    assert "second.yaml:5: document 1: spec.sed: no such field" in done.err
+    assert "third.yaml: cannot be read: No such file or directory" in done.err
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (("--until", "banana"), "--until: 'banana' is no duration"),
+        (("--until", "5m", "--start", "noon"), "--start: 'noon' is no time"),
+        (("--seed", "x"), "--seed"),
+        (("--dialect", "klingon"), "--dialect klingon: there is no such dialect"),
+        (("-o", "xml"), "'xml'"),
+    ],
+)
+def test_a_flag_that_makes_no_sense_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, flags: tuple[str, ...], says: str
+) -> None:
+    file = tmp_path / "good.yaml"
+    file.write_text(scenario("seed: 1"))
+    done = headroom(capsys, "simulate", str(file), *flags)
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("run", "--http", "nonsense"), "--http: 'nonsense' is not HOST:PORT"),
+        (("run", "--http", "localhost:99999"), "is not HOST:PORT"),
+        (("run", "--dialect", "klingon"), "--dialect klingon: there is no such dialect"),
+        (("frobnicate",), "No such command 'frobnicate'"),
+        (("get", "unicorns"), "'unicorns' is not one of"),
+        (("explain", "node/a"), "'node/a' is neither pod/NAME nor hold/NAME"),
+    ],
+)
+def test_a_command_that_cannot_be_understood_is_misuse(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], says: str
+) -> None:
+    done = headroom(capsys, *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+
+
+KUBECONFIGS = {
+    "malformed": ("clusters: [", "not valid YAML, line 1"),
+    "misshapen": ("clusters: {a: b}", "Expected `array`, got `object` - at `$.clusters`"),
+    "empty": ("", "no current-context is set"),
+    "no-cluster": (
+        POINTS_NOWHERE.replace("cluster: c,", "cluster: other,"),
+        "'other'",
+    ),
+    "bad-ca": (
+        POINTS_NOWHERE.replace('127.0.0.1:1"', '127.0.0.1:1", certificate-authority-data: "%%"'),
+        "certificate-authority-data",
+    ),
+    "missing-ca": (
+        POINTS_NOWHERE.replace('127.0.0.1:1"', '127.0.0.1:1", certificate-authority: nope.pem'),
+        "nope.pem",
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS[:2], ids=lambda verb: verb[0])
+@pytest.mark.parametrize("name", KUBECONFIGS)
+def test_a_kubeconfig_that_cannot_be_used_is_blamed_by_file_and_place(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, verb: tuple[str, ...]
+) -> None:
+    text, says = KUBECONFIGS[name]
+    file = tmp_path / "kubeconfig"
+    file.write_text(text)
+    done = headroom(capsys, *verb, "--kubeconfig", str(file))
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+    assert str(tmp_path) in done.err
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_a_kubeconfig_that_points_nowhere_is_told_with_address_and_context(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, verb: tuple[str, ...]
+) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_text(POINTS_NOWHERE)
+    done = headroom(capsys, *verb, "--kubeconfig", str(file))
+    assert (done.code, done.out) == (3, "")
+    assert "https://127.0.0.1:1 (context k of " in done.err
+    assert "Connection refused" in done.err
+    assert "is the cluster up" in done.err
+
+
+def test_a_context_that_is_not_there_is_told_with_those_that_are(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_text(POINTS_NOWHERE)
+    done = headroom(capsys, "get", "holds", "--kubeconfig", str(file), "--context", "nope")
+    assert done.code == 2
+    assert "no context named 'nope'" in done.err
+    assert "there: k" in done.err
+
+
+def test_the_command_itself_keeps_streams_and_codes_apart(tmp_path: Path) -> None:
+    """The same as above once for each exit code, through the installed command."""
+    config = tmp_path / "kubeconfig"
+    config.write_text(POINTS_NOWHERE)
+    wish = tmp_path / "wish.yaml"
+    wish.write_text(
+        scenario(
+            "pools: [{name: a, count: 1}]\n  steps: [{at: 1s, expect: {kind: Pod, name: x}},"
+            " {at: 2s, expect: {kind: Node, count: 2, where: {spec.unschedulable: true}}}]"
+        )
+    )
+    failed = in_a_process("simulate", wish, "-o", "json")
+    assert failed.returncode == 1
+    assert json.loads(failed.stdout)["kind"] == "Result"
+    assert "expected at least 1 Pod x, found 0" in failed.stderr
+    assert "expected 2 Node where spec.unschedulable=True, found 0; there were a-0" in failed.stderr
+    missing = in_a_process("run", "--kubeconfig", tmp_path / "missing")
+    nowhere = in_a_process("run", "--kubeconfig", config)
+    assert (missing.returncode, nowhere.returncode) == (2, 3)
+    assert f"kubeconfig {tmp_path / 'missing'}: no such file" in missing.stderr
+    assert "cannot connect: Connection refused" in nowhere.stderr
+    for done in (failed, missing, nowhere):
+        assert "Traceback" not in done.stderr
+    assert (missing.stdout, nowhere.stdout) == ("", "")
