@@ -238,3 +238,109 @@ def test_the_command_itself_keeps_streams_and_codes_apart(tmp_path: Path) -> Non
     for done in (failed, missing, nowhere):
         assert "Traceback" not in done.stderr
     assert (missing.stdout, nowhere.stdout) == ("", "")
+
+
+MUDDLE = """
+apiVersion: sim.headroom.dev/v1alpha1
+kind: Scenario
+metadata: {name: muddle}
+spec: {until: 30s, pools: [{name: a, count: 1, cpu: "8"}]}
+"""
+TIGHT = """
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: tight, namespace: tight}
+spec: {hard: {requests.cpu: 500m}}
+"""
+WEB = "[{labelSelector: {matchLabels: {app: web}}}]"
+GATED = "schedulingGates: [{name: headroom.dev/claim}]"
+OURS = "schedulerName: headroom-scheduler"
+FORGED = "{headroom.dev/claimed: Hold/default/good}"
+
+
+def hold_text(name: str, cpu: str = "1", owners: str = WEB, more: str = "") -> str:
+    where, _, short = name.rpartition("/")
+    return (
+        "apiVersion: headroom.dev/v1alpha1\nkind: Hold\n"
+        f"metadata: {{name: {short}, namespace: {where or 'default'}}}\n"
+        f"spec:\n  owners: {owners}\n  template: {{spec: {{containers: [{{name: main, "
+        f'resources: {{requests: {{cpu: "{cpu}"}}}}}}]{more}}}}}\n'
+    )
+
+
+def pod_text(name: str, cpu: str, spec: str = "", annotations: str = "{}") -> str:
+    where, _, short = name.rpartition("/")
+    return (
+        f"apiVersion: v1\nkind: Pod\nmetadata: {{name: {short}, namespace: {where or 'default'}, "
+        f"labels: {{app: api}}, annotations: {annotations}}}\n"
+        f'spec:\n  containers: [{{name: main, resources: {{requests: {{cpu: "{cpu}"}}}}}}]\n'
+        f"  {spec}\n"
+    )
+
+
+@pytest.fixture(scope="module")
+def muddle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The result of a simulation in which nearly everybody made a mistake."""
+    folder = tmp_path_factory.mktemp("muddle")
+    both = "{key: a, operator: Exists}, {key: a, operator: DoesNotExist}"
+    never = f"[{{labelSelector: {{matchExpressions: [{both}]}}}}]"
+    volume = f"{OURS}\n  volumes: [{{name: data, persistentVolumeClaim: {{claimName: disk}}}}]"
+    device = f"{OURS}\n  resourceClaims: [{{name: gpu, resourceClaimName: gpu-1}}]"
+    documents = [
+        MUDDLE,
+        TIGHT,
+        hold_text("good"),
+        hold_text("huge", cpu="99"),
+        hold_text("nowhere", more=", nodeName: zurich"),
+        hold_text("never", owners=never),
+        hold_text("foreign", owners="[{object: {name: x, namespace: elsewhere}}]"),
+        hold_text("tight/refused"),
+        hold_text("late") + '  expires: "2020-01-01T00:00:00Z"\n',
+        pod_text("liar", "100m", annotations=FORGED),
+        pod_text("stray", "100m", GATED),
+        pod_text("volume", "100m", volume),
+        pod_text("device", "100m", device),
+        pod_text("big", "50", OURS),
+        pod_text("patient", "100m", GATED, "{headroom.dev/wait: 'true'}"),
+        pod_text("elsewhere/thief", "100m", GATED).replace("app: api", "app: web"),
+    ]
+    (folder / "muddle.yaml").write_text("---\n".join(documents))
+    done = in_a_process("simulate", folder / "muddle.yaml", "-o", "json")
+    assert done.returncode == 0, done.stderr
+    (folder / "result.json").write_text(done.stdout)
+    return folder / "result.json"
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("hold/good", "is held on a-0"),
+        ("hold/huge", "0/1 nodes are available: 1 Insufficient cpu"),
+        ("hold/nowhere", "its template is for node zurich, which is missing"),
+        ("hold/never", "spec.owners[0].labelSelector: can never match: label a would have to be"),
+        ("hold/foreign", "unless the operator runs with --allow-cross-namespace-owners"),
+        ("tight/hold/refused", "exceeded quota: tight, requested: requests.cpu=1"),
+        ("hold/late", "is Failed: expired at 2020-01-01"),
+        ("pod/liar", "its claim on Hold/default/good does not stand, since the pod's labels"),
+        ("pod/stray", "is Running on a-0, without a hold"),
+        ("pod/volume", "cannot judge volume data (claim disk): leave spec.schedulerName out"),
+        ("pod/device", "cannot judge device claim gpu: leave spec.schedulerName out"),
+        ("pod/big", "no hold is for it and no node has the room"),
+        ("pod/patient", "waits for a hold, as it asks to (headroom.dev/wait)"),
+        ("elsewhere/pod/thief", "is Running on a-0, without a hold"),
+    ],
+)
+def test_explain_says_the_true_reason_from_a_simulation(
+    capsys: pytest.CaptureFixture[str], muddle: Path, what: str, says: str
+) -> None:
+    *namespace, kind, name = what.split("/")
+    where = ("-n", namespace[0]) if namespace else ()
+    done = headroom(capsys, "explain", f"{kind}/{name}", *where, "--from", str(muddle))
+    assert done.code == 0, done.err
+    assert says in done.out.splitlines()[0]
+
+
+def test_a_forged_claim_is_not_listed_among_claims(
+    capsys: pytest.CaptureFixture[str], muddle: Path
+) -> None:
+    assert "liar" not in headroom(capsys, "get", "claims", "--from", str(muddle)).out
