@@ -47,7 +47,7 @@ def through_gate(claims: Seq[Claim], latches: str) -> Sequence:
     """
     node = claims[0][1].node
     latched = [
-        _latch(latches, offer.hold.parent, node, offer.kept, (pod.uid,))
+        _latch(latches, offer.hold.parent, node, offer.kept, (pod.uid,), (_line(pod, offer),))
         for pod, offer in claims
         if offer.kept
     ]
@@ -115,17 +115,22 @@ def put_back(hold: Hold, node: str, size: Resources, guardian: Pod | None = None
     return Sequence("hold", (hold_subject(hold.parent),), (*remove, (keep,)))
 
 
-def resize(hold: Hold, node: str, guardian: Pod | None, size: Resources, latches: str) -> Sequence:
-    """Replace a guardian by one of another size on the same node, never leaving the room bare."""
-    now = guardian.requests if guardian else EMPTY
-    latch = _latch(latches, hold.parent, node, size.largest(now), (hold.parent.uid, repr(size)))
-    remove = ((DeletePod(guardian.key, guardian.uid),),) if guardian else ()
-    keep = CreateGuardian(guardian_name(hold), hold, size, node=node, bound=True)
-    return Sequence(
-        "resize",
-        (hold_subject(hold.parent), node_subject(node), pod_subject(latch.key)),
-        ((latch,), (Nominate(latch.key, "", node),), *remove, (keep,)),
-    )
+def shrink(hold: Hold, guardian: Pod, size: Resources, latches: str) -> Sequence:
+    """Replace a guardian by a smaller one on the same node, never leaving the room bare."""
+    begun = grow(hold, guardian.node, guardian.requests, latches)
+    ended = put_back(hold, guardian.node, size, guardian)
+    return Sequence("resize", begun.subjects, begun.steps + ended.steps)
+
+
+def grow(hold: Hold, node: str, size: Resources, latches: str) -> Sequence:
+    """Stand a latch where a hold is to have more room than its guardian keeps.
+
+    The room is free as far as we see, but cycles of kube-scheduler that began before may still take
+    it: the guardian follows when the latch has stood for a while and its room is still there.
+    """
+    latch = _latch(latches, hold.parent, node, size, (hold.parent.uid, repr(size)))
+    subjects = (hold_subject(hold.parent), node_subject(node), pod_subject(latch.key))
+    return Sequence("resize", subjects, ((latch,), (Nominate(latch.key, "", node),)))
 
 
 def _claims_latch(claims: Seq[Claim], latches: str) -> CreateLatch:
@@ -140,8 +145,12 @@ def _claims_latch(claims: Seq[Claim], latches: str) -> CreateLatch:
         claims[0][1].node,
         before.largest(after),
         (pod.uid for pod, _ in claims),
-        tuple((f"{pod.key}/{pod.uid}", str(offer.hold.parent)) for pod, offer in claims),
+        tuple(_line(pod, offer) for pod, offer in claims),
     )
+
+
+def _line(pod: Pod, offer: Offer) -> tuple[str, str]:
+    return f"{pod.key}/{pod.uid}", str(offer.hold.parent)
 
 
 def _latch(

@@ -17,7 +17,7 @@ from datetime import datetime
 
 from headroom.core.actions import CreateGuardian, DeletePod
 from headroom.core.claims import expiry, owner_uses, used_by
-from headroom.core.handover import put_back, resize
+from headroom.core.handover import grow, put_back, shrink
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Pod
@@ -33,7 +33,8 @@ class HoldView:
 
     `trouble` is why the last try to make a guardian failed, `not_before` when the next may come;
     `node` is where its guardian was last seen; `promised` whether an owner is on its way into it;
-    `latched` is what a latch of its own keeps there; `grows` whether a larger guardian would fit.
+    `latched` is what a latch of its own keeps there, nothing yet while it is too young to trust;
+    `grows` whether a larger guardian would fit.
     """
 
     hold: Hold
@@ -118,10 +119,13 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
 
 def _resized(view: HoldView, guardian: Pod, size: Resources, policy: Policy) -> Sequence | None:
     """Begin anew, go on under a latch that stands already, or wait until one too small is gone."""
-    if view.latched is None:
-        return resize(view.hold, guardian.node, guardian, size, policy.namespace)
-    covered = size.largest(guardian.requests).fits_in(view.latched)
-    return put_back(view.hold, guardian.node, size, guardian) if covered else None
+    whole = size.largest(guardian.requests)
+    if view.latched is not None:
+        covered = whole.fits_in(view.latched)
+        return put_back(view.hold, guardian.node, size, guardian) if covered else None
+    if size.fits_in(guardian.requests):
+        return shrink(view.hold, guardian, size, policy.namespace)
+    return grow(view.hold, guardian.node, whole, policy.namespace)
 
 
 def _make(
@@ -135,7 +139,8 @@ def _make(
     if view.node and view.latched is not None and size.fits_in(view.latched):
         return Life(status, put_back(hold, view.node, size))
     if status.owners and view.node and view.grows:
-        return Life(status, resize(hold, view.node, None, size, policy.namespace))
+        begin = grow(hold, view.node, size, policy.namespace)
+        return Life(status, begin if view.latched is None else None)
     pin = view.node if status.owners else hold.template.node
     create = CreateGuardian(guardian_name(hold), hold, size, node=pin)
     return Life(status, Sequence("hold", (hold_subject(hold.parent),), ((create,),)))

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from headroom.core import life
 from headroom.core.claims import expiry
 from headroom.core.holds import Hold, HoldStatus
+from headroom.core.latches import claims_on
 from headroom.core.objects import ANYWHERE, Pod
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.core.resources import EMPTY, Resources
@@ -44,7 +45,7 @@ class Keeper:
     def look(self, hold: Hold, now: datetime) -> Iterator[Sequence]:
         """What this hold needs now."""
         ledger, parent = self._ledger, str(hold.parent)
-        view = self._view(self._publisher.current(hold, now))
+        view = self._view(self._publisher.current(hold, now), now)
         decision = life.decide(view, now, ledger.policy)
         if view.grows:
             ledger.short.pop(parent, None)
@@ -61,7 +62,7 @@ class Keeper:
         if sequence is not None:
             yield sequence
 
-    def _view(self, hold: Hold) -> life.HoldView:
+    def _view(self, hold: Hold, now: datetime) -> life.HoldView:
         ledger, parent = self._ledger, str(hold.parent)
         guardians = ledger.guardians_of(hold)
         node = ledger.last_node.get(parent, "") or hold.status.node
@@ -71,18 +72,30 @@ class Keeper:
             claimants=ledger.claimants_of(hold),
             node=node,
             promised=ledger.promised(hold),
-            latched=self._latched(hold, node),
+            latched=self._latched(hold, node, now),
             grows=hold.allocate_once or self._could_hold_all(hold, node, guardians),
             trouble=self._trouble.get(hold.parent.uid, ""),
             not_before=ledger.agenda.not_before(hold_subject(hold.parent)),
         )
 
-    def _latched(self, hold: Hold, node: str) -> Resources | None:
-        """What a latch keeps for this hold on its node; nothing of it while the latch is moving."""
+    def _latched(self, hold: Hold, node: str, now: datetime) -> Resources | None:
+        """What a latch keeps for this hold on its node.
+
+        Nothing of it while the latch is moving, or is too young to keep free room: the latch of a
+        handover took the room over from a guardian, any other must have stood for a while.
+        """
         ledger = self._ledger
         for latch in ledger.latches_of(hold):
-            if latch.nominated == node and node in ledger.nodes:
-                return EMPTY if ledger.agenda.busy(pod_subject(latch.key)) else latch.requests
+            if latch.nominated != node or node not in ledger.nodes:
+                continue
+            if ledger.agenda.busy(pod_subject(latch.key)):
+                return EMPTY
+            firm = ledger.firm_at(latch)
+            if not claims_on(latch) and (firm is None or now < firm):
+                if firm is not None:
+                    ledger.agenda.later(hold_subject(hold.parent), firm)
+                return EMPTY
+            return latch.requests
         return None
 
     def _could_hold_all(self, hold: Hold, node: str, guardians: tuple[Pod, ...]) -> bool:

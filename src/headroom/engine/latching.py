@@ -19,30 +19,30 @@ from headroom.engine.ledger import Ledger
 
 
 class Latcher:
-    """Remembers since when each latch has stood, and since when it has been done with."""
+    """Remembers since when each latch has been done with."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._nominated_at: dict[str, datetime] = {}
         self._settled_at: dict[str, datetime] = {}
 
     def forget(self, uid: str) -> None:
-        self._nominated_at.pop(uid, None)
         self._settled_at.pop(uid, None)
 
     def look(self, latch: Pod, now: datetime) -> Iterator[Sequence]:
         """Finish what this latch stands for, or take it away when its time has come."""
-        agenda, policy = self._ledger.agenda, self._ledger.policy
+        agenda = self._ledger.agenda
         if not latch.nominated:
             yield remove(latch)  # Made, but never put to use: whoever made it starts anew.
             return
-        since = self._nominated_at.setdefault(latch.uid, now)
-        waiting = [claim for claim in claims_on(latch) if self._ledger.waits(claim)]
+        firm_at = self._ledger.firm_at(latch)
+        if firm_at is None:
+            return  # The watch is about to show it, and brings us back.
+        claims = claims_on(latch)
+        waiting = [claim for claim in claims if self._ledger.waits(claim)]
         if any(agenda.busy(pod_subject(claim.owner)) for claim in waiting):
             return  # Their sequence touches us when it ends.
-        stood_until = since + policy.free_room_wait
-        if waiting and now < stood_until:
-            agenda.later(pod_subject(latch.key), stood_until)
+        if (waiting or not claims) and now < firm_at:
+            agenda.later(pod_subject(latch.key), firm_at)
             return
         for claim in waiting:
             sequence = finish(latch, self._open(latch, claim))

@@ -51,6 +51,7 @@ class Ledger:
         self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
         self.stuck: Keys = {}  # owners of ours that found no free room
         self.short: dict[str, None] = {}  # parents of holds that could not grow back
+        self.stood: dict[str, datetime] = {}  # by uid: since when a latch is seen to stand
         self.last_node: dict[str, str] = {}  # by parent: where its guardian was last seen
         self.open = Shelves(policy.across_namespaces)
         self.coming = Shelves(policy.across_namespaces)
@@ -66,6 +67,8 @@ class Ledger:
 
     def see_pod(self, pod: Pod, now: datetime) -> None:
         """Take a pod as it now is, with what we know beyond what is seen."""
+        if pod.nominated and pod.labels.get(ROLE_LABEL) == ROLE_LATCH:
+            self.stood.setdefault(pod.uid, now)
         known = self.assumptions.over(pod, now)
         if known is None:
             return
@@ -87,6 +90,7 @@ class Ledger:
         """Take note that a pod is gone, unless its name has a new bearer already."""
         old = self.pods.get(key)
         self.assumptions.forget(uid)
+        self.stood.pop(uid, None)
         if old is None or (uid and old.uid != uid):
             return
         self._unlist(old)
@@ -149,6 +153,14 @@ class Ledger:
         """Latches that keep room for this hold itself, not for an owner on its way."""
         pods = (self.pods[key] for key in self._latched_holds.get(str(hold.parent), ()))
         return tuple(pod for pod in pods if not any(map(self.waits, claims_on(pod))))
+
+    def firm_at(self, latch: Pod) -> datetime | None:
+        """When a latch may be trusted to keep free room; None while the watch has not shown it.
+
+        Pods come in one ordered stream: with the latch's nomination we have seen every bind before.
+        """
+        stood = self.stood.get(latch.uid)
+        return stood + self.policy.free_room_wait if stood is not None else None
 
     def unsettled_on(self, node: str, latches: bool = True) -> frozenset[Key]:
         """Pods of ours that are between two states on a node.
