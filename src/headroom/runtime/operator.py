@@ -1,29 +1,24 @@
 """The driver: feeds events to the engine, performs its plans, brings the outcomes back.
 
 All I/O goes through the ports, all time through the loop and the clock, so the same driver runs
-against a real cluster and inside a simulation. It decides nothing. Handovers have a lane of their
-own; statuses and events give way to them, because somebody waits for a handover.
+against a real cluster and inside a simulation. It decides nothing; `lanes` says whose turn it is.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from headroom.core.actions import Action, Outcome, Tell
+from headroom.core.actions import Action, Outcome
 from headroom.core.plan import Plan, Sequence
 from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster, Event, Lease, Synced
+from headroom.runtime.lanes import Lanes
 from headroom.runtime.reporting import Reporter, Silent
 
-SLOW_WORK = frozenset({"status", "tell"})
-FAST_SLOTS = 48
-SLOW_SLOTS = 4
 MOST_TELLS_WAITING = 20_000
-CALM_WAIT_S = 0.5
 STOP_WAIT_S = 5.0
 
 
@@ -38,18 +33,14 @@ class Operator:
     reporter: Reporter = field(default_factory=Silent)
     _events: deque[Event] = field(default_factory=deque)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
-    _calm: asyncio.Event = field(default_factory=asyncio.Event)
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    _fast: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(FAST_SLOTS))
-    _slow: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(SLOW_SLOTS))
-    _fast_running: int = 0
+    _lanes: Lanes = field(default_factory=Lanes)
     _tells_waiting: int = 0
     _leading: bool = False
 
     async def run(self) -> None:
         """Watch at once, act only while leading, and stop cleanly."""
-        self._calm.set()
         pump = asyncio.create_task(self._pump())
         drive = asyncio.create_task(self._drive())
         lead = asyncio.create_task(self._lead())
@@ -139,13 +130,11 @@ class Operator:
             return
 
     def _start(self, sequence: Sequence) -> None:
-        slow = sequence.work in SLOW_WORK
-        if slow and isinstance(sequence.steps[0][-1], Tell):
+        if sequence.work == "tell":
             if self._tells_waiting >= MOST_TELLS_WAITING:
                 return  # People have long had enough to read.
             self._tells_waiting += 1
-        run = self._run_slow(sequence) if slow else self._run_fast(sequence)
-        task = asyncio.create_task(run)
+        task = asyncio.create_task(self._run(sequence))
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
@@ -155,23 +144,10 @@ class Operator:
             self.reporter.bug(task.exception())
             self._stop.set()
 
-    async def _run_fast(self, sequence: Sequence) -> None:
-        self._fast_running += 1
-        self._calm.clear()
-        try:
-            async with self._fast:
-                await self._perform(sequence)
-        finally:
-            self._fast_running -= 1
-            if not self._fast_running:
-                self._calm.set()
-
-    async def _run_slow(self, sequence: Sequence) -> None:
-        async with self._slow:
-            with contextlib.suppress(TimeoutError):  # Then it has given way long enough.
-                await asyncio.wait_for(self._calm.wait(), timeout=CALM_WAIT_S)
+    async def _run(self, sequence: Sequence) -> None:
+        async with self._lanes.lane(sequence.work):
             await self._perform(sequence)
-        if isinstance(sequence.steps[0][-1], Tell):
+        if sequence.work == "tell":
             self._tells_waiting -= 1
 
     async def _perform(self, sequence: Sequence) -> None:
