@@ -158,7 +158,7 @@ def test_grace_zero_ends_a_bound_pod_at_once(world: SimWorld) -> None:
 
 def test_deleting_names_the_very_object(world: SimWorld) -> None:
     world.apply(pod("p"))
-    with pytest.raises(ApiError, match="UID in precondition"):
+    with pytest.raises(ApiError, match="does not match the UID in record"):
         world.server.delete(POD, uid="another")
 
 
@@ -267,8 +267,8 @@ def test_uids_and_names_follow_from_the_seed() -> None:
     ("change", "words"),
     [
         ({"name": "Not_A_Name"}, "a lowercase RFC 1123 subdomain"),
-        ({"name": "x" * 300}, "must be no more than 253 bytes"),
-        ({"labels": {"a b": "c"}}, "no label key"),
+        ({"name": "x" * 300}, "must be no more than 253 characters"),
+        ({"labels": {"a b": "c"}}, "name part must consist of"),
         ({"labels": {"a": "b c"}}, "a valid label must be an empty string"),
     ],
 )

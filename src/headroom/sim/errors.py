@@ -17,11 +17,12 @@ class SimulationError(HeadroomError):
 class ApiError(Exception):
     """The API server said no."""
 
-    def __init__(self, code: int, reason: str, message: str) -> None:
+    def __init__(self, code: int, reason: str, message: str, field: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.reason = reason
         self.message = message
+        self.field = field  # the path that a validation error blames
 
 
 def not_found(kind: Kind, name: str) -> ApiError:
@@ -32,13 +33,14 @@ def already_exists(kind: Kind, name: str) -> ApiError:
     return ApiError(409, "AlreadyExists", f'{kind.resource} "{name}" already exists')
 
 
-def conflict(kind: Kind, name: str, why: str) -> ApiError:
-    message = f'Operation cannot be fulfilled on {kind.resource} "{name}": {why}'
+def conflict(resource: object, name: str, why: str) -> ApiError:
+    message = f'Operation cannot be fulfilled on {resource} "{name}": {why}'
     return ApiError(409, "Conflict", message)
 
 
 def invalid(kind: Kind, name: str, why: str) -> ApiError:
-    return ApiError(422, "Invalid", f'{kind.title} "{name}" is invalid: {why}')
+    message = f'{kind.title} "{name}" is invalid: {why}'
+    return ApiError(422, "Invalid", message, why.partition(":")[0])
 
 
 def forbidden(kind: Kind, name: str, why: str) -> ApiError:

@@ -42,7 +42,7 @@ def outcome_of(write: Write, error: ApiError) -> Outcome:
             return Taken(error.message)
         case 409:
             return Stale(error.message)
-        case 422 if write.guarded and write.content_type == JSON_PATCH:
+        case 422 if write.guarded and _is_another_object(write, error):
             return Stale(error.message)
         case 403:
             return Denied(error.message)
@@ -50,6 +50,12 @@ def outcome_of(write: Write, error: ApiError) -> Outcome:
             return Unavailable(error.message)
         case _:
             return Invalid(error.message)
+
+
+def _is_another_object(write: Write, error: ApiError) -> bool:
+    """A failed JSON patch test blames no field; a wrong uid blames that."""
+    patched = write.content_type == JSON_PATCH and not error.field
+    return patched or error.field == "metadata.uid"
 
 
 def _send(server: ApiServer, write: Write) -> str:

@@ -26,7 +26,8 @@ def admit_pod(obj: Json, list_kind: ListKind, now: str) -> Json:
     name = str(dig(obj, "metadata", "name"))
     spec = dict(obj.get("spec") or {})
     if spec.get("nodeName") and spec.get("schedulingGates"):
-        raise invalid(kinds.POD, name, "spec.nodeName: Forbidden: cannot be set until all gates go")
+        words = "cannot be set until all schedulingGates have been cleared"
+        raise invalid(kinds.POD, name, f"spec.nodeName: Forbidden: {words}")
     for field in ("containers", "initContainers"):
         if spec.get(field):
             spec[field] = [_container(container) for container in spec[field]]

@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.sim.api import kinds
+from headroom.sim.api.preconditions import check_version
 from headroom.sim.api.values import Json, dig, drop, put, uid_of, with_condition
 from headroom.sim.errors import ApiError, conflict, invalid
 
 FINISHED = ("Succeeded", "Failed")
+_BINDING = "pods/binding"
 _IMMUTABLE = (
     "spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"
     "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions"
@@ -28,15 +30,21 @@ def check_update(old: Json, new: Json) -> None:
         return
     name = str(dig(old, "metadata", "name"))
     gates_before, gates_after = _gates(before), _gates(after)
-    if not set(gates_after) <= set(gates_before):
-        added = sorted(set(gates_after) - set(gates_before))[0]
-        words = "only deletion is allowed, but found new scheduling gate"
-        raise invalid(kinds.POD, name, f"spec.schedulingGates: Forbidden: {words} '{added}'")
-    kept = after.get("tolerations") or []
-    if any(toleration not in kept for toleration in before.get("tolerations") or ()):
-        raise invalid(kinds.POD, name, _IMMUTABLE)
+    for index, gate in enumerate(gates_after):
+        if gate not in gates_before:
+            where = f"spec.schedulingGates[{index}].name"
+            words = f"only deletion is allowed, but found new scheduling gate '{gate}'"
+            raise invalid(kinds.POD, name, f"{where}: Forbidden: {words}")
+    kept = [_without_seconds(each) for each in after.get("tolerations") or ()]
+    if any(_without_seconds(each) not in kept for each in before.get("tolerations") or ()):
+        words = "existing toleration can not be modified except its tolerationSeconds"
+        raise invalid(kinds.POD, name, f"spec.tolerations: Forbidden: {words}")
     if _frozen(before, bool(gates_before)) != _frozen(after, bool(gates_before)):
         raise invalid(kinds.POD, name, _IMMUTABLE)
+
+
+def _without_seconds(toleration: Json) -> Json:
+    return drop(toleration, "tolerationSeconds")
 
 
 def _gates(spec: Json) -> list[str]:
@@ -70,40 +78,19 @@ def bound(old: Json, binding: Json, now: str) -> Json:
 
 def _check_binding(old: Json, binding: Json, name: str, node: str) -> None:
     if not node:
-        raise invalid(kinds.POD, name, "target.name: Required value")
-    check_preconditions(
-        old,
-        dig(binding, "metadata", "uid") or "",
-        dig(binding, "metadata", "resourceVersion") or "",
-    )
-    if dig(old, "metadata", "deletionTimestamp"):
-        raise conflict(
-            kinds.POD, name, f"pod {name} is being deleted, cannot be assigned to a host"
-        )
-    if dig(old, "spec", "nodeName"):
-        already = dig(old, "spec", "nodeName")
-        raise conflict(kinds.POD, name, f'pod {name} is already assigned to node "{already}"')
-    if dig(old, "spec", "schedulingGates"):
-        raise conflict(kinds.POD, name, f"pod {name} has non-empty .spec.schedulingGates")
-
-
-def check_preconditions(old: Json, uid: str, version: str) -> None:
-    """Refuse when the stored object is not the one that was meant."""
-    kind = kinds.KINDS[str(old["kind"])]
-    name = str(dig(old, "metadata", "name"))
+        raise ApiError(500, "InternalError", "target.name: Required value")
+    uid = str(dig(binding, "metadata", "uid") or "")
     if uid and uid != uid_of(old):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {uid_of(old)}"
-        raise conflict(kind, name, why)
-    stored = str(dig(old, "metadata", "resourceVersion"))
-    if version and version != stored:
-        raise stale(old)
-
-
-def stale(old: Json) -> ApiError:
-    """Make the answer to a write that was based on an older version."""
-    words = "the object has been modified; please apply your changes to the latest version"
-    kind = kinds.KINDS[str(old["kind"])]
-    return conflict(kind, str(dig(old, "metadata", "name")), f"{words} and try again")
+        raise conflict("pods", name, why)
+    check_version(old, dig(binding, "metadata", "resourceVersion"))
+    if dig(old, "metadata", "deletionTimestamp"):
+        raise conflict(_BINDING, name, f"pod {name} is being deleted, cannot be assigned to a host")
+    if dig(old, "spec", "nodeName"):
+        already = dig(old, "spec", "nodeName")
+        raise conflict(_BINDING, name, f'pod {name} is already assigned to node "{already}"')
+    if dig(old, "spec", "schedulingGates"):
+        raise conflict(_BINDING, name, f"pod {name} has non-empty .spec.schedulingGates")
 
 
 def grace_of(pod: Json, asked: int | None) -> int:

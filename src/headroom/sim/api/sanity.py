@@ -11,11 +11,30 @@ from collections.abc import Iterator
 from typing import Any
 
 from headroom.core.holds import Problem
+from headroom.core.quantity import QuantityError, parse_quantity
 from headroom.sim.api.values import Json, dig
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_ENDS = "and must start and end with an alphanumeric character (e.g."
+_REGEX = "regex used for validation is"
+_SUBDOMAIN_WORDS = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' "
+    f"or '.', {_ENDS} 'example.com', {_REGEX} '{_SUBDOMAIN.pattern}')"
+)
+_LABEL_WORDS = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+    f"{_ENDS} 'my-name',  or '123-abc', {_REGEX} '{_LABEL.pattern}')"
+)
+_KEY_WORDS = (
+    "name part must consist of alphanumeric characters, '-', '_' or '.', "
+    f"{_ENDS} 'MyName',  or 'my.name',  or '123-abc', {_REGEX} '{_QUALIFIED.pattern}')"
+)
+_VALUE_WORDS = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+    f"{_ENDS} 'MyValue',  or 'my_value',  or '12345', {_REGEX} '({_QUALIFIED.pattern})?')"
+)
 _SHORT_NAMES = ("Namespace", "Service")
 
 
@@ -41,11 +60,11 @@ def problems(obj: Json) -> Iterator[Problem]:
 def _name(name: str, path: str, *, short: bool) -> Iterator[Problem]:
     most, pattern = (63, _LABEL) if short else (253, _SUBDOMAIN)
     if len(name) > most:
-        yield Problem(path, f'Invalid value: "{name}": must be no more than {most} bytes')
+        unit = "bytes" if short else "characters"
+        yield Problem(path, f'Invalid value: "{name}": must be no more than {most} {unit}')
     elif pattern.fullmatch(name) is None:
-        form = "label" if short else "subdomain"
-        words = f"a lowercase RFC 1123 {form} must consist of lower case alphanumeric characters"
-        yield Problem(path, f"Invalid value: \"{name}\": {words} or '-'")
+        words = _LABEL_WORDS if short else _SUBDOMAIN_WORDS
+        yield Problem(path, f'Invalid value: "{name}": {words}')
 
 
 def _labels(labels: dict[str, Any], path: str) -> Iterator[Problem]:
@@ -53,11 +72,10 @@ def _labels(labels: dict[str, Any], path: str) -> Iterator[Problem]:
         prefix, _, name = str(key).rpartition("/")
         good = _QUALIFIED.fullmatch(name) is not None and len(name) <= 63
         if not good or (prefix and _SUBDOMAIN.fullmatch(prefix) is None):
-            yield Problem(path, f'Invalid value: "{key}": no label key')
+            yield Problem(path, f'Invalid value: "{key}": {_KEY_WORDS}')
         text = str(value)
         if text and (_QUALIFIED.fullmatch(text) is None or len(text) > 63):
-            words = "a valid label must be an empty string or consist of alphanumeric characters"
-            yield Problem(path, f'Invalid value: "{value}": {words}')
+            yield Problem(path, f'Invalid value: "{value}": {_VALUE_WORDS}')
 
 
 def _pod(spec: Any, path: str) -> Iterator[Problem]:
@@ -76,3 +94,18 @@ def _pod(spec: Any, path: str) -> Iterator[Problem]:
             else:
                 yield from _name(name, where, short=True)
             seen.add(name)
+            yield from _limits(container, f"{path}.{field}[{index}].resources.requests")
+
+
+def _limits(container: Any, path: str) -> Iterator[Problem]:
+    """Requests beyond their limits."""
+    limits = dig(container, "resources", "limits") or {}
+    for resource, asked in (dig(container, "resources", "requests") or {}).items():
+        try:
+            most = parse_quantity(str(limits.get(resource, asked)))
+            excess = parse_quantity(str(asked)).milli_value() > most.milli_value()
+        except QuantityError:
+            continue  # Whoever decodes the pod says what is wrong with it.
+        if excess:
+            words = f"must be less than or equal to {resource} limit of {limits[resource]}"
+            yield Problem(path, f'Invalid value: "{asked}": {words}')

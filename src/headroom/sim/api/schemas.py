@@ -6,11 +6,13 @@ written through the API senseless to its controller.
 
 from __future__ import annotations
 
+import json
+
 from headroom.sim.api import kinds
 from headroom.sim.api.kinds import Kind
 from headroom.sim.api.values import Json, dig, put
 from headroom.sim.errors import invalid
-from headroom.sim.selecting import selects
+from headroom.sim.selecting import labels_of, selects
 from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known
 
@@ -29,8 +31,9 @@ def checked(kind: Kind, obj: Json) -> Json:
     if kind in _WORKLOADS:
         template = dig(obj, "spec", "template") or {}
         if not selects(dig(obj, "spec", "selector"), template):
-            words = "`selector` does not match template `labels`"
-            raise invalid(kind, name, f"spec.template.metadata.labels: Invalid value: {words}")
+            labels = json.dumps(labels_of(template), separators=(",", ":"))
+            words = f"Invalid value: {labels}: `selector` does not match template `labels`"
+            raise invalid(kind, name, f"spec.template.metadata.labels: {words}")
     return obj
 
 

@@ -12,7 +12,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from headroom.core.objects import Pod
-from headroom.sim.api import admission, claimgate, kinds, patches, pods, quota, sanity, schemas
+from headroom.sim.api import (
+    admission,
+    claimgate,
+    kinds,
+    patches,
+    pods,
+    preconditions,
+    quota,
+    sanity,
+    schemas,
+)
 from headroom.sim.api.decoding import pod_of
 from headroom.sim.api.kinds import KINDS, Depth, Kind
 from headroom.sim.api.store import Store
@@ -55,6 +65,8 @@ class ApiServer:
             obj = claimgate.gated(obj, self.store.get, self.store.now())
             obj = admission.admit_pod(obj, self.store.list, self.store.timestamp())
             self._check_quota(obj, _readable(obj))
+            if not all(container.get("image") for container in obj["spec"]["containers"]):
+                self.note("a container has no image: a real API server would refuse its pod")
         elif kind is kinds.NODE:
             obj = self._registered(obj)
         elif kind.has_status and kind is not kinds.NAMESPACE:
@@ -101,7 +113,7 @@ class ApiServer:
     def delete(self, ref: Ref, grace: int | None = None, uid: str = "", version: str = "") -> None:
         """Delete now, or mark it so that its kubelet or its finalizers' owners can end it."""
         old = self.get(ref)
-        pods.check_preconditions(old, uid, version)
+        preconditions.check_deletion(old, uid, version)
         seconds = pods.grace_of(old, grace) if ref.kind == "Pod" else 0
         if seconds == 0 and not dig(old, "metadata", "finalizers") and ref.kind != "Namespace":
             self.store.remove(old)
@@ -129,16 +141,13 @@ class ApiServer:
         self.notes.setdefault(words)
 
     def _store_update(self, kind: Kind, old: Json, new: Json, subresource: str) -> Json:
-        version = str(dig(new, "metadata", "resourceVersion") or "")
-        pods.check_preconditions(old, str(dig(new, "metadata", "uid") or ""), version)
+        preconditions.check_identity(old, new)
         if subresource == "status":
             new = _status_update(kind, old, new)
         elif subresource:
             raise bad_request(f"subresource {subresource} of {kind.resource} is not modelled")
         elif kind.has_status and kind not in (kinds.NODE, kinds.NAMESPACE):
             new = put(new, old["status"], "status") if "status" in old else drop(new, "status")
-        if ref_of(new) != ref_of(old):
-            raise bad_request("the name of an object cannot change")
         new = {**new, "metadata": _kept_metadata(old, new)}
         if new.get("spec") != old.get("spec"):
             if kind is kinds.POD:
