@@ -58,8 +58,6 @@ def first_status(spec: Json, now: str) -> Json:
             "message": "Scheduling is blocked due to non-empty scheduling gates",
         }
         return with_condition(status, condition, now)
-    if spec.get("nodeName"):
-        return with_condition(status, {"type": "PodScheduled", "status": "True"}, now)
     return status
 
 

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from headroom.core.objects import Node, Pod
 from headroom.core.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
 from headroom.core.selection import node_matches, tolerated
+from headroom.scheduling import reasons
 
 ANY_IP = "0.0.0.0"
+_TAINTED = "node(s) had taints that the pod didn't tolerate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,8 @@ def _out_of(resource: str, asked: int, taken: int, capacity: int) -> Rejection:
 
 
 def _wrong_node(pod: Pod, node: Node) -> Rejection | None:
-    return None if node_matches(pod.placement, node) else _predicate("NodeAffinity")
+    matches = node_matches(pod.placement, node)
+    return None if matches else _predicate("NodeAffinity", reasons.NODE_AFFINITY)
 
 
 def _port_taken(pod: Pod, others: Collection[Pod]) -> Rejection | None:
@@ -60,16 +63,16 @@ def _port_taken(pod: Pod, others: Collection[Pod]) -> Rejection | None:
             for taken in other.placement.ports:
                 same = (port.port, port.protocol) == (taken.port, taken.protocol)
                 if same and (port.ip == taken.ip or ANY_IP in (port.ip, taken.ip)):
-                    return _predicate("NodePorts")
+                    return _predicate("NodePorts", reasons.PORTS)
     return None
 
 
 def _untolerated(pod: Pod, node: Node) -> Rejection | None:
     for taint in node.taints:
         if taint.effect == "NoExecute" and not tolerated(taint, pod.placement.tolerations):
-            return _predicate("TaintToleration")
+            return _predicate("TaintToleration", _TAINTED)
     return None
 
 
-def _predicate(name: str) -> Rejection:
-    return Rejection(name, f"Predicate {name} failed")
+def _predicate(name: str, why: str) -> Rejection:
+    return Rejection(name, f"Predicate {name} failed: {why}")

@@ -19,12 +19,16 @@ def running(pod: Json, now: str) -> Json:
         for gate in dig(pod, "spec", "readinessGates") or ()
         if (condition_of(pod, gate["conditionType"]) or {}).get("status") != "True"
     ]
+    host = _address(str(dig(pod, "spec", "nodeName")), 172)
+    address = _address(uid_of(pod), 10)
     status: Json = {
         **(pod.get("status") or {}),
         "phase": "Running",
         "startTime": now,
-        "hostIP": _address(str(dig(pod, "spec", "nodeName")), 172),
-        "podIP": _address(uid_of(pod), 10),
+        "hostIP": host,
+        "hostIPs": [{"ip": host}],
+        "podIP": address,
+        "podIPs": [{"ip": address}],
         "containerStatuses": [_running(each, now) for each in dig(pod, "spec", "containers") or ()],
     }
     ready: Json = {"type": "Ready", "status": "True"}
@@ -91,9 +95,14 @@ def failed(pod: Json, rejection: Rejection, now: str) -> Json:
 
 
 def _with_all(status: Json, conditions: Iterable[Json], now: str) -> Json:
+    """The status with these conditions first, in this order; those of others follow."""
+    names = []
     for condition in conditions:
         status = with_condition(status, condition, now)
-    return status
+        names.append(condition["type"])
+    found = {condition["type"]: condition for condition in status["conditions"]}
+    ours = [found.pop(name) for name in names]
+    return {**status, "conditions": [*ours, *found.values()]}
 
 
 def _running(container: Json, now: str) -> dict[str, Any]:
