@@ -25,8 +25,10 @@ from headroom.errors import HeadroomError
 from headroom.kube.access import Access
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
+from headroom.kube.errors import Forbidden
 from headroom.kube.lease import KubeLease
 from headroom.kube.prepare import prepare
+from headroom.kube.rights import all_missing
 from headroom.runtime.census import Census, CountingChronicle
 from headroom.runtime.clock import WallClock
 from headroom.runtime.http import Address, Health, HttpServer
@@ -105,6 +107,8 @@ class Replica:
                 await prepare(self._client, self._home)
                 await self._check_home()
                 await self._operator.run()
+        except Forbidden as refused:
+            raise await all_missing(self._client, self._home, refused) from refused
         finally:
             if self._http is not None:
                 await self._http.stop()

@@ -1,0 +1,97 @@
+"""Which of the operator's rights are missing, asked of the cluster itself.
+
+The API server refuses one request at a time, and a person would mend one rule at a time. When it
+has refused us for good, this asks about everything that the operator's roles grant
+(`wire.manifests_rbac`), so that one message says it all. Everybody may ask this about themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from headroom.kube.client import Client
+from headroom.kube.errors import Forbidden, KubeError
+from headroom.wire.manifests_rbac import ACCOUNT, rights
+
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """One verb on one kind, in one namespace or, where that is empty, in all of them."""
+
+    verb: str
+    group: str
+    resource: str
+    name: str = ""
+    namespace: str = ""
+
+    @property
+    def thing(self) -> str:
+        """What the right is about, in words."""
+        plural, slash, part = self.resource.partition("/")
+        kind = f"{plural}.{self.group}" if self.group else plural
+        named = f" {self.name}" if self.name else ""
+        where = f" in {self.namespace}" if self.namespace else ""
+        return f"{kind}{slash}{part}{named}{where}"
+
+
+class _Decision(msgspec.Struct):
+    allowed: bool = False
+
+
+class _Review(msgspec.Struct):
+    status: _Decision
+
+
+async def all_missing(client: Client, namespace: str, refused: Forbidden) -> Forbidden:
+    """The refusal that ended us, with everything else that would be refused as well."""
+    wanted = list(_needed(namespace))
+    try:
+        allowed = await asyncio.gather(*(_is_allowed(client, right) for right in wanted))
+    except (KubeError, msgspec.MsgspecError):
+        return refused  # Then what was said first has to do.
+    verbs: dict[str, list[str]] = {}
+    for right, yes in zip(wanted, allowed, strict=True):
+        if not yes:
+            verbs.setdefault(right.thing, []).append(right.verb)
+    if not verbs:
+        return refused
+    told = "; ".join(f"{', '.join(each)} {thing}" for thing, each in verbs.items())
+    return Forbidden(refused.status, f"{refused.message}\n  missing rights: {told}", refused.hint)
+
+
+def _needed(namespace: str) -> Iterator[Right]:
+    """What the operator's own roles grant, one right at a time."""
+    for role in rights(namespace):
+        metadata: dict[str, Any] = role["metadata"]
+        if role["kind"] not in ("ClusterRole", "Role") or metadata["name"] != ACCOUNT:
+            continue
+        for rule in role["rules"]:
+            for resource in rule["resources"]:
+                for name in rule.get("resourceNames", [""]):
+                    for verb in rule["verbs"]:
+                        group, where = rule["apiGroups"][0], metadata.get("namespace", "")
+                        yield Right(verb, group, resource, name, where)
+
+
+async def _is_allowed(client: Client, right: Right) -> bool:
+    resource, _, subresource = right.resource.partition("/")
+    attributes = {
+        "verb": right.verb,
+        "group": right.group,
+        "resource": resource,
+        "subresource": subresource,
+        "name": right.name,
+        "namespace": right.namespace,
+    }
+    body = msgspec.json.encode({"spec": {"resourceAttributes": attributes}})
+    answer = await client.send("POST", REVIEWS, body, repeatable=True)
+    if not answer.ok:
+        raise KubeError(f"cannot ask for our rights: HTTP {answer.status}")
+    return msgspec.json.decode(answer.body, type=_Review).status.allowed
