@@ -47,6 +47,17 @@ class CreateLatch:
 
 
 @dataclass(frozen=True, slots=True)
+class MoveLatch:
+    """Put a latch that has done its work to new use: another node, other claims, in one write."""
+
+    key: Key
+    uid: str
+    parent: Parent
+    node: str
+    claims: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Nominate:
     """Set a pod's nominated node and, with `claimed`, write the claim in the same request.
 
@@ -144,6 +155,7 @@ class WriteIndex:
 Action = (
     CreateGuardian
     | CreateLatch
+    | MoveLatch
     | Nominate
     | DeletePod
     | Ungate

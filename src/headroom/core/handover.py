@@ -19,6 +19,7 @@ from headroom.core.actions import (
     CreateGuardian,
     CreateLatch,
     DeletePod,
+    MoveLatch,
     Nominate,
     Ungate,
 )
@@ -57,7 +58,7 @@ def through_gate(claims: Seq[Claim], latches: str) -> Sequence:
     steps.append(tuple(nominations))
     steps.append(tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in claims))
     steps.append(tuple(ungate(pod) for pod, _ in claims))
-    return Sequence("door1", _subjects(claims, latched), tuple(steps))
+    return Sequence("door1", _subjects(claims, [latch.key for latch in latched]), tuple(steps))
 
 
 def finish_gate(owners: Seq[tuple[Pod, Pod | None]]) -> Sequence:
@@ -68,10 +69,27 @@ def finish_gate(owners: Seq[tuple[Pod, Pod | None]]) -> Sequence:
     return Sequence("door1-finish", subjects, (*first, tuple(ungate(pod) for pod, _ in owners)))
 
 
-def through_latch(claims: Seq[Claim], latches: str) -> Sequence:
-    """Door 2, for owners that go to one node together: they share one latch."""
+def latch_size(claims: Seq[Claim]) -> Resources:
+    """As large as the guardians, or as what comes in their place if that is more."""
+    before, after = EMPTY, EMPTY
+    for pod, offer in claims:
+        before = before + offer.guardian.requests
+        after = after + pod.requests + offer.kept
+    return before.largest(after)
+
+
+def through_latch(claims: Seq[Claim], latches: str, spare: Pod | None = None) -> Sequence:
+    """Door 2, for owners that go to one node together: they share one latch.
+
+    A spare latch of the right size saves a write before the owners are bound, and two after.
+    """
     node = claims[0][1].node
     latch = _claims_latch(claims, latches)
+    first: tuple[tuple[Action, ...], ...] = ((latch,), (Nominate(latch.key, "", node),))
+    key = latch.key
+    if spare is not None:
+        key = spare.key
+        first = ((MoveLatch(key, spare.uid, latch.parent, node, latch.claims),),)
     deletes = tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in claims)
     binds = tuple(Bind(pod.key, pod.uid, node, offer.hold.parent) for pod, offer in claims)
     keeps = tuple(
@@ -81,8 +99,8 @@ def through_latch(claims: Seq[Claim], latches: str) -> Sequence:
     )
     return Sequence(
         "door2",
-        _subjects(claims, [latch]),
-        ((latch,), (Nominate(latch.key, "", node),), deletes, (*binds, *keeps)),
+        _subjects(claims, [key]),
+        (*first, deletes, (*binds, *keeps)),
     )
 
 
@@ -95,7 +113,7 @@ def latch_only(claims: Seq[Claim], latches: str) -> Sequence:
     node = claims[0][1].node
     latch = _claims_latch(claims, latches)
     return Sequence(
-        "door2-slow", _subjects(claims, [latch]), ((latch,), (Nominate(latch.key, "", node),))
+        "door2-slow", _subjects(claims, [latch.key]), ((latch,), (Nominate(latch.key, "", node),))
     )
 
 
@@ -134,16 +152,11 @@ def grow(hold: Hold, node: str, size: Resources, latches: str) -> Sequence:
 
 
 def _claims_latch(claims: Seq[Claim], latches: str) -> CreateLatch:
-    """One latch as large as the guardians, or as what comes in their place if that is more."""
-    before, after = EMPTY, EMPTY
-    for pod, offer in claims:
-        before = before + offer.guardian.requests
-        after = after + pod.requests + offer.kept
     return _latch(
         latches,
         claims[0][1].hold.parent,
         claims[0][1].node,
-        before.largest(after),
+        latch_size(claims),
         (pod.uid for pod, _ in claims),
         tuple(_line(pod, offer) for pod, offer in claims),
     )
@@ -165,10 +178,10 @@ def _latch(
     return CreateLatch(Key(namespace, name), parent, requests, node, claims)
 
 
-def _subjects(claims: Seq[Claim], latches: Seq[CreateLatch]) -> tuple[str, ...]:
+def _subjects(claims: Seq[Claim], latches: Seq[Key]) -> tuple[str, ...]:
     return (
         node_subject(claims[0][1].node),
-        *(pod_subject(latch.key) for latch in latches),
+        *(pod_subject(latch) for latch in latches),
         *(pod_subject(pod.key) for pod, _ in claims),
         *(hold_subject(offer.hold.parent) for _, offer in claims),
     )

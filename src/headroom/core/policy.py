@@ -22,6 +22,9 @@ class Policy:
     latch_linger: timedelta = timedelta(milliseconds=500)
     """How long a latch outlives the bind: longer than any scheduling cycle begun before it."""
 
+    latch_spare: timedelta = timedelta(milliseconds=500)
+    """How long a latch that has done its work may wait for the next handover of its size."""
+
     free_room_wait: timedelta = timedelta(milliseconds=500)
     """How long a latch stands on free room before we look again and bind: the same cycles."""
 

@@ -8,6 +8,7 @@ is seen counts, whatever we believed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -27,6 +28,7 @@ class Assumed:
     nominated: str | None = None
     without_gate: str | None = None
     claimed: Parent | str | None = None
+    latch: Mapping[str, str] | None = None  # what a latch's annotations now say
 
 
 class Assumptions:
@@ -46,6 +48,7 @@ class Assumptions:
                 nominated=change.nominated if change.nominated is not None else old.nominated,
                 without_gate=change.without_gate or old.without_gate,
                 claimed=change.claimed if change.claimed is not None else old.claimed,
+                latch=change.latch if change.latch is not None else old.latch,
             )
         self._by_uid[uid] = change
 
@@ -80,6 +83,9 @@ def overlaid(pod: Pod, assumed: Assumed) -> Pod:
         pod = replace(pod, gates=gates)
     if assumed.claimed is not None:
         pod = _with_claim(pod, assumed.claimed)
+    if assumed.latch is not None:
+        annotations = {**pod.annotations, **assumed.latch}
+        pod = pod if annotations == pod.annotations else replace(pod, annotations=annotations)
     return pod
 
 

@@ -13,6 +13,7 @@ from headroom.core.actions import (
     DeletePod,
     Disclaim,
     Done,
+    MoveLatch,
     Nominate,
     Ungate,
 )
@@ -41,6 +42,8 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
             ledger.see_pod(_latch(action, outcome.uid, now), now)
         case Nominate(key=key, node=node, claimed=claimed):
             _change(ledger, key, now, Assumed(until, nominated=node, claimed=claimed))
+        case MoveLatch(key=key, node=node):
+            _change(ledger, key, now, Assumed(until, nominated=node, latch=_latch_words(action)))
         case Ungate(key=key, gate=gate):
             _change(ledger, key, now, Assumed(until, without_gate=gate))
         case Bind(key=key, node=node, claimed=claimed):
@@ -80,15 +83,19 @@ def _guardian(action: CreateGuardian, uid: str, now: datetime) -> Pod:
     )
 
 
+def _latch_words(action: CreateLatch | MoveLatch) -> dict[str, str]:
+    return {
+        PARENT_ANNOTATION: str(action.parent),
+        CLAIMS_ANNOTATION: claims_text(action.claims),
+    }
+
+
 def _latch(action: CreateLatch, uid: str, now: datetime) -> Pod:
     return Pod(
         key=action.key,
         uid=uid,
         labels={ROLE_LABEL: ROLE_LATCH},
-        annotations={
-            PARENT_ANNOTATION: str(action.parent),
-            CLAIMS_ANNOTATION: claims_text(action.claims),
-        },
+        annotations=_latch_words(action),
         created=now,
         gates=(LATCH_GATE,),
         priority=LOCKED_PRIORITY,

@@ -1,6 +1,7 @@
 """Latches in sight: handovers to finish, and latches to take away in time.
 
-Most latches never need more than removal, half a second after the last of their owners was bound.
+Most latches never need more than removal, half a second after the last of their owners was bound;
+before that they may serve once more, if a handover of the same size comes along.
 Those of slow handovers, and those left by an operator that died, are finished here.
 """
 
@@ -12,6 +13,7 @@ from datetime import datetime
 from headroom.core.claims import used_by
 from headroom.core.holds import Hold
 from headroom.core.latches import LatchClaim, OpenClaim, claims_on, finish, parents_on, remove
+from headroom.core.names import CLAIMS_ANNOTATION
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.engine.fitting import unfit
@@ -23,7 +25,7 @@ class Latcher:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._settled_at: dict[str, datetime] = {}
+        self._settled_at: dict[str, tuple[str, datetime]] = {}  # by uid: for which use, since when
 
     def forget(self, uid: str) -> None:
         self._settled_at.pop(uid, None)
@@ -53,7 +55,10 @@ class Latcher:
         yield from self._linger(latch, now)
 
     def _linger(self, latch: Pod, now: datetime) -> Iterator[Sequence]:
-        settled = self._settled_at.setdefault(latch.uid, now)
+        use = f"{latch.nominated}\n{latch.annotations.get(CLAIMS_ANNOTATION, '')}"
+        known = self._settled_at.get(latch.uid)
+        settled = known[1] if known is not None and known[0] == use else now
+        self._settled_at[latch.uid] = (use, settled)
         gone_at = settled + self._ledger.policy.latch_linger
         linger = self._ledger.policy.latch_linger
         holds = [self._ledger.holds.get(parent) for parent in parents_on(latch)]
@@ -63,6 +68,11 @@ class Latcher:
             gone_at = max(gone_at, now + linger)
         if now < gone_at:
             self._ledger.agenda.later(pod_subject(latch.key), gone_at)
+            return
+        spare_until = gone_at + self._ledger.policy.latch_spare
+        if claims_on(latch) and now < spare_until and not self._ledger.is_dismissed(latch):
+            self._ledger.put_aside(latch)
+            self._ledger.agenda.later(pod_subject(latch.key), spare_until)
         else:
             yield remove(latch)
 

@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headroom.core.claims import Offer
-from headroom.core.handover import Claim, latch_only, through_gate, through_latch
+from headroom.core.handover import (
+    Claim,
+    latch_only,
+    latch_size,
+    through_gate,
+    through_latch,
+)
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
 from headroom.engine.ledger import Ledger
@@ -58,6 +64,7 @@ class Launcher:
         waiting = self._parked[node]
         door = ledger.door(waiting[0][0])
         if ledger.unsettled_on(node, latches=door == 1):
+            ledger.dismiss_spares(node)
             return None
         group = [claim for claim in waiting if ledger.door(claim[0]) == door]
         alone = [claim for claim in group if door == 2 and not _within(claim)]
@@ -69,8 +76,10 @@ class Launcher:
             return None
         if door == 1:
             return through_gate(claims, ledger.policy.namespace)
-        start = through_latch if _within(claims[0]) else latch_only
-        return start(claims, ledger.policy.namespace)
+        if not _within(claims[0]):
+            return latch_only(claims, ledger.policy.namespace)
+        spare = ledger.take_spare(latch_size(claims))
+        return through_latch(claims, ledger.policy.namespace, spare)
 
     def _keep(self, node: str, claims: list[Claim]) -> None:
         if claims:

@@ -27,6 +27,7 @@ from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import hold_keys, pod_keys
 from headroom.core.plan import hold_subject, pod_subject
 from headroom.core.policy import Policy
+from headroom.core.resources import Resources
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
 from headroom.engine.shelves import Shelves
@@ -51,7 +52,11 @@ class Ledger:
         self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
         self.stuck: Keys = {}  # owners of ours that found no free room
         self.short: dict[str, None] = {}  # parents of holds that could not grow back
-        self.stood: dict[str, datetime] = {}  # by uid: since when a latch is seen to stand
+        self.stood: dict[
+            str, tuple[str, datetime]
+        ] = {}  # by uid: where a latch is seen, since when
+        self._spares: dict[Resources, Keys] = {}  # latches that may serve again, by size
+        self._dismissed: Keys = {}  # latches that are in somebody's way
         self.last_node: dict[str, str] = {}  # by parent: where its guardian was last seen
         self.open = Shelves(policy.across_namespaces)
         self.coming = Shelves(policy.across_namespaces)
@@ -68,7 +73,7 @@ class Ledger:
     def see_pod(self, pod: Pod, now: datetime) -> None:
         """Take a pod as it now is, with what we know beyond what is seen."""
         if pod.nominated and pod.labels.get(ROLE_LABEL) == ROLE_LATCH:
-            self.stood.setdefault(pod.uid, now)
+            self._note_standing(pod, now)
         known = self.assumptions.over(pod, now)
         if known is None:
             return
@@ -85,6 +90,11 @@ class Ledger:
         self._touch(known)
         if old is not None and old.occupies_node and not known.occupies_node:
             self._room_freed(old.node)
+
+    def _note_standing(self, latch: Pod, now: datetime) -> None:
+        where, _ = self.stood.get(latch.uid, ("", now))
+        if where != latch.nominated:
+            self.stood[latch.uid] = (latch.nominated, now)
 
     def lose_pod(self, key: Key, uid: str) -> None:
         """Take note that a pod is gone, unless its name has a new bearer already."""
@@ -159,8 +169,31 @@ class Ledger:
 
         Pods come in one ordered stream: with the latch's nomination we have seen every bind before.
         """
-        stood = self.stood.get(latch.uid)
-        return stood + self.policy.free_room_wait if stood is not None else None
+        node, since = self.stood.get(latch.uid, ("", None))
+        return since + self.policy.free_room_wait if since and node == latch.nominated else None
+
+    def put_aside(self, latch: Pod) -> None:
+        """Keep a latch that has done its work for the next handover of its size."""
+        self._spares.setdefault(latch.requests, {})[latch.key] = None
+
+    def take_spare(self, size: Resources) -> Pod | None:
+        """A latch of this size to use again, if there is one."""
+        key = next(iter(self._spares.get(size, ())), None)
+        if key is None:
+            return None
+        _drop(self._spares, size, key)
+        return self.pods[key]
+
+    def dismiss_spares(self, node: str) -> None:
+        """Have latches removed that wait on a node for another use, and are in the way there."""
+        for pod in self.state.nominated_on(node):
+            if pod.key in self._spares.get(pod.requests, ()):
+                _drop(self._spares, pod.requests, pod.key)
+                self._dismissed[pod.key] = None
+                self.agenda.touch(pod_subject(pod.key))
+
+    def is_dismissed(self, latch: Pod) -> bool:
+        return latch.key in self._dismissed
 
     def unsettled_on(self, node: str, latches: bool = True) -> frozenset[Key]:
         """Pods of ours that are between two states on a node.
@@ -268,6 +301,8 @@ class Ledger:
             _drop(self._guardians, parent, pod.key)
         elif pod.key in self.latches:
             del self.latches[pod.key]
+            _drop(self._spares, pod.requests, pod.key)
+            self._dismissed.pop(pod.key, None)
             for line in claims_on(pod):
                 _drop(self._latched, line.owner, pod.key)
             for name in parents_on(pod):

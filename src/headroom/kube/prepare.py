@@ -21,6 +21,8 @@ from headroom.wire.manifests import priority_classes
 from headroom.wire.policy import policy_objects
 from headroom.wire.writes import Write
 
+Json = dict[str, Any]
+
 log = structlog.get_logger("headroom.kube")
 
 POLICY_GROUP = ("admissionregistration.k8s.io", "v1")
@@ -39,7 +41,7 @@ POLICIES = {
 
 async def prepare(client: Client, namespace: str) -> None:
     """Make what is missing; what cannot be made is logged with the way out."""
-    home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+    home: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
     wanted = [(NAMESPACES, home)]
     wanted += [(PRIORITY_CLASSES, item) for item in priority_classes()]
     wanted += [(POLICIES[item["kind"]], item) for item in policy_objects()]
@@ -53,7 +55,7 @@ async def prepare(client: Client, namespace: str) -> None:
             log.warning("not_prepared", what=what, why=outcome.message, hint=hint)
 
 
-async def _ensure(client: Client, resource: Resource, body: dict[str, Any]) -> Outcome:
+async def _ensure(client: Client, resource: Resource, body: Json) -> Outcome:
     """Create an object unless it is there."""
     write = Write("create", resource, "", "", body)
     try:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from headroom.core.actions import CreateGuardian, CreateLatch
+from headroom.core.actions import CreateGuardian, CreateLatch, MoveLatch
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_text
 from headroom.core.names import (
@@ -65,17 +65,13 @@ def guardian_json(action: CreateGuardian, image: str = PAUSE_IMAGE) -> Json:
 
 def latch_json(action: CreateLatch, image: str = PAUSE_IMAGE) -> Json:
     """The gated pod that keeps a node's room in kube-scheduler's eyes during a handover."""
-    annotations = {PARENT_ANNOTATION: str(action.parent), NODE_ANNOTATION: action.node}
-    if action.claims:
-        annotations[CLAIMS_ANNOTATION] = claims_text(action.claims)
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
             "name": action.key.name,
             "namespace": action.key.namespace,
-            "labels": _labels(ROLE_LATCH, action.parent),
-            "annotations": annotations,
+            **latch_metadata(action),
         },
         "spec": {
             **_pause_spec(),
@@ -84,6 +80,14 @@ def latch_json(action: CreateLatch, image: str = PAUSE_IMAGE) -> Json:
             "containers": [_container(image, action.requests)],
         },
     }
+
+
+def latch_metadata(action: CreateLatch | MoveLatch) -> Json:
+    """What a latch says of itself: for whom it stands, and where."""
+    annotations = {PARENT_ANNOTATION: str(action.parent), NODE_ANNOTATION: action.node}
+    if action.claims:
+        annotations[CLAIMS_ANNOTATION] = claims_text(action.claims)
+    return {"labels": _labels(ROLE_LATCH, action.parent), "annotations": annotations}
 
 
 def guardian_namespace(hold: Hold) -> str:

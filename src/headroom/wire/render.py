@@ -16,6 +16,7 @@ from headroom.core.actions import (
     DeletePod,
     Disclaim,
     MarkUnschedulable,
+    MoveLatch,
     Nominate,
     Tell,
     Ungate,
@@ -26,7 +27,13 @@ from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION, INDE
 from headroom.core.objects import Parent
 from headroom.wire.encode import status_json
 from headroom.wire.events import event_create
-from headroom.wire.guardians import PAUSE_IMAGE, guardian_json, guardian_namespace, latch_json
+from headroom.wire.guardians import (
+    PAUSE_IMAGE,
+    guardian_json,
+    guardian_namespace,
+    latch_json,
+    latch_metadata,
+)
 from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, PODS, Resource, find_kind
 from headroom.wire.times import format_time
 from headroom.wire.writes import (
@@ -50,6 +57,8 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
             return Write("create", PODS, guardian_namespace(action.hold), "", body)
         case CreateLatch():
             return Write("create", PODS, action.key.namespace, "", latch_json(action, image))
+        case MoveLatch():
+            return _move_latch(action)
         case Nominate():
             return _nominate(action)
         case DeletePod():
@@ -70,6 +79,12 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
             return _write_index(action)
         case _:
             assert_never(action)
+
+
+def _move_latch(action: MoveLatch) -> Write:
+    metadata = {**_with_uid(action.uid), **latch_metadata(action)}
+    body: Json = {"metadata": metadata, "status": {"nominatedNodeName": action.node}}
+    return _patch_pod(action, body, "status")
 
 
 def _nominate(action: Nominate) -> Write:
@@ -107,7 +122,7 @@ def _mark_unschedulable(action: MarkUnschedulable) -> Write:
 
 
 def _patch_pod(
-    action: Nominate | Disclaim | MarkUnschedulable,
+    action: MoveLatch | Nominate | Disclaim | MarkUnschedulable,
     body: Json,
     subresource: str = "",
     content_type: str = MERGE_PATCH,
