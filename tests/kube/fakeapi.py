@@ -139,6 +139,7 @@ class FakeApi:
         if step.then == "hang":
             await self._stopping.wait()
         elif step.then == "cut":
+            await asyncio.sleep(0.01)  # What was sent shall be read before the end is noticed.
             _cut(request)
         return response
 

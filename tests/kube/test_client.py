@@ -11,7 +11,14 @@ import pytest
 
 from headroom.kube.access import Access, Endpoint, KeyPair, Pem, User
 from headroom.kube.client import Client, Tuning
-from headroom.kube.errors import CannotReach, Forbidden, Unauthorized, Uncertain
+from headroom.kube.errors import (
+    CannotReach,
+    ConfigError,
+    Forbidden,
+    KubeError,
+    Unauthorized,
+    Uncertain,
+)
 from testbed.certs import Authority
 from tests.kube.fakeapi import Cut, FakeApi, Reply, Stream, refusal, run
 
@@ -237,7 +244,7 @@ def test_a_closed_client_sends_nothing() -> None:
         async with FakeApi() as api:
             client = Client(api.access(), Tuning(attempts=1))
             await client.close()
-            with pytest.raises(CannotReach, match="closed"):
+            with pytest.raises(KubeError, match="closed"):
                 await client.send("GET", "/x")
         assert api.asked == []
 
@@ -281,5 +288,56 @@ def test_a_certificate_that_is_not_trusted_is_told(tmp_path: Path) -> None:
                 await client.send("GET", "/x")
             await client.close()
         assert "certificate-authority" in caught.value.hint
+
+    run(main())
+
+
+def test_a_proxy_is_asked_where_one_is_named() -> None:
+    async def main() -> None:
+        async with FakeApi() as proxy:
+            proxy.script("/x", Reply(201))
+            endpoint = Endpoint("http://api.invalid", proxy=f"http://127.0.0.1:{proxy.port}")
+            client = Client(Access(endpoint, User(token="t")), HASTY)
+            answer = await client.send("POST", "/x", b"{}")
+            await client.close()
+        assert answer.status == 201
+        assert proxy.asked[0].headers["Host"] == "api.invalid"
+        assert proxy.asked[0].body == b"{}"
+
+    run(main())
+
+
+def test_a_proxy_that_is_not_there_is_named() -> None:
+    async def main() -> None:
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            proxy = f"http://127.0.0.1:{unused.getsockname()[1]}"
+            client = Client(Access(Endpoint("http://api.invalid", proxy=proxy), User()), HASTY)
+            with pytest.raises(CannotReach, match=f"the proxy {proxy} cannot be reached"):
+                await client.send("POST", "/x")
+            await client.close()
+
+    run(main())
+
+
+def test_a_server_behind_a_path_is_asked_below_it() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script("/k8s/one/version", Reply())
+            access = api.access()
+            server = f"{access.endpoint.server}/k8s/one"
+            client = Client(Access(Endpoint(server), User()), HASTY)
+            assert (await client.send("GET", "/version")).status == 200
+            await client.close()
+
+    run(main())
+
+
+def test_a_token_with_a_line_break_is_refused() -> None:
+    async def main() -> None:
+        client = Client(Access(Endpoint("http://127.0.0.1:1"), User(token="a\nb")), HASTY)
+        with pytest.raises(ConfigError, match="Authorization would have a line break"):
+            await client.send("GET", "/version")
+        await client.close()
 
     run(main())

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -74,9 +73,8 @@ def read_status(body: bytes, code: int) -> Status:
     return status
 
 
-def retry_after(headers: Mapping[str, str]) -> float:
-    """The seconds a server asks us to wait; dates and nonsense count as one second."""
-    value = headers.get("Retry-After")
+def seconds_to_wait(value: str | None) -> float:
+    """Read a Retry-After header; dates and nonsense count as one second."""
     if value is None:
         return 0.0
     try:

@@ -10,10 +10,10 @@ from headroom.kube.access import Endpoint, KeyPair
 from headroom.kube.errors import ConfigError
 
 
-def tls_context(endpoint: Endpoint, key_pair: KeyPair | None) -> ssl.SSLContext | bool:
-    """The context to connect with; True (aiohttp's default) for plain http."""
+def tls_context(endpoint: Endpoint, key_pair: KeyPair | None) -> ssl.SSLContext | None:
+    """The context to connect with; None for plain http."""
     if not endpoint.server.startswith("https:"):
-        return True
+        return None
     if endpoint.ca is not None:
         context = _trusting(endpoint.ca.read(), endpoint.server)
     else:

@@ -4,45 +4,63 @@ from __future__ import annotations
 
 import asyncio
 import os
+import ssl
 
 import aiohttp
 
 from headroom.kube.access import Access
-from headroom.kube.errors import CannotReach, ConfigError, KubeError, Silence, Uncertain, Untrusted
+from headroom.kube.errors import (
+    CannotReach,
+    ConfigError,
+    KubeError,
+    Silence,
+    Uncertain,
+    Untrusted,
+)
 
 TRANSPORT_ERRORS = (aiohttp.ClientError, asyncio.TimeoutError, OSError)
 
 _CHECK_ADDRESS = "is the cluster up, and is the address in the kubeconfig right?"
 
 
-def translated(error: BaseException, access: Access) -> KubeError:
-    """The error in our words; Uncertain unless the request surely never left."""
-    server = access.endpoint.server
-    where = f"{server} ({access.origin})" if access.origin else server
+def while_connecting(error: OSError, access: Access) -> CannotReach:
+    """Word what kept a connection from being made: nothing was sent."""
+    where = _where(access)
     match error:
-        case aiohttp.ClientConnectorCertificateError():
+        case ssl.SSLCertVerificationError():
             return Untrusted(
-                f"{where}: its certificate is not trusted: {_certificate_reason(error)}",
+                f"{where}: its certificate is not trusted: {error.verify_message or error}",
                 "set certificate-authority (or tls-server-name) in the kubeconfig",
             )
-        case aiohttp.ClientConnectorSSLError():
-            return Untrusted(f"{where}: TLS failed: {error.os_error}", "does it speak https?")
+        case ssl.SSLError():
+            reason = error.reason or str(error)
+            return Untrusted(f"{where}: TLS failed: {reason}", "does it speak https?")
+        case TimeoutError():
+            return CannotReach(f"{where}: no connection in time", _CHECK_ADDRESS)
+        case _:
+            return CannotReach(f"{where}: cannot connect: {_reason(error)}", _CHECK_ADDRESS)
+
+
+def translated(error: BaseException, access: Access) -> KubeError:
+    """Word what went wrong with a request; Uncertain unless it surely never left."""
+    where, proxy = _where(access), access.endpoint.proxy
+    match error:
+        case aiohttp.ClientConnectorCertificateError(certificate_error=OSError() as cause):
+            return while_connecting(cause, access)
         case aiohttp.ClientProxyConnectionError():
-            proxy = access.endpoint.proxy
             return CannotReach(
-                f"{where}: the proxy {proxy} cannot be reached: {_os_reason(error)}",
+                f"{where}: the proxy {proxy} cannot be reached: {_reason(error.os_error)}",
                 "check proxy-url and HTTPS_PROXY",
             )
         case aiohttp.ClientHttpProxyError():
-            proxy = access.endpoint.proxy
             return CannotReach(
                 f"{where}: the proxy {proxy} refuses: HTTP {error.status} {error.message}",
                 "check proxy-url and HTTPS_PROXY",
             )
         case aiohttp.ClientConnectorError():
-            return CannotReach(f"{where}: cannot connect: {_os_reason(error)}", _CHECK_ADDRESS)
+            return while_connecting(error.os_error, access)
         case aiohttp.ConnectionTimeoutError():
-            return CannotReach(f"{where}: no connection in time", _CHECK_ADDRESS)
+            return while_connecting(TimeoutError(), access)
         case aiohttp.ClientConnectionResetError():  # Raised while writing: it never left whole.
             return CannotReach(f"{where}: the connection was closed before the request was sent")
         case aiohttp.InvalidURL():
@@ -55,13 +73,12 @@ def translated(error: BaseException, access: Access) -> KubeError:
             return Uncertain(f"{where}: the connection was lost: {error or type(error).__name__}")
 
 
-def _os_reason(error: aiohttp.ClientConnectorError) -> str:
-    cause = error.os_error
-    if cause.errno is not None and cause.errno > 0:  # asyncio words these its own way
-        return os.strerror(cause.errno)
-    return cause.strerror or str(cause) or type(cause).__name__
+def _where(access: Access) -> str:
+    server = access.endpoint.server
+    return f"{server} ({access.origin})" if access.origin else server
 
 
-def _certificate_reason(error: aiohttp.ClientConnectorCertificateError) -> str:
-    cause = error.certificate_error
-    return getattr(cause, "verify_message", "") or str(cause)
+def _reason(error: OSError) -> str:
+    if error.errno is not None and error.errno > 0:  # asyncio words these its own way
+        return os.strerror(error.errno)
+    return error.strerror or str(error) or type(error).__name__

@@ -1,0 +1,87 @@
+"""What every request shows: headers made once per grant, and the TLS context that goes with it.
+
+`client` asks for the current grant before a request and for a new one after a 401; however many
+requests wait for a renewal, it happens once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from urllib.parse import urlsplit
+
+from headroom import __version__
+from headroom.kube.access import Access
+from headroom.kube.credentials import Credentials, Grant
+from headroom.kube.errors import ConfigError
+from headroom.kube.tls import tls_context
+
+JSON = "application/json"
+
+
+class Passport:
+    """Who we are to one API server, at this moment."""
+
+    def __init__(self, access: Access) -> None:
+        self.credentials = Credentials(access)
+        self.tls: ssl.SSLContext | None = None
+        self._access = access
+        self._host = urlsplit(access.endpoint.server).netloc
+        self._grant: Grant | None = None
+        self._renewing = asyncio.Lock()
+        self._heads: dict[str, bytes] = {}
+
+    async def current(self) -> Grant:
+        """The grant to use now; renewed first when its time has come."""
+        grant = self._grant
+        if grant is None or self.credentials.due:
+            return await self.renew(grant)
+        return grant
+
+    async def renew(self, old: Grant | None) -> Grant:
+        """Replace a grant, once for all requests that wait for it."""
+        async with self._renewing:
+            current = self._grant
+            if current is not None and current is not old:
+                return current  # Another request has renewed it meanwhile.
+            refused = not self.credentials.due
+            grant = await self.credentials.renew()
+            # A new context means new connections, so a good one is kept; after a refusal the
+            # certificate is read from its files again.
+            if old is None or refused or grant.key_pair != old.key_pair:
+                self.tls = tls_context(self._access.endpoint, grant.key_pair)
+            self._grant = grant
+            self._heads = {}
+            return grant
+
+    def forget(self) -> None:
+        """Read everything again before the next request: an authority may have been rotated."""
+        self._grant = None
+
+    def headers(self, content_type: str = JSON) -> list[tuple[str, str]]:
+        """The headers of a request with this kind of body, but for its length."""
+        headers = [
+            ("Host", self._host),
+            ("Accept", JSON),
+            ("Accept-Encoding", "identity"),
+            ("Content-Type", content_type),
+            ("User-Agent", f"headroom/{__version__}"),
+            *self._access.user.headers,
+        ]
+        if self._grant is not None and self._grant.authorization:
+            headers.append(("Authorization", self._grant.authorization))
+        for name, value in headers:
+            if not value.isprintable():
+                raise ConfigError(
+                    f"{self._access.origin}: the header {name} would have a line break in it",
+                    "check the token or user in the kubeconfig",
+                )
+        return headers
+
+    def head(self, content_type: str) -> bytes:
+        """The same headers as bytes, ready to be sent."""
+        head = self._heads.get(content_type)
+        if head is None:
+            lines = "".join(f"{name}: {value}\r\n" for name, value in self.headers(content_type))
+            head = self._heads[content_type] = lines.encode("latin-1", "replace")
+        return head
