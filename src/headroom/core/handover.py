@@ -163,7 +163,7 @@ def _claims_latch(claims: Seq[Claim], latches: str) -> CreateLatch:
 
 
 def _line(pod: Pod, offer: Offer) -> tuple[str, str]:
-    return f"{pod.key}/{pod.uid}", str(offer.hold.parent)
+    return f"{pod.key}/{pod.uid}", f"{offer.hold.parent} {offer.hold.parent.uid}"
 
 
 def _latch(

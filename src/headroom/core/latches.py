@@ -27,6 +27,7 @@ class LatchClaim:
     owner: Key
     uid: str
     parent: str
+    parent_uid: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,11 @@ def claims_on(latch: Pod) -> tuple[LatchClaim, ...]:
 def _claims_in(text: str) -> tuple[LatchClaim, ...]:
     claims = []
     for line in text.splitlines():
-        owner, _, parent = line.partition(" ")
+        owner, _, hold = line.partition(" ")
+        parent, _, uid = hold.partition(" ")
         parts = owner.split("/")
         if len(parts) == 3:
-            claims.append(LatchClaim(Key(parts[0], parts[1]), parts[2], parent))
+            claims.append(LatchClaim(Key(parts[0], parts[1]), parts[2], parent, uid))
     return tuple(claims)
 
 

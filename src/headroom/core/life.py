@@ -136,7 +136,7 @@ def _make(
         return Life(status)  # All of it is in use, or the old guardian's name is about to be free.
     if view.not_before is not None and now < view.not_before:
         return Life(status, None, view.not_before)
-    if view.node and view.latched is not None and size.fits_in(view.latched):
+    if view.node and view.latched is not None and view.grows and size.fits_in(view.latched):
         return Life(status, put_back(hold, view.node, size))
     if status.owners and view.node and view.grows:
         begin = grow(hold, view.node, size, policy.namespace)

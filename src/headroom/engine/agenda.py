@@ -87,9 +87,12 @@ class Agenda:
         return self._not_before.get(subject)
 
     def resting(self, subject: str, now: datetime) -> bool:
-        """Whether a subject is to be left alone after a failure."""
+        """Whether a subject is to be left alone after a failure; it comes back when it is not."""
         until = self._not_before.get(subject)
-        return until is not None and now < until
+        if until is None or now >= until:
+            return False
+        self.later(subject, until)  # An earlier timer may have brought it here, and is used up.
+        return True
 
     def forget(self, subject: str) -> None:
         """Drop what was noted about a subject that is gone."""

@@ -37,9 +37,9 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
     until = now + LIFETIME
     match action:
         case CreateGuardian():
-            ledger.see_pod(_guardian(action, outcome.uid, now), now)
+            ledger.expect_pod(_guardian(action, outcome.uid, now), now)
         case CreateLatch():
-            ledger.see_pod(_latch(action, outcome.uid, now), now)
+            ledger.expect_pod(_latch(action, outcome.uid, now), now)
         case Nominate(key=key, node=node, claimed=claimed):
             _change(ledger, key, now, Assumed(until, nominated=node, claimed=claimed))
         case MoveLatch(key=key, node=node):

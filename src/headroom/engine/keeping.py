@@ -95,8 +95,18 @@ class Keeper:
                 if firm is not None:
                     ledger.agenda.later(hold_subject(hold.parent), firm)
                 return EMPTY
-            return latch.requests
+            return latch.requests.minus(self._given(latch))
         return None
+
+    def _given(self, latch: Pod) -> Resources:
+        """What owners whom we bound ourselves have already got of a latch's room."""
+        ledger, given = self._ledger, EMPTY
+        for line in claims_on(latch):
+            owner = ledger.pods.get(line.owner)
+            ours = owner is not None and owner.scheduler in ledger.policy.scheduler_names
+            if owner is not None and ours and owner.uid == line.uid and owner.occupies_node:
+                given = given + owner.requests
+        return given
 
     def _could_hold_all(self, hold: Hold, node: str, guardians: tuple[Pod, ...]) -> bool:
         """Whether what owners do not use of a reusable hold would fit on its node."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from headroom.core.claims import used_by
+from headroom.core.claims import standing_refusal, used_by
 from headroom.core.holds import Hold
 from headroom.core.latches import LatchClaim, OpenClaim, claims_on, finish, parents_on, remove
 from headroom.core.names import CLAIMS_ANNOTATION
@@ -47,7 +47,7 @@ class Latcher:
             agenda.later(pod_subject(latch.key), firm_at)
             return
         for claim in waiting:
-            sequence = finish(latch, self._open(latch, claim))
+            sequence = finish(latch, self._open(latch, claim, now))
             if sequence is not None:
                 self._settled_at.pop(latch.uid, None)
                 yield sequence
@@ -86,10 +86,12 @@ class Latcher:
         busy = self._ledger.agenda.busy(hold_subject(hold.parent))
         return busy or self._ledger.guardian_of(hold) is None
 
-    def _open(self, latch: Pod, claim: LatchClaim) -> OpenClaim:
+    def _open(self, latch: Pod, claim: LatchClaim, now: datetime) -> OpenClaim:
         ledger = self._ledger
         owner = ledger.pods[claim.owner]
         hold = ledger.holds.get(claim.parent)
+        if hold is not None and hold.parent.uid != claim.parent_uid:
+            hold = None  # Another by that name; it has promised nothing.
         guardian = ledger.guardian_of(hold) if hold is not None else None
         if guardian is not None and guardian.node != latch.nominated:
             guardian = None
@@ -97,6 +99,6 @@ class Latcher:
             {latch.key} | ({guardian.key} if guardian is not None else set())
         )
         why = unfit(ledger, owner, latch.nominated, without)
-        if claim.parent and (hold is None or hold.terminal):
+        if claim.parent and (hold is None or standing_refusal(hold, owner, ledger.policy, now)):
             why = why or "its hold is gone"
         return OpenClaim(owner, hold, guardian, why)

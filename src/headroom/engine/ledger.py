@@ -33,6 +33,9 @@ from headroom.engine.assumptions import Assumptions
 from headroom.engine.shelves import Shelves
 from headroom.scheduling.state import ClusterState
 
+MOST_GONE = 10_000
+"""So many ends of our own pods are remembered; an answer takes far less than as many pods."""
+
 Keys = dict[Key, None]
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -62,6 +65,7 @@ class Ledger:
         self.coming = Shelves(policy.across_namespaces)
         self.assumptions = Assumptions()
         self.state = ClusterState()
+        self._gone: dict[str, None] = {}  # uids of pods of ours whose end came before the answer
         self._guardians: dict[str, Keys] = {}
         self._claimants: dict[str, Keys] = {}
         self.reserved: dict[str, Key] = {}  # by parent: an owner whose handover is about to start
@@ -96,6 +100,12 @@ class Ledger:
         if where != latch.nominated:
             self.stood[latch.uid] = (latch.nominated, now)
 
+    def expect_pod(self, pod: Pod, now: datetime) -> None:
+        """Take a pod that we have just made, unless the watch was quicker and knows better."""
+        known = self.pods.get(pod.key)
+        if pod.uid not in self._gone and (known is None or known.uid != pod.uid):
+            self.see_pod(pod, now)
+
     def lose_pod(self, key: Key, uid: str) -> None:
         """Take note that a pod is gone, unless its name has a new bearer already."""
         old = self.pods.get(key)
@@ -105,6 +115,10 @@ class Ledger:
             return
         self._unlist(old)
         del self.pods[key]
+        if ROLE_LABEL in old.labels:
+            self._gone[old.uid] = None
+            if len(self._gone) > MOST_GONE:
+                del self._gone[next(iter(self._gone))]
         self._touch(old)
         self.agenda.succeeded(pod_subject(key))
         if old.node:
