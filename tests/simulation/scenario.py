@@ -208,7 +208,7 @@ class Scenario:
         return any(kubelet.node == name for kubelet in self.world.kubelets.all())
 
     def _start_kubelet(self) -> None:
-        if self._stopped:
+        if self._stopped and self._kubelet_knows(self._stopped[-1]):
             name = self._stopped.pop()
             self._note(f"kubelet of {name} starts")
             self.world.start_kubelet(name)

@@ -102,7 +102,8 @@ class Invariants:
             return
         owners[uid_of(pod)] = ref_of(pod)
         wish = self._store.by_uid(hold)
-        if len(owners) > 1 and dig(wish, "spec", "allocateOnce") is not False:
+        once = wish is not None and dig(wish, "spec", "allocateOnce") is not False
+        if len(owners) > 1 and once:
             names = ", ".join(sorted(str(ref) for ref in owners.values()))
             claimed = dig(pod, "metadata", "annotations", CLAIMED_ANNOTATION)
             self._breach(f"{claimed}: given twice: {names}")

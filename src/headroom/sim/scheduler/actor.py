@@ -82,7 +82,8 @@ class Scheduler:
             self._writer.bind(pod, node)
         except ApiError:
             self.view.forget(pod.key)
-            if self.view.pending(pod.key) is not None:
+            waiting = self.view.pending(pod.key)
+            if waiting is not None and waiting.uid == pod.uid:  # Not a namesake made meanwhile.
                 self.view.queue.restore(entry)
                 self.view.queue.retry(entry, self._loop.time())
                 self._kick()
