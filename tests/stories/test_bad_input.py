@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from headroom.core.naming import guardian_name
 from headroom.sim.errors import ApiError
 from headroom.wire.objects.holds import hold_from
 from testbed.api import ApiFailure
+from tests.stories.embedded import EmbeddedWorld
 from tests.stories.things import NAMESPACE, Json, hold, pod
 from tests.stories.world import World
 
@@ -260,3 +262,117 @@ def scheduled_condition(world: World, name: str) -> Json:
 def have_namespace(world: World, name: str) -> None:
     if world.get("Namespace", name, NAMESPACE) is None:
         world.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+
+
+@pytest.fixture
+def embedded() -> Iterator[EmbeddedWorld]:
+    """Only where every write can be counted and a minute costs nothing."""
+    world = EmbeddedWorld()
+    yield world
+    world.close()
+
+
+def quota(cpu: str) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "tight", "namespace": NAMESPACE},
+        "spec": {"hard": {"requests.cpu": cpu}},
+    }
+
+
+def refuse_by_quota(world: EmbeddedWorld) -> None:
+    world.apply(quota("1500m"))
+
+
+def refuse_by_missing_class(world: EmbeddedWorld) -> None:
+    world.delete("PriorityClass", "headroom-locked")
+
+
+def refuse_by_name(world: EmbeddedWorld) -> None:
+    world.kill_operator()
+    world.apply(hold("bad", cpu=1))
+    name = guardian_name(hold_from(world.get("Hold", "bad") or {}))
+    world.apply(pod(name, cpu="100m"))
+    world.start_operator()
+
+
+@pytest.mark.parametrize(
+    ("refuse", "says"),
+    [
+        (refuse_by_quota, "exceeded quota: tight"),
+        (refuse_by_missing_class, "no PriorityClass with name headroom-locked was found"),
+        (refuse_by_name, "has the guardian's name"),
+    ],
+)
+def test_a_refused_guardian_is_tried_again_with_longer_and_longer_pauses(
+    embedded: EmbeddedWorld, refuse: Callable[[EmbeddedWorld], None], says: str
+) -> None:
+    begin(embedded)
+    refuse(embedded)
+    embedded.apply(hold("bad", cpu=1))
+    embedded.pass_time(1)
+    before = len(embedded.sim.writes)
+    embedded.pass_time(60)
+    during = len(embedded.sim.writes) - before
+    embedded.pass_time(3600)
+    later = len(embedded.sim.writes) - before - during
+    assert during <= 8, embedded.sim.writes[before:]
+    assert later <= 3600 / 120 + 4, "one try every two minutes at most"
+    assert says in until_degraded(embedded, "bad", "GuardianRefused")
+    assert len(embedded.events("Unschedulable", "bad")) == 1
+    assert embedded.phase_of_hold("good") == "Available"
+
+
+def test_a_trouble_that_is_over_is_not_told_again(embedded: EmbeddedWorld) -> None:
+    begin(embedded)
+    embedded.apply(quota("1500m"), hold("bad", cpu=1))
+    until_degraded(embedded, "bad", "GuardianRefused")
+    embedded.sim.delete("ResourceQuota", NAMESPACE, "tight")
+    embedded.until_held("bad")
+    (guardian,) = [
+        item["metadata"]["name"]
+        for item in embedded.ours("guardian")
+        if item["metadata"]["annotations"]["headroom.dev/parent"] == "Hold/default/bad"
+    ]
+    embedded.delete("Pod", guardian)
+    embedded.until("it is replaced", lambda: bool(embedded.events("Replaced", "bad")))
+    embedded.until_held("bad")
+    assert len(embedded.events("Unschedulable", "bad")) == 1
+    neighbour_works(embedded)
+
+
+def test_a_field_that_is_not_there_is_named_with_the_one_that_is(embedded: EmbeddedWorld) -> None:
+    begin(embedded)
+    assert "spec.tttl: no such field; did you mean ttl?" in refusal(embedded, hold("h", tttl="1h"))
+    neighbour_works(embedded)
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ({"template": "nonsense", "owners": 7}, "spec.template: "),
+        ({"ttl": {"a": 1}}, "spec.template: is missing"),
+        ("nonsense", "spec: "),
+        ({"expires": "9999-12-31T23:59:59-12:00"}, "spec.expires: "),
+    ],
+    ids=["template", "ttl", "spec", "expires"],
+)
+def test_a_poisoned_object_hurts_nobody_else(embedded: EmbeddedWorld, spec: Any, path: str) -> None:
+    """As an older schema would have let it in: past the API server, straight into the store."""
+    begin(embedded)
+    embedded.sim.store.insert({**hold("poison"), "spec": spec})
+    assert path in until_degraded(embedded, "poison", "InvalidSpec")
+    before = len(embedded.sim.writes)
+    embedded.pass_time(600)
+    assert len(embedded.sim.writes) == before
+    neighbour_works(embedded)
+
+
+def test_a_ttl_of_zero_lives_on_where_a_day_would_have_passed(embedded: EmbeddedWorld) -> None:
+    begin(embedded)
+    embedded.apply(hold("eternal", cpu=1, ttl="0"))
+    embedded.until_held("eternal")
+    embedded.pass_time(2 * 86_400)
+    assert embedded.phase_of_hold("eternal") == "Available"
+    assert embedded.phase_of_hold("good") == "Failed"
