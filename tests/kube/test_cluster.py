@@ -1,0 +1,135 @@
+"""Informers merged into one stream, and events counted up, against a scripted API server."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from datetime import UTC, datetime
+
+import pytest
+
+from headroom.core.actions import DeletePod, Done, Tell, Unavailable
+from headroom.core.objects import Key, Pod
+from headroom.kube.client import Client, Tuning
+from headroom.kube.cluster import KubeCluster
+from headroom.kube.errors import Forbidden, KubeError
+from headroom.kube.watch import Scope, Trouble, WatchTuning
+from headroom.ports import Event, Seen, Synced
+from headroom.wire.kinds import NODES, PODS
+from tests.kube.fakeapi import (
+    Cut,
+    FakeApi,
+    Reply,
+    Stream,
+    bookmark,
+    line,
+    pod_json,
+    refusal,
+    run,
+)
+
+SCOPES = (Scope(PODS), Scope(NODES))
+HASTY = WatchTuning(first_backoff=0.001, longest_backoff=0.004)
+EVENTS = "/api/v1/namespaces/shop/events"
+TELL = Tell(
+    "v1",
+    "Pod",
+    Key("shop", "web-0"),
+    "uid-1",
+    "Normal",
+    "Claimed",
+    "got nightly",
+    datetime(2027, 1, 4, tzinfo=UTC),
+)
+
+
+def cluster_at(api: FakeApi, troubles: list[Trouble] | None = None) -> KubeCluster:
+    client = Client(api.access(), Tuning(attempts=2, first_backoff=0.001))
+    note = (troubles if troubles is not None else []).append
+    return KubeCluster(client, SCOPES, HASTY, note)
+
+
+async def first(cluster: KubeCluster, count: int) -> list[Event]:
+    events: list[Event] = []
+    async with aclosing(cluster.watch()) as stream:
+        async for event in stream:
+            events.append(event)
+            if len(events) == count:
+                break
+    return events
+
+
+def test_synced_comes_once_and_only_when_every_kind_is_listed() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            end = bookmark(9, ends_list=True)
+            pods = (line("ADDED", pod_json("a")), end, line("MODIFIED", pod_json("a", 10)))
+            api.script("/api/v1/pods", Stream(pods, "hang"))
+            api.script("/api/v1/nodes", *[refusal(500)] * 3, Stream((end,), "hang"))
+            troubles: list[Trouble] = []
+            cluster = cluster_at(api, troubles)
+            events = await first(cluster, 3)
+            await cluster.close()
+        versions = [
+            event.thing.version
+            for event in events
+            if isinstance(event, Seen) and isinstance(event.thing, Pod)
+        ]
+        assert versions == ["1", "10"]
+        assert events[2] == Synced()
+        assert cluster.stats.troubles["nodes"] == 3
+        assert len(troubles) == 1  # The same thing is reported once.
+        assert cluster.stats.events == {"Seen": 2, "Synced": 1}
+
+    run(main())
+
+
+def test_a_kind_we_may_not_see_ends_the_whole_stream_with_its_reason() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script("/api/v1/pods", Stream((bookmark(9, ends_list=True),), "hang"))
+            api.script("/api/v1/nodes", refusal(403, "nodes is forbidden"))
+            cluster = cluster_at(api)
+            with pytest.raises(Forbidden, match="cannot watch nodes: nodes is forbidden"):
+                await first(cluster, 1)
+            await cluster.close()
+
+    run(main())
+
+
+def test_an_event_that_has_expired_is_made_anew() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(EVENTS, Reply(201, {"metadata": {"uid": "e"}}))
+            cluster = cluster_at(api)
+            assert await cluster.perform(TELL) == Done("e")
+            assert await cluster.perform(TELL) == Done("e")  # The patch meets a 404.
+            await cluster.close()
+        assert [asked.method for asked in api.asked] == ["POST", "PATCH", "POST"]
+
+    run(main())
+
+
+def test_a_write_without_an_answer_is_unavailable() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script("/api/v1/namespaces/shop/pods/web-0", Cut())
+            cluster = cluster_at(api)
+            outcome = await cluster.perform(DeletePod(Key("shop", "web-0"), "uid-1"))
+            await cluster.close()
+        assert isinstance(outcome, Unavailable)
+        assert cluster.stats.outcomes == {("DeletePod", "Unavailable"): 1}
+
+    run(main())
+
+
+def test_the_version_says_that_it_is_an_api_server() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script("/version", Reply(body={"gitVersion": "v1.36.4"}), Reply(body={"a": 1}))
+            cluster = cluster_at(api)
+            assert await cluster.probe() == "v1.36.4"
+            with pytest.raises(KubeError, match="no Kubernetes API server"):
+                await cluster.probe()
+            await cluster.close()
+
+    run(main())
