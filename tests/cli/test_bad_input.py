@@ -82,6 +82,11 @@ MISTAKES = [
         scenario("until: 10 minutes\n  steps: [{at: soon, operator: stopped}]"),
         (":5: document 1: spec.until: '10 minutes'", "spec.steps[0].at: 'soon'", "1h30m"),
     ),
+    Mistake(
+        "missing-file",
+        scenario("steps: [{at: 3s, apply: [gone.yaml]}]"),
+        (":5: document 1: spec.steps[0].apply[0]: ", "gone.yaml cannot be read"),
+    ),
     Mistake("not-yaml", "a: [b", ("document 1: not YAML",)),
     Mistake("not-an-object", "- a\n", (":1: document 1: not an object",)),
     Mistake(

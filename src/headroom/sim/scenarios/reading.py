@@ -106,9 +106,7 @@ class StepReader:
         value = given[name]
         match name:
             case "apply":
-                return Apply(
-                    tuple(o for file in value for o in self._read_file(self._folder / file))
-                )
+                return Apply(tuple(o for i, file in enumerate(value) for o in self._file(i, file)))
             case "objects":
                 return Apply(tuple(self._object(i, item) for i, item in enumerate(value)))
             case "delete":
@@ -126,6 +124,14 @@ class StepReader:
                 return OperatorState(str(value))
             case _:
                 return self._expect(value)
+
+    def _file(self, index: int, name: str) -> tuple[Json, ...]:
+        """Read a file that a step names; one that is missing is blamed on the step."""
+        path = self._folder / name
+        if not path.exists():
+            self._blame(f"apply[{index}]", f"{path} cannot be read: there is no such file")
+            return ()
+        return self._read_file(path)
 
     def _object(self, index: int, given: Json) -> Json:
         """Check an object written into the scenario as if it had a file of its own."""
