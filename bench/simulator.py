@@ -2,8 +2,11 @@
 
     python -m bench.simulator [--nodes N] [--pods N]
 
-Prints virtual time, real time, and real time per pod, for bare pods with and without kube-scheduler's
-client limit, and for Deployments of 200 pods each.
+Prints virtual time, CPU time, and CPU time per pod, for bare pods with and without kube-scheduler's
+client limit, and for Deployments of 200 pods each. Aim: seconds, whatever the virtual time.
+
+Baseline (2 shared cores, Python 3.11; CPU seconds of the process, which a busy machine stretches
+less than it does real time): 9.5 s as shipped, 10.4 s and 15.9 s without limits.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ class Row:
     pods: int
     running: int
     virtual: float
-    real: float
+    cpu: float
 
 
 def node(index: int) -> Json:
@@ -88,14 +91,14 @@ def measure(
 ) -> Row:
     """Fill a cluster and let it come to rest."""
     nodes, pods = sizes
-    began = time.perf_counter()
+    began = time.process_time()
     with SimWorld(settings=settings) as world:
         for index in range(nodes):
             world.apply(node(index))
         fill(world, pods)
         world.run_until_idle()
         running = sum(1 for pod in world.list("Pod") if pod["status"]["phase"] == "Running")
-        return Row(name, pods, running, world.elapsed, time.perf_counter() - began)
+        return Row(name, pods, running, world.elapsed, time.process_time() - began)
 
 
 def main() -> None:
@@ -112,11 +115,11 @@ def main() -> None:
         measure("deployments, no client limit", sizes, deployments, unlimited),
     ]
     sys.stdout.write(f"{options.nodes} nodes\n")
-    heading = f"{'CASE':<30}{'PODS':>8}{'RUNNING':>9}{'VIRTUAL':>11}{'REAL':>9}{'PER POD':>11}\n"
+    heading = f"{'CASE':<30}{'PODS':>8}{'RUNNING':>9}{'VIRTUAL':>11}{'CPU':>9}{'PER POD':>11}\n"
     sys.stdout.write(heading)
     for row in rows:
-        each = row.real / row.pods * 1e6
-        numbers = f"{row.pods:>8}{row.running:>9}{row.virtual:>9.1f} s{row.real:>7.1f} s"
+        each = row.cpu / row.pods * 1e6
+        numbers = f"{row.pods:>8}{row.running:>9}{row.virtual:>9.1f} s{row.cpu:>7.1f} s"
         sys.stdout.write(f"{row.name:<30}{numbers}{each:>8.0f} µs\n")
 
 

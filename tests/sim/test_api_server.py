@@ -313,3 +313,14 @@ def test_a_node_reports_what_its_manifest_left_out(world: SimWorld) -> None:
     assert made["metadata"]["labels"] == {"kubernetes.io/hostname": "a"}
     world.apply({**given, "metadata": {"name": "bare"}})
     assert "Node/bare has no status.capacity: no pod fits there" in world.server.notes
+
+
+def test_what_a_pod_asks_in_vain_is_mentioned_once(world: SimWorld) -> None:
+    probe = {"httpGet": {"port": 80}}
+    for name in ("one", "two"):
+        container = {"name": "c", "image": "i", "readinessProbe": probe}
+        world.apply(pod(name, containers=[container], activeDeadlineSeconds=5))
+    assert list(world.server.notes) == [
+        "pods with activeDeadlineSeconds: pods do not end at activeDeadlineSeconds",
+        "pods with probes: containers are ready as soon as they run",
+    ]

@@ -205,3 +205,15 @@ def test_a_taint_that_nobody_tolerates_evicts_at_once(world: SimWorld) -> None:
     world.patch("Node", "", "a", {"spec": {"taints": [taint]}})
     world.run_for(2)
     assert phase(world, "p") == "gone"
+
+
+def test_a_node_that_was_never_ready_can_come_to_life(world: SimWorld) -> None:
+    given = node("a")
+    given["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    world.apply(given)
+    world.apply(pod("p"))
+    world.run_until_idle()
+    assert phase(world, "p") == "Pending"
+    world.start_kubelet("a")
+    world.run_until_idle()
+    assert (ready_of_node(world, "a"), phase(world, "p")) == ("True", "Running")

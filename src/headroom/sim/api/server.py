@@ -16,12 +16,14 @@ from headroom.sim.api import (
     admission,
     claimgate,
     kinds,
+    nodes,
     patches,
     pods,
     preconditions,
     quota,
     sanity,
     schemas,
+    unmodelled,
 )
 from headroom.sim.api.decoding import pod_of
 from headroom.sim.api.kinds import KINDS, Depth, Kind
@@ -65,10 +67,12 @@ class ApiServer:
             obj = claimgate.gated(obj, self.store.get, self.store.now())
             obj = admission.admit_pod(obj, self.store.list, self.store.timestamp())
             self._check_quota(obj, _readable(obj))
-            if not all(container.get("image") for container in obj["spec"]["containers"]):
-                self.note("a container has no image: a real API server would refuse its pod")
+            for words in unmodelled.notes(obj):
+                self.note(words)
         elif kind is kinds.NODE:
-            obj = self._registered(obj)
+            obj = nodes.registered(obj)
+            if not dig(obj, "status", "capacity"):
+                self.note(f"{ref} has no status.capacity: no pod fits there")
         elif kind.has_status and kind is not kinds.NAMESPACE:
             obj = drop(obj, "status")
         obj = schemas.checked(kind, obj)
@@ -203,19 +207,6 @@ class ApiServer:
         if self.store.get(Ref("Namespace", "", name)) is None:
             self.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
             self.note(f"namespace {name} was not in the files and has been made")
-
-    def _registered(self, node: Json) -> Json:
-        """What a kubelet would report of its node: a host name, and all its capacity to give."""
-        name = ref_of(node).name
-        status = node.get("status") or {}
-        capacity = status.get("capacity") or status.get("allocatable") or {}
-        if not capacity:
-            self.note(f"Node/{name} has no status.capacity: no pod fits there")
-        capacity = {"pods": "110", **capacity} if capacity else {}
-        room = {**capacity, **(status.get("allocatable") or {})}
-        labels = {"kubernetes.io/hostname": name, **(dig(node, "metadata", "labels") or {})}
-        status = {**status, "capacity": capacity, "allocatable": room}
-        return put({**node, "status": status}, labels, "metadata", "labels")
 
     def _check_quota(self, obj: Json, pod: Pod) -> None:
         ref = ref_of(obj)

@@ -13,6 +13,7 @@ from typing import Any
 from headroom.core.objects import Pod, Taint
 from headroom.core.selection import tolerates
 from headroom.sim.api.decoding import node_of, pod_of
+from headroom.sim.api.nodes import NOT_READY
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, put, ref_of, uid_of, with_condition
 from headroom.sim.controllers.base import Controller
@@ -20,7 +21,6 @@ from headroom.sim.errors import ApiError
 from headroom.sim.stage import Stage
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
-NOT_READY = "node.kubernetes.io/not-ready"
 CORDONED = "node.kubernetes.io/unschedulable"
 _OURS = (UNREACHABLE, NOT_READY, CORDONED)
 _ORPHAN_GRACE = 40.0
@@ -34,6 +34,7 @@ class Nodes(Controller):
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self._silent: dict[str, float] = {}
+        self._returned: set[str] = set()
         self._evictions: dict[str, TimerHandle] = {}
         self.watch("Node")
         self.store.listen("Pod", self._on_pod)
@@ -45,7 +46,9 @@ class Nodes(Controller):
         self.enqueue(Ref("Node", "", node), after=self.stage.settings.node_grace)
 
     def reports_again(self, node: str) -> None:
+        """Take note that a kubelet is back, whatever its node says of itself."""
         self._silent.pop(node, None)
+        self._returned.add(node)
         self.enqueue(Ref("Node", "", node))
 
     def on_change(self, change: Change) -> None:
@@ -78,7 +81,8 @@ class Nodes(Controller):
                 "reason": "NodeStatusUnknown",
                 "message": "Kubelet stopped posting node status.",
             }
-        elif before in ("", "Unknown"):
+        elif before in ("", "Unknown") or name in self._returned:
+            self._returned.discard(name)
             condition = {
                 "type": "Ready",
                 "status": "True",

@@ -1,0 +1,34 @@
+"""What of a pod's spec has no effect in the simulation, in words for people.
+
+Each is told once for the whole run: what matters is that the run knows nothing of it, not which of
+a thousand pods said it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headroom.sim.api.values import Json
+
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_SPEC_FIELDS = {
+    "activeDeadlineSeconds": "pods do not end at activeDeadlineSeconds",
+    "initContainers": "init containers take no time; their requests count",
+    "resourceClaims": "device claims do not constrain placement",
+    "workloadRef": "gang scheduling is not modelled",
+}
+
+
+def notes(pod: Json) -> Iterator[str]:
+    """Say what of this pod the simulation does not follow."""
+    spec = pod["spec"]
+    for field, words in _SPEC_FIELDS.items():
+        if spec.get(field):
+            yield f"pods with {field}: {words}"
+    for container in spec["containers"]:
+        if any(container.get(probe) for probe in _PROBES):
+            yield "pods with probes: containers are ready as soon as they run"
+        if container.get("lifecycle"):
+            yield "pods with lifecycle hooks: these do nothing"
+        if not container.get("image"):
+            yield "a container has no image: a real API server would refuse its pod"
