@@ -8,11 +8,12 @@ give the same plans. See `runtime` for who drives it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from headroom.core.actions import (
     Action,
     CreateGuardian,
+    CreateLatch,
     DeletePod,
     Done,
     Gone,
@@ -42,6 +43,7 @@ from headroom.engine.placing import Placer
 from headroom.engine.publishing import Publisher, status_subject
 from headroom.ports import Event, HoldGone, NamespaceGone, NodeGone, PodGone, Seen, Synced
 
+OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
 LAUNCHED_WORK = ("door1", "door2", "door2-slow")
 KEEPERS_WORK = ("release", "resize")
 
@@ -139,8 +141,9 @@ class Engine:
         if sequence.work in LAUNCHED_WORK:
             self._launcher.finished()
         self._agenda.finish(sequence.subjects)
+        latches = _latches_made(sequence)  # One left from before may be in the way: no pause.
         for subject in sequence.subjects:
-            if completed:
+            if completed or subject in latches:
                 self._agenda.succeeded(subject)
             elif subject.startswith("pod ") or sequence.work in KEEPERS_WORK:
                 self._agenda.failed(subject, now)
@@ -196,3 +199,9 @@ class Engine:
         self._keeper.refused(hold, why)
         self._agenda.failed(hold_subject(hold.parent), now, self.ledger.policy.guardian_retry)
         self._agenda.touch(hold_subject(hold.parent))
+
+
+def _latches_made(sequence: Sequence) -> frozenset[str]:
+    """The subjects of latches that a sequence begins with."""
+    first = sequence.steps[0]
+    return frozenset(pod_subject(each.key) for each in first if isinstance(each, CreateLatch))

@@ -86,9 +86,9 @@ class Keeper:
         """
         ledger = self._ledger
         for latch in ledger.latches_of(hold):
-            if latch.nominated != node or node not in ledger.nodes:
+            if latch.nominated not in ("", node) or node not in ledger.nodes:
                 continue
-            if ledger.agenda.busy(pod_subject(latch.key)):
+            if not latch.nominated or ledger.agenda.busy(pod_subject(latch.key)):
                 return EMPTY
             firm = ledger.firm_at(latch)
             if not claims_on(latch) and (firm is None or now < firm):
