@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Callable
 from typing import Any
 
-from headroom.wire.kinds import CLAIM_INDEXES, EVENTS, HOLDS, NAMESPACES, NODES, PODS
+from headroom.wire.kinds import CLAIM_INDEXES, EVENTS, HOLDS, LEASES, NAMESPACES, NODES, PODS
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
 from testbed.nodes import fake_node
@@ -30,6 +29,8 @@ class RealWorld(World):
         self._nodes: list[str] = []
 
     def add_node(self, name: str, cpu: int = 4, memory: str = "16Gi", **more: Any) -> None:
+        if name in self._nodes:
+            return  # Kept from the last story.
         pods = str(more.pop("pods", 110))
         node = fake_node(
             name, {"cpu": str(cpu), "memory": memory, "pods": pods}, more.pop("labels", {})
@@ -83,15 +84,21 @@ class RealWorld(World):
             time.sleep(POLL_S)
 
     def close(self) -> None:
-        """Take away whatever the story left, holds first."""
+        """Take away whatever the story left, holds first, nodes and their leases last."""
+        self.clear()
+        for name in self._nodes:
+            self._remove(NODES.path("", name))
+            self._remove(LEASES.path("kube-node-lease", name))
+        self._nodes.clear()
+
+    def clear(self) -> None:
+        """Take away whatever the story left but the nodes, for another one on the same."""
         self.kill_operator()
         for resource in (HOLDS, PODS, CLAIM_INDEXES, EVENTS):
             for item in self.plane.api.items(resource.path()):
                 metadata = item["metadata"]
                 if metadata["namespace"] != "kube-system":
                     self._remove(resource.path(metadata["namespace"], metadata["name"]))
-        for name in self._nodes:
-            self._remove(NODES.path("", name))
         self.until("all pods gone", lambda: not self.all("Pod"))
 
     def _remove(self, path: str) -> None:
@@ -99,9 +106,18 @@ class RealWorld(World):
             self.plane.api.delete(path, NOW)
 
     def picture(self) -> str:
-        pods = [
-            (item["metadata"]["name"], item["spec"].get("nodeName"), item.get("status"))
-            for item in self.all("Pod")
-        ]
-        holds = [(item["metadata"]["name"], item.get("status")) for item in self.all("Hold")]
-        return json.dumps({"pods": pods, "holds": holds}, indent=1)[:6000]
+        """Every pod and every hold, a line each."""
+        lines = []
+        for item in self.all("Pod"):
+            metadata, spec, status = item["metadata"], item["spec"], item.get("status", {})
+            gates = [gate["name"] for gate in spec.get("schedulingGates", ())]
+            seen = {"node": spec.get("nodeName"), "gates": gates, "phase": status.get("phase")}
+            seen |= {"nominated": status.get("nominatedNodeName"), "reason": status.get("reason")}
+            seen |= {"annotations": metadata.get("annotations"), "born": metadata["uid"][:8]}
+            told = {key: value for key, value in seen.items() if value}
+            lines.append(f"pod {metadata['name']} {told}")
+        for item in self.all("Hold"):
+            status = item.get("status", {})
+            seen = {key: status.get(key) for key in ("phase", "nodeName", "currentOwners")}
+            lines.append(f"hold {item['metadata']['name']} {seen}")
+        return "\n".join(lines)

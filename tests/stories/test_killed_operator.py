@@ -140,10 +140,10 @@ OTHERS = [
 
 @dataclass
 class Worlds:
-    """One world after the other; each is taken away before the next is made."""
+    """One world after the other; real nodes stay, everything else is taken away in between."""
 
     plane: ControlPlane | None
-    now: World | None = None
+    now: EmbeddedWorld | RealWorld | None = None
 
     @property
     def ways(self) -> list[tuple[int, bool]]:
@@ -153,6 +153,9 @@ class Worlds:
         return [(seed, backwards) for seed in SEEDS for backwards in (False, True)]
 
     def fresh(self, seed: int) -> World:
+        if isinstance(self.now, RealWorld):
+            self.now.clear()
+            return self.now
         self.close()
         self.now = EmbeddedWorld(seed) if self.plane is None else RealWorld(self.plane)
         return self.now
