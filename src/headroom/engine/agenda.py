@@ -71,11 +71,17 @@ class Agenda:
     def busy(self, subject: str) -> bool:
         return subject in self._busy
 
-    def failed(self, subject: str, now: datetime, first: timedelta = FIRST_PAUSE) -> None:
+    def failed(
+        self,
+        subject: str,
+        now: datetime,
+        first: timedelta = FIRST_PAUSE,
+        longest: timedelta = LONGEST_PAUSE,
+    ) -> None:
         """Leave a subject alone for a while, longer each time it fails."""
         count = self._failures.get(subject, 0)
         self._failures[subject] = count + 1
-        pause = min(first * 2 ** min(count, 20), LONGEST_PAUSE)
+        pause = min(first * 2 ** min(count, 20), longest)
         self._not_before[subject] = now + pause
         self.later(subject, now + pause)
 

@@ -145,7 +145,9 @@ class Engine:
         for subject in sequence.subjects:
             if completed or subject in latches:
                 self._agenda.succeeded(subject)
-            elif subject.startswith("pod ") or sequence.work in KEEPERS_WORK:
+            elif subject.startswith("pod "):
+                self._agenda.failed(subject, now, longest=OWNER_PAUSE)
+            elif sequence.work in KEEPERS_WORK:
                 self._agenda.failed(subject, now)
 
     def _started(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:

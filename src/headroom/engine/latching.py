@@ -74,6 +74,7 @@ class Latcher:
             self._ledger.put_aside(latch)
             self._ledger.agenda.later(pod_subject(latch.key), spare_until)
         else:
+            self._ledger.forget_spare(latch)
             yield remove(latch)
 
     def _guardian_due(self, hold: Hold) -> bool:

@@ -198,6 +198,10 @@ class Ledger:
         _drop(self._spares, size, key)
         return self.pods[key]
 
+    def forget_spare(self, latch: Pod) -> None:
+        """This latch goes away: nobody may count on it."""
+        _drop(self._spares, latch.requests, latch.key)
+
     def dismiss_spares(self, node: str) -> None:
         """Have latches removed that wait on a node for another use, and are in the way there."""
         for pod in self.state.nominated_on(node):

@@ -14,7 +14,7 @@ from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule
 from headroom.core.objects import LabelSelector
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
-from headroom.wire.objects.reader import Reader
+from headroom.wire.objects.reader import Reader, spelling
 from headroom.wire.objects.selectors import Selector, label_selector
 
 _HIGHEST_PRIORITY = 2_000_001_000  # system-node-critical
@@ -63,6 +63,8 @@ def owner_rules(raw: Raw, findings: Findings) -> tuple[OwnerRule, ...]:
         if owner is not None:
             rules.append(_rule(owner))
             _check_rule(rules[-1], owner, path, findings)
+        elif not spelling(each):
+            findings.add(path, "is empty; say who may claim this")
     return tuple(rules)
 
 
