@@ -11,7 +11,7 @@ from headroom.core.actions import DeletePod, Done, Tell, Unavailable
 from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster
-from headroom.kube.errors import Forbidden, KubeError
+from headroom.kube.errors import Closed, Forbidden, KubeError
 from headroom.kube.watch import Scope, Trouble, WatchTuning
 from headroom.ports import Event, Seen, Synced
 from headroom.wire.kinds import NODES, PODS
@@ -92,6 +92,23 @@ def test_a_kind_we_may_not_see_ends_the_whole_stream_with_its_reason() -> None:
             with pytest.raises(Forbidden, match="cannot watch nodes: nodes is forbidden"):
                 await first(cluster, 1)
             await cluster.close()
+
+    run(main())
+
+
+def test_a_closed_client_ends_the_stream_without_a_word() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            for path in ("/api/v1/pods", "/api/v1/nodes"):
+                api.script(path, Stream((bookmark(9, ends_list=True),), "hang"))
+            troubles: list[Trouble] = []
+            cluster = cluster_at(api, troubles)
+            async with aclosing(cluster.watch()) as stream:
+                assert await anext(stream) == Synced()
+                await cluster.close()
+                with pytest.raises(Closed):
+                    await anext(stream)
+        assert troubles == []
 
     run(main())
 

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 
 from headroom.kube.access import Access
 from headroom.kube.answers import Answer, refusal
-from headroom.kube.errors import CannotReach, KubeError, Unauthorized, Uncertain, Untrusted
+from headroom.kube.errors import CannotReach, Closed, Unauthorized, Uncertain, Untrusted
 from headroom.kube.http1 import Connection
 from headroom.kube.passport import JSON, Passport
 from headroom.kube.pool import Pool, Target
-from headroom.kube.session import Session, hang_up
+from headroom.kube.session import Session
 from headroom.kube.transport import translated, while_connecting
 
 IDLE_SECONDS = 60.0  # The API server closes idle connections after 90 s; we must be first.
@@ -108,7 +108,7 @@ class Client:
         used = await self._passport.current()
         response = await self._session.open_stream(path, quiet)
         if response.status == 401:
-            hang_up(response)
+            self._session.end_stream(response)
             await self._passport.renew(used)
             response = await self._session.open_stream(path, quiet)
         self.requests["WATCH", response.status] += 1
@@ -119,7 +119,7 @@ class Client:
                 raise refusal(answer, what)
             yield self._session.chunks(response)
         finally:
-            hang_up(response)
+            self._session.end_stream(response)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -197,9 +197,13 @@ class Client:
             self._pooled_tls = tls
         return self._pool
 
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
     def _check_open(self) -> None:
         if self._closed:
-            raise KubeError(f"{self.access.endpoint.server}: this client was closed")
+            raise Closed(f"{self.access.endpoint.server}: this client was closed")
 
     def _check_known(self, answer: Answer) -> None:
         if answer.status == 401:

@@ -6,6 +6,7 @@
     │   ├── Untrusted     TLS says no: asking again at once cannot help
     │   └── Uncertain     the request was sent, and nobody knows whether it happened
     │       └── Silence   the connection stands, but nothing comes
+    ├── Closed            our own client was closed: we are stopping
     └── Refused           the server answered, and said no                               (exit 3)
         ├── Unauthorized      401, also with fresh credentials
         ├── Forbidden         403
@@ -30,6 +31,10 @@ class ConfigError(KubeError):
     """The kubeconfig, or what it points to, is wrong."""
 
     exit_code = 2
+
+
+class Closed(KubeError):
+    """The client was closed, so nothing is sent any more."""
 
 
 class CannotReach(KubeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable
 
 import aiohttp
@@ -15,6 +16,7 @@ from headroom.kube.passport import JSON, Passport
 from headroom.kube.transport import TRANSPORT_ERRORS, translated
 
 READ_BUFFER = 2**18
+TURNS_TO_NOTICE = 3  # of the event loop: transport, TLS, reader. aiohttp would not wake the reader.
 
 
 class Session:
@@ -25,6 +27,7 @@ class Session:
         self._passport = passport
         self._connect_seconds = connect_seconds
         self._session: aiohttp.ClientSession | None = None
+        self._streams: set[aiohttp.ClientResponse] = set()
         self._openings: Openings[aiohttp.ClientResponse] = Openings(hang_up)
 
     async def open_stream(self, path: str, quiet: float) -> aiohttp.ClientResponse:
@@ -32,7 +35,14 @@ class Session:
         limits = aiohttp.ClientTimeout(
             total=None, sock_connect=self._connect_seconds, sock_read=quiet
         )
-        return await self._request("GET", path, None, JSON, limits)
+        stream = await self._request("GET", path, None, JSON, limits)
+        self._streams.add(stream)
+        return stream
+
+    def end_stream(self, stream: aiohttp.ClientResponse) -> None:
+        """Let go of a stream, whatever it may still have to say."""
+        self._streams.discard(stream)
+        hang_up(stream)
 
     async def send(
         self, method: str, path: str, body: bytes | None, content_type: str, seconds: float
@@ -60,8 +70,13 @@ class Session:
             raise translated(error, self._access) from error
 
     async def close(self) -> None:
+        """End every stream, so that its reader is told, and close every connection."""
         if self._session is not None:
             await self._openings.settle()
+            for stream in list(self._streams):
+                _cut(stream)
+            for _ in range(TURNS_TO_NOTICE):
+                await asyncio.sleep(0)
             await self._session.close()
             self._session = None
 
@@ -98,10 +113,15 @@ class Session:
 
 def hang_up(response: aiohttp.ClientResponse) -> None:
     """End a stream at once: a polite end of TLS would wait for the server's answer."""
+    _cut(response)
+    response.close()
+
+
+def _cut(response: aiohttp.ClientResponse) -> None:
+    """Break the connection under a response, which tells whoever reads it."""
     connection = response.connection
     if connection is not None and connection.transport is not None:
         connection.transport.abort()
-    response.close()
 
 
 async def _opened(request: Awaitable[aiohttp.ClientResponse]) -> aiohttp.ClientResponse:

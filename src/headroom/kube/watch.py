@@ -22,6 +22,7 @@ from headroom.core.objects import Key
 from headroom.kube.client import Client
 from headroom.kube.errors import (
     CannotReach,
+    Closed,
     ConfigError,
     Expired,
     Forbidden,
@@ -100,7 +101,7 @@ class _NotStreamed(Refused):
 
 
 class Informer:
-    """Follows one kind; `run` ends only by being cancelled, or when the first list is refused."""
+    """Follows one kind until cancelled, its client is closed, or the first list is refused."""
 
     def __init__(
         self,
@@ -262,6 +263,8 @@ class Informer:
 
     async def _recover(self, error: KubeError) -> None:
         """Decide how to go on after trouble, say so, and wait a little."""
+        if self._client.closed:
+            raise Closed("the client was closed") from error
         self._failures += 1
         match error:
             case Expired():
