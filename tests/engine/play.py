@@ -32,6 +32,7 @@ class Play:
         self.now: datetime = NOON
         self.done: list[Action] = []
         self.answer: Answer | None = None
+        self._wake_at: datetime | None = None
         self.engine.observe(Synced(), self.now)
 
     def run(self, seconds: float = 10.0, scheduling: bool = True) -> None:
@@ -40,7 +41,7 @@ class Play:
         for _ in range(MOST_ROUNDS):
             if self.round() or (scheduling and self.toy.schedule()):
                 continue
-            wake = self.engine.plan(self.now).wake_at
+            wake = self._wake_at
             if wake is None or wake > end:
                 self.now = end
                 return
@@ -50,10 +51,11 @@ class Play:
     def round(self) -> bool:
         """Tell, plan and perform once; say whether anything was done."""
         self.tell()
-        sequences = self.engine.plan(self.now).sequences
-        for sequence in sequences:
+        plan = self.engine.plan(self.now)
+        self._wake_at = plan.wake_at
+        for sequence in plan.sequences:
             self.perform(sequence)
-        return bool(sequences) or bool(self.toy.events)
+        return bool(plan.sequences) or bool(self.toy.events)
 
     def tell(self) -> None:
         """Tell the engine what has happened."""
@@ -83,6 +85,17 @@ class Play:
         if isinstance(outcome, Done):
             self.done.append(action)
         return self.engine.settle(action, outcome, self.now)
+
+    def restart(self) -> None:
+        """Let another operator take over, who knows only what it sees."""
+        self.engine = Engine(self.engine.ledger.policy)
+        self.toy.events.clear()
+        toy = self.toy
+        everything: list[Thing] = [*toy.nodes.values(), *toy.holds.values(), *toy.pods.values()]
+        for thing in everything:
+            toy.put(thing)
+        self.tell()
+        self.engine.observe(Synced(), self.now)
 
     def put(self, *things: Thing) -> None:
         for thing in things:

@@ -18,6 +18,7 @@ from headroom.core.actions import (
     Done,
     Gone,
     MarkUnschedulable,
+    MoveLatch,
     Nominate,
     Outcome,
     Stale,
@@ -110,7 +111,8 @@ class Toy:
         return Done(self.pods[made.key].uid)
 
     def _change(
-        self, action: Nominate | DeletePod | Ungate | Bind | Disclaim | MarkUnschedulable
+        self,
+        action: Nominate | MoveLatch | DeletePod | Ungate | Bind | Disclaim | MarkUnschedulable,
     ) -> Outcome:
         pod = self.pods.get(action.key)
         if pod is None:
@@ -122,6 +124,8 @@ class Toy:
                 self.remove(pod)
             case Nominate(node=node, claimed=claimed):
                 self.put(_claimed(replace(pod, nominated=node), claimed))
+            case MoveLatch(node=node):
+                self.put(replace(pod, nominated=node, annotations=_latch_words(action)))
             case Ungate(gate=gate, index=index):
                 if pod.gates[index : index + 1] != (gate,):
                     return Stale()
@@ -199,11 +203,15 @@ def _latch(action: CreateLatch) -> Pod:
     return Pod(
         key=action.key,
         labels={ROLE_LABEL: ROLE_LATCH},
-        annotations={
-            PARENT_ANNOTATION: str(action.parent),
-            CLAIMS_ANNOTATION: claims_text(action.claims),
-        },
+        annotations=_latch_words(action),
         gates=(LATCH_GATE,),
         priority=LOCKED_PRIORITY,
         requests=action.requests,
     )
+
+
+def _latch_words(action: CreateLatch | MoveLatch) -> dict[str, str]:
+    return {
+        PARENT_ANNOTATION: str(action.parent),
+        CLAIMS_ANNOTATION: claims_text(action.claims),
+    }

@@ -1,7 +1,11 @@
-"""What each action makes true once the API server has said yes, before the watch shows it."""
+"""What each action makes true once the API server has said yes, before the watch shows it.
+
+Also what is about to be made, where a second decision of the same plan must know of the first.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
@@ -28,6 +32,7 @@ from headroom.core.names import (
     ROLE_LATCH,
 )
 from headroom.core.objects import Key, OwnerReference, Pod
+from headroom.core.plan import Sequence
 from headroom.engine.assumptions import LIFETIME, Assumed
 from headroom.engine.ledger import Ledger
 
@@ -56,6 +61,25 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
             ledger.assumptions.note(uid, now, Assumed(until, gone=True))
         case _:
             pass
+
+
+def intend(ledger: Ledger, sequence: Sequence) -> None:
+    """Count the latches that a sequence is about to make, so that the next decision sees them."""
+    for latch in _latches(sequence):
+        pod = Pod(latch.key, requests=latch.requests, priority=LOCKED_PRIORITY)
+        ledger.state.nominate(pod, latch.node)
+
+
+def give_up(ledger: Ledger, sequence: Sequence) -> None:
+    """A sequence has failed: the latches that it did not make count no longer."""
+    for latch in _latches(sequence):
+        if latch.key not in ledger.pods:
+            ledger.state.unnominate(latch.key)
+
+
+def _latches(sequence: Sequence) -> Iterator[CreateLatch]:
+    for step in sequence.steps:
+        yield from (action for action in step if isinstance(action, CreateLatch))
 
 
 def _change(ledger: Ledger, key: Key, now: datetime, change: Assumed) -> None:

@@ -33,7 +33,7 @@ from headroom.core.plan import Plan, Sequence, hold_subject, pod_subject
 from headroom.core.policy import Policy
 from headroom.engine.agenda import Agenda
 from headroom.engine.claiming import admit, follow
-from headroom.engine.effects import assume
+from headroom.engine.effects import assume, give_up
 from headroom.engine.indexing import Indexer, index_subject
 from headroom.engine.keeping import Keeper
 from headroom.engine.latching import Latcher
@@ -140,6 +140,8 @@ class Engine:
         """A sequence has ended; its subjects are decided afresh, after a pause if it failed."""
         if sequence.work in LAUNCHED_WORK:
             self._launcher.finished()
+        if not completed:
+            give_up(self.ledger, sequence)
         self._agenda.finish(sequence.subjects)
         latches = _latches_made(sequence)  # One left from before may be in the way: no pause.
         for subject in sequence.subjects:

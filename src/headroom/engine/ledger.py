@@ -92,6 +92,8 @@ class Ledger:
         self.pods[pod.key] = known
         self._list(known, since)
         self._touch(known)
+        if old is not None and old.annotations != known.annotations:
+            self._touch(old)  # Whom it concerned before: a claim taken back frees its hold.
         if old is not None and old.occupies_node and not known.occupies_node:
             self._room_freed(old.node)
 

@@ -15,6 +15,7 @@ from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
 from headroom.core.statuses import tell_pod
 from headroom.engine.claiming import search, waits_a_little
+from headroom.engine.effects import intend
 from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.choose import Chosen, choose
@@ -49,7 +50,9 @@ class Placer:
         choice = choose(pod, ledger.state)
         if isinstance(choice, Chosen):
             ledger.stuck.pop(pod.key, None)
-            return latch_free_room(pod, choice.node, ledger.policy.namespace)
+            place = latch_free_room(pod, choice.node, ledger.policy.namespace)
+            intend(ledger, place)
+            return place
         ledger.stuck[pod.key] = None
         return self._say_stuck(pod, choice.message, now)
 

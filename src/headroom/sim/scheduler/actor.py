@@ -83,10 +83,12 @@ class Scheduler:
         except ApiError:
             self.view.forget(pod.key)
             waiting = self.view.pending(pod.key)
-            if waiting is not None and waiting.uid == pod.uid:  # Not a namesake made meanwhile.
+            if waiting is not None and waiting.uid == pod.uid:
                 self.view.queue.restore(entry)
                 self.view.queue.retry(entry, self._loop.time())
-                self._kick()
+            elif waiting is not None:  # A namesake made meanwhile.
+                self.view.reconsider(waiting)
+            self._kick()
 
     def _fail(self, entry: Entry, answer: Unschedulable) -> None:
         """Put a pod to sleep, making room for it by preemption where that helps."""

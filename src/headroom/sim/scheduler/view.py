@@ -60,6 +60,10 @@ class View:
         """A pod of ours that is on no node, as far as we know."""
         return self._pending.get(key)
 
+    def reconsider(self, pod: Pod) -> None:
+        """Take up a waiting pod that was passed over while its name was assumed on a node."""
+        self._waiting(pod, born=True)
+
     def freeze(self) -> None:
         """Take the snapshot of a cycle."""
         self._frozen = True

@@ -1,0 +1,85 @@
+"""Latches: finished where somebody still waits, taken away where nobody does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headroom.core.actions import Action, Bind, DeletePod, Nominate, Unavailable
+from headroom.core.claims import claim_of
+from headroom.core.names import SCHEDULER_NAME
+from headroom.core.objects import Pod
+from tests.builders import hold, node, pod
+from tests.engine.play import Play
+
+
+def owner(name: str = "owner", cpu: int = 2) -> Pod:
+    return pod(name, cpu=cpu, labels={"app": "web"}, scheduler=SCHEDULER_NAME)
+
+
+def lost(*kinds: type[Action]) -> Play:
+    """A held hold whose owner comes while such actions are never answered."""
+    play = Play(node("a", cpu=2), hold("h", cpu=2, memory=0))
+    play.run()
+    play.answer = lambda action: Unavailable("timed out") if isinstance(action, kinds) else None
+    play.put(owner())
+    play.round()
+    play.answer = None
+    return play
+
+
+def test_a_handover_that_stopped_before_the_bind_is_finished() -> None:
+    play = lost(Bind)
+    assert play.ours("guardian") == []
+    play.run()
+    assert play.pod("owner").node == "a"
+    assert play.hold("h").status.phase == "Succeeded"
+    assert play.ours("latch") == []
+
+
+def test_another_operator_finishes_from_what_it_sees() -> None:
+    for kind in (Nominate, DeletePod, Bind):
+        play = lost(kind)
+        play.restart()
+        play.run()
+        assert play.pod("owner").node == "a", kind
+        assert play.ours("latch") == [], kind
+        assert play.hold("h").status.phase == "Succeeded", kind
+
+
+def test_a_latch_whose_owner_is_gone_goes_and_the_hold_is_held_again() -> None:
+    play = lost(Bind)
+    play.toy.remove(play.pod("owner"))
+    play.run()
+    assert play.ours("latch") == []
+    assert [each.node for each in play.ours("guardian")] == ["a"]
+    assert play.hold("h").status.phase == "Available"
+
+
+def test_a_hold_made_anew_owes_nothing_to_the_owner_of_the_old_one() -> None:
+    """A latch named its hold by name alone, and gave away one that had promised nothing."""
+    play = lost(Bind)
+    old = play.hold("h")
+    play.toy.remove(old)
+    anew = hold("h", cpu=1, memory=0, owners="api")
+    play.put(replace(anew, parent=replace(anew.parent, uid="another")))
+    play.run()
+    assert play.pod("owner").node == "a"
+    assert claim_of(play.pod("owner")) is None
+    assert play.hold("h").status.owners == ()
+
+
+def test_an_owner_that_became_too_large_for_the_room_does_not_get_it() -> None:
+    play = lost(Bind)
+    play.put(pod("rival", cpu=1, node="a", phase="Running"))
+    play.run()
+    assert play.pod("owner").node == ""
+    assert play.ours("latch") == []
+
+
+def test_three_owners_on_free_room_for_two_do_not_block_each_other() -> None:
+    play = Play(node("a", cpu=2))
+    play.put(*(owner(f"p{number}", cpu=1) for number in range(3)))
+    play.run(60)
+    placed = [name for name in ("p0", "p1", "p2") if play.pod(name).node == "a"]
+    assert len(placed) == 2
+    assert play.ours("latch") == []
