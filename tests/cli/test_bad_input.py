@@ -144,6 +144,39 @@ def test_a_flag_that_makes_no_sense_is_named(
 
 
 @pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("kind: Result\nobjects: abc\n", "objects: a list is expected"),
+        ("kind: Result\nobjects: [{}, 7]\n", "objects[1]: fields with names are expected"),
+        ("kind: Result\nend: noon\n", "end: 'noon' is no time"),
+        ("a: [b\n", "document 1: not YAML"),
+    ],
+)
+def test_a_dump_that_cannot_be_asked_is_blamed_by_file_and_path(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, says: str
+) -> None:
+    file = tmp_path / "dump.yaml"
+    file.write_text(text)
+    for verb in VERBS:
+        done = headroom(capsys, *verb, "--from", str(file))
+        assert (done.code, done.out) == (2, "")
+        assert str(file) in done.err
+        assert says in done.err
+
+
+def test_an_object_of_a_dump_that_cannot_be_read_is_named_and_passed_over(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "dump.yaml"
+    broken = "apiVersion: headroom.dev/v1alpha1\nkind: Hold\nmetadata: 7\n---\n"
+    file.write_text(broken + hold_text("good"))
+    done = headroom(capsys, "get", "holds", "--from", str(file))
+    assert done.code == 0
+    assert "passed over Hold: metadata: " in done.err
+    assert "good" in done.out
+
+
+@pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (("run", "--http", "nonsense"), "--http: 'nonsense' is not HOST:PORT"),

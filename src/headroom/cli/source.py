@@ -73,7 +73,7 @@ def _from_files(files: Sequence[Path]) -> World:
     for path in files:
         for item in load(_text(path), str(path)):
             if item.data.get("kind") == RESULT_KIND:
-                raw += item.data.get("objects") or []
+                raw += _objects_of(item.data, path)
                 now = _end_of(item.data, path) or now
             else:
                 raw.append(item.data)
@@ -112,16 +112,18 @@ async def _listed(client: Client, resource: Resource) -> list[Json]:
 def _decoded(raw: Sequence[Json], now: datetime) -> World:
     """Decode what we know; an object that cannot be read is named and passed over."""
     things: list[Node | Pod | Hold | Namespace] = []
+    readable: list[Json] = []
     for item in raw:
         resource = find_kind(str(item.get("apiVersion", "")), str(item.get("kind", "")))
         if resource not in WATCHED:
             continue
         try:
             things.append(thing_from(resource, item))
+            readable.append(item)
         except DecodeError as trouble:
             say(f"note: passed over {trouble.message}")
     return World(
-        raw=tuple(raw),
+        raw=tuple(readable),
         nodes=tuple(thing for thing in things if isinstance(thing, Node)),
         pods=tuple(thing for thing in things if isinstance(thing, Pod)),
         holds=tuple(thing for thing in things if isinstance(thing, Hold)),
@@ -137,6 +139,16 @@ def _text(path: Path) -> str:
         raise Misuse(f"--from {path}: {trouble.strerror or trouble}") from trouble
     except UnicodeDecodeError as trouble:
         raise Misuse(f"--from {path}: not a text file") from trouble
+
+
+def _objects_of(result: Json, path: Path) -> list[Json]:
+    objects = result.get("objects") or []
+    if not isinstance(objects, list):
+        raise Misuse(f"--from {path}: objects: a list is expected")
+    for index, item in enumerate(objects):
+        if not isinstance(item, Mapping):
+            raise Misuse(f"--from {path}: objects[{index}]: fields with names are expected")
+    return objects
 
 
 def _end_of(result: Json, path: Path) -> datetime | None:
