@@ -1,0 +1,73 @@
+"""The operator as a process of its own, to be stopped, killed and started again by tests."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+STOP_S = 30
+
+
+class OperatorProcess:
+    """Ready when `start` returns; its log goes to a file that a failed test shows."""
+
+    def __init__(self, kubeconfig: Path, log: Path) -> None:
+        self._kubeconfig = kubeconfig
+        self._log = log
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> Self:
+        """Start it and wait until it says that it is ready, and so leads."""
+        command = (sys.executable, "-m", "headroom", "run", "--kubeconfig", str(self._kubeconfig))
+        with self._log.open("a", encoding="utf-8") as log:
+            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        line = self._process.stdout.readline() if self._process.stdout else ""
+        if line.strip() != "ready":
+            self.kill()
+            raise AssertionError(f"the operator did not get ready:\n{self.log()}")
+        return self
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Ask it to end, and see that it does."""
+        self._end(signal.SIGTERM)
+
+    def log(self, lines: int = 60) -> str:
+        return "\n".join(self._log.read_text(encoding="utf-8").splitlines()[-lines:])
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            print(self.log(), file=sys.stderr)
+        self.stop()
+
+    def _end(self, how: signal.Signals) -> None:
+        if self._process is None:
+            return
+        self._process.send_signal(how)
+        try:
+            self._process.wait(STOP_S)
+        finally:
+            self._process.kill()
+            if self._process.stdout is not None:
+                self._process.stdout.close()
+            self._process.wait()
+            self._process = None
