@@ -6,8 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -239,6 +242,51 @@ def test_a_kubeconfig_that_points_nowhere_is_told_with_address_and_context(
     assert "https://127.0.0.1:1 (context k of " in done.err
     assert "Connection refused" in done.err
     assert "is the cluster up" in done.err
+
+
+class _Stranger(BaseHTTPRequestHandler):
+    """A web server that is no API server."""
+
+    def do_GET(self) -> None:
+        answers: Mapping[str, tuple[int, bytes]] = {
+            "lost": (404, b"not here"),
+            "page": (200, b"<p>"),
+        }
+        code, body = answers[self.path.split("/")[1]]
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        return
+
+
+@pytest.fixture
+def stranger() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Stranger) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("answers", ["lost", "page"])
+@pytest.mark.parametrize("verb", VERBS[:2], ids=lambda verb: verb[0])
+def test_a_server_that_is_no_api_server_is_called_that(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    stranger: str,
+    verb: tuple[str, ...],
+    answers: str,
+) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_text(POINTS_NOWHERE.replace("https://127.0.0.1:1", f"{stranger}/{answers}"))
+    done = headroom(capsys, *verb, "--kubeconfig", str(file))
+    assert (done.code, done.out) == (3, "")
+    assert f"{stranger}/{answers}: what answers there is no Kubernetes API server" in done.err
+    assert "check the server address" in done.err
 
 
 def test_a_context_that_is_not_there_is_told_with_those_that_are(

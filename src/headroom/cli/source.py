@@ -7,7 +7,6 @@ values, so that they can reason. A simulation's Result, a dump and manifests are
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,10 +14,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
+
 from headroom.cli.errors import Misuse
 from headroom.cli.output import say
 from headroom.core.holds import Hold
 from headroom.core.objects import Namespace, Node, Pod
+from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
 from headroom.kube.errors import NoSuchKind
 from headroom.kube.kubeconfig import find_access
@@ -98,8 +100,10 @@ async def _listed(client: Client, resource: Resource) -> list[Json]:
     while True:
         query = f"?limit={PAGE}" + (f"&continue={quote(token)}" if token else "")
         try:
-            page = json.loads(await client.get(resource.path() + query, f"list {resource}"))
+            page = await _page(client, resource, query)
         except NoSuchKind as missing:
+            if resource != HOLDS:
+                raise no_kubernetes(client.access.endpoint.server) from missing
             say(f"note: {missing.message}; {missing.hint}")
             return []
         names = {"apiVersion": resource.api_version, "kind": resource.kind}
@@ -107,6 +111,14 @@ async def _listed(client: Client, resource: Resource) -> list[Json]:
         token = page.get("metadata", {}).get("continue") or ""
         if not token:
             return found
+
+
+async def _page(client: Client, resource: Resource, query: str) -> dict[str, Any]:
+    body = await client.get(resource.path() + query, f"list {resource}")
+    try:
+        return msgspec.json.decode(body, type=dict[str, Any])
+    except msgspec.MsgspecError as nonsense:
+        raise no_kubernetes(client.access.endpoint.server) from nonsense
 
 
 def _decoded(raw: Sequence[Json], now: datetime) -> World:

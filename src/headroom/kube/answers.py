@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from headroom.kube.errors import Expired, Forbidden, NoSuchKind, Refused
+from headroom.kube.errors import Expired, Forbidden, KubeError, NoSuchKind, Refused
 
 MAX_RETRY_AFTER = 60.0
 
@@ -105,4 +105,14 @@ def refusal(answer: Answer, what: str) -> Refused:
         case 410:
             return Expired(410, f"cannot {what}: {status.message}", retry_after=wait)
         case code:
-            return Refused(code, f"cannot {what}: HTTP {code}: {status.message}", retry_after=wait)
+            plain = code == 400 and "HTTPS server" in status.message
+            hint = "write https:// before the server's address in the kubeconfig" if plain else ""
+            return Refused(code, f"cannot {what}: HTTP {code}: {status.message}", hint, wait)
+
+
+def no_kubernetes(server: str) -> KubeError:
+    """Somebody answers at the address, but not as an API server would."""
+    return KubeError(
+        f"{server}: what answers there is no Kubernetes API server",
+        "check the server address in the kubeconfig",
+    )

@@ -17,8 +17,9 @@ import msgspec
 import structlog
 
 from headroom.core.actions import Action, Gone, Outcome, Tell
+from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
-from headroom.kube.errors import KubeError
+from headroom.kube.errors import KubeError, NoSuchKind
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
 from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
@@ -66,15 +67,11 @@ class KubeCluster:
 
     async def probe(self) -> str:
         """Ask once, without patience, for the server's version; raise what a person should read."""
-        body = await self.client.get("/version", "read the server's version")
         try:
+            body = await self.client.get("/version", "read the server's version")
             return msgspec.json.decode(body, type=_Version).git_version
-        except msgspec.MsgspecError as error:
-            server = self.client.access.endpoint.server
-            raise KubeError(
-                f"{server}: what answers there is no Kubernetes API server",
-                "check the server address in the kubeconfig",
-            ) from error
+        except (NoSuchKind, msgspec.MsgspecError) as error:
+            raise no_kubernetes(self.client.access.endpoint.server) from error
 
     async def watch(self) -> AsyncGenerator[Event, None]:
         """Tell everything that is there, then `Synced`, then every change, for ever."""
