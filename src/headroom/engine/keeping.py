@@ -65,11 +65,14 @@ class Keeper:
     def _view(self, hold: Hold, now: datetime) -> life.HoldView:
         ledger, parent = self._ledger, str(hold.parent)
         guardians = ledger.guardians_of(hold)
-        node = ledger.last_node.get(parent, "") or hold.status.node
+        claimants = ledger.claimants_of(hold)
+        seats = (pod.node for pod in claimants if pod.occupies_node)
+        # After a restart in the middle of a handover only the owner knows where the room was.
+        node = ledger.last_node.get(parent, "") or hold.status.node or next(seats, "")
         return life.HoldView(
             hold=hold,
             guardians=guardians,
-            claimants=ledger.claimants_of(hold),
+            claimants=claimants,
             node=node,
             promised=ledger.promised(hold),
             latched=self._latched(hold, node, now),

@@ -1,0 +1,201 @@
+"""The ledger after any history is the ledger that only ever saw the end of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headroom.core.names import (
+    CLAIM_GATE,
+    CLAIMED_ANNOTATION,
+    CLAIMED_UID_ANNOTATION,
+    CLAIMS_ANNOTATION,
+    PARENT_ANNOTATION,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+    ROLE_LATCH,
+    SCHEDULER_NAME,
+)
+from headroom.core.naming import guardian_name
+from headroom.core.objects import Key, OwnerReference, Pod
+from headroom.core.policy import Policy
+from headroom.engine.agenda import Agenda
+from headroom.engine.assumptions import LIFETIME, Assumed, Assumptions
+from headroom.engine.ledger import Ledger
+from headroom.ports import Event, HoldGone, PodGone, Seen
+from tests.builders import NOON, hold, node, pod
+
+HOLDS = (hold("h", allocate_once=False), hold("i", owners="api"))
+NODES = ("a", "b")
+PLACES = st.sampled_from(("", "a", "b"))
+
+
+def _claim(which: int) -> dict[str, str]:
+    parent = HOLDS[which].parent
+    return {CLAIMED_ANNOTATION: str(parent), CLAIMED_UID_ANNOTATION: parent.uid}
+
+
+def _owner(name: str, where: str, nominated: str, claim: int, door: int) -> Pod:
+    return pod(
+        name,
+        cpu=1,
+        labels={"app": "web"},
+        node=where,
+        nominated="" if where else nominated,
+        annotations=_claim(claim) if claim < len(HOLDS) else {},
+        gates=(CLAIM_GATE,) if door == 1 and not where else (),
+        scheduler=SCHEDULER_NAME if door == 2 else "default-scheduler",
+    )
+
+
+def _guardian(which: int, uid: str, where: str) -> Pod:
+    parent = HOLDS[which].parent
+    reference = OwnerReference(parent.api_version, parent.kind, parent.name, parent.uid, True)
+    return pod(
+        guardian_name(HOLDS[which]),
+        cpu=1,
+        uid=uid,
+        labels={ROLE_LABEL: ROLE_GUARDIAN},
+        annotations={PARENT_ANNOTATION: str(parent)},
+        owners=(reference,),
+        node=where,
+    )
+
+
+def _latch(nominated: str, owner: str, which: int) -> Pod:
+    line = f"default/{owner}/uid-of-{owner} {HOLDS[which].parent} {HOLDS[which].parent.uid}"
+    return pod(
+        "latch",
+        cpu=1,
+        labels={ROLE_LABEL: ROLE_LATCH},
+        annotations={PARENT_ANNOTATION: str(HOLDS[which].parent), CLAIMS_ANNOTATION: line},
+        nominated=nominated,
+        gates=("headroom.dev/latch",),
+    )
+
+
+OWNERS = st.sampled_from(("p", "q"))
+things = st.one_of(
+    st.builds(_owner, OWNERS, PLACES, PLACES, st.integers(0, 2), st.integers(0, 2)),
+    st.builds(_guardian, st.integers(0, 1), st.sampled_from(("g1", "g2")), PLACES),
+    st.builds(_latch, PLACES, OWNERS, st.integers(0, 1)),
+)
+events = st.one_of(
+    things.map(Seen),
+    things.map(Seen),
+    things.map(lambda each: PodGone(each.key, each.uid)),
+    st.sampled_from(HOLDS).map(Seen),
+    st.sampled_from(HOLDS).map(lambda each: HoldGone(each.parent)),
+)
+histories = st.lists(events, max_size=25)
+
+
+def replayed(history: list[Event]) -> Ledger:
+    ledger = Ledger(Policy(), Agenda())
+    for name in NODES:
+        ledger.see_node(node(name))
+    for event in history:
+        match event:
+            case Seen(Pod() as seen):
+                ledger.see_pod(seen, NOON)
+            case Seen(thing):
+                ledger.see_hold(thing)  # type: ignore[arg-type]  # only pods and holds are drawn
+            case PodGone(key, uid):
+                ledger.lose_pod(key, uid)
+            case HoldGone(parent):
+                ledger.lose_hold(str(parent))
+            case _:
+                raise AssertionError(event)
+    return ledger
+
+
+def facts(ledger: Ledger) -> dict[str, Any]:
+    """Everything that decisions are made from, in an order of its own."""
+    state = ledger.state
+    return {
+        "pods": dict(sorted(ledger.pods.items())),
+        "holds": sorted(ledger.holds),
+        "latches": sorted(ledger.latches),
+        "waiting": dict(sorted(ledger.waiting.items())),
+        "guardians": {str(h.parent): _keys(ledger.guardians_of(h)) for h in HOLDS},
+        "claimants": {str(h.parent): _keys(ledger.claimants_of(h)) for h in HOLDS},
+        "kept by": {str(h.parent): _keys(ledger.latches_of(h)) for h in HOLDS},
+        "promised": {str(h.parent): ledger.promised(h) for h in HOLDS},
+        "latched": {key: ledger.latched(each) for key, each in sorted(ledger.pods.items())},
+        "unsettled": {name: ledger.unsettled_on(name) for name in NODES},
+        "nominated": {name: sorted(p.key for p in state.nominated_on(name)) for name in NODES},
+        "bound": {
+            name: sorted(p.key for p in state.pods_on_row(state.table.row_of[name]))
+            for name in NODES
+        },
+    }
+
+
+def _keys(pods: tuple[Pod, ...]) -> list[Key]:
+    return sorted(each.key for each in pods)
+
+
+def rebuilt(ledger: Ledger) -> Ledger:
+    seen: list[Event] = [Seen(each) for each in ledger.holds.values()]
+    return replayed(seen + [Seen(each) for each in ledger.pods.values()])
+
+
+@settings(max_examples=150)
+@given(histories)
+def test_indexes_are_those_of_a_ledger_that_saw_only_the_end(history: list[Event]) -> None:
+    ledger = replayed(history)
+    assert facts(ledger) == facts(rebuilt(ledger))
+
+
+@settings(max_examples=60)
+@given(histories)
+def test_events_told_twice_change_nothing(history: list[Event]) -> None:
+    twice = [event for event in history for _ in range(2)]
+    assert facts(replayed(twice)) == facts(replayed(history))
+
+
+@settings(max_examples=60)
+@given(histories, st.randoms(use_true_random=False))
+def test_the_order_across_objects_is_no_matter(history: list[Event], random: Any) -> None:
+    streams: dict[Any, list[Event]] = {}
+    for event in history:
+        streams.setdefault(_whose(event), []).append(event)
+    shuffled: list[Event] = []
+    while streams:
+        whose = random.choice(sorted(streams, key=str))
+        shuffled.append(streams[whose].pop(0))
+        if not streams[whose]:
+            del streams[whose]
+    assert facts(replayed(shuffled)) == facts(replayed(history))
+
+
+def _whose(event: Event) -> Key | str:
+    match event:
+        case Seen(Pod() as seen):
+            return seen.key
+        case PodGone(key, _):
+            return key
+        case Seen(thing):
+            return str(getattr(thing, "parent", ""))
+        case HoldGone(parent):
+            return str(parent)
+        case _:
+            raise AssertionError(event)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(("", "a", "b")), st.booleans(), st.integers(0, 4)), max_size=8
+    )
+)
+def test_no_assumption_outlives_its_time(steps: list[tuple[str, bool, int]]) -> None:
+    assumptions, now = Assumptions(), NOON
+    seen = pod("p")
+    for where, gone, seconds in steps:
+        assumptions.note("uid-of-p", now, Assumed(now + LIFETIME, gone=gone, nominated=where))
+        now += timedelta(seconds=seconds)
+        assumptions.over(seen, now)
+    assert assumptions.over(seen, now + LIFETIME) is seen
