@@ -1,14 +1,18 @@
-"""`golden`: compare a text with the file of that name under tests/golden.
+"""What tests of all kinds share.
 
-`pytest --update-golden` rewrites the files; the diff is then read in review.
+`golden` compares a text with the file of that name under tests/golden; `pytest --update-golden`
+rewrites the files, and the diff is then read in review. `binaries` are the real control plane's.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from testbed.binaries import BinariesUnavailable, provide
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -32,3 +36,16 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == file.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.fixture(scope="session")
+def binaries(pytestconfig: pytest.Config) -> Path:
+    """The directory of the real binaries; everything that needs them is skipped without, loudly."""
+    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
+    try:
+        with capture.global_and_fixture_disabled():  # Who waits for a build wants to see it.
+            return provide()
+    except BinariesUnavailable as trouble:
+        with capture.global_and_fixture_disabled():
+            print(f"\nEND-TO-END TESTS SKIPPED: {trouble}", file=sys.stderr)
+        pytest.skip(str(trouble))

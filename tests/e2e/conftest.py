@@ -5,27 +5,12 @@ Tests that disturb components or need other nodes start their own; `ControlPlane
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from testbed.binaries import BinariesUnavailable, provide
 from testbed.controlplane import ControlPlane
-
-
-@pytest.fixture(scope="session")
-def binaries(pytestconfig: pytest.Config) -> Path:
-    """The directory of the real binaries; everything that needs them is skipped without, loudly."""
-    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
-    try:
-        with capture.global_and_fixture_disabled():  # Who waits for a build wants to see it.
-            return provide()
-    except BinariesUnavailable as trouble:
-        with capture.global_and_fixture_disabled():
-            print(f"\nEND-TO-END TESTS SKIPPED: {trouble}", file=sys.stderr)
-        pytest.skip(str(trouble))
 
 
 @pytest.fixture(scope="session")

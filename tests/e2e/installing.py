@@ -6,6 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from headroom.wire.crds import crds
+from headroom.wire.manifests import priority_classes
+from headroom.wire.policy import policy_objects
 from headroom.wire.yamls import dump_all
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
@@ -21,6 +24,12 @@ def until(what: str, true: Callable[[], bool], *, seconds: float = 30.0) -> None
         if time.monotonic() > deadline:
             raise TimeoutError(f"after {seconds:g} s still not: {what}")
         time.sleep(_POLL_S)
+
+
+def our_objects() -> list[Mapping[str, Any]]:
+    """Everything that the operator needs to find in a cluster, rights aside."""
+    home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "headroom-system"}}
+    return [*crds(), *priority_classes(), *policy_objects(), home]
 
 
 def install(plane: ControlPlane, objects: Iterable[Mapping[str, Any]]) -> None:

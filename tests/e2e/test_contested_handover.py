@@ -16,12 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from headroom.wire.crds import crds
 from headroom.wire.kinds import HOLDS, PODS
-from headroom.wire.manifests import priority_classes
 from testbed.api import Json
 from testbed.controlplane import ControlPlane
-from tests.e2e.installing import install
+from tests.e2e.installing import install, our_objects
 from tests.e2e.lookout import Lookout
 from tests.e2e.processes import OperatorProcess
 from tests.stories.things import NAMESPACE, hold, pod
@@ -61,7 +59,7 @@ class Arena:
 def arena(binaries: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     work = tmp_path_factory.mktemp("contested")
     with ControlPlane.start(work / "plane", hollow_nodes=NODES) as plane:
-        install(plane, [*crds(), *priority_classes()])
+        install(plane, our_objects())
         with OperatorProcess(plane.kubeconfig, work / "operator.log"):
             lookout = Lookout(plane.api)
             yield Arena(plane, lookout, [f"hollow-{number}" for number in range(NODES)])

@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from headroom.wire.crds import crds
 from headroom.wire.kinds import HOLDS, PODS
-from headroom.wire.manifests import priority_classes
 from testbed.api import Json
 from testbed.controlplane import ControlPlane
-from tests.e2e.installing import install
+from tests.e2e.installing import install, our_objects
 from tests.e2e.lookout import Lookout, Sight
 from tests.e2e.processes import OperatorProcess
 from tests.stories.things import NAMESPACE, hold, pod
@@ -56,7 +54,7 @@ class Field:
 def field(binaries: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     work = tmp_path_factory.mktemp("many")
     with ControlPlane.start(work / "plane", kwok=True) as plane:
-        install(plane, [*crds(), *priority_classes()])
+        install(plane, our_objects())
         plane.add_fake_nodes(NODES, cpu=str(PER_NODE))
         plane.wait_nodes_ready(NODES)
         with OperatorProcess(plane.kubeconfig, work / "operator.log"):

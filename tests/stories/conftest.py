@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from headroom.wire.crds import crds
-from headroom.wire.manifests import priority_classes
-from headroom.wire.policy import policy_objects
 from testbed.controlplane import ControlPlane
-from tests.e2e.installing import install
+from tests.e2e.installing import install, our_objects
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.real import RealWorld
 from tests.stories.world import World
 
-HOME = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "headroom-system"}}
-
 
 @pytest.fixture(scope="session")
-def story_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+def story_plane(binaries: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """One control plane with kwok and our kinds, for all stories."""
     with ControlPlane.start(tmp_path_factory.mktemp("stories"), kwok=True) as plane:
-        install(plane, [*crds(), *priority_classes(), *policy_objects(), HOME])
+        install(plane, our_objects())
         yield plane
 
 

@@ -5,7 +5,7 @@ Rivals wait for exactly the room in question the whole time, also while nobody i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -136,6 +136,8 @@ OTHERS = [
     Work("hold", empty_node, lambda world: world.apply(hold("h", cpu=4)), all_is_held, 4, 0),
     Work("grow", one_is_out, lambda world: world.delete("Pod", "owner"), all_is_held, 4, 3),
 ]
+REAL = [f"{kind}-{door}" for kind in ("one", "rest", "two") for door in ("gated", "ours")]
+REAL += ["free-room", "hold", "grow"]
 
 
 @dataclass
@@ -166,12 +168,24 @@ class Worlds:
         self.now = None
 
 
-@pytest.fixture(params=["embedded", pytest.param("real", marks=pytest.mark.e2e)])
+@pytest.fixture
 def worlds(request: pytest.FixtureRequest) -> Iterator[Worlds]:
     real = request.param == "real"
     many = Worlds(request.getfixturevalue("story_plane") if real else None)
     yield many
     many.close()
+
+
+def told_of(works: Iterable[Work], *real: str) -> pytest.MarkDecorator:
+    """Tell of all these works on the embedded cluster, and of those named on a real one too."""
+    many = list(works)
+    cases = [pytest.param(work, "embedded", id=f"{work}-embedded") for work in many]
+    cases += [
+        pytest.param(work, "real", id=f"{work}-real", marks=pytest.mark.e2e)
+        for work in many
+        if work.name in real
+    ]
+    return pytest.mark.parametrize(("work", "worlds"), cases, indirect=["worlds"])
 
 
 def good_or_lost(world: World, cut: bool, ends: Ends) -> bool:
@@ -195,7 +209,7 @@ def at_every_write(worlds: Worlds, work: Work, ends: Ends, meanwhile: Step = not
             raise AssertionError("the work never came to its end")
 
 
-@pytest.mark.parametrize("work", [*HANDOVERS, *OTHERS], ids=str)
+@told_of([*HANDOVERS, *OTHERS], *REAL)
 def test_another_operator_finishes_the_work(worlds: Worlds, work: Work) -> None:
     def ends(world: World, cut: bool) -> bool:
         return at_rest(world, work)
@@ -203,7 +217,7 @@ def test_another_operator_finishes_the_work(worlds: Worlds, work: Work) -> None:
     at_every_write(worlds, work, ends)
 
 
-@pytest.mark.parametrize("work", PLAIN, ids=str)
+@told_of(PLAIN, "one-gated", "one-ours")
 def test_with_its_owner_gone_meanwhile_the_hold_comes_back(worlds: Worlds, work: Work) -> None:
     def owner_goes(world: World) -> None:
         world.delete("Pod", "owner")
@@ -216,7 +230,7 @@ def test_with_its_owner_gone_meanwhile_the_hold_comes_back(worlds: Worlds, work:
     at_every_write(worlds, replace(work, rivals=0), ends, owner_goes)
 
 
-@pytest.mark.parametrize("work", LATCHED, ids=str)
+@told_of(LATCHED, "one-ours")
 def test_a_latch_keeps_the_room_for_a_hold_whose_owner_is_gone(worlds: Worlds, work: Work) -> None:
     def owner_goes(world: World) -> None:
         if not world.node_of("owner"):
@@ -230,7 +244,7 @@ def test_a_latch_keeps_the_room_for_a_hold_whose_owner_is_gone(worlds: Worlds, w
     at_every_write(worlds, work, ends, owner_goes)
 
 
-@pytest.mark.parametrize("work", PLAIN, ids=str)
+@told_of(PLAIN, "one-gated", "one-ours")
 def test_with_its_hold_gone_meanwhile_nothing_is_left(worlds: Worlds, work: Work) -> None:
     def hold_goes(world: World) -> None:
         world.delete("Hold", "h")
