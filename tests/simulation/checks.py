@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from headroom.core.claims import claim_of, used_by
 from headroom.core.holds import Hold
-from headroom.core.names import CLAIM_GATE, PARENT_ANNOTATION, ROLE_LABEL
+from headroom.core.names import CLAIM_GATE, PARENT_ANNOTATION, ROLE_LABEL, WAIT_ANNOTATION
 from headroom.core.objects import Condition, Node, Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.resources import EMPTY, Resources
@@ -59,7 +59,7 @@ def _leftovers(truth: Truth) -> Iterator[str]:
         role = pod.labels.get(ROLE_LABEL)
         if role == "latch":
             yield f"{pod.key}: a latch is left on {pod.nominated}"
-        if CLAIM_GATE in pod.gates:
+        if CLAIM_GATE in pod.gates and pod.annotations.get(WAIT_ANNOTATION) != "true":
             yield f"{pod.key}: our gate is left"
         if role == "guardian" and not any(owner.uid in uids for owner in pod.owners):
             yield f"{pod.key}: a guardian of nobody, {pod.annotations.get(PARENT_ANNOTATION)}"
@@ -133,12 +133,12 @@ def _waiting_in_vain(truth: Truth) -> Iterator[str]:
     for pod in truth.pods:
         if pod.node or pod.finished or ROLE_LABEL in pod.labels or pod.deleted is not None:
             continue
-        if pod.scheduler == "default-scheduler":
+        if pod.scheduler == "default-scheduler" and CLAIM_GATE not in pod.gates:
             continue
         for hold, guardian in free:
             if owner_refusal(hold, pod) is None and pod.requests.fits_in(guardian.requests):
                 yield f"{pod.key} waits although {hold.parent} is free on {guardian.node}"
-        if pod.unschedulable_since is None:
+        if pod.unschedulable_since is None and pod.annotations.get(WAIT_ANNOTATION) != "true":
             yield f"{pod.key} waits and is not told why"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
+from headroom.core.names import CLAIMS_NAMESPACE_LABEL, WAIT_ANNOTATION
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster
@@ -19,7 +20,7 @@ from headroom.sim.scenarios.invariants import Invariants
 from headroom.sim.settings import Settings
 from headroom.sim.world import SimWorld
 from tests.simulation.noisy import BadLine, Stammering
-from tests.stories.things import hold, pod
+from tests.stories.things import hold, pod, priority_class
 
 APPS = ("web", "api")
 SLOW = Settings(watch_delay=(0.001, 0.1), write_delay=(0.002, 0.15))
@@ -50,6 +51,11 @@ class Scenario:
         """The rough time, then quiet."""
         for _ in range(self.random.randint(2, 4)):
             self._add_node()
+        if self.random.random() < 0.3:
+            self._opt_in()
+        self.world.apply(priority_class("important", 1000))
+        for _ in range(self.random.choice((0, 0, 3))):
+            self._add_rival()
         self._start_operator()
         for _ in range(self.random.randint(1, 4)):
             self._add_hold()
@@ -142,18 +148,30 @@ class Scenario:
         self._note(f"hold {name}: {cpu} cpu for {app}, {spec}")
         self.world.apply(hold(name, cpu=cpu, app=app, **spec))
 
+    def _opt_in(self) -> None:
+        """Let owners be gated at admission, and no others."""
+        self._note("the namespace opts in")
+        labels = {CLAIMS_NAMESPACE_LABEL: "enabled"}
+        self.world.patch("Namespace", "", "default", {"metadata": {"labels": labels}})
+
     def _add_owner(self) -> None:
         random = self.random
         for _ in range(random.choice((1, 1, 1, 2, 4))):
-            name, door = self._name("owner"), random.choice(("gated", "ours"))
+            name, door = self._name("owner"), random.choice(("gated", "ours", "plain"))
             cpu, app = random.choice((1, 1, 2)), random.choice((*APPS, *APPS, "other"))
-            self._note(f"pod {name}: {cpu} cpu, {app}, {door}")
-            self.world.apply(pod(name, cpu=cpu, app=app, **{door: True}))
+            more: dict[str, object] = {door: True} if door != "plain" else {}
+            if random.random() < 0.1:
+                more["annotations"] = {WAIT_ANNOTATION: "true"}
+            if random.random() < 0.1:
+                more["priorityClassName"] = "important"
+            self._note(f"pod {name}: {cpu} cpu, {app}, {more}")
+            self.world.apply(pod(name, cpu=cpu, app=app, **more))
 
     def _add_rival(self) -> None:
         name, cpu = self._name("rival"), self.random.choice((1, 2))
-        self._note(f"pod {name}: {cpu} cpu, a rival")
-        self.world.apply(pod(name, cpu=cpu))
+        more = {"priorityClassName": "important"} if self.random.random() < 0.15 else {}
+        self._note(f"pod {name}: {cpu} cpu, a rival, {more}")
+        self.world.apply(pod(name, cpu=cpu, **more))
 
     def _lose_guardian(self) -> None:
         self._delete_pod("a stranger deletes", "guardian")

@@ -211,12 +211,22 @@ def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterat
     if found.offer is not None:
         launcher.park(pod, found.offer)
         return
-    if pod.annotations.get(WAIT_ANNOTATION) == "true":
+    if waits_for_a_hold(ledger, pod, found, now):
         return
     if waits_a_little(ledger, pod, found, now):
         return
     yield Sequence("release", (pod_subject(pod.key),), ((ungate(pod),),))
     yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", found.why, now),),))
+
+
+def waits_for_a_hold(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> bool:
+    """Whether the pod asks to wait; then it is looked at whenever its chances may have changed."""
+    if pod.annotations.get(WAIT_ANNOTATION) != "true":
+        return False
+    ledger.stuck[pod.key] = None
+    if found.on_its_way:
+        ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.patience)
+    return True
 
 
 def waits_a_little(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> bool:

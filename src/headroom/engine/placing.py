@@ -10,11 +10,10 @@ from datetime import datetime
 
 from headroom.core.actions import MarkUnschedulable
 from headroom.core.handover import latch_free_room
-from headroom.core.names import WAIT_ANNOTATION
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence
+from headroom.core.plan import Sequence, node_subject, pod_subject
 from headroom.core.statuses import tell_pod
-from headroom.engine.claiming import search, waits_a_little
+from headroom.engine.claiming import search, waits_a_little, waits_for_a_hold
 from headroom.engine.effects import intend
 from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
@@ -43,18 +42,26 @@ class Placer:
         if found.offer is not None:
             self._launcher.park(pod, found.offer)
             return None
-        if pod.annotations.get(WAIT_ANNOTATION) == "true":
+        if waits_for_a_hold(ledger, pod, found, now):
             return self._tell_once(pod, f"waits for a hold: {found.why}", now)
         if waits_a_little(ledger, pod, found, now):
             return None
         choice = choose(pod, ledger.state)
         if isinstance(choice, Chosen):
             ledger.stuck.pop(pod.key, None)
+            if self._handing_over(choice.node):
+                ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.first_look)
+                return None
             place = latch_free_room(pod, choice.node, ledger.policy.namespace)
             intend(ledger, place)
             return place
         ledger.stuck[pod.key] = None
         return self._say_stuck(pod, choice.message, now)
+
+    def _handing_over(self, node: str) -> bool:
+        """Whether owners are on their way into a node: a latch beside them could push them out."""
+        ledger = self._ledger
+        return ledger.agenda.busy(node_subject(node)) or bool(ledger.unsettled_on(node, False))
 
     def _tell_once(self, pod: Pod, message: str, now: datetime) -> Sequence | None:
         if self._told.get(pod.uid) == message:

@@ -23,6 +23,7 @@ from headroom.sim.loop import SimClock
 
 LATCH_LIMIT = 60.0
 GATE_LIMIT = 60.0
+CLAIM = ("metadata", "annotations", CLAIMED_UID_ANNOTATION)
 
 
 class Invariants:
@@ -57,7 +58,7 @@ class Invariants:
         if change.verb is Verb.DELETED:
             self._since.pop(uid, None)
         self._count_running(pod, gone)
-        self._count_owner(pod, gone)
+        self._count_owner(pod, gone, str(dig(change.old, *CLAIM) or ""))
 
     def _check_age(self, pod: Json) -> None:
         age = self._clock.elapsed() - self._since.get(uid_of(pod), self._clock.elapsed())
@@ -92,8 +93,10 @@ class Invariants:
                 words = f"{used[resource]} {resource} used of {room[resource]}"
                 self._breach(f"Node/{name}: overcommitted: {words}")
 
-    def _count_owner(self, pod: Json, gone: bool) -> None:
-        hold = str(dig(pod, "metadata", "annotations", CLAIMED_UID_ANNOTATION) or "")
+    def _count_owner(self, pod: Json, gone: bool, before: str) -> None:
+        hold = str(dig(pod, *CLAIM) or "")
+        if before != hold:
+            self._owners.get(before, {}).pop(uid_of(pod), None)
         if not hold:
             return
         owners = self._owners.setdefault(hold, {})
