@@ -53,6 +53,7 @@ class Ledger:
         self.holds: dict[str, Hold] = {}
         self.latches: Keys = {}
         self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
+        self.released: dict[str, datetime] = {}  # by uid: owners that kube-scheduler has, since
         self.stuck: Keys = {}  # owners of ours that found no free room
         self.short: dict[str, None] = {}  # parents of holds that could not grow back
         self.stood: dict[
@@ -91,7 +92,8 @@ class Ledger:
             self._unlist(old)
         self.pods[pod.key] = known
         self._list(known, since)
-        self._touch(known)
+        if old is None or known.key in self.latches or _differs(old, known):
+            self._touch(known)
         if old is not None and old.annotations != known.annotations:
             self._touch(old)  # Whom it concerned before: a claim taken back frees its hold.
         if old is not None and old.occupies_node and not known.occupies_node:
@@ -113,6 +115,7 @@ class Ledger:
         old = self.pods.get(key)
         self.assumptions.forget(uid)
         self.stood.pop(uid, None)
+        self.released.pop(uid, None)
         if old is None or (uid and old.uid != uid):
             return
         self._unlist(old)
@@ -369,6 +372,13 @@ class Ledger:
         for parent in self.short:
             if self.last_node.get(parent) == node:
                 self.agenda.touch(hold_subject(self.holds[parent].parent))
+
+
+def _differs(old: Pod, new: Pod) -> bool:
+    """Whether more has changed than a pod's heartbeat: that it runs now concerns nobody here."""
+    if old.finished != new.finished:
+        return True
+    return replace(old, version=new.version, phase=new.phase, started=new.started) != new
 
 
 def _drop(index: dict[_K, dict[_V, None]], key: _K, value: _V) -> None:
