@@ -11,7 +11,7 @@ from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import Json, Ref, dig, put, ref_of
 from headroom.sim.controllers.base import Controller
-from headroom.sim.controllers.replicasets import is_ready
+from headroom.sim.controllers.keeping import is_ready
 from headroom.sim.selecting import selects
 from headroom.sim.stage import Stage
 

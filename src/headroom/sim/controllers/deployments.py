@@ -23,7 +23,7 @@ from headroom.sim.api.values import (
     with_condition,
 )
 from headroom.sim.controllers.base import Controller
-from headroom.sim.controllers.replicasets import reference_to
+from headroom.sim.controllers.keeping import reference_to
 from headroom.sim.controllers.rollout import Shares, limits_of, next_step
 from headroom.sim.errors import ApiError
 from headroom.sim.stage import Stage

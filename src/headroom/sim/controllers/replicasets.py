@@ -7,26 +7,11 @@ before running, not ready before ready, newer before older.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Verb
-from headroom.sim.api.values import (
-    Json,
-    Ref,
-    condition_of,
-    controller_of,
-    dig,
-    put,
-    ref_of,
-    uid_of,
-)
-from headroom.sim.controllers.base import Controller
-from headroom.sim.errors import ApiError
-from headroom.sim.selecting import selects
+from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
+from headroom.sim.controllers.keeping import PodKeeper, is_active, is_ready, pod_from_template
 from headroom.sim.stage import Stage
-
-_QUOTA_PAUSE = 5.0
 
 
 @dataclass(slots=True)
@@ -40,46 +25,38 @@ class _Tally:
         ref = ref_of(pod)
         self.active.pop(ref, None)
         self.ready.discard(ref)
-        if not gone and _is_active(pod):
+        if not gone and is_active(pod):
             self.active[ref] = None
             if is_ready(pod):
                 self.ready.add(ref)
 
 
-class ReplicaSets(Controller):
+class ReplicaSets(PodKeeper):
     """Keeps every ReplicaSet's pods in number."""
 
     name = "replicaset-controller"
+    kind = "ReplicaSet"
 
     def __init__(self, stage: Stage) -> None:
-        super().__init__(stage)
         self._tallies: dict[str, _Tally] = {}
-        self.watch("ReplicaSet")
-        self.store.listen("Pod", self._on_pod)
+        super().__init__(stage)
 
     def on_change(self, change: Change) -> None:
-        self.enqueue(change.ref)
+        super().on_change(change)
         if change.verb is Verb.DELETED:
             self._tallies.pop(uid_of(change.obj), None)
 
-    def _on_pod(self, change: Change) -> None:
-        owner = controller_of(change.obj)
-        if owner is not None and owner["kind"] == "ReplicaSet":
-            self._tally(owner["uid"]).note(change.obj, change.verb is Verb.DELETED)
-            self.enqueue(Ref("ReplicaSet", change.ref.namespace, owner["name"]))
-        elif owner is None and change.verb is Verb.ADDED:
-            for item in self.store.list("ReplicaSet", change.ref.namespace):
-                if selects(dig(item, "spec", "selector"), change.obj):
-                    self.enqueue(ref_of(item))
+    def pod_changed(self, owner: Json, change: Change) -> None:
+        self._tally(owner["uid"]).note(change.obj, change.verb is Verb.DELETED)
 
     def _tally(self, uid: str) -> _Tally:
         return self._tallies.setdefault(uid, _Tally())
 
     async def sync(self, ref: Ref) -> None:
-        wish = self.store.get(ref)
-        if wish is None or dig(wish, "metadata", "deletionTimestamp"):
+        wish = self.wanted(ref)
+        if wish is None:
             return
-        self._adopt(wish)
+        self.adopt(wish)
         tally = self._tally(uid_of(wish))
         missing = _replicas(wish) - len(tally.active)
         for _ in range(missing):
@@ -90,14 +67,10 @@ class ReplicaSets(Controller):
             pods = [pod for pod in map(self.store.get, tally.active) if pod is not None]
             for pod in sorted(pods, key=_keep_rank)[:-missing]:
                 await self.turn()
-                self._delete(ref, pod)
-        self._write_status(ref)
-
-    def _adopt(self, wish: Json) -> None:
-        for pod in self.stage.pods.strays(ref_of(wish).namespace):
-            if _is_active(pod) and selects(dig(wish, "spec", "selector"), pod):
-                references = [*(dig(pod, "metadata", "ownerReferences") or ()), reference_to(wish)]
-                self.server.update(put(pod, references, "metadata", "ownerReferences"))
+                current = self.store.get(ref)
+                if current is not None:
+                    self.end(current, pod)
+        self._count(ref)
 
     def _create(self, ref: Ref, uid: str) -> bool:
         wish = self.store.get(ref)
@@ -106,37 +79,10 @@ class ReplicaSets(Controller):
         if len(self._tally(uid).active) >= _replicas(wish):
             return False
         template = dig(wish, "spec", "template") or {}
-        pod = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {
-                **{k: v for k, v in (template.get("metadata") or {}).items() if k != "name"},
-                "generateName": f"{ref.name}-",
-                "namespace": ref.namespace,
-                "ownerReferences": [reference_to(wish)],
-            },
-            "spec": template.get("spec") or {},
-        }
-        try:
-            created = self.server.create(pod)
-        except ApiError as error:
-            words = f"Error creating: {error.message}"
-            self.recorder.record(wish, "Warning", "FailedCreate", words)
-            self.enqueue(ref, after=_QUOTA_PAUSE)
-            return False
-        words = f"Created pod: {ref_of(created).name}"
-        self.recorder.record(wish, "Normal", "SuccessfulCreate", words)
-        return True
+        pod = pod_from_template(wish, template, {"generateName": f"{ref.name}-"}, {})
+        return self.make(wish, pod) is not None
 
-    def _delete(self, ref: Ref, pod: Json) -> None:
-        wish, current = self.store.get(ref), self.store.get(ref_of(pod))
-        if wish is None or current is None or uid_of(current) != uid_of(pod):
-            return
-        self.server.delete(ref_of(pod), uid=uid_of(pod))
-        words = f"Deleted pod: {ref_of(pod).name}"
-        self.recorder.record(wish, "Normal", "SuccessfulDelete", words)
-
-    def _write_status(self, ref: Ref) -> None:
+    def _count(self, ref: Ref) -> None:
         wish = self.store.get(ref)
         if wish is None:
             return
@@ -150,31 +96,7 @@ class ReplicaSets(Controller):
             "observedGeneration": dig(wish, "metadata", "generation"),
         }
         kept = {name: value for name, value in status.items() if value or name == "replicas"}
-        if wish.get("status") != kept:
-            self.server.update(put(wish, kept, "status"), "status")
-
-
-def reference_to(owner: Json) -> dict[str, Any]:
-    """An ownerReference that makes `owner` the controller."""
-    ref = ref_of(owner)
-    return {
-        "apiVersion": owner["apiVersion"],
-        "kind": owner["kind"],
-        "name": ref.name,
-        "uid": uid_of(owner),
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
-
-
-def is_ready(pod: Json) -> bool:
-    condition = condition_of(pod, "Ready")
-    return condition is not None and condition.get("status") == "True"
-
-
-def _is_active(pod: Json) -> bool:
-    ended = dig(pod, "status", "phase") in FINISHED
-    return not ended and not dig(pod, "metadata", "deletionTimestamp")
+        self.write_status(wish, kept)
 
 
 def _replicas(wish: Json) -> int:
