@@ -95,3 +95,11 @@ def test_free_room_is_left_alone_while_owners_are_on_their_way_into_the_node() -
     assert play.ours("latch") == []
     play.run()
     assert (play.pod("owner").node, play.pod("other").node) == ("a", "a")
+
+
+def test_a_stranger_nominated_to_the_node_does_not_keep_an_owner_out_of_its_hold() -> None:
+    play = Play(node("a", cpu=1), hold("h", cpu=1, memory=0))
+    play.run()
+    play.put(pod("stranger", cpu=1, nominated="a", priority=1000), ours())
+    play.run(scheduling=False)
+    assert play.pod("p").node == "a"

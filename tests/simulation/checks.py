@@ -136,10 +136,19 @@ def _waiting_in_vain(truth: Truth) -> Iterator[str]:
         if pod.scheduler == "default-scheduler" and CLAIM_GATE not in pod.gates:
             continue
         for hold, guardian in free:
+            if pod.gates and _outranked(truth, pod, guardian.node):
+                continue  # kube-scheduler would not let it in.
             if owner_refusal(hold, pod) is None and pod.requests.fits_in(guardian.requests):
                 yield f"{pod.key} waits although {hold.parent} is free on {guardian.node}"
         if pod.unschedulable_since is None and pod.annotations.get(WAIT_ANNOTATION) != "true":
             yield f"{pod.key} waits and is not told why"
+
+
+def _outranked(truth: Truth, pod: Pod, node: str) -> bool:
+    return any(
+        other.nominated == node and not other.node and other.priority > pod.priority
+        for other in truth.pods
+    )
 
 
 def _takes_pods(node: Node | None) -> bool:

@@ -86,6 +86,9 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     passing = ledger.unsettled_on(guardian.node)
     within = pod.requests.fits_in(guardian.requests)
     without = {guardian.key} | (passing if within else frozenset())
+    if within and ledger.door(pod) == 2:
+        # Nobody else can use the guardian's room, whoever is nominated to the node; we bind.
+        without |= {other.key for other in ledger.state.nominated_on(guardian.node)}
     why = unfit(ledger, pod, guardian.node, frozenset(without))
     if why is not None and passing:
         return Refused(hold.parent, f"on {guardian.node}, for the moment: {why}", waiting=True)

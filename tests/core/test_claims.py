@@ -1,0 +1,134 @@
+"""Claims: who has one, what a hold still has to give, when it ends, and every way to say no."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from headroom.core.claims import (
+    Offer,
+    Refused,
+    claim_of,
+    consider,
+    expiry,
+    is_claimant,
+    owner_uses,
+    standing_refusal,
+    used_by,
+)
+from headroom.core.holds import Hold, HoldStatus, Problem
+from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION
+from headroom.core.objects import Pod
+from headroom.core.policy import Policy
+from headroom.core.resources import EMPTY
+from tests.builders import NOON, hold, pod, resources
+
+WEB = pod("p", cpu=1, labels={"app": "web"})
+HOUR = timedelta(hours=1)
+
+
+def claiming(which: Hold, uid: str = "", **labels: str) -> Pod:
+    claim = {CLAIMED_ANNOTATION: str(which.parent)}
+    claim[CLAIMED_UID_ANNOTATION] = uid or which.parent.uid
+    return pod("p", cpu=1, labels=labels or {"app": "web"}, annotations=claim)
+
+
+def guardian(cpu: int, where: str = "a") -> Pod:
+    return pod("guardian", cpu=cpu, node=where)
+
+
+def test_a_pod_without_the_annotation_has_no_claim() -> None:
+    assert claim_of(WEB) is None
+
+
+def test_a_claim_is_true_only_of_this_hold_with_this_uid_by_a_true_owner() -> None:
+    wanted = hold("h")
+    assert is_claimant(wanted, claiming(wanted))
+    assert not is_claimant(wanted, claiming(wanted, uid="of an older one"))
+    assert not is_claimant(wanted, claiming(wanted, app="api"))
+    assert not is_claimant(hold("other"), claiming(wanted))
+
+
+def test_owners_never_use_more_of_a_hold_than_it_has() -> None:
+    wanted = hold("h", cpu=2, memory="1Gi")
+    users = [pod("p", cpu=1, memory="4Gi"), pod("q", cpu="500m")]
+    assert used_by(wanted, users) == resources(cpu="1500m", memory="1Gi")
+
+
+def test_what_a_hold_does_not_have_is_not_used_of_it() -> None:
+    greedy = pod("p", cpu=1, more={"example.com/gpu": 1})
+    assert used_by(hold("h", cpu=2, memory=0), [greedy]) == resources(cpu=1)
+
+
+def test_uses_are_listed_in_an_order_of_their_own() -> None:
+    uses = owner_uses([pod("b", uid="2"), pod("a", uid="1")])
+    assert [use.uid for use in uses] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("ttl", "expires", "ends"),
+    [
+        (HOUR, None, NOON + HOUR),
+        (HOUR, NOON + 2 * HOUR, NOON + HOUR),
+        (2 * HOUR, NOON + HOUR, NOON + HOUR),
+        (None, NOON + HOUR, NOON + HOUR),
+        (None, None, None),
+        (timedelta(0), NOON + HOUR, None),
+    ],
+)
+def test_a_hold_ends_at_the_earlier_moment_unless_it_is_for_ever(
+    ttl: timedelta | None, expires: object, ends: object
+) -> None:
+    assert expiry(hold("h", ttl=ttl, expires=expires)) == ends
+
+
+@pytest.mark.parametrize(
+    ("wanted", "why"),
+    [
+        (hold("h", problems=(Problem("spec.ttl", "bad"),)), "its spec is invalid: spec.ttl: bad"),
+        (hold("h", status=HoldStatus(phase="Succeeded")), "it is Succeeded"),
+        (hold("h", deleted=NOON), "it is being deleted"),
+        (hold("h", expires=NOON), "it expired at 2027-01-04T12:00:00+00:00"),
+        (hold("h", unschedulable=True), "it takes no new owners (spec.unschedulable)"),
+        (hold("h", owners="api"), "the pod's labels do not match the owners' labelSelector"),
+    ],
+)
+def test_a_hold_refuses_in_words(wanted: Hold, why: str) -> None:
+    assert standing_refusal(wanted, WEB, Policy(), NOON) == Refused(wanted.parent, why)
+
+
+def test_a_hold_refuses_nobody_it_is_for() -> None:
+    assert standing_refusal(hold("h"), WEB, Policy(), NOON) is None
+
+
+def test_a_hold_that_is_not_held_yet_may_be_soon() -> None:
+    for missing in (None, guardian(2, where="")):
+        answer = consider(hold("h"), missing, WEB, None)
+        assert isinstance(answer, Refused)
+        assert answer.waiting
+
+
+def test_a_pod_that_does_not_fit_is_told_where_and_why() -> None:
+    answer = consider(hold("h"), guardian(2), WEB, "Insufficient memory")
+    assert answer == Refused(hold("h").parent, "on a: Insufficient memory")
+
+
+def test_a_hold_for_one_owner_is_offered_whole() -> None:
+    answer = consider(hold("h", cpu=2), guardian(2), WEB, None)
+    assert isinstance(answer, Offer)
+    assert (answer.node, answer.kept) == ("a", EMPTY)
+
+
+def test_of_a_hold_for_many_the_rest_is_kept() -> None:
+    answer = consider(hold("h", cpu=2, allocate_once=False), guardian(2), WEB, None)
+    assert isinstance(answer, Offer)
+    assert answer.kept == resources(cpu=1)
+
+
+def test_a_hold_with_nothing_left_that_the_pod_needs_is_not_offered() -> None:
+    empty = replace(guardian(1), requests=resources(memory="1Gi"))
+    answer = consider(hold("h", allocate_once=False), empty, WEB, None)
+    assert isinstance(answer, Refused)
+    assert answer.waiting

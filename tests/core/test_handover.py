@@ -1,0 +1,166 @@
+"""The two doors: nothing goes before what keeps its room stands."""
+
+from __future__ import annotations
+
+from headroom.core.actions import (
+    Action,
+    Bind,
+    CreateGuardian,
+    CreateLatch,
+    DeletePod,
+    MoveLatch,
+    Nominate,
+    Ungate,
+)
+from headroom.core.claims import Offer
+from headroom.core.handover import (
+    Claim,
+    finish_gate,
+    grow,
+    latch_free_room,
+    latch_only,
+    put_back,
+    shrink,
+    through_gate,
+    through_latch,
+    ungate,
+)
+from headroom.core.latches import claims_text
+from headroom.core.names import CLAIM_GATE
+from headroom.core.objects import Pod
+from headroom.core.plan import Sequence
+from headroom.core.resources import EMPTY, Resources
+from tests.builders import hold, pod, resources
+
+
+def claim(name: str, cpu: int = 1, kept: Resources = EMPTY) -> Claim:
+    """A pod `name` that gets the hold of the same name."""
+    guardian = pod(f"guardian-of-{name}", cpu=2, node="a")
+    return pod(name, cpu=cpu, gates=(CLAIM_GATE,)), Offer(hold(name, cpu=2), guardian, kept)
+
+
+def kinds(sequence: Sequence) -> list[list[str]]:
+    return [[type(action).__name__ for action in step] for step in sequence.steps]
+
+
+def only(sequence: Sequence, kind: type[Action]) -> list[Action]:
+    return [action for step in sequence.steps for action in step if isinstance(action, kind)]
+
+
+def latch_of(sequence: Sequence) -> CreateLatch:
+    (latch,) = only(sequence, CreateLatch)
+    assert isinstance(latch, CreateLatch)
+    return latch
+
+
+def test_only_our_gate_is_removed_and_by_its_own_place() -> None:
+    gated = pod("p", gates=("example.com/first", CLAIM_GATE))
+    assert ungate(gated) == Ungate(gated.key, gated.uid, CLAIM_GATE, 1)
+
+
+def test_through_the_gate_all_are_nominated_before_any_guardian_goes() -> None:
+    assert kinds(through_gate([claim("p"), claim("q")], "home")) == [
+        ["Nominate", "Nominate"],
+        ["DeletePod", "DeletePod"],
+        ["Ungate", "Ungate"],
+    ]
+
+
+def test_through_the_gate_what_stays_held_is_latched_first() -> None:
+    sequence = through_gate([claim("p", kept=resources(cpu=1))], "home")
+    assert kinds(sequence) == [["CreateLatch"], ["Nominate", "Nominate"], ["DeletePod"], ["Ungate"]]
+    assert latch_of(sequence).requests == resources(cpu=1)
+    assert latch_of(sequence).key.namespace == "home"
+
+
+def test_the_claim_is_written_with_the_nomination() -> None:
+    (nominate,) = only(through_gate([claim("p")], "home"), Nominate)
+    assert isinstance(nominate, Nominate)
+    assert (nominate.node, str(nominate.claimed)) == ("a", "Hold/default/p")
+
+
+def test_through_the_latch_one_latch_stands_for_all() -> None:
+    sequence = through_latch([claim("p"), claim("q")], "home")
+    assert kinds(sequence) == [
+        ["CreateLatch"],
+        ["Nominate"],
+        ["DeletePod", "DeletePod"],
+        ["Bind", "Bind"],
+    ]
+    assert latch_of(sequence).requests == resources(cpu=4)
+
+
+def test_through_the_latch_the_smaller_guardian_comes_bound_with_the_owner() -> None:
+    sequence = through_latch([claim("p", kept=resources(cpu=1))], "home")
+    assert kinds(sequence)[-1] == ["Bind", "CreateGuardian"]
+    (smaller,) = only(sequence, CreateGuardian)
+    assert isinstance(smaller, CreateGuardian)
+    assert (smaller.bound, smaller.node, smaller.requests) == (True, "a", resources(cpu=1))
+
+
+def test_a_spare_latch_is_moved_instead_of_made() -> None:
+    spare = pod("spare", cpu=2, namespace="home")
+    sequence = through_latch([claim("p")], "home", spare)
+    assert kinds(sequence) == [["MoveLatch"], ["DeletePod"], ["Bind"]]
+    (move,) = only(sequence, MoveLatch)
+    assert isinstance(move, MoveLatch)
+    assert (move.key, move.uid, move.node) == (spare.key, spare.uid, "a")
+
+
+def test_an_owner_larger_than_its_guardian_gets_a_latch_as_large_as_itself() -> None:
+    sequence = latch_only([claim("p", cpu=3)], "home")
+    assert kinds(sequence) == [["CreateLatch"], ["Nominate"]]
+    assert latch_of(sequence).requests == resources(cpu=3)
+
+
+def test_a_latch_says_who_was_to_get_which_very_hold() -> None:
+    text = claims_text(latch_of(through_latch([claim("p")], "home")).claims)
+    assert text == "default/p/uid-of-p Hold/default/p uid-of-p"
+
+
+def test_a_latch_on_free_room_names_no_hold() -> None:
+    sequence = latch_free_room(pod("p", cpu=1), "a", "home")
+    assert claims_text(latch_of(sequence).claims) == "default/p/uid-of-p"
+
+
+def test_the_same_handover_tried_again_asks_for_the_same_name() -> None:
+    one, two = claim("p"), claim("q")
+    first = latch_of(through_latch([one, two], "home")).key
+    assert latch_of(through_latch([two, one], "home")).key == first
+    assert latch_of(through_latch([one], "home")).key != first
+
+
+def test_everybody_concerned_is_left_alone_meanwhile() -> None:
+    sequence = through_latch([claim("p")], "home")
+    latch = latch_of(sequence)
+    assert set(sequence.subjects) == {
+        "node a",
+        f"pod {latch.key}",
+        "pod default/p",
+        "hold Hold/default/p",
+    }
+
+
+def test_a_half_done_gate_is_finished_guardians_first() -> None:
+    owner: Pod = claim("p")[0]
+    assert kinds(finish_gate([(owner, pod("g"))])) == [["DeletePod"], ["Ungate"]]
+    assert kinds(finish_gate([(owner, None)])) == [["Ungate"]]
+
+
+def test_a_guardian_shrinks_under_a_latch_of_its_own_size() -> None:
+    guardian = pod("g", cpu=2, node="a")
+    sequence = shrink(hold("h", cpu=2), guardian, resources(cpu=1), "home")
+    assert kinds(sequence) == [["CreateLatch"], ["Nominate"], ["DeletePod"], ["CreateGuardian"]]
+    assert latch_of(sequence).requests == guardian.requests
+
+
+def test_a_guardian_does_not_grow_before_its_latch_has_stood() -> None:
+    sequence = grow(hold("h", cpu=2), "a", resources(cpu=2), "home")
+    assert kinds(sequence) == [["CreateLatch"], ["Nominate"]]
+
+
+def test_a_guardian_is_put_back_bound() -> None:
+    sequence = put_back(hold("h"), "a", resources(cpu=1), pod("old"))
+    assert kinds(sequence) == [["DeletePod"], ["CreateGuardian"]]
+    assert not only(sequence, Bind)
+    assert only(sequence, DeletePod) == [DeletePod(pod("old").key, "uid-of-old")]
