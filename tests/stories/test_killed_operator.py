@@ -5,6 +5,7 @@ Rivals wait for exactly the room in question the whole time, also while nobody i
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from headroom.core.policy import Policy
+from headroom.engine.engine import Engine
+from headroom.runtime.operator import Operator
 from testbed.controlplane import ControlPlane
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.killing import (
@@ -176,6 +180,13 @@ def worlds(request: pytest.FixtureRequest) -> Iterator[Worlds]:
     many.close()
 
 
+@pytest.fixture
+def embedded() -> Iterator[EmbeddedWorld]:
+    world = EmbeddedWorld()
+    yield world
+    world.close()
+
+
 def told_of(works: Iterable[Work], *real: str) -> pytest.MarkDecorator:
     """Tell of all these works on the embedded cluster, and of those named on a real one too."""
     many = list(works)
@@ -255,3 +266,28 @@ def test_with_its_hold_gone_meanwhile_nothing_is_left(worlds: Worlds, work: Work
         return all_run(world, "owner") and nothing_left(world) and not world.ours("guardian")
 
     at_every_write(worlds, replace(work, rivals=0), ends, hold_goes)
+
+
+class LateLease:
+    """The right to lead, which comes long after everything was seen."""
+
+    async def acquire(self) -> None:
+        await asyncio.sleep(15)
+
+    async def lost(self) -> None:
+        await asyncio.Event().wait()
+
+    async def release(self) -> None:
+        return
+
+
+def test_an_owner_that_came_while_nobody_led_is_served(embedded: EmbeddedWorld) -> None:
+    world = embedded
+    stage(2, hold("h", cpu=2))(world)
+    world.kill_operator()
+    come("owner", cpu=2, gated=True)(world)
+    world.pass_time(60)
+    world.sim.start_operator(
+        lambda cluster, clock: Operator(cluster, clock, Engine(Policy()), lease=LateLease())
+    )
+    world.until("the owner got its hold", lambda: used_up(world))

@@ -118,6 +118,7 @@ def follow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
             yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
         return
     if pod.node:
+        ledger.released.pop(pod.uid, None)
         yield from _seated(ledger, hold, pod, now)
     elif CLAIM_GATE in pod.gates:
         yield from _finish(ledger, pod, hold)
@@ -197,7 +198,8 @@ def _in_the_way(ledger: Ledger, pod: Pod, hold: Hold) -> Pod | None:
 
 def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Sequence]:
     """kube-scheduler has the owner now; if it cannot place it, the hold takes its room back."""
-    limit = (pod.created or now) + ledger.policy.unbound_claim_limit
+    since = ledger.released.setdefault(pod.uid, now)
+    limit = since + ledger.policy.unbound_claim_limit
     if pod.unschedulable_since is None and now < limit:
         ledger.agenda.later(pod_subject(pod.key), limit)
         return

@@ -61,6 +61,7 @@ class Engine:
         self._latcher = Latcher(self.ledger)
         self._indexer = Indexer(self.ledger)
         self.synced = False
+        self._began = False
 
     def observe(self, event: Event, now: datetime) -> None:
         """Take an event in. Events say what is now true; one told twice changes nothing."""
@@ -102,13 +103,22 @@ class Engine:
         if not self.synced:
             return Plan()
         planned: list[Sequence] = []
-        for subject in self._agenda.take(now):
+        for subject in self._agenda.take(now) if self._began else self._begin(now):
             if self._agenda.busy(subject):
                 self._agenda.touch(subject)  # Taken up earlier in this very plan.
                 continue
             planned.extend(self._started(self._decide(subject, now)))
         planned.extend(self._started(self._launcher.launch()))
         return Plan(tuple(planned), self._agenda.wake_at())
+
+    def _begin(self, now: datetime) -> tuple[str, ...]:
+        """All that is due when we first may act: holds before those who come for them.
+
+        Owners may have been in sight for long, but nobody was there to serve them until now.
+        """
+        self._began = True
+        self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now)
+        return tuple(sorted(self._agenda.take(now), key=lambda subject: subject[:5] != "hold "))
 
     def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
         """Take note of what became of an action; say whether its sequence may go on."""
