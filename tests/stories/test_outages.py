@@ -86,13 +86,13 @@ def freeze(component: str) -> Outage:
 
 
 ROUNDS = [
-    *((crash("kube-scheduler"), seed) for seed in range(5)),
-    *((crash("kube-apiserver"), seed) for seed in range(5)),
+    *((crash("kube-scheduler"), seed) for seed in range(8)),
+    *((crash("kube-apiserver"), seed) for seed in range(4)),
     *((freeze("kube-apiserver"), seed) for seed in range(2)),
     *((freeze("etcd"), seed) for seed in range(2)),
 ]
-NAMES = [f"scheduler-crash-{number}" for number in range(5)]
-NAMES += [f"server-crash-{number}" for number in range(5)]
+NAMES = [f"scheduler-crash-{number}" for number in range(8)]
+NAMES += [f"server-crash-{number}" for number in range(4)]
 NAMES += ["server-freeze-0", "server-freeze-1", "etcd-freeze-0", "etcd-freeze-1"]
 
 
