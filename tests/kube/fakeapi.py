@@ -8,14 +8,17 @@ import ssl
 from collections import defaultdict, deque
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 from aiohttp import web
 
 from headroom.kube.access import Access, Endpoint, Pem, User
+from testbed.certs import Authority
 
 Json = dict[str, Any]
 TEST_SECONDS = 20.0
+MOST_TURNS = 10_000
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
@@ -68,12 +71,14 @@ class FakeApi:
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.asked: list[Asked] = []
+        self.callers: set[tuple[str, int]] = set()
         self.port = 0
         self.busiest = 0
         self._busy = 0
         self._tls = tls
         self._scripts: dict[str, deque[Step]] = defaultdict(deque)
         self._runner: web.ServerRunner | None = None
+        self._server: web.Server | None = None
         self._stopping = asyncio.Event()
         self._news = asyncio.Condition()
         self.gate: asyncio.Event | None = None
@@ -94,8 +99,16 @@ class FakeApi:
         async with self._news:
             await self._news.wait_for(lambda: len(self.asked) >= times)
 
+    async def wait_deserted(self) -> None:
+        """Wait until nobody is connected any more."""
+        for _ in range(MOST_TURNS):
+            if self._server is None or not self._server.connections:
+                return
+            await asyncio.sleep(0)
+        raise TimeoutError("somebody stays connected")
+
     async def __aenter__(self) -> Self:
-        server = web.Server(self._handle)
+        server = self._server = web.Server(self._handle)
         runner = self._runner = web.ServerRunner(server, shutdown_timeout=0.01)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=self._tls).start()
@@ -111,6 +124,8 @@ class FakeApi:
         body = await request.read()
         asked = Asked(request.method, request.path, request.query, request.headers, body)
         self.asked.append(asked)
+        if request.transport is not None:
+            self.callers.add(request.transport.get_extra_info("peername"))
         async with self._news:
             self._news.notify_all()
         self._busy += 1
@@ -142,6 +157,16 @@ class FakeApi:
             await asyncio.sleep(0.01)  # What was sent shall be read before the end is noticed.
             _cut(request)
         return response
+
+
+def server_context(authority: Authority, tmp_path: Path) -> ssl.SSLContext:
+    """TLS for a server on loopback, vouched for by this authority."""
+    certificate, key = authority.issue_server("api", ("127.0.0.1",))
+    file = tmp_path / "server.pem"
+    file.write_text(certificate + key)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(file)
+    return context
 
 
 def _cut(request: web.BaseRequest) -> None:

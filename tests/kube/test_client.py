@@ -20,7 +20,7 @@ from headroom.kube.errors import (
     Uncertain,
 )
 from testbed.certs import Authority
-from tests.kube.fakeapi import Cut, FakeApi, Reply, Stream, refusal, run
+from tests.kube.fakeapi import Cut, FakeApi, Reply, Stream, refusal, run, server_context
 
 HASTY = Tuning(first_backoff=0.001, attempts=4, request_seconds=2.0, connect_seconds=1.0)
 
@@ -249,15 +249,6 @@ def test_a_closed_client_sends_nothing() -> None:
         assert api.asked == []
 
     run(main())
-
-
-def server_context(authority: Authority, tmp_path: Path) -> ssl.SSLContext:
-    certificate, key = authority.issue_server("api", ("127.0.0.1",))
-    file = tmp_path / "server.pem"
-    file.write_text(certificate + key)
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(file)
-    return context
 
 
 def test_a_client_certificate_is_presented(tmp_path: Path) -> None:

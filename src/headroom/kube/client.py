@@ -1,31 +1,24 @@
 """Requests to one API server: pooled, bounded, retried where that is safe, credentials kept fresh.
 
 Whether a request may be repeated is the caller's knowledge (`repeatable`); one that surely was not
-carried out is always repeated. Short requests take the short path of `http1`, streams and proxied
-requests that of `session`; `passport` says who we are, `transport` words what goes wrong.
+carried out is always repeated. `session` sends, `passport` says who we are. `watch` streams through
+here, `cluster` writes through here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-import ssl
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from headroom.kube.access import Access
 from headroom.kube.answers import Answer, refusal
-from headroom.kube.errors import CannotReach, Closed, Unauthorized, Uncertain, Untrusted
-from headroom.kube.http1 import Connection
+from headroom.kube.errors import CannotReach, Unauthorized, Uncertain, Untrusted
 from headroom.kube.passport import JSON, Passport
-from headroom.kube.pool import Pool, Target
-from headroom.kube.session import Session
-from headroom.kube.transport import translated, while_connecting
-
-IDLE_SECONDS = 60.0  # The API server closes idle connections after 90 s; we must be first.
+from headroom.kube.session import Session, hang_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +42,10 @@ class Client:
         self.requests: Counter[tuple[str, int]] = Counter()
         self.retries = 0
         self._passport = Passport(access)
-        self._session = Session(access, self._passport, self.tuning.connect_seconds)
-        self._address = urlsplit(access.endpoint.server)
+        self._session = Session(
+            access, self._passport, self.tuning.connect_seconds, self.tuning.request_seconds
+        )
         self._slots = asyncio.Semaphore(self.tuning.in_flight)
-        self._pool: Pool | None = None
-        self._pooled_tls: object = None
-        self._closed = False
         self._random = random.Random()
 
     async def send(
@@ -104,11 +95,10 @@ class Client:
         self, path: str, what: str, quiet: float
     ) -> AsyncIterator[AsyncIterator[bytes]]:
         """Open an endless answer as chunks; silence for `quiet` seconds is an error."""
-        self._check_open()
         used = await self._passport.current()
         response = await self._session.open_stream(path, quiet)
         if response.status == 401:
-            self._session.end_stream(response)
+            hang_up(response)
             await self._passport.renew(used)
             response = await self._session.open_stream(path, quiet)
         self.requests["WATCH", response.status] += 1
@@ -119,21 +109,21 @@ class Client:
                 raise refusal(answer, what)
             yield self._session.chunks(response)
         finally:
-            self._session.end_stream(response)
+            hang_up(response)
 
     async def close(self) -> None:
         """Close every connection."""
-        self._closed = True
-        if self._pool is not None:
-            await self._pool.close()
         await self._session.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._session.closed
 
     async def _authorized(
         self, method: str, path: str, body: bytes | None, content_type: str
     ) -> Answer:
         """One attempt; a 401 is met with fresh credentials, once."""
         async with self._slots:
-            self._check_open()
             used = await self._passport.current()
             answer = await self._once(method, path, body, content_type)
             if answer.status == 401:
@@ -143,67 +133,9 @@ class Client:
         return answer
 
     async def _once(self, method: str, path: str, body: bytes | None, content_type: str) -> Answer:
-        if self.access.endpoint.proxy:
-            seconds = self.tuning.request_seconds
-            answer = await self._session.send(method, path, body, content_type, seconds)
-        else:
-            head = self._passport.head(content_type)
-            answer = await self._exchange(self._request(method, path, body, head))
+        answer = await self._session.send(method, path, body, content_type)
         self.requests[method, answer.status] += 1
         return answer
-
-    def _request(self, method: str, path: str, body: bytes | None, head: bytes) -> bytes:
-        first = f"{method} {self._address.path}{path} HTTP/1.1\r\n".encode("ascii")
-        if body is None:
-            return first + head + b"\r\n"
-        return b"%b%bContent-Length: %d\r\n\r\n%b" % (first, head, len(body), body)
-
-    async def _exchange(self, request: bytes) -> Answer:
-        """Send a request over a connection of the pool, or a new one."""
-        pool = self._current_pool()
-        loop = asyncio.get_running_loop()
-        connection = pool.take(loop.time()) or await self._connect(pool)
-        try:
-            async with asyncio.timeout(self.tuning.request_seconds):
-                answer = await connection.exchange(request)
-        except OSError as error:  # A timeout is one, too.
-            connection.close()
-            raise translated(error, self.access) from error
-        except BaseException:
-            connection.close()
-            raise
-        pool.give_back(connection, loop.time())
-        return answer
-
-    async def _connect(self, pool: Pool) -> Connection:
-        try:
-            return await pool.connect()
-        except OSError as error:
-            if isinstance(error, ssl.SSLError):
-                self._passport.forget()
-            raise while_connecting(error, self.access) from error
-
-    def _current_pool(self) -> Pool:
-        """The pool of the current TLS context; connections of an older one are let go."""
-        tls = self._passport.tls
-        if self._pool is None or self._pooled_tls is not tls:
-            if self._pool is not None:
-                self._pool.retire()
-            address = self._address
-            port = address.port or (443 if address.scheme == "https" else 80)
-            name = self.access.endpoint.tls_server_name
-            target = Target(address.hostname or "", port, tls, name)
-            self._pool = Pool(target, IDLE_SECONDS, self.tuning.connect_seconds)
-            self._pooled_tls = tls
-        return self._pool
-
-    @property
-    def closed(self) -> bool:
-        return self._closed
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise Closed(f"{self.access.endpoint.server}: this client was closed")
 
     def _check_known(self, answer: Answer) -> None:
         if answer.status == 401:

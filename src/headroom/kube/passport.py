@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from urllib.parse import urlsplit
+
+from multidict import CIMultiDict
 
 from headroom import __version__
 from headroom.kube.access import Access
@@ -26,10 +27,9 @@ class Passport:
         self.credentials = Credentials(access)
         self.tls: ssl.SSLContext | None = None
         self._access = access
-        self._host = urlsplit(access.endpoint.server).netloc
         self._grant: Grant | None = None
         self._renewing = asyncio.Lock()
-        self._heads: dict[str, bytes] = {}
+        self._headers: dict[str, CIMultiDict[str]] = {}
 
     async def current(self) -> Grant:
         """The grant to use now; renewed first when its time has come."""
@@ -51,17 +51,22 @@ class Passport:
             if old is None or refused or grant.key_pair != old.key_pair:
                 self.tls = tls_context(self._access.endpoint, grant.key_pair)
             self._grant = grant
-            self._heads = {}
+            self._headers = {}
             return grant
 
     def forget(self) -> None:
         """Read everything again before the next request: an authority may have been rotated."""
         self._grant = None
 
-    def headers(self, content_type: str = JSON) -> list[tuple[str, str]]:
-        """The headers of a request with this kind of body, but for its length."""
+    def headers(self, content_type: str) -> CIMultiDict[str]:
+        """The headers of a request with this kind of body."""
+        headers = self._headers.get(content_type)
+        if headers is None:
+            headers = self._headers[content_type] = self._made(content_type)
+        return headers
+
+    def _made(self, content_type: str) -> CIMultiDict[str]:
         headers = [
-            ("Host", self._host),
             ("Accept", JSON),
             ("Accept-Encoding", "identity"),
             ("Content-Type", content_type),
@@ -76,12 +81,4 @@ class Passport:
                     f"{self._access.origin}: the header {name} would have a line break in it",
                     "check the token or user in the kubeconfig",
                 )
-        return headers
-
-    def head(self, content_type: str) -> bytes:
-        """The same headers as bytes, ready to be sent."""
-        head = self._heads.get(content_type)
-        if head is None:
-            lines = "".join(f"{name}: {value}\r\n" for name, value in self.headers(content_type))
-            head = self._heads[content_type] = lines.encode("latin-1", "replace")
-        return head
+        return CIMultiDict(headers)

@@ -1,55 +1,63 @@
-"""Streams, and requests through a proxy, by aiohttp; short direct requests go through `http1`."""
+"""One aiohttp session to one API server: the one place that knows how requests are sent.
+
+`client` decides what is sent and what is repeated, `passport` says who we are, `transport` words
+what goes wrong. The path of one request is short: headers and limits are made beforehand, URLs
+arrive encoded, bodies are bytes. The connector below mends what aiohttp and asyncio lose.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
+from weakref import WeakSet
 
 import aiohttp
-from multidict import CIMultiDict
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.tracing import Trace
 from yarl import URL
 
 from headroom.kube.access import Access
 from headroom.kube.answers import Answer, seconds_to_wait
-from headroom.kube.openings import Openings
+from headroom.kube.errors import Closed
 from headroom.kube.passport import JSON, Passport
 from headroom.kube.transport import TRANSPORT_ERRORS, translated
 
+IDLE_SECONDS = 60.0  # The API server closes idle connections after 90 s; we must be first.
 READ_BUFFER = 2**18
-TURNS_TO_NOTICE = 3  # of the event loop: transport, TLS, reader. aiohttp would not wake the reader.
+SETTLE_SECONDS = 1.0
+TURNS_TO_NOTICE = 3  # of the event loop: transport, TLS, reader.
 
 
 class Session:
-    """One aiohttp session to one API server; made when first used, inside the running loop."""
+    """Sends requests; aiohttp's part is made when first used, inside the running loop."""
 
-    def __init__(self, access: Access, passport: Passport, connect_seconds: float) -> None:
+    def __init__(
+        self, access: Access, passport: Passport, connect_seconds: float, request_seconds: float
+    ) -> None:
+        self.closed = False
         self._access = access
         self._passport = passport
         self._connect_seconds = connect_seconds
+        self._limits = self._limited(total=request_seconds)
+        self._connector: _Connector | None = None
         self._session: aiohttp.ClientSession | None = None
-        self._streams: set[aiohttp.ClientResponse] = set()
-        self._openings: Openings[aiohttp.ClientResponse] = Openings(hang_up)
+
+    async def send(self, method: str, path: str, body: bytes | None, content_type: str) -> Answer:
+        """Send one request and read the whole answer."""
+        response = await self._request(method, path, body, content_type, self._limits)
+        return await self.finish(response)
 
     async def open_stream(self, path: str, quiet: float) -> aiohttp.ClientResponse:
         """Start an answer without an end; silence for `quiet` seconds will break it."""
-        limits = aiohttp.ClientTimeout(
-            total=None, sock_connect=self._connect_seconds, sock_read=quiet
-        )
-        stream = await self._request("GET", path, None, JSON, limits)
-        self._streams.add(stream)
-        return stream
+        return await self._request("GET", path, None, JSON, self._limited(sock_read=quiet))
 
-    def end_stream(self, stream: aiohttp.ClientResponse) -> None:
-        """Let go of a stream, whatever it may still have to say."""
-        self._streams.discard(stream)
-        hang_up(stream)
-
-    async def send(
-        self, method: str, path: str, body: bytes | None, content_type: str, seconds: float
-    ) -> Answer:
-        """Send one request and read the whole answer."""
-        limits = aiohttp.ClientTimeout(total=seconds, sock_connect=self._connect_seconds)
-        return await self.finish(await self._request(method, path, body, content_type, limits))
+    async def chunks(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+        """What a stream says, as it comes."""
+        try:
+            async for chunk in response.content.iter_any():
+                yield chunk
+        except TRANSPORT_ERRORS as error:
+            raise translated(error, self._access) from error
 
     async def finish(self, response: aiohttp.ClientResponse) -> Answer:
         """Read an answer to its end, so that the connection can serve again."""
@@ -61,24 +69,20 @@ class Session:
             response.status, content, seconds_to_wait(response.headers.get("Retry-After"))
         )
 
-    async def chunks(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-        """What a stream says, as it comes."""
-        try:
-            async for chunk in response.content.iter_any():
-                yield chunk
-        except TRANSPORT_ERRORS as error:
-            raise translated(error, self._access) from error
-
     async def close(self) -> None:
-        """End every stream, so that its reader is told, and close every connection."""
-        if self._session is not None:
-            await self._openings.settle()
-            for stream in list(self._streams):
-                _cut(stream)
-            for _ in range(TURNS_TO_NOTICE):
-                await asyncio.sleep(0)
+        """Close every connection; whoever still waits for an answer is told at once."""
+        self.closed = True
+        if self._session is not None and self._connector is not None:
+            await self._connector.break_all()
             await self._session.close()
-            self._session = None
+
+    def _limited(
+        self, total: float | None = None, sock_read: float | None = None
+    ) -> aiohttp.ClientTimeout:
+        connect = self._connect_seconds  # `connect` also bounds the name's lookup.
+        return aiohttp.ClientTimeout(
+            total=total, connect=connect, sock_connect=connect, sock_read=sock_read
+        )
 
     async def _request(
         self,
@@ -88,52 +92,99 @@ class Session:
         content_type: str,
         limits: aiohttp.ClientTimeout,
     ) -> aiohttp.ClientResponse:
-        if self._session is None:
-            self._session = _new_session()
         endpoint = self._access.endpoint
         tls = self._passport.tls
-        request = self._session.request(
-            method,
-            URL(endpoint.server + path, encoded=True),
-            data=body,
-            headers=CIMultiDict(self._passport.headers(content_type)),
-            timeout=limits,
-            ssl=tls if tls is not None else True,
-            server_hostname=endpoint.tls_server_name or None,
-            proxy=endpoint.proxy or None,
-            allow_redirects=False,
-        )
         try:
-            return await self._openings.open(_opened(request))
+            return await self._opened().request(
+                method,
+                URL(endpoint.server + path, encoded=True),
+                data=body,
+                headers=self._passport.headers(content_type),
+                timeout=limits,
+                ssl=tls if tls is not None else True,
+                server_hostname=endpoint.tls_server_name or None,
+                proxy=endpoint.proxy or None,
+                allow_redirects=False,
+            )
         except TRANSPORT_ERRORS as error:
             if isinstance(error, aiohttp.ClientSSLError):
                 self._passport.forget()
             raise translated(error, self._access) from error
 
+    def _opened(self) -> aiohttp.ClientSession:
+        if self.closed:
+            raise Closed(f"{self._access.endpoint.server}: this client was closed")
+        if self._session is None:
+            self._connector = _Connector()
+            self._session = aiohttp.ClientSession(
+                connector=self._connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                read_bufsize=READ_BUFFER,
+                auto_decompress=False,
+                trust_env=False,
+            )
+        return self._session
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Finishes every connection that it begins, and can break all of them.
+
+    asyncio (3.11) loses the socket of a TLS connection that is cancelled before its handshake
+    begins. So whoever is cancelled leaves; the making goes on, and what it makes is thrown away.
+    """
+
+    def __init__(self) -> None:
+        # Requests are bounded by the client's slots; streams must never wait for a place.
+        super().__init__(limit=0, keepalive_timeout=IDLE_SECONDS)
+        self._leaving = False
+        self._making: set[asyncio.Task[ResponseHandler]] = set()
+        self._transports: WeakSet[asyncio.Transport] = WeakSet()
+
+    async def _create_connection(
+        self, req: aiohttp.ClientRequest, traces: list[Trace], limits: aiohttp.ClientTimeout
+    ) -> ResponseHandler:
+        if self._leaving:  # aiohttp asks again by itself when a connection breaks.
+            raise TimeoutError
+        making = asyncio.create_task(super()._create_connection(req, traces, limits))
+        self._making.add(making)
+        making.add_done_callback(self._making.discard)
+        try:
+            await asyncio.wait({making})
+        except asyncio.CancelledError:
+            making.add_done_callback(_throw_away)
+            raise
+        if making.cancelled():
+            raise TimeoutError
+        protocol = making.result()
+        if protocol.transport is not None:
+            self._transports.add(protocol.transport)
+        return protocol
+
+    async def break_all(self) -> None:
+        """Break every connection under its reader; closed by aiohttp, it would wait for ever."""
+        self._leaving = True
+        if self._making:
+            _, late = await asyncio.wait(list(self._making), timeout=SETTLE_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        for transport in list(self._transports):
+            transport.abort()
+        for _ in range(TURNS_TO_NOTICE):
+            await asyncio.sleep(0)
+
 
 def hang_up(response: aiohttp.ClientResponse) -> None:
     """End a stream at once: a polite end of TLS would wait for the server's answer."""
-    _cut(response)
-    response.close()
-
-
-def _cut(response: aiohttp.ClientResponse) -> None:
-    """Break the connection under a response, which tells whoever reads it."""
     connection = response.connection
     if connection is not None and connection.transport is not None:
         connection.transport.abort()
+    response.close()
 
 
-async def _opened(request: Awaitable[aiohttp.ClientResponse]) -> aiohttp.ClientResponse:
-    return await request
-
-
-def _new_session() -> aiohttp.ClientSession:
-    # Requests are bounded by the client's slots; streams must never wait for a place in the pool.
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0),
-        cookie_jar=aiohttp.DummyCookieJar(),
-        read_bufsize=READ_BUFFER,
-        auto_decompress=False,
-        trust_env=False,
-    )
+def _throw_away(making: asyncio.Task[ResponseHandler]) -> None:
+    if making.cancelled() or making.exception() is not None:
+        return
+    transport = making.result().transport
+    if transport is not None:
+        transport.abort()

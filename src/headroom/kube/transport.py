@@ -23,7 +23,39 @@ TRANSPORT_ERRORS = (aiohttp.ClientError, asyncio.TimeoutError, OSError)
 _CHECK_ADDRESS = "is the cluster up, and is the address in the kubeconfig right?"
 
 
-def while_connecting(error: OSError, access: Access) -> CannotReach:
+def translated(error: BaseException, access: Access) -> KubeError:
+    """Word what went wrong with a request; Uncertain unless it surely never left."""
+    where, proxy = _where(access), access.endpoint.proxy
+    match error:
+        case aiohttp.ClientConnectorCertificateError(certificate_error=OSError() as cause):
+            return _while_connecting(cause, access)
+        case aiohttp.ClientProxyConnectionError():
+            return CannotReach(
+                f"{where}: the proxy {proxy} cannot be reached: {_reason(error.os_error)}",
+                "check proxy-url and HTTPS_PROXY",
+            )
+        case aiohttp.ClientHttpProxyError():
+            return CannotReach(
+                f"{where}: the proxy {proxy} refuses: HTTP {error.status} {error.message}",
+                "check proxy-url and HTTPS_PROXY",
+            )
+        case aiohttp.ClientConnectorError():
+            return _while_connecting(error.os_error, access)
+        case aiohttp.ConnectionTimeoutError():
+            return _while_connecting(TimeoutError(), access)
+        case aiohttp.ClientConnectionResetError():  # Raised while writing: it never left whole.
+            return CannotReach(f"{where}: the connection was closed before the request was sent")
+        case aiohttp.InvalidURL():
+            return ConfigError(f"{where}: not an address: {error}")
+        case aiohttp.SocketTimeoutError():
+            return Silence(f"{where}: nothing was heard for too long")
+        case asyncio.TimeoutError():
+            return Uncertain(f"{where}: no answer in time")
+        case _:
+            return Uncertain(f"{where}: the connection was lost: {error or type(error).__name__}")
+
+
+def _while_connecting(error: OSError, access: Access) -> CannotReach:
     """Word what kept a connection from being made: nothing was sent."""
     where = _where(access)
     match error:
@@ -39,38 +71,6 @@ def while_connecting(error: OSError, access: Access) -> CannotReach:
             return CannotReach(f"{where}: no connection in time", _CHECK_ADDRESS)
         case _:
             return CannotReach(f"{where}: cannot connect: {_reason(error)}", _CHECK_ADDRESS)
-
-
-def translated(error: BaseException, access: Access) -> KubeError:
-    """Word what went wrong with a request; Uncertain unless it surely never left."""
-    where, proxy = _where(access), access.endpoint.proxy
-    match error:
-        case aiohttp.ClientConnectorCertificateError(certificate_error=OSError() as cause):
-            return while_connecting(cause, access)
-        case aiohttp.ClientProxyConnectionError():
-            return CannotReach(
-                f"{where}: the proxy {proxy} cannot be reached: {_reason(error.os_error)}",
-                "check proxy-url and HTTPS_PROXY",
-            )
-        case aiohttp.ClientHttpProxyError():
-            return CannotReach(
-                f"{where}: the proxy {proxy} refuses: HTTP {error.status} {error.message}",
-                "check proxy-url and HTTPS_PROXY",
-            )
-        case aiohttp.ClientConnectorError():
-            return while_connecting(error.os_error, access)
-        case aiohttp.ConnectionTimeoutError():
-            return while_connecting(TimeoutError(), access)
-        case aiohttp.ClientConnectionResetError():  # Raised while writing: it never left whole.
-            return CannotReach(f"{where}: the connection was closed before the request was sent")
-        case aiohttp.InvalidURL():
-            return ConfigError(f"{where}: not an address: {error}")
-        case aiohttp.SocketTimeoutError():
-            return Silence(f"{where}: nothing was heard for too long")
-        case asyncio.TimeoutError():
-            return Uncertain(f"{where}: no answer in time")
-        case _:
-            return Uncertain(f"{where}: the connection was lost: {error or type(error).__name__}")
 
 
 def _where(access: Access) -> str:
