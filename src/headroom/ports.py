@@ -6,7 +6,7 @@ same code on both.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -57,11 +57,11 @@ Event = Seen | PodGone | NodeGone | NamespaceGone | HoldGone | Synced
 class Cluster(Protocol):
     """Where pods live."""
 
-    def watch(self) -> AsyncIterator[Event]:
+    def watch(self) -> AsyncGenerator[Event, None]:
         """Tell all that is there, then `Synced`, then every change, for ever.
 
         A lost connection is healed inside: what changed meanwhile arrives as ordinary events.
-        Pod events keep the order in which the API server made them.
+        Pod events keep the order in which the API server made them. Whoever reads closes it.
         """
         ...
 

@@ -5,7 +5,8 @@ Wraps the embedded cluster's own connection; order within a stream is kept, as a
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from random import Random
 
 from headroom.core.actions import Action, Outcome
@@ -24,11 +25,12 @@ class Stammering:
         self._random = random
         self._share = share
 
-    async def watch(self) -> AsyncIterator[Event]:
-        async for event in self._inner.watch():
-            yield event
-            if self._random.random() < self._share:
+    async def watch(self) -> AsyncGenerator[Event, None]:
+        async with aclosing(self._inner.watch()) as events:
+            async for event in events:
                 yield event
+                if self._random.random() < self._share:
+                    yield event
 
     async def perform(self, action: Action) -> Outcome:
         return await self._inner.perform(action)

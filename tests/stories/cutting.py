@@ -8,7 +8,8 @@ the operator sends together go in their order or, `backwards`, in the opposite o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from headroom.core.actions import Action, Outcome, Tell, WriteHoldStatus, WriteIndex
 from headroom.ports import Cluster, Event
@@ -29,11 +30,12 @@ class CutCluster:
         """Let so many more writes happen, and read no answer to the last of them."""
         self._left, self._backwards = writes, backwards
 
-    async def watch(self) -> AsyncIterator[Event]:
-        async for event in self._inner.watch():
-            if self.cut.is_set():
-                await asyncio.Event().wait()
-            yield event
+    async def watch(self) -> AsyncGenerator[Event, None]:
+        async with aclosing(self._inner.watch()) as events:
+            async for event in events:
+                if self.cut.is_set():
+                    await asyncio.Event().wait()
+                yield event
 
     async def perform(self, action: Action) -> Outcome:
         if self._left is None or isinstance(action, Tell | WriteHoldStatus | WriteIndex):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -85,9 +86,10 @@ class Operator:
         self._wake.set()
 
     async def _pump(self) -> None:
-        async for event in self.cluster.watch():
-            self._events.append(event)
-            self._wake.set()
+        async with aclosing(self.cluster.watch()) as events:
+            async for event in events:
+                self._events.append(event)
+                self._wake.set()
 
     async def _drive(self) -> None:
         """Observe all that has come, plan, start, sleep until the next event or timer."""

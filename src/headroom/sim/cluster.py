@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 
 from headroom.core.actions import Action, Gone, Outcome, Stale, Tell, Unavailable
 from headroom.core.holds import Hold
@@ -68,7 +68,7 @@ class SimCluster:
         for feed in self._feeds:
             feed.release()
 
-    async def watch(self) -> AsyncIterator[Event]:
+    async def watch(self) -> AsyncGenerator[Event, None]:
         """Tell all that is there, then `Synced`, then every change, for ever."""
         await self._wire()
         waiting: deque[Event] = deque()
