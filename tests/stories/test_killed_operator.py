@@ -62,6 +62,13 @@ def come(*names: str, cpu: int, **spec: Any) -> Callable[[World], None]:
     return happens
 
 
+def come_apart(world: World) -> None:
+    """Two owners, the second just when the latch of the first has done its work and may serve."""
+    come("other", cpu=2, ours=True)(world)
+    world.pass_time(0.8)
+    come("owner", cpu=2, ours=True)(world)
+
+
 def all_run(world: World, *names: str) -> bool:
     return all(world.running(name) and world.node_of(name) == NODE for name in names)
 
@@ -136,12 +143,13 @@ HANDOVERS = [*through("gated"), *through("ours")]
 PLAIN = [*through("gated")[:2], *through("ours")[:2]]
 LATCHED = [through("ours")[number] for number in (0, 1, 3)]
 OTHERS = [
+    Work("again", stage(4, hold("h", cpu=2), hold("k", cpu=2)), come_apart, both_used_up, 4),
     Work("free-room", empty_node, come("owner", cpu=3, ours=True), placed, 4, 0),
     Work("hold", empty_node, lambda world: world.apply(hold("h", cpu=4)), all_is_held, 4, 0),
     Work("grow", one_is_out, lambda world: world.delete("Pod", "owner"), all_is_held, 4, 3),
 ]
 REAL = [f"{kind}-{door}" for kind in ("one", "rest", "two") for door in ("gated", "ours")]
-REAL += ["free-room", "hold", "grow"]
+REAL += ["again", "free-room", "hold", "grow"]
 
 
 @dataclass
