@@ -85,6 +85,11 @@ def test_an_owner_that_the_kubelet_turned_away_has_not_used_the_hold() -> None:
     assert steps(life) == ["CreateGuardian"]
 
 
+def test_an_owner_that_runs_elsewhere_has_not_used_the_hold() -> None:
+    life = live(HoldView(ONCE, (guardian(),), (owner(node="b"),), node="a"))
+    assert (life.status.phase, life.status.owners) == ("Available", ())
+
+
 def test_an_owner_that_has_come_to_its_end_has_used_the_hold() -> None:
     life = live(HoldView(ONCE, (), (owner(phase="Succeeded"),), node="a"))
     assert life.status.phase == "Succeeded"

@@ -6,8 +6,8 @@ import pytest
 
 from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule
 from headroom.core.objects import OwnerReference
-from headroom.core.owners import judged, owner_refusal
-from tests.builders import hold, owned_by, pod
+from headroom.core.owners import ANY_POD, hold_keys, index_keys, judged, owner_refusal, pod_keys
+from tests.builders import hold, need, owned_by, pod, selector
 
 ELSEWHERE = OwnerRule(object=ObjectMatch(name="train-0", namespace="ml"))
 REPLICAS = OwnerRule(controller=ControllerMatch(kind="ReplicaSet", name="web-1"))
@@ -64,3 +64,39 @@ def test_a_rule_for_another_namespace_is_a_problem_unless_it_is_allowed(
     assert problem.path == f"spec.owners[1].{part}.namespace"
     assert "this hold's namespace, default" in problem.message
     assert "--allow-cross-namespace-owners" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("rule", "keys"),
+    [
+        (OwnerRule(object=ObjectMatch(name="train-0")), ("name:train-0",)),
+        (REPLICAS, ("controller:web-1",)),
+        (owned_by(app="web"), ("label:app=web",)),
+        (
+            OwnerRule(selector=selector(need("tier", "In", "a", "b"), app="web")),
+            ("label:app=web",),
+        ),
+        (OwnerRule(selector=selector(need("app", "In", "b", "a"))), ("label:app=a", "label:app=b")),
+        (OwnerRule(selector=selector(need("app"))), ("exists:app",)),
+        (OwnerRule(selector=selector(need("app", "NotIn", "web"))), (ANY_POD,)),
+        (OwnerRule(priority_at_least=5), (ANY_POD,)),
+    ],
+)
+def test_a_rule_is_found_by_as_few_keys_as_can_be(rule: OwnerRule, keys: tuple[str, ...]) -> None:
+    assert index_keys(rule) == keys
+
+
+def test_the_keys_of_a_hold_are_those_of_all_its_rules_each_once() -> None:
+    several = hold("h", owners=(owned_by(app="web"), REPLICAS, owned_by(app="web")))
+    assert hold_keys(several) == ("label:app=web", "controller:web-1")
+
+
+def test_a_pod_carries_a_key_for_all_that_a_rule_may_ask() -> None:
+    owner = OwnerReference("apps/v1", "ReplicaSet", "web-1", "u")
+    assert set(pod_keys(pod("p", labels={"app": "web"}, owners=(owner,)))) == {
+        ANY_POD,
+        "name:p",
+        "controller:web-1",
+        "label:app=web",
+        "exists:app",
+    }

@@ -65,7 +65,7 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
         return Life(status_of(Facts(hold, "Pending", "InvalidSpec", invalid), now))
     if hold.terminal:
         return Life(hold.status, _drop(view, view.guardians))
-    seated = tuple(pod for pod in view.claimants if pod.node and not _rejected(pod))
+    seated = tuple(pod for pod in view.claimants if _seated(pod, view.node))
     if hold.allocate_once and seated:
         facts = Facts(hold, "Succeeded", "Succeeded", "", view.node, used_by(hold, seated))
         return Life(status_of(facts, now, owner_uses(seated)), _drop(view, view.guardians))
@@ -165,6 +165,11 @@ def _standing(
         why = "part of the room that was returned is used by other pods"
         return Facts(hold, "Available", "PartiallyHeld", why, node, used, degraded=not view.grows)
     return Facts(hold, "Available", "Available", "", node, used)
+
+
+def _seated(pod: Pod, node: str) -> bool:
+    """Whether a claimant got the room: a claim says nothing about the room of another node."""
+    return bool(pod.node) and node in ("", pod.node) and not _rejected(pod)
 
 
 def _rejected(pod: Pod) -> bool:

@@ -173,7 +173,7 @@ class Engine:
             hold = self.ledger.holds[name]
             if not self._agenda.busy(hold_subject(hold.parent)):
                 yield from self._keeper.look(hold, now)
-        elif kind == "index":
+        elif kind == "index" and not self._agenda.resting(subject, now):
             yield from self._indexer.look(name, now)
         elif kind == "pod" and not self._agenda.resting(subject, now):
             namespace, _, pod_name = name.partition("/")
