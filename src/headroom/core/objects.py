@@ -223,6 +223,7 @@ class Node:
     ready: bool = True
     created: datetime | None = None
     deleted: datetime | None = None
+    unready_since: datetime | None = None  # None while it is ready, or does not say since when
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ their version.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from msgspec import Raw
@@ -17,7 +18,7 @@ from headroom.wire.errors import DecodeError
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.metadata import annotations_of, labels_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.reader import ABSENT, Reader, Time, about, spelling, to_text
 
 
 class _Taint(JsonObject):
@@ -34,6 +35,7 @@ class _NodeSpec(JsonObject):
 class _NodeCondition(JsonObject):
     type: str | None = None
     status: str | None = None
+    last_transition_time: Time | None = None
 
 
 class _NodeStatus(JsonObject):
@@ -100,12 +102,20 @@ def _node(node: _NodeObject) -> Node:
         ready=_ready(status.conditions),
         created=metadata.creation_timestamp,
         deleted=metadata.deletion_timestamp,
+        unready_since=_unready_since(status.conditions),
     )
 
 
 def _ready(conditions: list[_NodeCondition] | None) -> bool:
     """Whether the node says so of itself; one that says nothing is not ready."""
     return any(each.type == "Ready" and each.status == "True" for each in conditions or ())
+
+
+def _unready_since(conditions: list[_NodeCondition] | None) -> datetime | None:
+    for each in conditions or ():
+        if each.type == "Ready" and each.status != "True":
+            return each.last_transition_time
+    return None
 
 
 def _read_node_taints(text: bytes) -> tuple[Taint, ...]:
