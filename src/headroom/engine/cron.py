@@ -1,0 +1,140 @@
+"""Cron expressions in IANA time zones: the calendar that `core.windows` asks.
+
+`cronsim` does the arithmetic, as Debian's cron does: a start that the clocks skip comes as soon as
+they are past, one that they pass twice comes once. Here are the names (`@daily`), the `?` of other
+crons, what is wrong with an expression in words, and answers that are kept until the next start,
+because they are asked for far more often than they change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+
+from headroom.core.windows import Occurrences, Refused
+
+NAMES = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_LONGEST = 128
+_SOME_DAY = datetime(2024, 1, 1, tzinfo=UTC)
+# More than any clock is ever set by: around such an hour cronsim may miss a start backwards, or
+# give one forwards that is past already.
+_CLOCK_CHANGE = timedelta(hours=3)
+
+
+@lru_cache(maxsize=4096)
+def calendar(expression: str, zone: str) -> Occurrences | Refused:
+    """Read a cron expression of five fields (or a name such as @daily) in a time zone."""
+    spelled = _spelled(expression)
+    refusal = cron_refusal(expression)
+    if refusal is not None:
+        return Refused("start", refusal)
+    place = _zone(zone)
+    if place is None:
+        return Refused(
+            "timeZone", f"{zone!r} is no time zone; write for example UTC or Europe/Zurich"
+        )
+    return Starts(spelled, place)
+
+
+def cron_refusal(expression: str) -> str | None:
+    """Say what is wrong with a cron expression, or None."""
+    if len(expression) > _LONGEST:
+        return f"is longer than {_LONGEST} characters"
+    fields = _spelled(expression).split()
+    if len(fields) != 5:
+        names = ", ".join(NAMES)
+        return (
+            f"{expression!r} is no cron expression: write five fields (minute, hour, day of month, "
+            f"month, day of week) or one of {names}"
+        )
+    trouble = _trouble(" ".join(fields))
+    if trouble is None:
+        return None if _fires(" ".join(fields)) else f"{expression!r} never fires"
+    every_month = " ".join((*fields[:3], "*", fields[4]))
+    if "day-of-month" in trouble and _trouble(every_month) is None:
+        return f"{expression!r} never fires: no such month has such a day"
+    return f"{expression!r} is no cron expression: {trouble[0].lower()}{trouble[1:]}"
+
+
+class Starts:
+    """The starts of one expression; remembers the two around the moment asked for last."""
+
+    __slots__ = ("_expression", "_latest", "_next", "_zone")
+
+    def __init__(self, expression: str, zone: ZoneInfo) -> None:
+        self._expression = expression
+        self._zone = zone
+        self._latest: datetime | None = None
+        self._next: datetime | None = None
+
+    def latest(self, moment: datetime) -> datetime | None:
+        """The last start at or before a moment."""
+        self._look(moment)
+        return self._latest
+
+    def next(self, moment: datetime) -> datetime | None:
+        """The first start after a moment."""
+        self._look(moment)
+        return self._next
+
+    def _look(self, moment: datetime) -> None:
+        if self._latest and self._next and self._latest <= moment < self._next:
+            return
+        self._latest, self._next = None, None
+        for start in self._walk(moment):
+            if start > moment:
+                self._next = start
+                return
+            self._latest = start
+
+    def _walk(self, moment: datetime) -> Iterator[datetime]:
+        """Give starts in order, from before the one that we look for."""
+        earlier = (moment - _CLOCK_CHANGE).astimezone(self._zone)
+        before = next(CronSim(self._expression, earlier, reverse=True), earlier)
+        # In UTC: times of one zone are compared by the clock on the wall, which goes back at times.
+        begin = min(before.astimezone(UTC), moment) - _CLOCK_CHANGE
+        for start in CronSim(self._expression, begin.astimezone(self._zone)):
+            yield start.astimezone(UTC)
+
+
+def _spelled(expression: str) -> str:
+    """Write names out, and `?` as the `*` that it means in either field of days."""
+    fields = NAMES.get(expression.strip().lower(), expression).split()
+    return " ".join(
+        "*" if field == "?" and place in (2, 4) else field for place, field in enumerate(fields)
+    )
+
+
+def _trouble(expression: str) -> str | None:
+    try:
+        CronSim(expression, _SOME_DAY)
+    except CronSimError as error:
+        return str(error)
+    return None
+
+
+def _fires(expression: str) -> bool:
+    return next(CronSim(expression, _SOME_DAY), None) is not None
+
+
+def _zone(name: str) -> ZoneInfo | None:
+    # This one is the machine's own, and would mean something else on the next.
+    if name == "localtime":
+        return None
+    try:
+        return ZoneInfo(name)
+    # A folder of the database, or a path out of it, is an OSError or a ValueError.
+    except (KeyError, OSError, ValueError):
+        return None
