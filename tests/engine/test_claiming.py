@@ -116,6 +116,22 @@ def test_a_forged_claim_gains_nothing() -> None:
     assert play.hold("h").status.phase == "Available"
 
 
+def test_a_claim_on_a_hold_that_is_gone_is_taken_off_a_pod_that_got_no_room() -> None:
+    play = held()
+    play.put(claimed(H, gates=(), nominated="a"))
+    play.run(scheduling=False)
+    assert claim_of(play.pod("p")) is None
+
+
+def test_an_owner_that_runs_keeps_its_claim_though_the_hold_is_gone() -> None:
+    play = held(H)
+    play.put(gated())
+    play.run()
+    play.toy.remove(play.hold("h"))
+    play.run()
+    assert claim_of(play.pod("p")) == ("Hold/default/h", "uid-of-h")
+
+
 def test_a_claim_without_a_nomination_begins_anew() -> None:
     play = held(H)
     play.put(claimed(H))

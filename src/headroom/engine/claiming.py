@@ -116,6 +116,9 @@ def follow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
             yield _let_go(pod)
             message = f"released: its claim does not stand: {_why_not_ours(hold, pod, ledger)}"
             yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
+        elif not pod.node and not pod.finished:  # It got no room, and shall not say that it did.
+            drop = Disclaim(pod.key, pod.uid)
+            yield Sequence("disclaim", (pod_subject(pod.key),), ((drop,),))
         return
     if pod.node:
         ledger.released.pop(pod.uid, None)
