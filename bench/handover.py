@@ -1,8 +1,9 @@
 """Handovers under contention: owners lost, rivals let in, and how long an owner waits.
 
-On fake nodes exactly full of holds, with rivals of equal priority always pending, owners come paced
-and in a burst through each door; beside them, in the same run, the same pods (a) through plain
-kube-scheduler onto free room and (b) by native preemption of low-priority placeholders.
+On fake nodes exactly full of holds, owners come paced and in a burst through each door, with rivals
+of equal priority always pending or with none ("alone"). Beside them, in the same run, the same pods
+(a) through plain kube-scheduler onto free room and (b) by native preemption of low-priority
+placeholders.
 
     python -m bench.handover [--owners 2000] [--nodes 200] [--rivals 20] [--pace 50]
 """
@@ -38,6 +39,8 @@ from testbed.controlplane import ControlPlane
 POD_PATH = PODS.path(NAMESPACE)
 HOLD_PATH = HOLDS.path(NAMESPACE)
 OWNER = {"app": "owner"}
+CONTESTED = ("door 1", "door 2")
+ARMS = "free room,preemption,door 1 alone,door 2 alone,door 1,door 2"
 SETTLE_S = 3.0
 
 
@@ -75,7 +78,7 @@ async def arm(here: Lab, setting: Setting, pids: dict[str, int], name: str, way:
     prefix = f"{name.replace(' ', '')}-{way}"
     await fill(here, setting, name, prefix)
     rivals = [f"{prefix}-rival-{number}" for number in range(setting.rivals)]
-    if name.startswith("door"):  # Of equal priority, they would preempt placeholders themselves.
+    if name in CONTESTED:  # Of equal priority, they would preempt placeholders themselves.
         await here.create_all(POD_PATH, (pod(rival, "1") for rival in rivals))
         await asyncio.sleep(SETTLE_S)
     owners = [f"{prefix}-{number}" for number in range(setting.owners)]
@@ -119,9 +122,9 @@ async def come(here: Lab, setting: Setting, way: str, bodies: Iterable[Json]) ->
 
 
 def owner(arm_name: str, name: str) -> Json:
-    if arm_name == "door 1":
+    if arm_name.startswith("door 1"):
         return pod(name, "1", labels=OWNER, schedulingGates=[{"name": CLAIM_GATE}])
-    if arm_name == "door 2":
+    if arm_name.startswith("door 2"):
         return pod(name, "1", labels=OWNER, schedulerName=SCHEDULER_NAME)
     return pod(name, "1", labels=OWNER)
 
@@ -172,13 +175,13 @@ async def clean(here: Lab) -> None:
 def table(rows: list[Row]) -> str:
     base = {row.way: row for row in rows if row.arm == "free room"}
     lines = [
-        f"{'arm':<11}{'way':<7}{'owners':>7}{'lost':>6}{'rivals in':>11}{'left over':>11}"
+        f"{'arm':<13}{'way':<7}{'owners':>7}{'lost':>6}{'rivals in':>11}{'left over':>11}"
         f"{'p50 ms':>9}{'p99 ms':>9}{'owners/s':>10}{'p50 ×':>8}{'p99 ×':>8}{'rate ×':>8}"
     ]
     for row in rows:
         plain = base[row.way]
         lines.append(
-            f"{row.arm:<11}{row.way:<7}{row.owners:>7}{row.lost:>6}{row.rivals_in:>11}"
+            f"{row.arm:<13}{row.way:<7}{row.owners:>7}{row.lost:>6}{row.rivals_in:>11}"
             f"{row.leftovers:>11}{row.p50 * 1000:>9.1f}{row.p99 * 1000:>9.1f}{row.rate:>10.1f}"
             f"{row.p50 / plain.p50:>8.2f}{row.p99 / plain.p99:>8.2f}{row.rate / plain.rate:>8.2f}"
         )
@@ -191,12 +194,12 @@ def cpu_table(rows: list[Row]) -> str:
     short = [name.removeprefix("kube-")[:14] for name in names]
     lines = [
         "CPU ms per owner",
-        f"{'arm':<11}{'way':<7}" + "".join(f"{n:>16}" for n in (*short, "all")),
+        f"{'arm':<13}{'way':<7}" + "".join(f"{n:>16}" for n in (*short, "all")),
     ]
     for row in rows:
         figures = [row.cpu[name] for name in names]
         cells = "".join(f"{value:>16.2f}" for value in (*figures, sum(figures)))
-        lines.append(f"{row.arm:<11}{row.way:<7}{cells}")
+        lines.append(f"{row.arm:<13}{row.way:<7}{cells}")
     return "\n".join(lines)
 
 
@@ -217,7 +220,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=200)
     parser.add_argument("--rivals", type=int, default=20)
     parser.add_argument("--pace", type=float, default=50.0)
-    parser.add_argument("--arms", default="free room,preemption,door 1,door 2")
+    parser.add_argument("--arms", default=ARMS)
     options = parser.parse_args()
     setting = Setting(options.owners, options.nodes, options.rivals, options.pace)
     began = time.perf_counter()

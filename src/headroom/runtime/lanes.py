@@ -1,7 +1,7 @@
 """Who may write now: handovers at once, statuses where they leave room, events at a slow pace.
 
-Somebody waits for a handover; nobody waits for an event. All share one API server, so talk gives
-way: it waits for calm, a short while at most, and is never told faster than people could read.
+Somebody waits for a handover; nobody waits for an event. All share one API server, so the others
+give way: while handovers are under way, statuses and events are written at a slow pace only.
 """
 
 from __future__ import annotations
@@ -10,13 +10,30 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 
 FAST_SLOTS = 48
-STATUS_SLOTS = 4
-TALK_SLOTS = 2
-CALM_WAIT_S = 0.5
-TALK_PER_SECOND = 20.0
-TALK_AT_ONCE = 60.0
+
+
+@dataclass(slots=True)
+class Bucket:
+    """So many a second at most, after so many at once."""
+
+    per_second: float
+    at_once: float
+    tokens: float = 0.0
+    counted_at: float | None = None
+
+    def pause(self, now: float) -> float:
+        """Take a token; say how long to wait for it."""
+        if self.counted_at is None:
+            self.tokens = self.at_once
+        else:
+            grown = self.tokens + (now - self.counted_at) * self.per_second
+            self.tokens = min(self.at_once, grown)
+        self.counted_at = now
+        self.tokens -= 1
+        return max(0.0, -self.tokens / self.per_second)
 
 
 class Lanes:
@@ -24,19 +41,20 @@ class Lanes:
 
     def __init__(self) -> None:
         self._fast = asyncio.Semaphore(FAST_SLOTS)
-        self._status = asyncio.Semaphore(STATUS_SLOTS)
-        self._talk = asyncio.Semaphore(TALK_SLOTS)
+        self._status = asyncio.Semaphore(4)
+        self._talk = asyncio.Semaphore(2)
         self._calm = asyncio.Event()
         self._calm.set()
         self._running = 0
-        self._tokens = TALK_AT_ONCE
-        self._counted_at: float | None = None
+        self._statuses_meanwhile = Bucket(per_second=20, at_once=4)
+        self._talk_meanwhile = Bucket(per_second=4, at_once=2)
+        self._talk_ever = Bucket(per_second=20, at_once=60)
 
     def lane(self, work: str) -> AbstractAsyncContextManager[None]:
         """The lane for this kind of work; entering it waits for a turn."""
         if work == "tell":
             return self._talking()
-        return self._waiting_for_calm() if work == "status" else self._handing_over()
+        return self._writing_status() if work == "status" else self._handing_over()
 
     @contextlib.asynccontextmanager
     async def _handing_over(self) -> AsyncIterator[None]:
@@ -51,26 +69,22 @@ class Lanes:
                 self._calm.set()
 
     @contextlib.asynccontextmanager
-    async def _waiting_for_calm(self) -> AsyncIterator[None]:
+    async def _writing_status(self) -> AsyncIterator[None]:
         async with self._status:
-            await self._until_calm()
+            await self._give_way(self._statuses_meanwhile)
             yield
 
     @contextlib.asynccontextmanager
     async def _talking(self) -> AsyncIterator[None]:
         async with self._talk:
-            await self._until_calm()
-            await asyncio.sleep(self._pause())
+            await asyncio.sleep(self._talk_ever.pause(asyncio.get_running_loop().time()))
+            await self._give_way(self._talk_meanwhile)
             yield
 
-    async def _until_calm(self) -> None:
-        with contextlib.suppress(TimeoutError):  # Then it has given way long enough.
-            await asyncio.wait_for(self._calm.wait(), timeout=CALM_WAIT_S)
-
-    def _pause(self) -> float:
-        """Take a token; say how long to wait for it."""
-        now = asyncio.get_running_loop().time()
-        passed = now - self._counted_at if self._counted_at is not None else 0.0
-        self._counted_at = now
-        self._tokens = min(TALK_AT_ONCE, self._tokens + passed * TALK_PER_SECOND) - 1
-        return max(0.0, -self._tokens / TALK_PER_SECOND)
+    async def _give_way(self, meanwhile: Bucket) -> None:
+        """Wait for calm; while there is none, go on at a slow pace."""
+        if self._calm.is_set():
+            return
+        pause = meanwhile.pause(asyncio.get_running_loop().time())
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._calm.wait(), timeout=pause)
