@@ -54,6 +54,7 @@ def play(world: World, work: Work, writes: int, backwards: bool, meanwhile: Step
     if cut:
         meanwhile(world)
     world.start_operator()
+    world.pass_time(0.1)
     return cut
 
 
