@@ -50,7 +50,7 @@ def problems(folder: Path, *texts: str) -> list[str]:
         ("steps: [{at: -1s, operator: running}]", "spec.steps[0].at", "negative"),
         ("until: 5s\n  steps: [{at: 6s, operator: running}]", "spec.steps[0].at", "after the end"),
         ("steps: [{at: 1s, delete: {kind: Pood, name: x}}]", "delete.kind", "not a kind"),
-        ("steps: [{at: 1s, delete: {kind: Job, name: x}}]", "delete.kind", "not modelled yet"),
+        ("steps: [{at: 1s, delete: {kind: CronJob, name: x}}]", "delete.kind", "not a kind"),
         ("steps: [{at: 1s, delete: {kind: Pod}}]", "spec.steps[0].delete", "name"),
         (
             "steps: [{at: 1s, scale: {kind: Pod, name: x}, replicas: 2}]",
@@ -106,15 +106,25 @@ def test_a_bad_manifest_is_named_with_its_place(tmp_path: Path, text: str, words
     assert found[0].startswith("0.yaml")
 
 
-@pytest.mark.parametrize("kind", ["apps/v1/DaemonSet", "apps/v1/StatefulSet", "batch/v1/Job"])
-def test_what_is_not_modelled_yet_stops_the_run(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "policy", "words"),
+    [
+        ("apps/v1/DaemonSet", "Never", 'supported values: "Always"'),
+        ("apps/v1/StatefulSet", "OnFailure", 'supported values: "Always"'),
+        ("batch/v1/Job", "Always", 'valid values: "OnFailure", "Never"'),
+    ],
+)
+def test_a_workload_whose_pods_restart_wrongly_stops_the_run(
+    tmp_path: Path, kind: str, policy: str, words: str
+) -> None:
     version, _, name = kind.rpartition("/")
-    pod = "{metadata: {labels: {a: b}}, spec: {containers: [{name: c}]}}"
-    spec = f"{{selector: {{matchLabels: {{a: b}}}}, template: {pod}, serviceName: s}}"
-    if name != "StatefulSet":
-        spec = spec.replace(", serviceName: s", "")
+    pod = f"{{restartPolicy: {policy}, containers: [{{name: c}}]}}"
+    template = f"{{metadata: {{labels: {{a: b}}}}, spec: {pod}}}"
+    spec = f"{{selector: {{matchLabels: {{a: b}}}}, template: {template}}}"
     text = f"apiVersion: {version}\nkind: {name}\nmetadata: {{name: x}}\nspec: {spec}\n"
-    assert "not modelled yet" in problems(tmp_path, text)[0]
+    found = problems(tmp_path, text)
+    assert "spec.template.spec.restartPolicy" in found[0]
+    assert words in found[0]
 
 
 def test_every_problem_is_told_at_once(tmp_path: Path) -> None:

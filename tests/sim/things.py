@@ -59,6 +59,41 @@ def deployment(name: str, replicas: int, cpu: str = "1", **spec: Any) -> Json:
     }
 
 
+def daemon_set(name: str, cpu: str = "1", **pod_spec: Any) -> Json:
+    made = deployment(name, 1, cpu)
+    spec = {**made["spec"]["template"]["spec"], **pod_spec}
+    template = {**made["spec"]["template"], "spec": spec}
+    kept = {"selector": made["spec"]["selector"], "template": template}
+    return {**made, "kind": "DaemonSet", "spec": kept}
+
+
+def stateful_set(name: str, replicas: int, cpu: str = "1", **spec: Any) -> Json:
+    made = deployment(name, replicas, cpu, serviceName=name, **spec)
+    return {**made, "kind": "StatefulSet"}
+
+
+def job(name: str, annotations: Json | None = None, **spec: Any) -> Json:
+    template = {
+        "metadata": {"labels": {"app": name}, "annotations": annotations or {}},
+        "spec": {**pod("x")["spec"], "restartPolicy": "Never"},
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"template": template, **spec},
+    }
+
+
+def budget(name: str, app: str, **spec: Any) -> Json:
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {"app": app}}, **spec},
+    }
+
+
 def hold(name: str, cpu: str = "1", app: str = "web", **spec: Any) -> Json:
     container = {"name": "main", "resources": {"requests": {"cpu": cpu}}}
     return {

@@ -19,11 +19,15 @@ from headroom.sim.api.store import Store
 from headroom.sim.api.values import Json, Ref
 from headroom.sim.cluster import SimCluster
 from headroom.sim.controllers.budgets import Budgets
+from headroom.sim.controllers.daemonsets import DaemonSets
 from headroom.sim.controllers.deployments import Deployments
+from headroom.sim.controllers.evictions import Evictions
 from headroom.sim.controllers.garbage import GarbageCollector
+from headroom.sim.controllers.jobs import Jobs
 from headroom.sim.controllers.namespaces import Namespaces
 from headroom.sim.controllers.nodes import Nodes
 from headroom.sim.controllers.replicasets import ReplicaSets
+from headroom.sim.controllers.statefulsets import StatefulSets
 from headroom.sim.crew import Crew, OperatorFactory, mark_tasks
 from headroom.sim.errors import SimulationError
 from headroom.sim.faults import Faults
@@ -66,7 +70,11 @@ class SimWorld:
             Namespaces(self.stage),
             Deployments(self.stage),
             ReplicaSets(self.stage),
+            DaemonSets(self.stage),
+            StatefulSets(self.stage),
+            Jobs(self.stage),
             Budgets(self.stage),
+            Evictions(self.stage),
         )
         self.kubelets = Kubelets(self.stage)
         self.scheduler = Scheduler(self.stage)

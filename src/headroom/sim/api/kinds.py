@@ -1,7 +1,7 @@
 """The kinds that the embedded API server serves, and how far each is modelled.
 
-A kind is alive (an actor of the simulator acts on it), inert (kept and shown, but nothing acts on
-it: the run says so) or refused, because leaving it out silently would mislead.
+A kind is alive (an actor of the simulator acts on it) or inert (kept and shown, but nothing acts on
+it: the run says so). Any other is unknown and refused: leaving it out silently would mislead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ class Depth(Enum):
 
     ALIVE = "alive"
     INERT = "inert"
-    REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +53,9 @@ QUOTA = Kind(Resource("", "v1", "resourcequotas", "ResourceQuota"))
 SERVICE = Kind(Resource("", "v1", "services", "Service"))
 DEPLOYMENT = Kind(Resource("apps", "v1", "deployments", "Deployment"))
 REPLICA_SET = Kind(Resource("apps", "v1", "replicasets", "ReplicaSet"))
+DAEMON_SET = Kind(Resource("apps", "v1", "daemonsets", "DaemonSet"))
+STATEFUL_SET = Kind(Resource("apps", "v1", "statefulsets", "StatefulSet"))
+JOB = Kind(Resource("batch", "v1", "jobs", "Job"))
 DISRUPTION_BUDGET = Kind(Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"))
 
 _ALIVE = (
@@ -68,6 +70,9 @@ _ALIVE = (
     SERVICE,
     DEPLOYMENT,
     REPLICA_SET,
+    DAEMON_SET,
+    STATEFUL_SET,
+    JOB,
     DISRUPTION_BUDGET,
 )
 
@@ -80,17 +85,6 @@ _INERT = (
     Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False),
 )
 
-_REFUSED = (
-    Resource("apps", "v1", "daemonsets", "DaemonSet"),
-    Resource("apps", "v1", "statefulsets", "StatefulSet"),
-    Resource("batch", "v1", "jobs", "Job"),
-)
-
 KINDS: dict[str, Kind] = {
-    kind.name: kind
-    for kind in (
-        *_ALIVE,
-        *(Kind(resource, Depth.INERT) for resource in _INERT),
-        *(Kind(resource, Depth.REFUSED) for resource in _REFUSED),
-    )
+    kind.name: kind for kind in (*_ALIVE, *(Kind(resource, Depth.INERT) for resource in _INERT))
 }

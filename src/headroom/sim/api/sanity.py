@@ -36,6 +36,7 @@ _VALUE_WORDS = (
     f"{_ENDS} 'MyValue',  or 'my_value',  or '12345', {_REGEX} '({_QUALIFIED.pattern})?')"
 )
 _SHORT_NAMES = ("Namespace", "Service")
+_WITH_TEMPLATE = ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "Job")
 
 
 def problems(obj: Json) -> Iterator[Problem]:
@@ -50,11 +51,22 @@ def problems(obj: Json) -> Iterator[Problem]:
     yield from _labels(dig(obj, "metadata", "labels") or {}, "metadata.labels")
     if kind == "Pod":
         yield from _pod(obj.get("spec"), "spec")
-    elif kind in ("Deployment", "ReplicaSet"):
+    elif kind in _WITH_TEMPLATE:
         template = "spec.template"
         labels = dig(obj, "spec", "template", "metadata", "labels") or {}
         yield from _labels(labels, f"{template}.metadata.labels")
-        yield from _pod(dig(obj, "spec", "template", "spec"), f"{template}.spec")
+        spec = dig(obj, "spec", "template", "spec")
+        yield from _pod(spec, f"{template}.spec")
+        yield from _restarting(kind, dig(spec, "restartPolicy"), f"{template}.spec.restartPolicy")
+
+
+def _restarting(kind: str, policy: Any, path: str) -> Iterator[Problem]:
+    """Pods of a Job must be able to end; those of all others must not."""
+    if kind == "Job":
+        if policy in (None, "Always"):
+            yield Problem(path, 'Required value: valid values: "OnFailure", "Never"')
+    elif policy not in (None, "Always"):
+        yield Problem(path, f'Unsupported value: "{policy}": supported values: "Always"')
 
 
 def _name(name: str, path: str, *, short: bool) -> Iterator[Problem]:

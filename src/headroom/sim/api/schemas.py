@@ -17,7 +17,7 @@ from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known
 
 _OWN = (kinds.HOLD, kinds.CLAIM_INDEX)
-_WORKLOADS = (kinds.DEPLOYMENT, kinds.REPLICA_SET)
+_WORKLOADS = (kinds.DEPLOYMENT, kinds.REPLICA_SET, kinds.DAEMON_SET, kinds.STATEFUL_SET)
 
 
 def checked(kind: Kind, obj: Json) -> Json:

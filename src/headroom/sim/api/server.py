@@ -174,8 +174,6 @@ class ApiServer:
         expected = kind.resource.api_version
         if obj.get("apiVersion") != expected:
             raise bad_request(f"{kind.name} is served as {expected}, not {obj.get('apiVersion')!r}")
-        if kind.depth is Depth.REFUSED:
-            raise bad_request(f"{kind.name} is not modelled yet: the run would mislead without it")
         if kind.depth is Depth.INERT:
             self.note(f"{kind.name}: kept and shown, but nothing acts on it")
         return kind

@@ -7,11 +7,9 @@ modelled. The arithmetic of a rollout is in `rollout`.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
-from headroom.sim.api.store import SUFFIX_ALPHABET, Change
+from headroom.sim.api.store import Change
 from headroom.sim.api.values import (
     Json,
     Ref,
@@ -24,6 +22,7 @@ from headroom.sim.api.values import (
 )
 from headroom.sim.controllers.base import Controller
 from headroom.sim.controllers.keeping import reference_to
+from headroom.sim.controllers.revisions import template_hash
 from headroom.sim.controllers.rollout import Shares, limits_of, next_step
 from headroom.sim.errors import ApiError
 from headroom.sim.stage import Stage
@@ -120,13 +119,6 @@ class Deployments(Controller):
             kept = with_condition(kept, condition, self.store.timestamp())
         if wish.get("status") != kept:
             self.server.update(put(wish, kept, "status"), "status")
-
-
-def template_hash(template: Json) -> str:
-    """A short name for a pod template: the same for the same template."""
-    text = json.dumps(template, sort_keys=True, separators=(",", ":"))
-    digest = hashlib.blake2b(text.encode(), digest_size=10).digest()
-    return "".join(SUFFIX_ALPHABET[byte % len(SUFFIX_ALPHABET)] for byte in digest)
 
 
 def _name_for(wish: Json) -> str:

@@ -6,7 +6,7 @@ as well, which is what makes a crash between two writes harmless.
 
 from __future__ import annotations
 
-from headroom.sim.api.kinds import KINDS, Depth
+from headroom.sim.api.kinds import KINDS
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
@@ -23,7 +23,7 @@ class GarbageCollector(Controller):
         super().__init__(stage)
         self._dependents: dict[str, dict[Ref, None]] = {}
         for kind in sorted(KINDS):
-            if KINDS[kind].depth is not Depth.REFUSED and kind != "Event":
+            if kind != "Event":
                 self.store.listen(kind, self.on_change)
 
     def on_change(self, change: Change) -> None:

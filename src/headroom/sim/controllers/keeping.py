@@ -107,7 +107,8 @@ class PodKeeper(Controller):
             self.enqueue(Ref(self.kind, change.ref.namespace, owner["name"]))
         elif owner is None and change.verb is Verb.ADDED:
             for item in self.store.list(self.kind, change.ref.namespace):
-                if selects(dig(item, "spec", "selector"), change.obj):
+                selector = dig(item, "spec", "selector")
+                if selector and selects(selector, change.obj):
                     self.enqueue(ref_of(item))
 
     def pod_changed(self, owner: Json, change: Change) -> None:

@@ -22,7 +22,8 @@ from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.errors import ApiError, SimulationError
 from headroom.sim.kubelet.admitting import rejection
-from headroom.sim.kubelet.podstatus import failed, finished, running
+from headroom.sim.kubelet.lifetimes import last_phase, lifetime
+from headroom.sim.kubelet.podstatus import failed, finished, reported_again, running
 from headroom.sim.stage import Stage
 
 
@@ -111,6 +112,8 @@ class Kubelets:
             self._kubelets[name] = Kubelet(name, stopped=ready in ("False", "Unknown"))
             for obj in self._stage.pods.on_node(name):
                 self._look(self._kubelets[name], pod_of(obj))
+        elif _ready_status(change.obj) == "True" != _ready_status(change.old or {}):
+            self._report_again(self._kubelets[name])
 
     def _on_pod(self, change: Change) -> None:
         node = str(dig(change.obj, "spec", "nodeName") or "")
@@ -129,8 +132,8 @@ class Kubelets:
         elif pod.deleted is not None:
             self._stop_pod(kubelet, pod)
         elif pod.uid in kubelet.pods:
-            if pod.phase == "Pending" and pod.uid not in kubelet.timers:
-                self._later(kubelet, pod, self._start_delay(), self._run)
+            if pod.uid not in kubelet.timers:
+                self._go_on(kubelet, pod)
         else:
             self._admit(kubelet, pod)
 
@@ -145,8 +148,33 @@ class Kubelets:
             self._recorder.record(obj, "Warning", refused.reason, refused.message)
             return
         kubelet.admit(pod)
+        self._go_on(kubelet, pod)
+
+    def _go_on(self, kubelet: Kubelet, pod: Pod) -> None:
+        """Start a pod's containers, or let those end in time that were given one."""
         if pod.phase == "Pending":
             self._later(kubelet, pod, self._start_delay(), self._run)
+            return
+        obj = self._current(pod)
+        given = lifetime(obj) if obj is not None and pod.phase == "Running" else None
+        if given is not None:
+            lived = self._stage.clock.now() - (pod.started or self._stage.clock.now())
+            left = max(0.0, given - lived.total_seconds())
+            self._later(kubelet, pod, left, self._complete)
+
+    def _complete(self, kubelet: Kubelet, pod: Pod) -> None:
+        obj = self._current(pod)
+        if obj is not None and dig(obj, "status", "phase") == "Running":
+            self._write(obj, finished(obj, last_phase(obj), self._stage.store.timestamp()))
+            kubelet.forget(pod.uid)
+
+    def _report_again(self, kubelet: Kubelet) -> None:
+        """Say anew that pods are ready which others had given up."""
+        if kubelet.stopped:
+            return
+        for obj in self._stage.pods.on_node(kubelet.node):
+            if dig(obj, "status", "phase") == "Running":
+                self._write(obj, reported_again(obj, self._stage.store.timestamp()))
 
     def _run(self, kubelet: Kubelet, pod: Pod) -> None:
         obj = self._current(pod)

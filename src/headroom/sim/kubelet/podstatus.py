@@ -14,11 +14,6 @@ _CONTAINERS = "ContainersReady"
 
 def running(pod: Json, now: str) -> Json:
     """All containers run; Ready follows unless a readiness gate is not met."""
-    unmet = [
-        gate["conditionType"]
-        for gate in dig(pod, "spec", "readinessGates") or ()
-        if (condition_of(pod, gate["conditionType"]) or {}).get("status") != "True"
-    ]
     host = _address(str(dig(pod, "spec", "nodeName")), 172)
     address = _address(uid_of(pod), 10)
     status: Json = {
@@ -31,29 +26,42 @@ def running(pod: Json, now: str) -> Json:
         "podIPs": [{"ip": address}],
         "containerStatuses": [_running(each, now) for each in dig(pod, "spec", "containers") or ()],
     }
-    ready: Json = {"type": "Ready", "status": "True"}
-    if unmet:
-        words = "; ".join(
-            f'corresponding condition of pod readiness gate "{gate}" does not exist.'
-            for gate in unmet
-        )
-        ready = {
-            "type": "Ready",
-            "status": "False",
-            "reason": "ReadinessGatesNotReady",
-            "message": words,
-        }
     return _with_all(
         status,
         (
             {"type": "PodReadyToStartContainers", "status": "True"},
             {"type": "Initialized", "status": "True"},
-            ready,
+            _readiness(pod),
             {"type": _CONTAINERS, "status": "True"},
             {"type": "PodScheduled", "status": "True"},
         ),
         now,
     )
+
+
+def reported_again(pod: Json, now: str) -> Json:
+    """A running pod's status after its kubelet was away."""
+    return with_condition(pod.get("status"), _readiness(pod), now)
+
+
+def _readiness(pod: Json) -> Json:
+    """The Ready condition of a pod whose containers run."""
+    unmet = [
+        gate["conditionType"]
+        for gate in dig(pod, "spec", "readinessGates") or ()
+        if (condition_of(pod, gate["conditionType"]) or {}).get("status") != "True"
+    ]
+    if not unmet:
+        return {"type": "Ready", "status": "True"}
+    words = "; ".join(
+        f'corresponding condition of pod readiness gate "{gate}" does not exist.' for gate in unmet
+    )
+    return {
+        "type": "Ready",
+        "status": "False",
+        "reason": "ReadinessGatesNotReady",
+        "message": words,
+    }
 
 
 def finished(pod: Json, phase: str, now: str) -> Json:

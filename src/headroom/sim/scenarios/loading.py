@@ -13,7 +13,7 @@ from typing import Any
 
 from headroom.errors import HeadroomError
 from headroom.sim.api import sanity
-from headroom.sim.api.kinds import KINDS, Depth
+from headroom.sim.api.kinds import KINDS
 from headroom.sim.api.values import Json
 from headroom.sim.pools import Autoscaling, Pool
 from headroom.sim.scenarios.model import Scenario, Step
@@ -61,8 +61,7 @@ def problems_of(document: Document) -> list[str]:
     errors = [str(error) for error in check(document, catalogue())]
     if errors:
         return errors
-    kind = KINDS.get(str(document.data["kind"]))
-    if kind is None or kind.depth is Depth.REFUSED:
+    if str(document.data["kind"]) not in KINDS:
         words = f"{document.data['kind']} is not modelled yet: the run would mislead without it"
         return [str(document.error("kind", words))]
     found = [*sanity.problems(document.data)] or [*decode_problems(document.data)]

@@ -13,7 +13,7 @@ from typing import Any
 
 from headroom.core.holds import Problem
 from headroom.sim.api import sanity
-from headroom.sim.api.kinds import KINDS, Depth
+from headroom.sim.api.kinds import KINDS
 from headroom.sim.api.values import Json
 from headroom.sim.pools import Pool
 from headroom.sim.scenarios.model import (
@@ -39,7 +39,7 @@ from headroom.wire.schema.checking import type_of, validate
 from headroom.wire.yamls import Document
 
 ReadFile = Callable[[Path], tuple[Json, ...]]
-_SCALABLE = ("Deployment", "ReplicaSet")
+_SCALABLE = ("Deployment", "ReplicaSet", "StatefulSet")
 
 
 def seconds(text: Any) -> float:
@@ -184,8 +184,6 @@ class StepReader:
         if known is None:
             names = ", ".join(sorted(KINDS))
             self._blame(where, f"{kind!r} is not a kind that is known here; known are {names}")
-        elif known.depth is Depth.REFUSED:
-            self._blame(where, f"{kind} is not modelled yet")
 
     def _blame(self, where: str, words: str) -> None:
         self.problems.append(str(self._document.error(f"{self._path}.{where}", words)))

@@ -1,0 +1,106 @@
+"""The taint manager: pods leave a node when their patience with its NoExecute taints is over.
+
+Who does not tolerate a taint goes at once; who tolerates it for some seconds goes after them,
+unless the taint goes first. DaemonSet pods bear it for ever. The taints themselves are `nodes`'
+work.
+"""
+
+from __future__ import annotations
+
+from asyncio import TimerHandle
+
+from headroom.core.objects import Pod, Taint
+from headroom.core.selection import tolerates
+from headroom.sim.api.decoding import node_of, pod_of
+from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of, with_condition
+from headroom.sim.controllers.base import Controller
+from headroom.sim.stage import Stage
+
+_EVENT = "TaintManagerEviction"
+
+
+class Evictions(Controller):
+    """Evicts what does not tolerate its node."""
+
+    name = "taint-eviction-controller"
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
+        self._due: dict[str, TimerHandle] = {}
+        self.watch("Node")
+        self.store.listen("Pod", self._on_pod)
+
+    def on_change(self, change: Change) -> None:
+        if change.verb is not Verb.MODIFIED or _no_execute(change.obj) != _no_execute(change.old):
+            self.enqueue(change.ref)
+
+    async def sync(self, ref: Ref) -> None:
+        for pod in self.stage.pods.on_node(ref.name):
+            self._plan(pod)
+
+    def _on_pod(self, change: Change) -> None:
+        if change.verb is Verb.DELETED:
+            timer = self._due.pop(uid_of(change.obj), None)
+            if timer is not None:
+                timer.cancel()
+        elif dig(change.obj, "spec", "nodeName") and (
+            dig(change.obj, "spec") != dig(change.old, "spec")
+        ):
+            self._plan(change.obj)
+
+    def _plan(self, obj: Json) -> None:
+        """Set, keep or cancel the time at which a pod has to go."""
+        if dig(obj, "metadata", "deletionTimestamp"):
+            return
+        node = self.store.get(Ref("Node", "", str(dig(obj, "spec", "nodeName"))))
+        taints = [t for t in node_of(node).taints if t.effect == "NoExecute"] if node else []
+        left = patience(pod_of(obj), taints)
+        timer = self._due.get(uid_of(obj))
+        if timer is not None and (left is None or left == 0):
+            timer.cancel()
+            del self._due[uid_of(obj)]
+            ref = ref_of(obj)
+            words = f"Cancelling deletion of Pod {ref.namespace}/{ref.name}"
+            self.recorder.record(obj, "Normal", _EVENT, words)
+            timer = None
+        if left is not None and timer is None:
+            self._due[uid_of(obj)] = self.stage.loop.call_later(
+                left, self._evict, ref_of(obj), uid_of(obj)
+            )
+
+    def _evict(self, ref: Ref, uid: str) -> None:
+        self._due.pop(uid, None)
+        obj = self.store.get(ref)
+        if obj is None or uid_of(obj) != uid:
+            return
+        words = f"Marking for deletion Pod {ref.namespace}/{ref.name}"
+        self.recorder.record(obj, "Normal", _EVENT, words)
+        condition = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": "DeletionByTaintManager",
+            "message": "Taint manager: deleting due to NoExecute taint",
+        }
+        status = with_condition(obj.get("status"), condition, self.store.timestamp())
+        self.server.update({**obj, "status": status}, "status")
+        self.server.delete(ref, uid=uid)
+
+
+def patience(pod: Pod, taints: list[Taint]) -> float | None:
+    """How long a pod bears these taints: None for ever, zero not at all."""
+    shortest: float | None = None
+    for taint in taints:
+        # As in Kubernetes the first toleration that covers a taint decides for how long.
+        found = next((each for each in pod.placement.tolerations if tolerates(each, taint)), None)
+        if found is None:
+            return 0.0
+        if found.seconds is not None:
+            least = float(max(0, found.seconds))
+            shortest = least if shortest is None else min(shortest, least)
+    return shortest
+
+
+def _no_execute(node: Json | None) -> list[Json]:
+    taints = dig(node, "spec", "taints") or ()
+    return [taint for taint in taints if taint.get("effect") == "NoExecute"]

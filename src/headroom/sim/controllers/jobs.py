@@ -1,0 +1,208 @@
+"""Jobs: pods until enough have succeeded, or too many have failed.
+
+As in the real controller a pod that is deleted counts as failed and is replaced at once, failures
+make the next pod wait (10 s doubling to 10 min), and every pod carries a finalizer until it has
+been counted. Indexes, pod failure policies and deadlines are not modelled: the run says so. How
+much should run now is in `jobcounts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.values import Json, Ref, condition_of, dig, put, ref_of, uid_of
+from headroom.sim.controllers.jobcounts import (
+    Counts,
+    conditions,
+    is_exhausted,
+    is_satisfied,
+    pause,
+    wanted_active,
+)
+from headroom.sim.controllers.keeping import PodKeeper, is_active, is_ready, pod_from_template
+from headroom.sim.stage import Stage
+
+TRACKED = "batch.kubernetes.io/job-tracking"
+_UNMODELLED = {
+    "activeDeadlineSeconds": "jobs do not end at activeDeadlineSeconds",
+    "podFailurePolicy": "every failure counts alike",
+    "successPolicy": "all completions are waited for",
+    "backoffLimitPerIndex": "failures are counted for the whole job",
+}
+
+
+class Jobs(PodKeeper):
+    """Runs every Job's pods."""
+
+    name = "job-controller"
+    kind = "Job"
+
+    def __init__(self, stage: Stage) -> None:
+        self._counts: dict[str, Counts] = {}
+        self._expiring: set[str] = set()
+        super().__init__(stage)
+
+    def on_change(self, change: Change) -> None:
+        if change.verb is Verb.DELETED:
+            for pod in self.pods_of(change.obj):
+                self._untrack(pod)
+            self._counts.pop(uid_of(change.obj), None)
+            self._expiring.discard(uid_of(change.obj))
+        super().on_change(change)
+
+    def pod_changed(self, owner: Json, change: Change) -> None:
+        """A pod whose job is gone has nobody else to let it go."""
+        if self.store.by_uid(str(owner["uid"])) is None and change.verb is not Verb.DELETED:
+            self.stage.loop.call_soon(self._let_go, change.ref, uid_of(change.obj))
+
+    async def sync(self, ref: Ref) -> None:
+        wish = self.wanted(ref)
+        if wish is None:
+            return
+        self._mention(wish)
+        self._count_ended(wish)
+        counts = self._counts.setdefault(uid_of(wish), Counts())
+        if _has_ended(wish):
+            self._expire(wish)
+            return
+        active = [pod for pod in self.pods_of(wish) if is_active(pod)]
+        if is_exhausted(wish, counts):
+            await self._finish(wish, active, "Failed")
+        elif is_satisfied(wish, counts, len(active)):
+            await self._finish(wish, active, "Complete")
+        else:
+            await self._adjust(wish, active, counts)
+            self._write(ref)
+
+    def _count_ended(self, wish: Json) -> None:
+        """Count pods that ended or were told to, once each, and let go of them."""
+        uid = uid_of(wish)
+        for pod in self.pods_of(wish):
+            if is_active(pod) or TRACKED not in (dig(pod, "metadata", "finalizers") or ()):
+                continue
+            counts = self._counts.get(uid, Counts())
+            if dig(pod, "status", "phase") == "Succeeded":
+                counts = replace(counts, succeeded=counts.succeeded + 1, streak=0)
+            else:
+                counts = replace(
+                    counts,
+                    failed=counts.failed + 1,
+                    streak=counts.streak + 1,
+                    failed_at=self.stage.loop.time(),
+                )
+            self._counts[uid] = counts
+            self._untrack(pod)
+
+    async def _adjust(self, wish: Json, active: list[Json], counts: Counts) -> None:
+        """Start as many pods as should run beside those that do, or end surplus ones."""
+        missing = wanted_active(wish, counts, len(active)) - len(active)
+        if missing < 0:
+            for pod in sorted(active, key=lambda pod: (is_ready(pod), ref_of(pod).name))[:-missing]:
+                await self.turn()
+                self._untrack(pod)  # Nobody's failure: it is not counted.
+                self.end(wish, pod)
+        elif missing > 0:
+            wait = pause(counts) - (self.stage.loop.time() - counts.failed_at)
+            if wait > 0:
+                self.enqueue(ref_of(wish), after=wait)
+                return
+            for _ in range(missing):
+                await self.turn()
+                current = self.wanted(ref_of(wish))
+                if current is None or self.make(current, _pod(current)) is None:
+                    return
+
+    async def _finish(self, wish: Json, active: list[Json], how: str) -> None:
+        """End what still runs, and say how the job ended."""
+        for pod in active:
+            await self.turn()
+            self.end(wish, pod)
+        self._count_ended(wish)
+        self._write(ref_of(wish), how)
+        if how == "Complete":
+            self.recorder.record(wish, "Normal", "Completed", "Job completed")
+        else:
+            words = "Job has reached the specified backoff limit"
+            self.recorder.record(wish, "Warning", "BackoffLimitExceeded", words)
+
+    def _write(self, ref: Ref, how: str = "") -> None:
+        wish = self.wanted(ref)
+        if wish is None:
+            return
+        counts = self._counts[uid_of(wish)]
+        pods = self.pods_of(wish)
+        active = [pod for pod in pods if is_active(pod)]
+        numbers = {
+            "active": len(active),
+            "succeeded": counts.succeeded,
+            "failed": counts.failed,
+        }
+        now = self.store.timestamp()
+        status: dict[str, Any] = {
+            "startTime": dig(wish, "status", "startTime") or now,
+            "ready": sum(map(is_ready, active)),
+            "terminating": 0 if how else sum(bool(_deleted(pod)) for pod in pods),
+            "uncountedTerminatedPods": {},
+            **{name: value for name, value in numbers.items() if value},
+        }
+        if how:
+            status["conditions"] = conditions(how, now)
+        if how == "Complete":
+            status["completionTime"] = now
+        self.write_status(wish, status)
+
+    def _expire(self, wish: Json) -> None:
+        """Remove a finished job when its time to live is over."""
+        ttl = dig(wish, "spec", "ttlSecondsAfterFinished")
+        if ttl is not None and uid_of(wish) not in self._expiring:
+            self._expiring.add(uid_of(wish))
+            self.stage.loop.call_later(float(ttl), self._remove, ref_of(wish), uid_of(wish))
+
+    def _remove(self, ref: Ref, uid: str) -> None:
+        wish = self.store.get(ref)
+        if wish is not None and uid_of(wish) == uid:
+            self.server.delete(ref, uid=uid)
+
+    def _let_go(self, ref: Ref, uid: str) -> None:
+        pod = self.store.get(ref)
+        if pod is not None and uid_of(pod) == uid:
+            self._untrack(pod)
+
+    def _untrack(self, pod: Json) -> None:
+        finalizers = dig(pod, "metadata", "finalizers") or []
+        if TRACKED in finalizers:
+            kept = [each for each in finalizers if each != TRACKED]
+            self.server.update(put(pod, kept, "metadata", "finalizers"))
+
+    def _mention(self, wish: Json) -> None:
+        for field, words in _UNMODELLED.items():
+            if dig(wish, "spec", field):
+                self.server.note(f"jobs with {field}: {words}")
+        if dig(wish, "spec", "completionMode") == "Indexed":
+            self.server.note("indexed jobs: their pods have no index")
+
+
+def _pod(wish: Json) -> Json:
+    """A pod of a job: labelled in the old way and the new, and tracked until it is counted."""
+    name, uid = ref_of(wish).name, uid_of(wish)
+    labels = {
+        "batch.kubernetes.io/controller-uid": uid,
+        "batch.kubernetes.io/job-name": name,
+        "controller-uid": uid,
+        "job-name": name,
+    }
+    template = dig(wish, "spec", "template") or {}
+    pod = pod_from_template(wish, template, {"generateName": f"{name}-"}, labels)
+    pod["metadata"]["finalizers"] = [TRACKED]
+    return pod
+
+
+def _has_ended(wish: Json) -> bool:
+    found = (condition_of(wish, name) for name in ("Complete", "Failed"))
+    return any(condition is not None for condition in found)
+
+
+def _deleted(pod: Json) -> bool:
+    return bool(dig(pod, "metadata", "deletionTimestamp"))

@@ -1,0 +1,37 @@
+"""Small things that controllers of templates need: a template's short name, pauses that grow."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from headroom.sim.api.store import SUFFIX_ALPHABET
+from headroom.sim.api.values import Json
+
+
+def template_hash(template: Json) -> str:
+    """A short name for a pod template: the same for the same template."""
+    text = json.dumps(template, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.blake2b(text.encode(), digest_size=10).digest()
+    return "".join(SUFFIX_ALPHABET[byte % len(SUFFIX_ALPHABET)] for byte in digest)
+
+
+class Backoff:
+    """Pauses that double from `first` to `longest`, and are forgotten after twice the longest."""
+
+    def __init__(self, first: float, longest: float) -> None:
+        self._first = first
+        self._longest = longest
+        self._entries: dict[str, tuple[float, float]] = {}
+
+    def left(self, key: str, now: float) -> float:
+        """How long to wait yet; zero when there is nothing to wait for."""
+        since, pause = self._entries.get(key, (now, 0.0))
+        return max(0.0, since + pause - now)
+
+    def next(self, key: str, now: float) -> None:
+        """Take note of one more attempt."""
+        since, pause = self._entries.get(key, (now, 0.0))
+        forgotten = now - since > 2 * self._longest
+        longer = self._first if forgotten or not pause else min(self._longest, 2 * pause)
+        self._entries[key] = (now, longer)

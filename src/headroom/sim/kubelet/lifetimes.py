@@ -1,0 +1,29 @@
+"""How long a simulated pod runs: what its real containers would decide is told by annotations.
+
+`sim.headroom.dev/complete-after: 30s` ends a pod so long after its start, well unless
+`sim.headroom.dev/complete-as: Failed` says otherwise. Without them a pod runs until it is deleted
+or a scenario's step finishes it.
+"""
+
+from __future__ import annotations
+
+from headroom.sim.api.values import Json, dig
+from headroom.wire.durations import parse_duration
+
+COMPLETE_AFTER = "sim.headroom.dev/complete-after"
+COMPLETE_AS = "sim.headroom.dev/complete-as"
+
+
+def lifetime(pod: Json) -> float | None:
+    """How many seconds a pod runs; None: nobody has said so in words that can be read."""
+    text = dig(pod, "metadata", "annotations", COMPLETE_AFTER)
+    try:
+        return None if text is None else parse_duration(str(text)).total_seconds()
+    except ValueError:
+        return None
+
+
+def last_phase(pod: Json) -> str:
+    """How a pod ends whose time is over."""
+    failed = dig(pod, "metadata", "annotations", COMPLETE_AS) == "Failed"
+    return "Failed" if failed else "Succeeded"
