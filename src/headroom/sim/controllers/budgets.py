@@ -1,19 +1,24 @@
 """PodDisruptionBudgets: how many more pods may go, worked out for whoever asks before evicting.
 
-kube-scheduler's preemption reads `status.disruptionsAllowed`. The eviction API is not modelled.
+kube-scheduler's preemption reads `status.disruptionsAllowed`. Shares and `maxUnavailable` go by the
+size that the pods' controllers ask for, as in the real controller, not by the pods that happen to
+be there. The eviction API is not modelled.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
+from typing import Any
 
-from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change
-from headroom.sim.api.values import Json, Ref, dig, put, ref_of
+from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of, with_condition
 from headroom.sim.controllers.base import Controller
-from headroom.sim.controllers.keeping import is_ready
+from headroom.sim.controllers.keeping import is_ending, is_ready
 from headroom.sim.selecting import selects
 from headroom.sim.stage import Stage
+
+_SCALED = ("Deployment", "ReplicaSet", "StatefulSet")
 
 
 class Budgets(Controller):
@@ -35,36 +40,76 @@ class Budgets(Controller):
         budget = self.store.get(ref)
         if budget is None:
             return
-        pods = [
-            pod
-            for pod in self.store.list("Pod", ref.namespace)
-            if selects(dig(budget, "spec", "selector"), pod)
-            and dig(pod, "status", "phase") not in FINISHED
-        ]
-        healthy = sum(
-            1 for pod in pods if is_ready(pod) and not dig(pod, "metadata", "deletionTimestamp")
-        )
-        needed = _needed(budget, len(pods))
-        status = {
+        selector = dig(budget, "spec", "selector")
+        pods = [pod for pod in self.store.list("Pod", ref.namespace) if selects(selector, pod)]
+        healthy = sum(1 for pod in pods if is_ready(pod) and not is_ending(pod))
+        expected, needed = self._expected(budget, pods)
+        allowed = max(0, healthy - needed) if expected > 0 else 0
+        numbers = {
             "observedGeneration": dig(budget, "metadata", "generation"),
-            "expectedPods": len(pods),
+            "expectedPods": expected,
             "currentHealthy": healthy,
             "desiredHealthy": needed,
-            "disruptionsAllowed": max(0, healthy - needed) if pods else 0,
+            "disruptionsAllowed": allowed,
         }
-        if budget.get("status") != status:
-            self.server.update(put(budget, status, "status"), "status")
+        kept = {"conditions": list(dig(budget, "status", "conditions") or ())}
+        status = with_condition(kept, _condition(budget, allowed), self.store.timestamp())
+        if budget.get("status") != {**numbers, **status}:
+            self.server.update({**budget, "status": {**numbers, **status}}, "status")
+
+    def _expected(self, budget: Json, pods: Sequence[Json]) -> tuple[int, int]:
+        """How many pods there should be, and how many of them must stay healthy."""
+        most = dig(budget, "spec", "maxUnavailable")
+        if most is not None:
+            scale = self._scale(pods)
+            return scale, max(0, scale - _amount(most, scale))
+        least = dig(budget, "spec", "minAvailable")
+        if str(least).endswith("%"):
+            scale = self._scale(pods)
+            return scale, _amount(str(least), scale)
+        return len(pods), int(least or 0)
+
+    def _scale(self, pods: Sequence[Json]) -> int:
+        """The sizes that the controllers of these pods ask for; pods without one do not count."""
+        total = 0
+        seen: set[str] = set()
+        for pod in pods:
+            owner = controller_of(pod)
+            if owner is None or str(owner["uid"]) in seen:
+                continue
+            seen.add(str(owner["uid"]))
+            wish = self.store.by_uid(str(owner["uid"]))
+            if wish is None:
+                continue
+            parent = controller_of(wish)
+            if parent is not None:  # A rollout has several ReplicaSets, and one size.
+                if str(parent["uid"]) in seen:
+                    continue
+                seen.add(str(parent["uid"]))
+                wish = self.store.by_uid(str(parent["uid"])) or wish
+            total += self._size(wish)
+        return total
+
+    def _size(self, wish: Json) -> int:
+        if wish["kind"] not in _SCALED:
+            words = f"{wish['kind']}: has no scale: a budget in shares cannot count its pods"
+            self.server.note(words)
+            return 0
+        asked = dig(wish, "spec", "replicas")
+        return 1 if asked is None else int(asked)
 
 
-def _needed(budget: Json, expected: int) -> int:
-    """How many pods must stay; a share is rounded up either way."""
-    least = dig(budget, "spec", "minAvailable")
-    if least is not None:
-        return _amount(least, expected)
-    most = dig(budget, "spec", "maxUnavailable")
-    return max(0, expected - _amount(most, expected)) if most is not None else 0
+def _condition(budget: Json, allowed: int) -> dict[str, Any]:
+    return {
+        "type": "DisruptionAllowed",
+        "status": "True" if allowed else "False",
+        "reason": "SufficientPods" if allowed else "InsufficientPods",
+        "message": "",
+        "observedGeneration": dig(budget, "metadata", "generation"),
+    }
 
 
 def _amount(value: int | str, whole: int) -> int:
+    """A number, or a share rounded up."""
     text = str(value)
     return ceil(int(text[:-1]) * whole / 100) if text.endswith("%") else int(text)

@@ -53,7 +53,8 @@ class View:
         stage.feed("scheduler", "Namespace", self._on_namespace)
         stage.feed("scheduler", "Node", self._on_node)
         stage.feed("scheduler", "Pod", self._on_pod)
-        stage.feed("scheduler", "ReplicaSet", self._on_replica_set)
+        stage.feed("scheduler", "ReplicaSet", self._on_controller)
+        stage.feed("scheduler", "StatefulSet", self._on_controller)
         stage.feed("scheduler", "Service", self._on_service)
 
     def pending(self, key: Key) -> Pod | None:
@@ -219,13 +220,13 @@ class View:
         elif isinstance(namespace, Namespace):
             self._soon(lambda: self.state.set_namespace(namespace))
 
-    def _on_replica_set(self, change: Change) -> None:
-        key = Key(change.ref.namespace, change.ref.name)
+    def _on_controller(self, change: Change) -> None:
+        kind, key = change.ref.kind, Key(change.ref.namespace, change.ref.name)
         if change.verb is Verb.DELETED:
-            self._soon(lambda: self.state.remove_controller("ReplicaSet", key))
+            self._soon(lambda: self.state.remove_controller(kind, key))
             return
         selector = selector_from((change.obj.get("spec") or {}).get("selector"))
-        self._soon(lambda: self.state.set_controller("ReplicaSet", key, selector))
+        self._soon(lambda: self.state.set_controller(kind, key, selector))
 
     def _on_service(self, change: Change) -> None:
         key = Key(change.ref.namespace, change.ref.name)
