@@ -8,9 +8,12 @@ from datetime import timedelta
 from headroom.core.actions import CreateGuardian, Denied, Taken, Unavailable, WriteHoldStatus
 from headroom.core.holds import Hold, HoldStatus, Problem
 from headroom.core.names import CLAIM_GATE, SCHEDULER_NAME
+from headroom.core.naming import guardian_name
 from headroom.core.objects import Pod
 from tests.builders import NOON, hold, node, pod, resources
 from tests.engine.play import Play
+
+H = hold("h", cpu=1, memory=0)
 
 
 def gated(name: str, cpu: int = 1) -> Pod:
@@ -115,6 +118,20 @@ def test_a_guardian_whose_answer_was_lost_is_not_made_twice() -> None:
     play.run(30)
     assert len(play.ours("guardian")) == 1
     assert (play.hold("h").status.phase, ready(play.hold("h"))) == ("Available", "Available")
+
+
+def test_trouble_that_is_over_is_not_told_again() -> None:
+    play = Play(node("a"), hold("h", cpu=1, memory=0))
+    play.answer = lambda act: Unavailable("lost") if isinstance(act, CreateGuardian) else None
+    play.round()
+    play.answer = None
+    play.toy.perform(CreateGuardian(guardian_name(H), H, H.template.pod.requests))
+    play.run(30)
+    play.done.clear()
+    play.toy.remove(play.ours("guardian")[0])
+    play.run(10)
+    said = [each.status for each in play.done if isinstance(each, WriteHoldStatus)]
+    assert [status.conditions[0].reason for status in said] == ["WaitingForNode", "Available"]
 
 
 def test_a_name_that_is_taken_by_a_stranger_is_told() -> None:

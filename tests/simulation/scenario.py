@@ -199,7 +199,7 @@ class Scenario:
             not _role(item)
             and dig(item, "status", "phase") == "Running"
             and node not in self._stopped
-            and self.world.get("Node", "", node) is not None
+            and self._kubelet_knows(node)
             and not dig(item, "metadata", "deletionTimestamp")
         )
 

@@ -65,6 +65,8 @@ class Keeper:
     def _view(self, hold: Hold, now: datetime) -> life.HoldView:
         ledger, parent = self._ledger, str(hold.parent)
         guardians = ledger.guardians_of(hold)
+        if guardians:
+            self.made(hold)  # Also one whose making was never answered.
         claimants = ledger.claimants_of(hold)
         seats = (pod.node for pod in claimants if pod.occupies_node)
         # After a restart in the middle of a handover only the owner knows where the room was.

@@ -1,0 +1,71 @@
+"""An API server that says no to everything: tried again with pauses, and made good afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from headroom.core.actions import Action, Denied, Gone, Invalid, Outcome, Stale, Taken, Unavailable
+from headroom.core.names import CLAIM_GATE, CLAIMS_NAMESPACE_LABEL, SCHEDULER_NAME
+from headroom.core.objects import Namespace
+from tests.builders import hold, node, pod
+from tests.engine.play import Play
+
+MINUTES = 3
+MOST_TRIES = 60  # in that time, for each of the subjects
+ANSWERS: list[Outcome] = [
+    Unavailable("timed out"),
+    Denied("forbidden"),
+    Invalid("nonsense"),
+    Stale("conflict"),
+    Gone("not found"),
+    Taken("exists"),
+]
+
+
+def busy_world() -> Play:
+    """Holds and owners in many states, all of which call for a write."""
+    play = Play(
+        node("a", cpu=8),
+        Namespace("default", {CLAIMS_NAMESPACE_LABEL: "enabled"}),
+        *(hold(f"h{number}", cpu=1, memory=0, owners=f"app{number}") for number in range(3)),
+        hold("many", cpu=2, memory=0, owners="many", allocate_once=False),
+    )
+    play.run()
+    play.put(
+        pod("gated", cpu=1, labels={"app": "app0"}, gates=(CLAIM_GATE,)),
+        pod("ours", cpu=1, labels={"app": "app1"}, scheduler=SCHEDULER_NAME),
+        pod("free", cpu=1, scheduler=SCHEDULER_NAME),
+        pod("large", cpu=99, scheduler=SCHEDULER_NAME),
+        pod("nobody", cpu=1, gates=(CLAIM_GATE,)),
+        pod("some", cpu=1, labels={"app": "many"}, gates=(CLAIM_GATE,)),
+        replace(play.hold("h2"), expires=play.now),
+        hold("new", cpu=1, memory=0),
+    )
+    return play
+
+
+@pytest.mark.parametrize("outcome", ANSWERS, ids=lambda each: type(each).__name__)
+def test_nothing_is_tried_without_pause_and_all_is_well_when_it_is_over(outcome: Outcome) -> None:
+    play = busy_world()
+    tries: dict[str, int] = {}
+
+    def refuse(action: Action) -> Outcome:
+        about = f"{type(action).__name__} {getattr(action, 'key', getattr(action, 'name', ''))}"
+        tries[about] = tries.get(about, 0) + 1
+        return outcome
+
+    play.answer = refuse
+    for _ in range(MINUTES * 6):
+        play.run(10)
+    assert {about: count for about, count in tries.items() if count > MOST_TRIES} == {}
+    play.answer = None
+    play.run(600)
+    assert play.pod("gated").node == "a"
+    assert [play.pod(name).node for name in ("ours", "free", "nobody", "some")] == ["a"] * 4
+    assert play.pod("large").unschedulable_since is not None
+    assert play.hold("h2").status.phase == "Failed"
+    assert play.hold("new").status.phase == "Available"
+    assert play.hold("many").status.phase == "Available"
+    assert play.ours("latch") == []
