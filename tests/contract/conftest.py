@@ -10,9 +10,6 @@ from testbed.controlplane import ControlPlane
 from tests.contract.ground import Ground
 from tests.contract.kube_ground import KubeGround, install
 from tests.contract.sim_ground import SimGround
-from tests.e2e.conftest import binaries
-
-__all__ = ["binaries"]
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,10 @@ import pytest
 
 from headroom.sim.world import SimWorld
 from testbed.controlplane import ControlPlane
-from tests.e2e.conftest import binaries, control_plane
+from tests.e2e.conftest import control_plane
 from tests.sim.things import pod
 
-__all__ = ["binaries", "control_plane"]
+__all__ = ["control_plane"]
 
 PODS = "/api/v1/namespaces/default/pods"
 PATIENCE = 30.0

@@ -25,10 +25,9 @@ from headroom.wire.kinds import HOLDS, PODS, Resource
 from headroom.wire.writes import JSON_PATCH, MERGE_PATCH, Write
 from testbed.controlplane import ControlPlane
 from tests.contract.conftest import bare_control_plane
-from tests.e2e.conftest import binaries
 from tests.sim.things import deployment, hold, pod
 
-__all__ = ["bare_control_plane", "binaries"]
+__all__ = ["bare_control_plane"]
 
 NAMESPACE = "same-words"
 DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")
