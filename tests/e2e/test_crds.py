@@ -99,7 +99,7 @@ def test_the_columns_tell_the_story_of_a_hold(plane: ControlPlane) -> None:
     wide = plane.kubectl("get", "hld", "columns", "-o", "wide")
     assert "Claimed" in wide
     assert "train-0 has it" in wide
-    assert "columns" in plane.kubectl("get", "headroom")
+    assert "columns" in plane.kubectl("get", "headroom-all")
 
 
 def _explains(plane: ControlPlane, kind: str) -> bool:

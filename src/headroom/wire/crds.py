@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP, VERSION
-from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, Resource
+from headroom.wire.kinds import CLAIM_INDEXES, HEADROOMS, HOLDS, Resource
 from headroom.wire.schema.own import known
 from headroom.wire.schema.structural import structural
 from headroom.wire.yamls import dump_all
@@ -18,12 +18,14 @@ from headroom.wire.yamls import dump_all
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]
 
+# Not the name of a kind: kubectl takes `headroom` for the category first, and then refuses a name.
+_CATEGORY = "headroom-all"
 _READY = '.status.conditions[?(@.type=="Ready")]'
 
 
 def crds() -> list[Json]:
     """Return every CustomResourceDefinition of ours, in the order in which to apply them."""
-    return [_hold(), _claim_index()]
+    return [_hold(), _headroom(), _claim_index()]
 
 
 def crds_yaml() -> str:
@@ -46,7 +48,7 @@ def _hold() -> Json:
         _column("Reason", f"{_READY}.reason", priority=1),
         _column("Message", f"{_READY}.message", priority=1),
     ]
-    names = {"shortNames": ["hld"], "categories": ["headroom"]}
+    names = {"shortNames": ["hld"], "categories": [_CATEGORY]}
     return _crd(
         HOLDS,
         names,
@@ -56,6 +58,40 @@ def _hold() -> Json:
         },
         "A Hold keeps one slot of the cluster ready for the pods that own it. A guardian pod "
         "occupies the room until an owner takes it over.",
+    )
+
+
+def _headroom() -> Json:
+    columns = [
+        _column("Ready", f"{_READY}.status"),
+        _column("Held", ".status.held", type="integer"),
+        _column("Desired", ".status.desired", type="integer"),
+        _column("Pending", ".status.pending", type="integer"),
+        _column("Claimed", ".status.claimed", type="integer"),
+        _column("Next", ".status.nextStart"),
+        _column("Age", ".metadata.creationTimestamp", type="date"),
+        _column("Mode", ".spec.mode", priority=1),
+        _column("Refill", ".spec.refill", priority=1),
+        _column("Paused", ".spec.paused", type="boolean", priority=1),
+        _column("Hits", ".status.hits", type="integer", priority=1),
+        _column("Misses", ".status.misses", type="integer", priority=1),
+        _column("Reason", f"{_READY}.reason", priority=1),
+        _column("Message", f"{_READY}.message", priority=1),
+    ]
+    scale = {
+        "specReplicasPath": ".spec.size.replicas",
+        "statusReplicasPath": ".status.held",
+        "labelSelectorPath": ".status.selector",
+    }
+    return _crd(
+        HEADROOMS,
+        {"shortNames": ["hr"], "categories": [_CATEGORY]},
+        {
+            "additionalPrinterColumns": columns,
+            "subresources": {"status": {}, "scale": scale},
+        },
+        "A Headroom keeps slots of one shape ready: a fixed number, a share of a workload or some "
+        "on every node, always or at set times.",
     )
 
 

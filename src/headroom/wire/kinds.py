@@ -56,6 +56,7 @@ PRIORITY_CLASSES = Resource(
 )
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
 HOLDS = Resource(GROUP, VERSION, "holds", "Hold")
+HEADROOMS = Resource(GROUP, VERSION, "headrooms", "Headroom")
 CLAIM_INDEXES = Resource(GROUP, VERSION, "claimindexes", "ClaimIndex")
 
 KINDS: tuple[Resource, ...] = (
@@ -66,6 +67,7 @@ KINDS: tuple[Resource, ...] = (
     PRIORITY_CLASSES,
     LEASES,
     HOLDS,
+    HEADROOMS,
     CLAIM_INDEXES,
 )
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in KINDS}

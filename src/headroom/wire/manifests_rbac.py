@@ -20,6 +20,9 @@ ACCOUNT = "headroom-operator"
 _LABELS = {"app.kubernetes.io/name": "headroom"}
 _RBAC = "rbac.authorization.k8s.io"
 _READ = ("get", "list", "watch")
+_WRITE = ("create", "update", "patch", "delete", "deletecollection")
+_OURS_TO_SEE = ("holds", "holds/status", "headrooms", "headrooms/status", "headrooms/scale")
+_OURS_TO_WRITE = ("holds", "headrooms", "headrooms/scale")
 _AGGREGATE = f"{_RBAC}/aggregate-to-"
 
 
@@ -37,7 +40,7 @@ def rights(namespace: str) -> list[Json]:
         _binding("Role", namespace, namespace),
         _cluster_role(
             "headroom-view",
-            [_rule(GROUP, ("holds", "holds/status"), _READ)],
+            [_rule(GROUP, _OURS_TO_SEE, _READ)],
             {
                 f"{_AGGREGATE}view": "true",
                 f"{_AGGREGATE}edit": "true",
@@ -46,7 +49,7 @@ def rights(namespace: str) -> list[Json]:
         ),
         _cluster_role(
             "headroom-edit",
-            [_rule(GROUP, ("holds",), ("create", "update", "patch", "delete", "deletecollection"))],
+            [_rule(GROUP, _OURS_TO_WRITE, _WRITE)],
             {f"{_AGGREGATE}edit": "true", f"{_AGGREGATE}admin": "true"},
         ),
     ]

@@ -1,7 +1,8 @@
 """The fields of our own kinds: what each means, its limits, and the rules that hold between them.
 
 Written once, in our notation: `crds` makes the CRDs from it, and the same rules check manifests
-where no API server does. What an object with these fields *does* is core's business.
+where no API server does; those of a Headroom are in `headrooms`. What an object with these fields
+*does* is core's business.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from headroom.core.names import API_VERSION
+from headroom.wire.schema import headrooms
 from headroom.wire.schema.notation import Catalogue, Field, Rule, kubernetes, of
 
 _NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
@@ -279,7 +281,8 @@ def _pod_spec() -> dict[str, Field]:
 @cache
 def known() -> Catalogue:
     """Kubernetes' kinds and ours."""
-    own = ("Hold", "ClaimIndex")
+    own = ("Hold", "Headroom", "ClaimIndex")
     kinds = {f"{API_VERSION}/{kind}": kind for kind in own}
-    types = {**_TYPES, "HoldPodSpec": _pod_spec()}
-    return kubernetes().extended(types, kinds, _RULES, frozenset(own))
+    types = {**_TYPES, **headrooms.TYPES, "HoldPodSpec": _pod_spec()}
+    rules = {**_RULES, **headrooms.RULES}
+    return kubernetes().extended(types, kinds, rules, frozenset(own))

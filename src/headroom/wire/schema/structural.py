@@ -66,6 +66,11 @@ _SCALARS: dict[str, Json] = {
 }
 
 
+def scalar(name: str) -> Json:
+    """Return the schema of a scalar, for a field that narrows it."""
+    return dict(_SCALARS[name])
+
+
 def structural(type_name: str, catalogue: Catalogue) -> Json:
     """Return the structural schema of a type, everything that it reaches written out."""
     fields = catalogue.types[type_name]
@@ -94,7 +99,7 @@ def _properties(fields: Mapping[str, Field], catalogue: Catalogue, foreign: bool
 def _of_type(wanted: Type, catalogue: Catalogue, lenient: bool) -> Json:
     match wanted:
         case Scalar(name):
-            return dict(_SCALARS[name])
+            return scalar(name)
         case Choice(words):
             return {"type": "string", "enum": [*words, ""] if lenient else [*words]}
         case ListOf(item):

@@ -1,0 +1,292 @@
+"""The fields of a Headroom: what each means, its limits, and the rules that hold between them.
+
+A part of `own`, apart because the kind is large. What needs a calendar (whether a cron expression
+ever fires, whether a time zone exists) no schema can judge; `core.windows.judged` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headroom.core.quantity import parse_quantity
+from headroom.wire.durations import parse_duration
+from headroom.wire.schema.notation import Field, Rule, of
+from headroom.wire.schema.structural import DURATION_PATTERN, scalar
+
+SIZES = ("replicas", "percent", "perNode", "utilization", "follow", "adaptive")
+_CRON_FIELD = "[0-9A-Za-z*?/,#-]+"
+_CRON = (
+    "^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|"
+    f"{_CRON_FIELD}( +{_CRON_FIELD}){{4}})$"
+)
+_NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+_GATE = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
+_MOST_SLOTS = 100_000
+# The API server compares amounts only where it knows that this is not much work.
+_FEW_AMOUNTS = {
+    "maxProperties": 16,
+    "additionalProperties": {**scalar("quantity"), "maxLength": 32},
+}
+
+TYPES: dict[str, dict[str, Field]] = {
+    "Headroom": {
+        "apiVersion": of("string"),
+        "kind": of("string"),
+        "metadata": of("ObjectMeta"),
+        "spec": of("HeadroomSpec!", "How much of what stands ready, when and for whom."),
+        "status": of("HeadroomStatus", "What became of it; written by the operator only."),
+    },
+    "HeadroomSpec": {
+        "slot": of("HeadroomSlot!", "The shape of one slot: exactly one of template and from."),
+        "size": of("HeadroomSize!", "How many slots: exactly one of its fields."),
+        "limits": of("HeadroomLimits", "What all slots together may come to at most."),
+        "mode": of(
+            "=Locked|Preemptible",
+            "Locked: only owners get a slot, by handover. Preemptible: anything more important "
+            "gets it, by preemption.",
+            default="Locked",
+        ),
+        "owners": of(
+            "[]OwnerRule",
+            "Who may claim a slot (Locked). A pod must match one item; of an item, all parts.",
+            minItems=1,
+            maxItems=32,
+        ),
+        "refill": of(
+            "=OnClaim|Always|Never",
+            "OnClaim: a slot that is claimed or lost is held again. Always: and all slots are "
+            "renewed at each start of the schedule. Never: a claimed slot is not replaced.",
+            default="OnClaim",
+        ),
+        "slotLifetime": of(
+            "duration",
+            "A held slot is renewed after this time (dropped, with refill Never); 0 means never.",
+        ),
+        "schedule": of(
+            "[]HeadroomWindow",
+            "When slots are held; absent: always. Where windows overlap, the larger size wins.",
+            minItems=1,
+            maxItems=32,
+        ),
+        "paused": of("bool", "True: nothing is held anew and nothing is given back."),
+    },
+    "HeadroomSlot": {
+        "template": of("SlotTemplate", "The scheduling fields of a pod."),
+        "from": of("SlotSource", "A workload of this namespace: slots are like its pods."),
+    },
+    "SlotTemplate": {
+        "resources": of("SlotResources", "What a slot keeps."),
+        "nodeSelector": of("{}string", "As in a Pod.", maxProperties=64),
+        "tolerations": of("[]Toleration", "As in a Pod.", maxItems=64),
+        "affinity": of("Affinity", "As in a Pod."),
+        "topologySpreadConstraints": of(
+            "[]TopologySpreadConstraint",
+            "As in a Pod. The guardians of a Headroom carry the label headroom.dev/for with its "
+            "name.",
+            maxItems=16,
+        ),
+        "schedulerName": of(
+            "string", "Who places the guardians.", default="default-scheduler", maxLength=253
+        ),
+    },
+    "SlotResources": {
+        "requests": of("{}quantity", "Such as cpu: 500m.", **_FEW_AMOUNTS),
+        "limits": of("{}quantity", "Taken for requests that are left out.", **_FEW_AMOUNTS),
+    },
+    "SlotSource": {
+        "apiVersion": of("=apps/v1|batch/v1!"),
+        "kind": of("=DaemonSet|Deployment|Job|ReplicaSet|StatefulSet!"),
+        "name": of("string!", "The workload's name.", pattern=_NAME, maxLength=253),
+    },
+    "HeadroomSize": {
+        "replicas": of("int32", "A fixed number.", minimum=0, maximum=_MOST_SLOTS),
+        "percent": of(
+            "int32", "Of the replicas of slot.from, rounded up.", minimum=0, maximum=1000
+        ),
+        "perNode": of("SizePerNode", "On every eligible node: exactly one of slots and percent."),
+        "utilization": of(
+            "SizeUtilization", "Enough to bring requested over allocatable under a threshold."
+        ),
+        "follow": of("SizeFollow", "Next to each pod that carries a scheduling gate."),
+        "adaptive": of("SizeAdaptive", "As much as a promise needs, learnt from arrivals."),
+    },
+    "SizePerNode": {
+        "slots": of("int32", "So many slots on each.", minimum=1, maximum=110),
+        "percent": of("int32", "One slot of this part of its allocatable.", minimum=1, maximum=100),
+    },
+    "SizeUtilization": {
+        "threshold": of("number!", "Between 0 and 1.", minimum=0, maximum=1),
+    },
+    "SizeFollow": {
+        "gate": of("string!", "The name of the gate.", pattern=_GATE, maxLength=317),
+    },
+    "SizeAdaptive": {
+        "startWithin": of("duration!", "How soon a pod should start."),
+        "ratio": of(
+            "number!", "For which part of the pods; between 0 and 1.", minimum=0, maximum=1
+        ),
+    },
+    "HeadroomLimits": {
+        "slots": of("int32", "At most so many slots.", minimum=1),
+        "nodes": of("int32", "Slots on at most so many nodes (perNode).", minimum=1),
+        "pods": of("int32", "At most so many guardians.", minimum=1),
+        "resources": of("{}quantity", "At most so much of each resource.", **_FEW_AMOUNTS),
+    },
+    "HeadroomWindow": {
+        "start": of(
+            "string!",
+            "A cron expression of five fields, or a name such as @daily.",
+            pattern=_CRON,
+            maxLength=128,
+        ),
+        "duration": of("duration!", "How long after its start the window ends."),
+        "timeZone": of(
+            "string",
+            "A name of the IANA database, such as Europe/Zurich.",
+            default="UTC",
+            pattern="^[A-Za-z0-9_+/-]+$",
+            maxLength=64,
+        ),
+        "leadTime": of("duration", "How long before the start slots are held already."),
+        "replicas": of(
+            "int32",
+            "The size in this window, instead of size.replicas.",
+            minimum=0,
+            maximum=_MOST_SLOTS,
+        ),
+    },
+    "HeadroomStatus": {
+        "desired": of("int32", "Slots that should stand now."),
+        "held": of("int32", "Slots that do."),
+        "pending": of("int32", "Slots on their way."),
+        "claimed": of("int64", "Slots given to owners so far."),
+        "hits": of("int64", "Owners that found a slot."),
+        "misses": of("int64", "Owners that found none."),
+        "nextStart": of("time", "When the next window of the schedule starts."),
+        "selector": of("string", "Finds the guardians; for the scale subresource."),
+        "conditions": of(
+            "[]HoldCondition",
+            "Ready, Progressing and Degraded.",
+            **{"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]},
+        ),
+        "observedGeneration": of("int64", "The generation of the spec that this speaks about."),
+    },
+}
+
+
+def _asks(spec: Mapping[str, Any]) -> bool:
+    """Whether a template says how much to keep, or the size does."""
+    if "template" not in spec["slot"] or (spec["size"].get("perNode") or {}).get("percent"):
+        return True
+    resources = spec["slot"]["template"].get("resources") or {}
+    return bool(resources.get("requests") or resources.get("limits"))
+
+
+def _room_for_one(spec: Mapping[str, Any]) -> bool:
+    """Whether the limits allow for one slot of the template."""
+    if (spec["size"].get("perNode") or {}).get("percent"):
+        return True
+    limits = (spec.get("limits") or {}).get("resources") or {}
+    template = spec["slot"].get("template") or {}
+    requests = (template.get("resources") or {}).get("requests") or {}
+    return all(
+        parse_quantity(str(most)).milli_value() >= parse_quantity(str(requests[name])).milli_value()
+        for name, most in limits.items()
+        if name in requests
+    )
+
+
+_TEMPLATE = "self.slot.template"
+_REQUESTS = f"{_TEMPLATE}.resources.requests"
+_IS_PART = "(has(self.size.perNode) && has(self.size.perNode.percent))"
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    "HeadroomSpec": (
+        Rule(
+            "!has(self.size.percent) || has(self.slot.from)",
+            "percent is of the replicas of a workload: name it in slot.from",
+            lambda spec: "percent" not in spec["size"] or "from" in spec["slot"],
+            at="size",
+        ),
+        Rule(
+            f"!has({_TEMPLATE}) || {_IS_PART} || (has({_TEMPLATE}.resources) && "
+            f"((has({_REQUESTS}) && size({_REQUESTS}) > 0) || "
+            f"(has({_TEMPLATE}.resources.limits) && size({_TEMPLATE}.resources.limits) > 0)))",
+            "the template asks for nothing, so nothing would be held: set resources.requests, "
+            "such as cpu: 500m",
+            _asks,
+            at="slot",
+        ),
+        Rule(
+            f"{_IS_PART} || !has(self.limits) || !has(self.limits.resources) || "
+            f"!has({_TEMPLATE}) || !has({_TEMPLATE}.resources) || !has({_REQUESTS}) || "
+            f"self.limits.resources.all(name, !(name in {_REQUESTS}) || "
+            "quantity(string(self.limits.resources[name])).compareTo("
+            f"quantity(string({_REQUESTS}[name]))) >= 0)",
+            "resources is smaller than one slot, so nothing would ever be held",
+            _room_for_one,
+            at="limits",
+        ),
+        Rule(
+            "self.mode == 'Preemptible' || has(self.owners)",
+            "missing: nobody could claim a slot; add at least one rule, or mode: Preemptible",
+            lambda spec: spec.get("mode") == "Preemptible" or "owners" in spec,
+            at="owners",
+        ),
+        Rule(
+            "self.mode != 'Preemptible' || !has(self.owners)",
+            "anything more important takes a Preemptible slot: leave owners out, or mode: Locked",
+            lambda spec: spec.get("mode") != "Preemptible" or "owners" not in spec,
+            at="owners",
+        ),
+        Rule(
+            "!has(self.schedule) || has(self.size.replicas) || "
+            "self.schedule.all(window, !has(window.replicas))",
+            "replicas of a window go with size.replicas only",
+            lambda spec: (
+                "replicas" in spec["size"]
+                or all(window.get("replicas") is None for window in spec.get("schedule", ()))
+            ),
+            at="schedule",
+        ),
+    ),
+    "HeadroomSlot": (
+        Rule(
+            "has(self.template) != has(self.from)",
+            "exactly one of template and from is needed",
+            lambda slot: ("template" in slot) != ("from" in slot),
+        ),
+    ),
+    "SlotSource": (
+        Rule(
+            "self.apiVersion == (self.kind == 'Job' ? 'batch/v1' : 'apps/v1')",
+            "a Job is of batch/v1, every other workload of apps/v1",
+            lambda source: (source["kind"] == "Job") == (source["apiVersion"] == "batch/v1"),
+            at="apiVersion",
+        ),
+    ),
+    "HeadroomSize": (
+        Rule(
+            f"[{', '.join(f'has(self.{name})' for name in SIZES)}].exists_one(given, given)",
+            f"exactly one of {', '.join(SIZES)} is needed",
+            lambda size: sum(name in size for name in SIZES) == 1,
+        ),
+    ),
+    "SizePerNode": (
+        Rule(
+            "has(self.slots) != has(self.percent)",
+            "exactly one of slots and percent is needed",
+            lambda per_node: ("slots" in per_node) != ("percent" in per_node),
+        ),
+    ),
+    "HeadroomWindow": (
+        Rule(
+            f"!self.duration.matches('{DURATION_PATTERN}') || "
+            "duration(self.duration) > duration('0s')",
+            "a window that lasts no time holds nothing",
+            lambda window: parse_duration(window["duration"]).total_seconds() > 0,
+            at="duration",
+        ),
+    ),
+}
