@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from headroom.core.headrooms import HeadroomStatus
 from headroom.core.holds import ControllerMatch, Hold, HoldStatus, ObjectMatch, OwnerRule
 from headroom.core.objects import Condition, LabelSelector, Taint
 from headroom.wire.amounts import amounts_json
@@ -35,6 +36,25 @@ def status_json(status: HoldStatus) -> Json:
             "observedGeneration": status.observed_generation,
         }
     )
+
+
+def headroom_status_json(status: HeadroomStatus) -> Json:
+    """A headroom's status; its counts are there even when they are zero, for the columns."""
+    counts = {
+        "desired": status.desired,
+        "held": status.held,
+        "pending": status.pending,
+        "claimed": status.claimed,
+        "hits": status.hits,
+        "misses": status.misses,
+    }
+    words = {
+        "nextStart": format_time(status.next_start) if status.next_start else "",
+        "selector": status.selector,
+        "conditions": [_condition(each) for each in status.conditions],
+        "observedGeneration": status.observed_generation,
+    }
+    return {**counts, **_filled(words)}
 
 
 def hold_to_json(hold: Hold) -> Json:

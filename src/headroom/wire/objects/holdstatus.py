@@ -21,7 +21,7 @@ class _OwnerUse(JsonObject):
     uid: str | None = None
 
 
-class _Condition(JsonObject):
+class ConditionJson(JsonObject):
     type: str | None = None
     status: str | None = None
     reason: str | None = None
@@ -36,7 +36,7 @@ class _Status(JsonObject):
     allocatable: Raw = ABSENT
     allocated: Raw = ABSENT
     current_owners: list[_OwnerUse] | None = None
-    conditions: list[_Condition] | None = None
+    conditions: list[ConditionJson] | None = None
     observed_generation: int | None = None
 
 
@@ -61,12 +61,12 @@ def _status(status: _Status) -> HoldStatus:
             OwnerUse(use.namespace or "", use.name or "", use.uid or "")
             for use in status.current_owners or ()
         ),
-        conditions=tuple(_condition(each) for each in status.conditions or ()),
+        conditions=tuple(condition_of(each) for each in status.conditions or ()),
         observed_generation=status.observed_generation or 0,
     )
 
 
-def _condition(condition: _Condition) -> Condition:
+def condition_of(condition: ConditionJson) -> Condition:
     return Condition(
         type=condition.type or "",
         status=condition.status or "",

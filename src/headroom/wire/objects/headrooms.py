@@ -1,0 +1,235 @@
+"""Headrooms from their JSON: never an exception for what a person wrote, always a Problem.
+
+As with holds, each field of the spec is read on its own and everything that is wrong is told at
+once. `slots` reads the shape, `sizes` the size; whether a cron expression ever fires is asked
+later, of somebody with a calendar (`core.windows.judged`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from msgspec import Raw
+
+from headroom.core.headrooms import (
+    ALWAYS,
+    LOCKED,
+    NEVER,
+    ON_CLAIM,
+    PREEMPTIBLE,
+    Headroom,
+    Limits,
+    Percent,
+    PerNode,
+    Replicas,
+    Size,
+    Window,
+)
+from headroom.core.holds import OwnerRule
+from headroom.core.names import API_VERSION
+from headroom.core.objects import Parent
+from headroom.wire.amounts import amount_text, read_amounts
+from headroom.wire.errors import DecodeError
+from headroom.wire.kinds import HEADROOMS
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.headroomstatus import status_of
+from headroom.wire.objects.owners import owner_rules
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.sizes import MOST_SLOTS, duration_at, number_at, size_of
+from headroom.wire.objects.slots import slot_of
+
+_MOST = 2**31 - 1
+
+
+class _HeadroomObject(JsonObject):
+    api_version: str | None = None
+    kind: str | None = None
+    metadata: Metadata | None = None
+    spec: Raw = ABSENT
+    status: Raw = ABSENT
+
+
+class _HeadroomSpec(JsonObject):
+    slot: Raw = ABSENT
+    size: Raw = ABSENT
+    limits: Raw = ABSENT
+    mode: Raw = ABSENT
+    owners: Raw = ABSENT
+    refill: Raw = ABSENT
+    slot_lifetime: Raw = ABSENT
+    schedule: Raw = ABSENT
+    paused: Raw = ABSENT
+
+
+class _Limits(JsonObject):
+    slots: Raw = ABSENT
+    nodes: Raw = ABSENT
+    pods: Raw = ABSENT
+    resources: Raw = ABSENT
+
+
+class _Window(JsonObject):
+    start: Raw = ABSENT
+    duration: Raw = ABSENT
+    time_zone: Raw = ABSENT
+    lead_time: Raw = ABSENT
+    replicas: Raw = ABSENT
+
+
+_read_headroom = Reader(_HeadroomObject)
+_read_spec = Reader(_HeadroomSpec)
+_read_limits = Reader(_Limits)
+_read_windows = Reader(list[Raw])
+_read_window = Reader(_Window)
+_read_text = Reader(str)
+_read_flag = Reader(bool)
+
+
+def decode_headroom(data: bytes | Raw) -> Headroom:
+    """Read a headroom; what is wrong with its spec is in `problems`."""
+    try:
+        headroom = _read_headroom(data)
+        return _headroom(headroom, headroom.metadata or Metadata())
+    except DecodeError as error:
+        raise about(HEADROOMS.kind, data, error) from error
+
+
+def headroom_from(thing: Mapping[str, Any]) -> Headroom:
+    """Read a headroom held as plain dicts."""
+    return decode_headroom(to_text(HEADROOMS.kind, thing))
+
+
+def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
+    findings = Findings()
+    namespace = metadata.namespace or ""
+    spec = findings.read(_read_spec, headroom.spec, "spec") or _HeadroomSpec()
+    size = size_of(spec.size, findings)
+    mode = _word(spec.mode, "spec.mode", (LOCKED, PREEMPTIBLE), findings)
+    read = Headroom(
+        parent=Parent(
+            api_version=headroom.api_version or API_VERSION,
+            kind=headroom.kind or HEADROOMS.kind,
+            namespace=namespace,
+            name=metadata.name or "",
+            uid=metadata.uid or "",
+        ),
+        slot=slot_of(spec.slot, namespace, findings, may_ask_nothing=_in_parts(size)),
+        size=size,
+        limits=_limits(spec.limits, findings),
+        mode=mode,
+        owners=_owners(spec.owners, mode, findings),
+        refill=_word(spec.refill, "spec.refill", (ON_CLAIM, ALWAYS, NEVER), findings),
+        slot_lifetime=duration_at(spec.slot_lifetime, "spec.slotLifetime", findings),
+        schedule=_schedule(spec.schedule, findings),
+        paused=bool(findings.read(_read_flag, spec.paused, "spec.paused")),
+        created=metadata.creation_timestamp,
+        deleted=metadata.deletion_timestamp,
+        generation=metadata.generation or 1,
+        version=metadata.resource_version or "",
+        status=status_of(spelling(headroom.status)),
+    )
+    _check_together(read, findings)
+    return replace(read, problems=findings.problems)
+
+
+def _in_parts(size: Size) -> bool:
+    """Whether the size itself says how much a slot keeps."""
+    return isinstance(size, PerNode) and size.percent is not None
+
+
+def _word(raw: Raw, path: str, words: tuple[str, ...], findings: Findings) -> str:
+    """Read one of some words; the first of them is the default."""
+    word = findings.read(_read_text, raw, path)
+    if word is None:
+        return words[0]
+    if word not in words:
+        findings.add(path, f"{word!r} is none of {', '.join(words)}")
+        return words[0]
+    return word
+
+
+def _owners(raw: Raw, mode: str, findings: Findings) -> tuple[OwnerRule, ...]:
+    given = bool(spelling(raw))
+    if mode == PREEMPTIBLE and given:
+        findings.add(
+            "spec.owners",
+            "mean nothing here: anything more important takes a Preemptible slot; leave them out",
+        )
+    if mode == LOCKED and not given:
+        findings.add("spec.owners", "is missing: nobody could claim a slot; add at least one rule")
+    return owner_rules(raw, findings)
+
+
+def _limits(raw: Raw, findings: Findings) -> Limits:
+    path = "spec.limits"
+    limits = findings.read(_read_limits, raw, path) or _Limits()
+    try:
+        resources = read_amounts(spelling(limits.resources), f"{path}.resources")
+    except DecodeError as error:
+        findings.note(error)
+        resources = {}
+    return Limits(
+        slots=number_at(limits.slots, f"{path}.slots", findings, 1, _MOST),
+        nodes=number_at(limits.nodes, f"{path}.nodes", findings, 1, _MOST),
+        pods=number_at(limits.pods, f"{path}.pods", findings, 1, _MOST),
+        resources=tuple(sorted(resources.items())),
+    )
+
+
+def _schedule(raw: Raw, findings: Findings) -> tuple[Window, ...]:
+    windows = findings.read(_read_windows, raw, "spec.schedule")
+    if windows is not None and not windows:
+        findings.add("spec.schedule", "is empty: leave it out to hold slots always")
+    read = []
+    for index, each in enumerate(windows or ()):
+        path = f"spec.schedule[{index}]"
+        window = findings.read(_read_window, each, path)
+        if window is not None:
+            read.append(_window(window, path, findings))
+        elif not spelling(each):
+            findings.add(path, "is empty; say when it starts and how long it lasts")
+    return tuple(read)
+
+
+def _window(window: _Window, path: str, findings: Findings) -> Window:
+    for name, raw in (("start", window.start), ("duration", window.duration)):
+        if not spelling(raw):
+            findings.add(f"{path}.{name}", "is missing")
+    duration = duration_at(window.duration, f"{path}.duration", findings)
+    if duration == timedelta():
+        findings.add(f"{path}.duration", "lasts no time, so nothing would be held")
+    zone = findings.read(_read_text, window.time_zone, f"{path}.timeZone")
+    return Window(
+        start=findings.read(_read_text, window.start, f"{path}.start") or "",
+        duration=duration or timedelta(),
+        time_zone="UTC" if zone is None else zone,
+        lead_time=duration_at(window.lead_time, f"{path}.leadTime", findings) or timedelta(),
+        replicas=number_at(window.replicas, f"{path}.replicas", findings, 0, MOST_SLOTS),
+    )
+
+
+def _check_together(headroom: Headroom, findings: Findings) -> None:
+    """Take down what is wrong only between the parts, each of which is sound."""
+    if findings.problems:
+        return
+    if isinstance(headroom.size, Percent) and headroom.slot.source is None:
+        findings.add("spec.size.percent", "is of a workload's replicas: name it in slot.from")
+    if not isinstance(headroom.size, Replicas):
+        for index, window in enumerate(headroom.schedule):
+            if window.replicas is not None:
+                message = "goes with size.replicas only; leave it out"
+                findings.add(f"spec.schedule[{index}].replicas", message)
+    template = headroom.slot.template
+    if template is None or _in_parts(headroom.size):
+        return
+    requests = template.pod.requests
+    for name, most in headroom.limits.resources:
+        if most < requests[name]:
+            told = f"{amount_text(name, most)} is smaller than one slot, which asks for"
+            findings.add(
+                f"spec.limits.resources.{name}", f"{told} {amount_text(name, requests[name])}"
+            )

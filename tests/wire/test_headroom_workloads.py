@@ -1,0 +1,74 @@
+"""Workloads that a Headroom copies: how many pods they want, and the shape of one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from headroom.core.headrooms import WorkloadRef
+from headroom.core.resources import Resources
+from headroom.wire.errors import DecodeError
+from headroom.wire.objects.workloads import workload_from
+from tests.wire.objects import container
+
+
+def workload(kind: str = "Deployment", status: dict[str, Any] | None = None, **spec: Any) -> Any:
+    pods = {
+        "metadata": {"labels": {"app": "web"}, "annotations": {"inject": "true"}},
+        "spec": {"containers": [container(cpu="2")], "nodeSelector": {"pool": "web"}},
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"template": pods, **spec},
+        "status": status or {},
+    }
+
+
+def test_a_workload_gives_a_slot_the_shape_of_its_pods() -> None:
+    made = workload_from(workload(replicas=3))
+    assert made.ref == WorkloadRef("apps/v1", "Deployment", "web")
+    assert (made.namespace, made.replicas, made.problems) == ("shop", 3, ())
+    assert made.template.pod.requests == Resources({"cpu": 2000})
+    assert made.template.pod.placement.node_selector == (("pool", "web"),)
+
+
+def test_guardians_do_not_carry_the_labels_of_the_workload() -> None:
+    template = workload_from(workload()).template
+    assert template.pod.labels == {}
+    assert "metadata" not in json.loads(template.raw)
+
+
+@pytest.mark.parametrize(
+    ("thing", "replicas"),
+    [
+        (workload(), 1),
+        (workload(replicas=0), 0),
+        (workload("StatefulSet", replicas=4), 4),
+        (workload("Job", parallelism=7), 7),
+        (workload("Job"), 1),
+        (workload("DaemonSet", {"desiredNumberScheduled": 9}), 9),
+        (workload("DaemonSet"), 0),
+    ],
+)
+def test_it_wants_as_many_pods_as_kubernetes_makes(thing: Any, replicas: int) -> None:
+    assert workload_from(thing).replicas == replicas
+
+
+def test_pods_that_ask_for_nothing_give_no_slot() -> None:
+    thing = workload(template={"spec": {"containers": [{"name": "main"}]}})
+    (problem,) = workload_from(thing).problems
+    assert problem.path == "spec.template.spec.containers"
+
+
+def test_a_workload_without_a_template_says_so() -> None:
+    (problem,) = workload_from({"kind": "Deployment", "metadata": {"name": "web"}}).problems
+    assert problem.path == "spec.template"
+
+
+def test_what_no_api_server_sends_is_an_error_that_names_the_object() -> None:
+    with pytest.raises(DecodeError, match="Deployment/shop/web"):
+        workload_from(workload(replicas="many"))
