@@ -18,6 +18,7 @@ from tests.builders import hold, node, pod
 from tests.engine.play import Play
 
 LONG = 600.0
+FIRST = (hold("first", cpu=2, memory=0), hold("many", cpu=2, memory=0, allocate_once=False))
 
 
 def _owner(number: int, cpu: int, door: str, app: str) -> Callable[[Play], None]:
@@ -117,11 +118,12 @@ happenings = st.one_of(
 
 
 @settings(max_examples=120)
-@given(st.lists(happenings, max_size=14))
+@given(st.lists(happenings, min_size=6, max_size=16))
 def test_everything_comes_to_rest_and_nothing_is_given_twice(
     happened: list[Callable[[Play], None]],
 ) -> None:
-    play = Play(node("a", cpu=3), node("b", cpu=2))
+    play = Play(node("a", cpu=3), node("b", cpu=2), *FIRST)
+    play.run(1)
     for happening in happened:
         happening(play)
         check_always(play)
