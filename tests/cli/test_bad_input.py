@@ -407,7 +407,7 @@ def muddle(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("hold/foreign", "unless the operator runs with --allow-cross-namespace-owners"),
         ("tight/hold/refused", "exceeded quota: tight, requested: requests.cpu=1"),
         ("hold/late", "is Failed: expired at 2020-01-01"),
-        ("pod/liar", "its claim on Hold/default/good does not stand, since the pod's labels"),
+        ("pod/liar", "is Running on a-0, without a hold"),  # Its forged claim was taken off.
         ("pod/stray", "is Running on a-0, without a hold"),
         ("pod/volume", "cannot judge volume data (claim disk): leave spec.schedulerName out"),
         ("pod/device", "cannot judge device claim gpu: leave spec.schedulerName out"),
