@@ -280,7 +280,7 @@ class LateLease:
     """The right to lead, which comes long after everything was seen."""
 
     async def acquire(self) -> None:
-        await asyncio.sleep(15)
+        await asyncio.sleep(15)  # Virtual seconds.
 
     async def lost(self) -> None:
         await asyncio.Event().wait()

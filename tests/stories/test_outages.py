@@ -52,7 +52,7 @@ class House:
                     return  # The answer to an earlier try was lost.
             except NO_ANSWER:
                 pass
-            time.sleep(0.05)
+            time.sleep(0.05)  # It comes back at its own pace.
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def crash(component: str) -> Outage:
 def freeze(component: str) -> Outage:
     def happens(plane: ControlPlane) -> None:
         plane.pause(component)
-        time.sleep(FROZEN_S)
+        time.sleep(FROZEN_S)  # The length of the outage.
         plane.resume(component)
 
     return happens
@@ -110,7 +110,7 @@ def test_every_owner_runs_or_its_hold_is_back(house: House, outage: Outage, seed
     stream = threading.Thread(target=come, args=(house, arrivals))
     breaks_at = moments.uniform(0, SPREAD_S)
     stream.start()
-    time.sleep(breaks_at)
+    time.sleep(breaks_at)  # The moment that the seed drew.
     outage(house.plane)
     stream.join()
     seen = house.lookout.until("every owner runs or its hold is back", settled, seconds=90)
@@ -124,7 +124,7 @@ def come(house: House, arrivals: list[tuple[float, int]]) -> None:
     """Let the owners appear at their moments, through either door in turn."""
     began = time.monotonic()
     for moment, number in arrivals:
-        time.sleep(max(0.0, began + moment - time.monotonic()))
+        time.sleep(max(0.0, began + moment - time.monotonic()))  # Its moment.
         door = "gated" if number % 2 else "ours"
         owner = pod(f"owner-{number}", cpu=2, app=f"app-{number}", **{door: True})
         house.create(PODS.path(NAMESPACE), owner)
