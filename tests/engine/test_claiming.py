@@ -6,13 +6,16 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from headroom.core.actions import DeletePod, Nominate, Ungate
+import pytest
+
+from headroom.core.actions import DeletePod, Nominate, Unavailable, Ungate
 from headroom.core.claims import claim_of
 from headroom.core.holds import Hold
 from headroom.core.names import (
     CLAIM_GATE,
     CLAIMED_ANNOTATION,
     CLAIMED_UID_ANNOTATION,
+    SCHEDULER_NAME,
     WAIT_ANNOTATION,
 )
 from headroom.core.objects import Pod
@@ -199,3 +202,24 @@ def test_however_old_an_owner_is_it_has_its_time_once_the_gate_is_open() -> None
     play.run(20, scheduling=False)
     assert claim_of(play.pod("p")) is None
     assert play.hold("h").status.phase == "Pending"
+
+
+@pytest.mark.parametrize("door", [{"gates": (CLAIM_GATE,)}, {"scheduler": SCHEDULER_NAME}])
+def test_a_claim_that_comes_to_light_late_does_not_give_a_hold_twice(door: dict[str, Any]) -> None:
+    """Its answer was lost, and before the watch showed it the hold was given to the next."""
+    play = held(H, cpu=3)
+    play.put(gated("p"))
+    (handover,) = play.plan()
+    (nominate,) = handover.steps[0]
+    play.toy.perform(nominate)
+    late, play.toy.events = play.toy.events, []
+    play.engine.settle(nominate, Unavailable("timed out"), play.now)
+    play.engine.finish(handover, False, play.now)
+    play.put(pod("o", cpu=1, labels={"app": "web"}, **door))
+    play.round()
+    play.toy.events += late
+    play.run(60)
+    claims = [claim_of(play.pod(name)) for name in ("o", "p")]
+    assert sorted(claim is None for claim in claims) == [False, True]
+    assert [play.pod(name).node for name in ("o", "p")] == ["a", "a"]
+    assert len(play.hold("h").status.owners) == 1

@@ -177,6 +177,8 @@ def _gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
 
 def _cannot_finish(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
     """Whether a half-done claim is to begin anew: what it rests on is not there, or not yet."""
+    if hold.allocate_once and _given_to_another(ledger, pod, hold):
+        return True
     guardian = ledger.guardian_of(hold)
     if guardian is None:
         return not pod.nominated
@@ -188,6 +190,21 @@ def _cannot_finish(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
     latches = ledger.latches_of(hold)  # What stays held must be kept before the guardian goes.
     return not any(
         latch.nominated == pod.nominated and kept.fits_in(latch.requests) for latch in latches
+    )
+
+
+def _given_to_another(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
+    """Whether another owner is ahead on its way into a hold for one.
+
+    A claim whose answer was lost may come to light after the hold was offered again. Whoever is
+    beyond the gate or moving is ahead; among those who stand still, the first by name.
+    """
+    others = [other for other in ledger.claimants_of(hold) if other.key != pod.key]
+    return hold.status.phase == "Succeeded" or any(
+        CLAIM_GATE not in other.gates
+        or ledger.agenda.busy(pod_subject(other.key))
+        or other.key < pod.key
+        for other in others
     )
 
 

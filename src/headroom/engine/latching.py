@@ -102,4 +102,6 @@ class Latcher:
         why = unfit(ledger, owner, latch.nominated, without)
         if claim.parent and (hold is None or standing_refusal(hold, owner, ledger.policy, now)):
             why = why or "its hold is gone"
+        if hold is not None and hold.allocate_once and ledger.claimants_of(hold):
+            why = why or "its hold is given to another"  # Who carries a claim came first.
         return OpenClaim(owner, hold, guardian, why)
