@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from headroom.core.eligibility import Exclusion, Rule, eligible, sorted_out
 from headroom.core.headrooms import (
     NEVER,
+    NO_LIMITS,
     Headroom,
     Limits,
     Percent,
@@ -245,19 +246,21 @@ def _paused(headroom: Headroom, template: PodTemplate, sight: Sight) -> Wish:
 
 def _limited(slots: Sequence[Hold], limits: Limits) -> tuple[tuple[Hold, ...], tuple[Note, ...]]:
     """Keep the first slots up to the limit that is met first, and say which that was."""
+    if limits == NO_LIMITS:
+        return tuple(slots), ()
     used: dict[str, int] = {}
     nodes: set[str] = set()
     for count, hold in enumerate(slots):
-        nodes.add(hold.template.node)
-        requests = hold.template.pod.requests
+        if hold.template.node:
+            nodes.add(hold.template.node)
         for name, most in limits.resources:
-            used[name] = used.get(name, 0) + requests[name]
+            used[name] = used.get(name, 0) + hold.template.pod.requests[name]
             if used[name] > most:
                 return _cut(slots, count, f"resources.{name}")
         for name, most_of, reached in (
             ("slots", limits.slots, count + 1),
             ("pods", limits.pods, count + 1),
-            ("nodes", limits.nodes, len(nodes - {""})),
+            ("nodes", limits.nodes, len(nodes)),
         ):
             if most_of is not None and reached > most_of:
                 return _cut(slots, count, name)
