@@ -157,10 +157,25 @@ def test_scaling_down_gives_the_highest_back_first() -> None:
     assert surplus(made, wish(made, sight, NOON), sight) == ("11", "10", "9")
 
 
-def test_a_claimed_slot_is_never_given_back() -> None:
+def test_a_slot_whose_owner_is_on_its_way_is_never_given_back() -> None:
     made = headroom(Replicas(1))
-    sight = look(made, standing=frozenset({"0", "1", "2"}), spent=frozenset({"2"}))
-    assert surplus(made, wish(made, sight, NOON), sight) == ("1",)
+    sight = look(made, standing=frozenset({"0", "1", "2"}), promised=frozenset({"2"}))
+    result = wish(made, sight, NOON)
+    assert [hold.slot for hold in result.slots] == ["0", "2"]
+    assert surplus(made, result, sight) == ("1",)
+
+
+def test_a_promise_outlasts_the_window_and_the_limits() -> None:
+    made = headroom(Replicas(3), limits=Limits(slots=1))
+    promised = frozenset({"2"})
+    assert names(made, standing=promised, promised=promised) == ["0", "2"]
+    assert names(made, window=None, standing=promised, promised=promised) == ["2"]
+
+
+def test_without_refill_a_promise_counts_like_a_claim() -> None:
+    made = headroom(Replicas(3), refill=NEVER)
+    both = frozenset({"0", "1", "2", "4"})
+    assert names(made, standing=both, promised=frozenset({"4"})) == ["0", "1", "4"]
 
 
 @pytest.mark.parametrize("refill", ["OnClaim", ALWAYS])

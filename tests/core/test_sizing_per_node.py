@@ -91,11 +91,13 @@ def test_a_node_that_is_cordoned_or_tainted_loses_its_slot() -> None:
     assert surplus(made, wish(made, sight, NOON), sight) == ("b", "a")
 
 
-def test_a_claimed_slot_of_a_node_is_left_alone() -> None:
+def test_a_promised_slot_of_a_cordoned_node_is_left_alone() -> None:
     made = headroom(ONE_EACH)
     nodes = (node("a", unschedulable=True),)
-    sight = Sight(None, nodes, standing=frozenset({"a"}), spent=frozenset({"a"}))
-    assert surplus(made, Wish(), sight) == ()
+    sight = Sight(ActiveWindow(made.size), nodes, None, frozenset({"a"}), frozenset({"a"}))
+    result = wish(made, sight, NOON)
+    assert [hold.template.node for hold in result.slots] == ["a"]
+    assert surplus(made, result, sight) == ()
 
 
 def test_without_refill_a_claimed_node_gets_no_other_slot() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from hypothesis import given
@@ -57,15 +58,15 @@ def situations(draw: st.DrawFn) -> tuple[Headroom, Sight]:
     slots = st.frozensets(st.sampled_from((*"abcdefgh", *map(str, range(12)))), max_size=8)
     window = draw(st.none() | st.just(ActiveWindow(size)))
     workload = web(draw(st.integers(0, 20)))
-    return made, Sight(window, draw(nodes()), workload, draw(slots), draw(slots))
+    standing = draw(slots)
+    promised = frozenset(name for name in sorted(standing) if draw(st.booleans()))
+    return made, Sight(window, draw(nodes()), workload, standing, promised, draw(slots))
 
 
 @given(situations())
 def test_a_wish_is_the_same_however_the_nodes_are_told(given: tuple[Headroom, Sight]) -> None:
     made, sight = given
-    backwards = Sight(
-        sight.window, tuple(sight.nodes)[::-1], sight.workload, sight.standing, sight.spent
-    )
+    backwards = replace(sight, nodes=tuple(sight.nodes)[::-1])
     assert wish(made, sight, NOON) == wish(made, backwards, NOON)
 
 
@@ -80,7 +81,7 @@ def test_every_slot_is_wished_for_once_under_a_name_of_its_own(
 
 @given(situations())
 def test_limits_hold_and_are_told_when_they_bite(given: tuple[Headroom, Sight]) -> None:
-    made, sight = given
+    made, sight = given[0], replace(given[1], promised=frozenset())
     result, limits = wish(made, sight, NOON), made.limits
     if made.paused:
         return
@@ -104,13 +105,13 @@ def test_new_slots_stand_on_eligible_nodes_only(given: tuple[Headroom, Sight]) -
 
 
 @given(situations())
-def test_nothing_claimed_and_nothing_wished_for_is_given_back(
+def test_nothing_promised_and_nothing_wished_for_is_given_back(
     given: tuple[Headroom, Sight],
 ) -> None:
     made, sight = given
     result = wish(made, sight, NOON)
     back = set(surplus(made, result, sight))
-    assert back <= sight.standing - sight.spent
+    assert back <= sight.standing - sight.promised
     assert not back & {hold.slot for hold in result.slots}
     if made.paused:
         assert not back
@@ -120,12 +121,6 @@ def test_nothing_claimed_and_nothing_wished_for_is_given_back(
 def test_once_everything_stands_as_wished_the_wish_stays(given: tuple[Headroom, Sight]) -> None:
     made, sight = given
     result = wish(made, sight, NOON)
-    settled = Sight(
-        sight.window,
-        sight.nodes,
-        sight.workload,
-        frozenset(hold.slot for hold in result.slots),
-        sight.spent,
-    )
+    settled = replace(sight, standing=frozenset(hold.slot for hold in result.slots))
     assert wish(made, settled, NOON).slots == result.slots
     assert surplus(made, result, settled) == ()

@@ -2,7 +2,8 @@
 
 Everything is worked out anew from what is true now, so a slot that was lost is simply wished for
 again, under its own name: its index, or its node. The engine compares the wish with the guardians
-that stand. `windows` says beforehand whether the headroom is on, `eligibility` which nodes count.
+that stand. `windows` says beforehand whether the headroom is on, `eligibility` which nodes count,
+`nodeslots` what stands on each of them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from headroom.core.eligibility import Exclusion, Rule, eligible, sorted_out
+from headroom.core.eligibility import Exclusion, Rule, sorted_out
 from headroom.core.headrooms import (
     NEVER,
     NO_LIMITS,
@@ -24,26 +25,26 @@ from headroom.core.headrooms import (
     Workload,
 )
 from headroom.core.holds import Hold, PodTemplate
-from headroom.core.objects import Node, Pod
-from headroom.core.requests import ContainerNeed, PodNeed, nonzero_requests
-from headroom.core.resources import CPU, MEMORY, PODS, Resources
+from headroom.core.nodeslots import NodeSlots
+from headroom.core.objects import Node
 from headroom.core.windows import ActiveWindow
 
 GRACE = timedelta(seconds=40)
-_WITHOUT_WISHES = (CPU, MEMORY)
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
     """What a wish depends on besides its headroom.
 
-    `standing` are the slots that are there now, `spent` those that were claimed; both by name.
+    Slots by name: `standing` are there now; `promised` are those of them whose owner is on its way;
+    `spent` were claimed and count as used up where nothing is refilled.
     """
 
     window: ActiveWindow | None
     nodes: Collection[Node] = ()
     workload: Workload | None = None
     standing: frozenset[str] = frozenset()
+    promised: frozenset[str] = frozenset()
     spent: frozenset[str] = frozenset()
 
 
@@ -57,7 +58,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """The slots to hold; `asked` is how many there would be without limits."""
+    """The slots to hold; `asked` is how many there would be without limits.
+
+    Slots that are promised are among them whatever the size, until their owner has them.
+    """
 
     slots: tuple[Hold, ...] = ()
     asked: int = 0
@@ -76,18 +80,14 @@ def wish(headroom: Headroom, sight: Sight, now: datetime, grace: timedelta = GRA
     if isinstance(template, Note):
         return Wish(notes=(template,))
     if headroom.paused:
-        return _paused(headroom, template, sight)
-    if sight.window is None:
-        return _nothing("OutsideSchedule", "no window of spec.schedule is open")
-    size = sight.window.size
-    if isinstance(size, PerNode):
-        return _on_nodes(headroom, _PerNode(size, template, grace), sight, now)
-    asked = _count(size, sight.workload)
-    if asked is None:
-        return _nothing("InvalidSpec", "spec.size: this size is not served yet")
-    slots = [_slot(headroom, template, index) for index in _indexes(headroom, asked, sight)]
-    kept, notes = _limited(slots, headroom.limits)
-    return Wish(kept, len(slots), notes)
+        note = Note("Paused", "spec.paused: nothing is held anew and nothing is given back")
+        slots = _remade(headroom, template, sight, sight.standing | sight.promised)
+        return Wish(slots, len(slots), (note,))
+    wished = _wish(headroom, template, sight, now, grace)
+    others = sight.promised - {hold.slot for hold in wished.slots}
+    if not others:
+        return wished
+    return replace(wished, slots=wished.slots + _remade(headroom, template, sight, others))
 
 
 def surplus(headroom: Headroom, wished: Wish, sight: Sight) -> tuple[str, ...]:
@@ -95,7 +95,23 @@ def surplus(headroom: Headroom, wished: Wish, sight: Sight) -> tuple[str, ...]:
     if headroom.paused and headroom.deleted is None:
         return ()
     wanted = {hold.slot for hold in wished.slots}
-    return tuple(sorted(sight.standing - wanted - sight.spent, key=_height, reverse=True))
+    return tuple(sorted(sight.standing - wanted - sight.promised, key=_height, reverse=True))
+
+
+def _wish(
+    headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime, grace: timedelta
+) -> Wish:
+    if sight.window is None:
+        return _nothing("OutsideSchedule", "no window of spec.schedule is open")
+    size = sight.window.size
+    if isinstance(size, PerNode):
+        return _on_nodes(headroom, NodeSlots(size, template, grace), sight, now)
+    asked = _count(size, sight.workload)
+    if asked is None:
+        return _nothing("InvalidSpec", "spec.size: this size is not served yet")
+    slots = [_slot(headroom, template, index) for index in _indexes(headroom, asked, sight)]
+    kept, notes = _limited(slots, headroom.limits)
+    return Wish(kept, len(slots), notes)
 
 
 def _height(slot: str) -> tuple[int, str]:
@@ -132,9 +148,9 @@ def _count(size: Size, workload: Workload | None) -> int | None:
 
 def _indexes(headroom: Headroom, asked: int, sight: Sight) -> Iterator[str]:
     """The lowest indexes; where nothing is refilled, claimed slots count and are left alone."""
-    spent = sight.spent if headroom.refill == NEVER else frozenset()
-    left = max(0, asked - len(spent))
-    free = (name for name in map(str, range(asked + len(spent))) if name not in spent)
+    taken = sight.spent | sight.promised if headroom.refill == NEVER else frozenset()
+    left = max(0, asked - len(taken))
+    free = (name for name in map(str, range(asked + len(taken))) if name not in taken)
     for _, name in zip(range(left), free, strict=False):
         yield name
 
@@ -154,37 +170,7 @@ def _slot(headroom: Headroom, template: PodTemplate, name: str) -> Hold:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _PerNode:
-    """How slots of a size per node are made, and for how long a node may not be ready."""
-
-    size: PerNode
-    template: PodTemplate
-    grace: timedelta
-
-    def names(self, node: Node) -> list[str]:
-        """The first slot is called like its node, so it stays when there are to be more."""
-        more = (f"{node.name}/{number}" for number in range(1, self.size.slots))
-        return [node.name, *more]
-
-    def pinned(self, node: Node) -> PodTemplate | None:
-        """The slot's shape on this node; None where its part of the node comes to nothing."""
-        if self.size.percent is None:
-            return replace(self.template, node=node.name)
-        pod = _part(self.template.pod, node, self.size.percent)
-        return replace(self.template, pod=pod, node=node.name) if pod.requests else None
-
-    def graceful(self, node: Node, sight: Sight, now: datetime) -> datetime | None:
-        """Until when a node that keeps a slot is let be, though it is not ready just now."""
-        since = node.unready_since
-        if since is None or node.deleted is not None or now >= since + self.grace:
-            return None
-        stands = any(name in sight.standing for name in self.names(node))
-        sound = eligible(replace(node, ready=True), self.template.pod) is None
-        return since + self.grace if stands and sound else None
-
-
-def _on_nodes(headroom: Headroom, shape: _PerNode, sight: Sight, now: datetime) -> Wish:
+def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime) -> Wish:
     nodes, excluded = sorted_out(sight.nodes, shape.template.pod)
     blinking = _blinking(shape, excluded, sight, now)
     spent = sight.spent if headroom.refill == NEVER else frozenset()
@@ -212,36 +198,29 @@ def _on_nodes(headroom: Headroom, shape: _PerNode, sight: Sight, now: datetime) 
 
 
 def _blinking(
-    shape: _PerNode, excluded: Sequence[Exclusion], sight: Sight, now: datetime
+    shape: NodeSlots, excluded: Sequence[Exclusion], sight: Sight, now: datetime
 ) -> list[tuple[Node, datetime]]:
     """Nodes in their grace period, each with its end."""
     unready = {each.node for each in excluded if each.rule is Rule.READY}
     return [
         (node, until)
         for node in sight.nodes
-        if node.name in unready and (until := shape.graceful(node, sight, now)) is not None
+        if node.name in unready and (until := shape.graceful(node, sight.standing, now)) is not None
     ]
 
 
-def _part(pod: Pod, node: Node, percent: int) -> Pod:
-    """The slot with a part of the node's allocatable: of what it asks for, or cpu and memory."""
-    names = [name for name in pod.requests if name != PODS] or _WITHOUT_WISHES
-    requests = Resources({name: node.allocatable[name] * percent // 100 for name in names})
-    need = PodNeed(containers=(ContainerNeed(requests=requests),))
-    return replace(pod, requests=requests, nonzero_requests=nonzero_requests(need))
-
-
-def _paused(headroom: Headroom, template: PodTemplate, sight: Sight) -> Wish:
-    """Wish for just what stands: nothing new, and nothing given back."""
-    standing = sorted(sight.standing, key=_height)
-    shapes: dict[str, PodTemplate | None] = dict.fromkeys(standing, template)
-    if isinstance(headroom.size, PerNode):
-        made = _PerNode(headroom.size, template, timedelta())
-        shapes = {name: made.pinned(node) for node in sight.nodes for name in made.names(node)}
-    found = ((name, shapes.get(name)) for name in standing)
-    slots = tuple(_slot(headroom, shape, name) for name, shape in found if shape is not None)
-    note = Note("Paused", "spec.paused: nothing is held anew and nothing is given back")
-    return Wish(slots, len(slots), (note,))
+def _remade(
+    headroom: Headroom, template: PodTemplate, sight: Sight, names: frozenset[str]
+) -> tuple[Hold, ...]:
+    """These slots as they are; one whose node is gone is gone as well."""
+    ordered = sorted(names, key=_height)
+    if not isinstance(headroom.size, PerNode):
+        return tuple(_slot(headroom, template, name) for name in ordered)
+    shape = NodeSlots(headroom.size, template, timedelta())
+    nodes = {node.name: node for node in sight.nodes}
+    found = ((name, nodes.get(name.partition("/")[0])) for name in ordered)
+    shapes = ((name, shape.pinned(node)) for name, node in found if node is not None)
+    return tuple(_slot(headroom, pinned, name) for name, pinned in shapes if pinned is not None)
 
 
 def _limited(slots: Sequence[Hold], limits: Limits) -> tuple[tuple[Hold, ...], tuple[Note, ...]]:

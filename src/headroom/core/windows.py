@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
-from headroom.core.headrooms import Headroom, Replicas, Size, Window
+from headroom.core.headrooms import ALWAYS, Headroom, Replicas, Size, Window
 from headroom.core.holds import Problem
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -92,6 +92,19 @@ def next_start(headroom: Headroom, now: datetime, calendar: Calendar) -> datetim
         if not isinstance(occurrences := calendar(window.start, window.time_zone), Refused)
     )
     return min((start for start in starts if start is not None), default=None)
+
+
+def renewal(headroom: Headroom, window: ActiveWindow, since: datetime) -> datetime | None:
+    """Say when a slot that is held since then is due to be renewed; None for never.
+
+    At the end of its lifetime, and where slots are always renewed, when a window has opened since.
+    """
+    due = []
+    if headroom.slot_lifetime:
+        due.append(since + headroom.slot_lifetime)
+    if headroom.refill == ALWAYS and window.started_at is not None and since < window.started_at:
+        due.append(window.started_at)
+    return min(due, default=None)
 
 
 def judged(headroom: Headroom, calendar: Calendar) -> Headroom:
