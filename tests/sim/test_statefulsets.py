@@ -35,7 +35,7 @@ def test_pods_are_made_in_order_each_after_the_last_is_ready(world: SimWorld) ->
     world.run_until_idle()
     assert most == 1
     assert list(pods(world)) == ["db-0", "db-1", "db-2"]
-    assert times(world, "SuccessfulCreate")[0] == "create Pod db-0 in StatefulSet db successful"
+    assert times(world, "SuccessfulCreate")[0] == "Create Pod db-0 in StatefulSet db successful"
     assert (status(world)["replicas"], status(world)["readyReplicas"]) == (3, 3)
     assert status(world)["currentRevision"] == status(world)["updateRevision"]
 
@@ -73,8 +73,8 @@ def test_the_last_goes_first_and_one_at_a_time(world: SimWorld) -> None:
     world.run_until_idle()
     assert list(pods(world)) == ["db-0"]
     assert times(world, "SuccessfulDelete") == [
-        "delete Pod db-2 in StatefulSet db successful",
-        "delete Pod db-1 in StatefulSet db successful",
+        "Delete Pod db-2 in StatefulSet db successful",
+        "Delete Pod db-1 in StatefulSet db successful",
     ]
 
 
@@ -88,7 +88,7 @@ def test_a_change_is_rolled_out_from_the_top_down_to_the_partition(world: SimWor
     world.run_until_idle()
     new = {ref_of(p).name for p in world.list("Pod") if dig(p, "metadata", "labels", "v") == "2"}
     assert new == {"db-1", "db-2"}
-    assert times(world, "SuccessfulDelete")[0].startswith("delete Pod db-2")
+    assert times(world, "SuccessfulDelete")[0].startswith("Delete Pod db-2")
     assert status(world)["updatedReplicas"] == 2
 
 

@@ -28,6 +28,7 @@ class Budgets(Controller):
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
+        self.recorder = stage.recorder("controllermanager")  # So it signs its events.
         self.watch("PodDisruptionBudget")
         self.store.listen("Pod", self._on_pod)
 
@@ -42,6 +43,8 @@ class Budgets(Controller):
             return
         selector = dig(budget, "spec", "selector")
         pods = [pod for pod in self.store.list("Pod", ref.namespace) if selects(selector, pod)]
+        if not pods:
+            self.recorder.record(budget, "Normal", "NoPods", "No matching pods found")
         healthy = sum(1 for pod in pods if is_ready(pod) and not is_ending(pod))
         expected, needed = self._expected(budget, pods)
         allowed = max(0, healthy - needed) if expected > 0 else 0

@@ -12,7 +12,17 @@ from dataclasses import replace
 from typing import Any
 
 from headroom.sim.api.store import Change, Verb
-from headroom.sim.api.values import Json, Ref, condition_of, dig, put, ref_of, uid_of
+from headroom.sim.api.values import (
+    Json,
+    Ref,
+    condition_of,
+    dig,
+    drop,
+    put,
+    ref_of,
+    uid_of,
+    with_condition,
+)
 from headroom.sim.controllers.jobcounts import (
     Counts,
     conditions,
@@ -141,17 +151,37 @@ class Jobs(PodKeeper):
         }
         now = self.store.timestamp()
         status: dict[str, Any] = {
-            "startTime": dig(wish, "status", "startTime") or now,
+            **self._suspension(wish, now),
             "ready": sum(map(is_ready, active)),
             "terminating": 0 if how else sum(bool(_deleted(pod)) for pod in pods),
             "uncountedTerminatedPods": {},
             **{name: value for name, value in numbers.items() if value},
         }
         if how:
-            status["conditions"] = conditions(how, now)
+            status["conditions"] = [*status.get("conditions", ()), *conditions(how, now)]
         if how == "Complete":
             status["completionTime"] = now
         self.write_status(wish, status)
+
+    def _suspension(self, wish: Json, now: str) -> dict[str, Any]:
+        """When the job started, and whether it is held back; the change is told."""
+        before = condition_of(wish, "Suspended")
+        held = bool(dig(wish, "spec", "suspend"))
+        start = dig(wish, "status", "startTime")
+        kept: dict[str, Any] = {} if held else {"startTime": start or now}
+        if before is None and not held:
+            return kept
+        what = "suspended" if held else "resumed"
+        if before is None or (before["status"] == "True") is not held:
+            self.recorder.record(wish, "Normal", what.capitalize(), f"Job {what}")
+        condition = {
+            "type": "Suspended",
+            "status": "True" if held else "False",
+            "reason": f"Job{what.capitalize()}",
+            "message": f"Job {what}",
+        }
+        known = {"conditions": list(dig(wish, "status", "conditions") or ())}
+        return {**kept, **with_condition(known, condition, now)}
 
     def _expire(self, wish: Json) -> None:
         """Remove a finished job when its time to live is over."""
@@ -174,7 +204,8 @@ class Jobs(PodKeeper):
         finalizers = dig(pod, "metadata", "finalizers") or []
         if TRACKED in finalizers:
             kept = [each for each in finalizers if each != TRACKED]
-            self.server.update(put(pod, kept, "metadata", "finalizers"))
+            pod = put(pod, kept, "metadata", "finalizers") if kept else _bare(pod)
+            self.server.update(pod)
 
     def _mention(self, wish: Json) -> None:
         for field, words in _UNMODELLED.items():
@@ -197,6 +228,10 @@ def _pod(wish: Json) -> Json:
     pod = pod_from_template(wish, template, {"generateName": f"{name}-"}, labels)
     pod["metadata"]["finalizers"] = [TRACKED]
     return pod
+
+
+def _bare(pod: Json) -> Json:
+    return drop(pod, "metadata", "finalizers")
 
 
 def _has_ended(wish: Json) -> bool:

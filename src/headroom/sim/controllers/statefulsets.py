@@ -51,13 +51,13 @@ class StatefulSets(PodKeeper):
             self._count(current)
 
     def created(self, wish: Json, pod: Json) -> str:
-        return f"create Pod {ref_of(pod).name} in StatefulSet {ref_of(wish).name} successful"
+        return f"Create Pod {ref_of(pod).name} in StatefulSet {ref_of(wish).name} successful"
 
     def ended(self, wish: Json, pod: Json) -> str:
-        return f"delete Pod {ref_of(pod).name} in StatefulSet {ref_of(wish).name} successful"
+        return f"Delete Pod {ref_of(pod).name} in StatefulSet {ref_of(wish).name} successful"
 
     def refused(self, wish: Json, pod: Json, error: ApiError) -> str:
-        what = f"create Pod {ref_of(pod).name} in StatefulSet {ref_of(wish).name}"
+        what = f"Create Pod {ref_of(pod).name} in StatefulSet {ref_of(wish).name}"
         return f"{what} failed error: {error.message}"
 
     def _numbered(self, wish: Json) -> dict[int, Json]:

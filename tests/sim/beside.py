@@ -1,0 +1,163 @@
+"""The embedded cluster beside a real one: the same objects into both, the same picture out.
+
+A picture leaves out what cannot be equal: uids, times, hashes and the random part of names. Fake
+nodes (kwok) stand in for real ones, so a picture shows controllers and kube-scheduler at work.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from headroom.sim.api.kinds import KINDS
+from headroom.sim.world import SimWorld
+from testbed.controlplane import ControlPlane
+from tests.sim.things import Json, node
+
+PATIENCE = 20.0
+_UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_HASH = r"-[a-z0-9]{8,10}\b"
+_SUFFIX = r"(?:-[a-z0-9]{8,10})?-[a-z0-9]{5}\b"
+_HASHED = ("controller-revision-hash", "pod-template-hash")
+_SPEC = ("nodeName", "hostname", "subdomain", "priority", "priorityClassName", "affinity")
+_TIMES = re.compile(r"Time$|^last|^observedGeneration$")
+Picture = list[Any]
+
+
+@dataclass
+class Beside:
+    """Two clusters that are told the same; `owners` are the names that random suffixes follow."""
+
+    plane: ControlPlane
+    world: SimWorld
+    owners: list[str] = field(default_factory=list)
+
+    def add_node(self, name: str, cpu: str, **labels: str) -> None:
+        (real,) = self.plane.add_fake_nodes(1, cpu=cpu, prefix=name, labels=labels)
+        self.plane.wait_nodes_ready(1, [real])
+        stored = self.plane.api.get(f"/api/v1/nodes/{real}")
+        self.world.apply(node(real, cpu=cpu, labels=stored["metadata"]["labels"]))
+        self.owners.append(real)
+
+    def node(self, index: int) -> str:
+        """The name of the node that was added so and so many before."""
+        return [name for name in self.owners if self.world.get("Node", "", name)][index]
+
+    def apply(self, obj: Json) -> None:
+        self.owners.append(obj["metadata"]["name"])
+        namespace = obj["metadata"].get("namespace", "")
+        self.plane.api.create(KINDS[obj["kind"]].resource.path(namespace), obj)
+        self.world.apply(obj)
+
+    def patch(self, kind: str, name: str, patch: Json) -> None:
+        self.plane.api.patch(self._path(kind, name), patch)
+        self.world.patch(kind, self._namespace(kind), name, patch)
+
+    def delete(self, kind: str, name: str) -> None:
+        """Delete as kubectl does: what was owned goes too."""
+        self.plane.api.delete(self._path(kind, name), {"propagationPolicy": "Background"})
+        self.world.delete(kind, self._namespace(kind), name)
+
+    def agree(self, picture: Callable[[list[Json], Beside], Picture], kind: str) -> Picture:
+        """Wait until the real cluster's picture of a kind is ours; show both if it never is."""
+        self.world.run_for(20)
+        ours = picture([dict(item) for item in self.world.list(kind)], self)
+        deadline = time.monotonic() + PATIENCE
+        namespace = self._namespace(kind)
+        while True:
+            theirs = picture(self.plane.api.items(KINDS[kind].resource.path(namespace)), self)
+            if ours == theirs or time.monotonic() > deadline:
+                assert ours == theirs, _difference(ours, theirs)
+                return ours
+            time.sleep(0.1)  # a real cluster takes real time
+
+    def plain(self, text: str) -> str:
+        """A text without uids and the random parts of names."""
+        for owner in sorted(self.owners, key=lambda name: (-len(name), name)):
+            text = re.sub(rf"\b{re.escape(owner)}{_SUFFIX}", f"{owner}-*", text)
+            text = re.sub(rf"\b{re.escape(owner)}{_HASH}", f"{owner}-<hash>", text)
+        return _UID.sub("<uid>", text)
+
+    def _path(self, kind: str, name: str) -> str:
+        return KINDS[kind].resource.path(self._namespace(kind), name)
+
+    def _namespace(self, kind: str) -> str:
+        return "default" if KINDS[kind].namespaced else ""
+
+
+def _difference(ours: Picture, theirs: Picture) -> str:
+    """What only one of two pictures shows."""
+    lines = [f"only ours: {each}" for each in ours if each not in theirs]
+    return "\n".join(lines + [f"only theirs: {each}" for each in theirs if each not in ours])
+
+
+def of_pods(found: list[Json], both: Beside) -> Picture:
+    """Whose pods they are, where they are and what was added to them."""
+    return sorted((_pod(item, both) for item in found), key=str)
+
+
+def _pod(obj: Json, both: Beside) -> Json:
+    meta, spec = obj["metadata"], obj["spec"]
+    labels = {key: _value(key, value, both) for key, value in meta.get("labels", {}).items()}
+    claims = [v for v in spec.get("volumes", ()) if "persistentVolumeClaim" in v]
+    owners = [
+        {key: both.plain(str(value)) for key, value in each.items() if key != "uid"}
+        for each in meta.get("ownerReferences", ())
+    ]
+    return {
+        "name": both.plain(meta["name"]),
+        "generateName": both.plain(meta.get("generateName", "")),
+        "labels": labels,
+        "finalizers": meta.get("finalizers"),
+        "going": "deletionTimestamp" in meta,
+        "owners": owners,
+        "spec": {key: spec.get(key) for key in _SPEC},
+        "tolerations": spec.get("tolerations"),
+        "claims": claims,
+        "phase": obj["status"].get("phase"),
+    }
+
+
+def _value(key: str, value: str, both: Beside) -> str:
+    return "<hash>" if key in _HASHED else both.plain(value)
+
+
+def of_statuses(found: list[Json], both: Beside) -> Picture:
+    """What controllers say of their objects, times left out."""
+    shown = []
+    for item in found:
+        status = {key: _timeless(value) for key, value in item.get("status", {}).items()}
+        kept = {key: value for key, value in status.items() if not _TIMES.search(key)}
+        for key in ("currentRevision", "updateRevision"):
+            if key in kept:
+                kept[key] = both.plain(re.sub(r"-[^-]+$", "-<hash>", kept[key]))
+        shown.append((item["metadata"]["name"], kept))
+    return sorted(shown, key=str)
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, list):
+        return sorted((_timeless(each) for each in value), key=str)
+    if isinstance(value, dict):
+        return {key: each for key, each in value.items() if not _TIMES.search(key)}
+    return value
+
+
+def of_events(found: list[Json], both: Beside) -> Picture:
+    """Who said what about whom, however often; nodes have kubelets of another kind."""
+    return sorted(
+        {
+            (
+                item.get("reportingComponent") or item["source"]["component"],
+                item["involvedObject"]["kind"],
+                both.plain(item["involvedObject"]["name"]),
+                item["reason"],
+                both.plain(item["message"]),
+            )
+            for item in found
+            if item["involvedObject"]["kind"] not in ("Node", "Service")
+        }
+    )
