@@ -65,3 +65,18 @@ def test_free_room_is_not_taken_before_the_watch_shows_the_latch() -> None:
         play.put(latch)
     play.run(1)
     assert play.pod("p").node == "a"
+
+
+def test_room_that_was_lost_before_its_latch_stood_is_not_bound_to_again() -> None:
+    """A stranger took the guardian just before its handover; a rival was quicker (seed 8896)."""
+    play = Play(node("a", cpu=2), hold("h", cpu=2, memory=0, allocate_once=False))
+    play.run()
+    play.put(pod("ours", cpu=2, labels={"app": "web"}, scheduler=SCHEDULER_NAME))
+    (handover,) = play.plan()
+    play.toy.remove(play.ours("guardian")[0])
+    play.put(pod("rival", cpu=2, node="a", phase="Running"))
+    play.perform(handover)
+    play.toy.remove(play.pod("ours"))
+    play.run(60)
+    assert all(not each.node for each in play.ours("guardian"))
+    assert play.hold("h").status.phase == "Pending"

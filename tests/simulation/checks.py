@@ -146,7 +146,7 @@ def _waiting_in_vain(truth: Truth) -> Iterator[str]:
 
 def _outranked(truth: Truth, pod: Pod, node: str) -> bool:
     return any(
-        other.nominated == node and not other.node and other.priority > pod.priority
+        other.nominated == node and not other.node and other.priority >= pod.priority
         for other in truth.pods
     )
 

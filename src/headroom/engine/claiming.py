@@ -249,7 +249,7 @@ def waits_for_a_hold(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> 
     if pod.annotations.get(WAIT_ANNOTATION) != "true":
         return False
     ledger.stuck[pod.key] = None
-    if found.on_its_way:
+    if found.refused:  # Not every end of a refusal is an event: a stranger's nomination may go.
         ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.patience)
     return True
 

@@ -78,7 +78,7 @@ class Keeper:
             node=node,
             promised=ledger.promised(hold),
             latched=self._latched(hold, node, now),
-            grows=hold.allocate_once or self._could_hold_all(hold, node, guardians),
+            grows=self._could_hold_all(hold, node, guardians),
             trouble=self._trouble.get(hold.parent.uid, ""),
             not_before=ledger.agenda.not_before(hold_subject(hold.parent)),
         )
@@ -116,7 +116,7 @@ class Keeper:
     def _could_hold_all(self, hold: Hold, node: str, guardians: tuple[Pod, ...]) -> bool:
         """Whether what owners do not use of a reusable hold would fit on its node."""
         users = [pod for pod in self._ledger.claimants_of(hold) if pod.occupies_node]
-        if not users and not guardians:
+        if not users and not guardians and not self._ledger.latches_of(hold):
             return True
         size = hold.template.pod.requests
         for pod in users:
