@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headroom.wire.crds import crds
+from headroom.wire.crds import headroom_crd
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane, KubectlFailed
 from tests.e2e.installing import install, until
@@ -21,7 +21,7 @@ HEADROOMS = "/apis/headroom.dev/v1alpha1/namespaces/default/headrooms"
 @pytest.fixture(scope="module")
 def plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     """The shared control plane, with our CRDs established."""
-    install(control_plane, crds())
+    install(control_plane, [headroom_crd()])
     yield control_plane
     control_plane.kubectl("delete", "headrooms.headroom.dev", "--all", "--ignore-not-found")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.wire.crds import crds
+from headroom.wire.crds import headroom_crd
 from headroom.wire.kinds import HEADROOMS, find_kind
 from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known
@@ -23,7 +23,7 @@ def test_a_headroom_that_is_wrong_is_refused_at_the_field_to_blame(case: Case) -
 
 
 def test_it_can_be_scaled_by_its_replicas() -> None:
-    (made,) = [crd for crd in crds() if crd["spec"]["names"]["kind"] == "Headroom"]
+    made = headroom_crd()
     (version,) = made["spec"]["versions"]
     assert version["subresources"] == {
         "status": {},

@@ -21,8 +21,8 @@ _LABELS = {"app.kubernetes.io/name": "headroom"}
 _RBAC = "rbac.authorization.k8s.io"
 _READ = ("get", "list", "watch")
 _WRITE = ("create", "update", "patch", "delete", "deletecollection")
-_OURS_TO_SEE = ("holds", "holds/status", "headrooms", "headrooms/status", "headrooms/scale")
-_OURS_TO_WRITE = ("holds", "headrooms", "headrooms/scale")
+_OURS_TO_SEE = ("holds", "holds/status")
+_OURS_TO_WRITE = ("holds",)
 _AGGREGATE = f"{_RBAC}/aggregate-to-"
 
 
