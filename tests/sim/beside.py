@@ -17,7 +17,7 @@ from headroom.sim.world import SimWorld
 from testbed.controlplane import ControlPlane
 from tests.sim.things import Json, node
 
-PATIENCE = 20.0
+PATIENCE = 40.0
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _HASH = r"-[a-z0-9]{8,10}\b"
 _SUFFIX = r"(?:-[a-z0-9]{8,10})?-[a-z0-9]{5}\b"
@@ -129,7 +129,7 @@ def of_statuses(found: list[Json], both: Beside) -> Picture:
     """What controllers say of their objects, times left out."""
     shown = []
     for item in found:
-        status = {key: _timeless(value) for key, value in item.get("status", {}).items()}
+        status = {key: _timeless(value, both) for key, value in item.get("status", {}).items()}
         kept = {key: value for key, value in status.items() if not _TIMES.search(key)}
         for key in ("currentRevision", "updateRevision"):
             if key in kept:
@@ -138,11 +138,12 @@ def of_statuses(found: list[Json], both: Beside) -> Picture:
     return sorted(shown, key=str)
 
 
-def _timeless(value: Any) -> Any:
+def _timeless(value: Any, both: Beside) -> Any:
     if isinstance(value, list):
-        return sorted((_timeless(each) for each in value), key=str)
+        return sorted((_timeless(each, both) for each in value), key=str)
     if isinstance(value, dict):
-        return {key: each for key, each in value.items() if not _TIMES.search(key)}
+        kept = ((key, each) for key, each in sorted(value.items()) if not _TIMES.search(key))
+        return {key: both.plain(each) if key == "message" else each for key, each in kept}
     return value
 
 

@@ -13,6 +13,7 @@ from headroom.sim.api.store import Change
 from headroom.sim.api.values import (
     Json,
     Ref,
+    condition_of,
     controller_of,
     dig,
     put,
@@ -113,9 +114,14 @@ class Deployments(Controller):
             "unavailableReplicas": max(0, limits.desired - available),
         }
         kept = {name: value for name, value in status.items() if value}
+        kept["terminatingReplicas"] = _sum(sets.values(), "terminatingReplicas")
         kept["conditions"] = list(dig(wish, "status", "conditions") or ())
+        before = dig(condition_of(wish, "Progressing"), "message")
         done = updated == total == available == limits.desired
-        for condition in _conditions(available >= limits.least_available, done):
+        # A rollout that was done stays so, even when pods are lost later.
+        done = done or (updated == total and before == _done(_name_for(wish)))
+        enough = available >= limits.least_available
+        for condition in _conditions(enough, done, _name_for(wish)):
             kept = with_condition(kept, condition, self.store.timestamp())
         if wish.get("status") != kept:
             self.server.update(put(wish, kept, "status"), "status")
@@ -154,7 +160,11 @@ def _sum(items: Any, field: str) -> int:
     return sum(int(dig(item, "status", field) or 0) for item in items)
 
 
-def _conditions(enough: bool, done: bool) -> tuple[Json, Json]:
+def _done(replica_set: str) -> str:
+    return f'ReplicaSet "{replica_set}" has successfully progressed.'
+
+
+def _conditions(enough: bool, done: bool, replica_set: str) -> tuple[Json, Json]:
     available: Json = {
         "type": "Available",
         "status": "True" if enough else "False",
@@ -165,8 +175,6 @@ def _conditions(enough: bool, done: bool) -> tuple[Json, Json]:
         "type": "Progressing",
         "status": "True",
         "reason": "NewReplicaSetAvailable" if done else "ReplicaSetUpdated",
-        "message": "ReplicaSet has successfully progressed."
-        if done
-        else "ReplicaSet is progressing.",
+        "message": _done(replica_set) if done else f'ReplicaSet "{replica_set}" is progressing.',
     }
     return available, progressing

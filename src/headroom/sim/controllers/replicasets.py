@@ -10,25 +10,35 @@ from dataclasses import dataclass, field
 
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
-from headroom.sim.controllers.keeping import PodKeeper, is_active, is_ready, pod_from_template
+from headroom.sim.controllers.keeping import (
+    PodKeeper,
+    is_active,
+    is_finished,
+    is_ready,
+    pod_from_template,
+)
 from headroom.sim.stage import Stage
 
 
 @dataclass(slots=True)
 class _Tally:
-    """The pods of one ReplicaSet that count, and those of them that are ready."""
+    """The pods of one ReplicaSet that count, those of them that are ready, and those that go."""
 
     active: dict[Ref, None] = field(default_factory=dict)
     ready: set[Ref] = field(default_factory=set)
+    ending: set[Ref] = field(default_factory=set)
 
     def note(self, pod: Json, gone: bool) -> None:
         ref = ref_of(pod)
         self.active.pop(ref, None)
         self.ready.discard(ref)
+        self.ending.discard(ref)
         if not gone and is_active(pod):
             self.active[ref] = None
             if is_ready(pod):
                 self.ready.add(ref)
+        elif not gone and not is_finished(pod):
+            self.ending.add(ref)
 
 
 class ReplicaSets(PodKeeper):
@@ -93,9 +103,11 @@ class ReplicaSets(PodKeeper):
             "fullyLabeledReplicas": present,
             "readyReplicas": ready,
             "availableReplicas": ready,
+            "terminatingReplicas": len(tally.ending),
             "observedGeneration": dig(wish, "metadata", "generation"),
         }
-        kept = {name: value for name, value in status.items() if value or name == "replicas"}
+        always = ("replicas", "terminatingReplicas")
+        kept = {name: value for name, value in status.items() if value or name in always}
         self.write_status(wish, kept)
 
 
