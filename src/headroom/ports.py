@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from headroom.core.actions import Action, Outcome
 from headroom.core.holds import Hold
@@ -52,6 +52,21 @@ class Synced:
 
 
 Event = Seen | PodGone | NodeGone | NamespaceGone | HoldGone | Synced
+
+
+def gone(thing: Thing) -> Event:
+    """The event that says a thing is no more."""
+    match thing:
+        case Pod():
+            return PodGone(thing.key, thing.uid)
+        case Node():
+            return NodeGone(thing.name)
+        case Namespace():
+            return NamespaceGone(thing.name)
+        case Hold():
+            return HoldGone(thing.parent)
+        case _:
+            assert_never(thing)
 
 
 class Cluster(Protocol):

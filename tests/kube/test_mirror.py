@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from headroom.core.objects import Key, Namespace
-from headroom.kube.mirror import Mirror, gone
-from headroom.ports import HoldGone, NamespaceGone, NodeGone, PodGone, Seen
+from headroom.kube.mirror import Mirror
+from headroom.ports import HoldGone, NamespaceGone, NodeGone, PodGone, Seen, gone
 from tests.builders import hold, node, pod
 
 

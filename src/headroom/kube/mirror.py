@@ -13,12 +13,9 @@ from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.ports import (
     Event,
-    HoldGone,
-    NamespaceGone,
-    NodeGone,
-    PodGone,
     Seen,
     Thing,
+    gone,
 )
 
 
@@ -78,21 +75,6 @@ def key_of(thing: Thing) -> Key:
     if isinstance(thing, Node | Namespace):
         return Key("", thing.name)
     return thing.key
-
-
-def gone(thing: Thing) -> Event:
-    """The event that says a thing is no more."""
-    match thing:
-        case Pod():
-            return PodGone(thing.key, thing.uid)
-        case Node():
-            return NodeGone(thing.name)
-        case Namespace():
-            return NamespaceGone(thing.name)
-        case Hold():
-            return HoldGone(thing.parent)
-        case _:
-            assert_never(thing)
 
 
 def _uid_of(thing: Thing) -> str:

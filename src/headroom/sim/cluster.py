@@ -12,16 +12,11 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable
 
 from headroom.core.actions import Action, Gone, Outcome, Stale, Tell, Unavailable
-from headroom.core.holds import Hold
-from headroom.core.objects import Namespace, Node, Pod
 from headroom.ports import (
     Event,
-    HoldGone,
-    NamespaceGone,
-    NodeGone,
-    PodGone,
     Seen,
     Synced,
+    gone,
 )
 from headroom.sim.api.decoding import thing_of
 from headroom.sim.api.feeds import Feed
@@ -29,7 +24,6 @@ from headroom.sim.api.store import Change, Verb
 from headroom.sim.faults import Fault, Faults
 from headroom.sim.requests import carry_out
 from headroom.sim.stage import Stage
-from headroom.wire.decode import Thing
 from headroom.wire.events import Recorder
 from headroom.wire.render import render
 from headroom.wire.writes import Write
@@ -136,16 +130,4 @@ class SimCluster:
 
 def _event(change: Change) -> Event:
     thing = thing_of(change)
-    return _gone(thing) if change.verb is Verb.DELETED else Seen(thing)
-
-
-def _gone(thing: Thing) -> Event:
-    match thing:
-        case Pod():
-            return PodGone(thing.key, thing.uid)
-        case Node():
-            return NodeGone(thing.name)
-        case Namespace():
-            return NamespaceGone(thing.name)
-        case Hold():
-            return HoldGone(thing.parent)
+    return gone(thing) if change.verb is Verb.DELETED else Seen(thing)

@@ -1,6 +1,6 @@
-"""Lists of resources between JSON (`{"cpu": "500m"}`) and exact amounts.
+"""Lists of resources in JSON (`{"cpu": "500m"}`) as exact amounts, and what a container asks for.
 
-Amounts are printed as Kubernetes would print them, so that what we write reads back the same.
+How an amount is read and printed is `core.amounts`; here are the paths of what is wrong.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
-from headroom.core.quantity import Format, Quantity, QuantityError, parse_quantity
-from headroom.core.resources import CPU, EMPTY, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
+from headroom.core.amounts import amount, format_resources
+from headroom.core.quantity import QuantityError
+from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.reader import Reader
 
@@ -37,28 +38,9 @@ def _amount(name: str, written: object, path: str) -> int:
     if isinstance(written, bool) or not isinstance(written, str | int | float):
         raise DecodeError("", path, "is no quantity; write for example 500m, 2 or 1Gi")
     try:
-        quantity = parse_quantity(str(written))
+        return amount(name, str(written))
     except QuantityError as error:
         raise DecodeError("", path, str(error)) from error
-    amount = quantity.milli_value() if name == CPU else quantity.value()
-    if amount < 0:
-        raise DecodeError("", path, f"{written} is negative")
-    return amount
-
-
-def amount_text(name: str, amount: int) -> str:
-    """Print an amount of a named resource as Kubernetes would."""
-    if name == CPU:
-        return Quantity(amount, -3).canonical()
-    counted_in_bytes = name in (MEMORY, EPHEMERAL_STORAGE) or name.startswith(_HUGE_PAGES)
-    return Quantity(
-        amount, 0, Format.BINARY_SI if counted_in_bytes else Format.DECIMAL_SI
-    ).canonical()
-
-
-def amounts_json(amounts: Resources) -> dict[str, str]:
-    """Print a list of resources, by name."""
-    return {name: amount_text(name, amounts[name]) for name in sorted(amounts)}
 
 
 def requirements_json(requests: Resources) -> dict[str, dict[str, str]]:
@@ -67,7 +49,7 @@ def requirements_json(requests: Resources) -> dict[str, dict[str, str]]:
     Extended resources and huge pages cannot be overcommitted: they need a limit equal to the
     request. How many pods there are is nothing that a container asks for.
     """
-    asked = {name: text for name, text in amounts_json(requests).items() if name != PODS}
+    asked = {name: text for name, text in format_resources(requests).items() if name != PODS}
     limits = {name: text for name, text in asked.items() if _needs_limit(name)}
     return {field: texts for field, texts in (("requests", asked), ("limits", limits)) if texts}
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
+from headroom.core.amounts import format_resources
 from headroom.core.headrooms import HeadroomStatus
 from headroom.core.holds import ControllerMatch, Hold, HoldStatus, ObjectMatch, OwnerRule
 from headroom.core.objects import Condition, LabelSelector, Taint
-from headroom.wire.amounts import amounts_json
 from headroom.wire.durations import format_duration
 from headroom.wire.times import format_time
 
@@ -29,8 +29,8 @@ def status_json(status: HoldStatus) -> Json:
         {
             "phase": status.phase,
             "nodeName": status.node,
-            "allocatable": amounts_json(status.allocatable),
-            "allocated": amounts_json(status.allocated),
+            "allocatable": format_resources(status.allocatable),
+            "allocated": format_resources(status.allocated),
             "currentOwners": owners,
             "conditions": [_condition(each) for each in status.conditions],
             "observedGeneration": status.observed_generation,

@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import Raw
 
+from headroom.core.amounts import format_amount
 from headroom.core.headrooms import (
     ALWAYS,
     LOCKED,
@@ -31,7 +32,7 @@ from headroom.core.headrooms import (
 from headroom.core.holds import OwnerRule
 from headroom.core.names import API_VERSION
 from headroom.core.objects import Parent
-from headroom.wire.amounts import amount_text, read_amounts
+from headroom.wire.amounts import read_amounts
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.objects.findings import Findings
@@ -229,7 +230,7 @@ def _check_together(headroom: Headroom, findings: Findings) -> None:
     requests = template.pod.requests
     for name, most in headroom.limits.resources:
         if most < requests[name]:
-            told = f"{amount_text(name, most)} is smaller than one slot, which asks for"
+            told = f"{format_amount(name, most)} is smaller than one slot, which asks for"
             findings.add(
-                f"spec.limits.resources.{name}", f"{told} {amount_text(name, requests[name])}"
+                f"spec.limits.resources.{name}", f"{told} {format_amount(name, requests[name])}"
             )
