@@ -29,6 +29,7 @@ class Controller(ABC):
         self._delay = stage.jitter(self.name, settings.controller_delay)
         self._limit = TokenBucket(stage.loop, settings.controller_qps, settings.controller_burst)
         self._waiting: dict[Ref, None] = {}
+        self._again: dict[Ref, None] = {}
         self._running: dict[Ref, asyncio.Task[None]] = {}
 
     @abstractmethod
@@ -63,10 +64,10 @@ class Controller(ABC):
             await asyncio.sleep(wait)
 
     def _start(self, ref: Ref) -> None:
-        if ref in self._running:
-            self._waiting[ref] = None  # `_ended` will start it.
-            return
         self._waiting.pop(ref, None)
+        if ref in self._running:
+            self._again[ref] = None  # `_ended` will see to it.
+            return
         task = self.stage.loop.create_task(self.sync(ref))
         self._running[ref] = task
         task.add_done_callback(lambda done: self._ended(ref, done))
@@ -77,6 +78,6 @@ class Controller(ABC):
             self.stage.loop.call_exception_handler(
                 {"message": f"{self.name} failed at {ref}", "exception": task.exception()}
             )
-        if ref in self._waiting:
-            del self._waiting[ref]
+        if ref in self._again:
+            del self._again[ref]
             self.enqueue(ref)

@@ -8,6 +8,7 @@ and ControllerRevisions are not modelled. The rules are in `daemonplan`.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 
 from headroom.core.objects import Pod
@@ -37,6 +38,8 @@ from headroom.sim.stage import Stage
 
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 900.0
+_LOOK_AT_A_NODE = 50e-6
+"""Seconds; so that on many nodes many changes are met with one look, as in the real controller."""
 
 
 @dataclass(slots=True)
@@ -90,6 +93,7 @@ class DaemonSets(PodKeeper):
                 self.enqueue(ref_of(item))
 
     async def sync(self, ref: Ref) -> None:
+        await asyncio.sleep(_LOOK_AT_A_NODE * self.store.count("Node"))
         wish = self.wanted(ref)
         if wish is None:
             return

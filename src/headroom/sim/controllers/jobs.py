@@ -32,6 +32,7 @@ from headroom.sim.controllers.jobcounts import (
     wanted_active,
 )
 from headroom.sim.controllers.keeping import PodKeeper, is_active, is_ready, pod_from_template
+from headroom.sim.loop import DIGITS
 from headroom.sim.stage import Stage
 
 TRACKED = "batch.kubernetes.io/job-tracking"
@@ -114,7 +115,8 @@ class Jobs(PodKeeper):
                 self._untrack(pod)  # Nobody's failure: it is not counted.
                 self.end(wish, pod)
         elif missing > 0:
-            wait = pause(counts) - (self.stage.loop.time() - counts.failed_at)
+            due = counts.failed_at + pause(counts)
+            wait = round(due - self.stage.loop.time(), DIGITS)
             if wait > 0:
                 self.enqueue(ref_of(wish), after=wait)
                 return

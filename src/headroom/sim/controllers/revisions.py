@@ -7,6 +7,7 @@ import json
 
 from headroom.sim.api.store import SUFFIX_ALPHABET
 from headroom.sim.api.values import Json
+from headroom.sim.loop import DIGITS
 
 
 def template_hash(template: Json) -> str:
@@ -27,7 +28,7 @@ class Backoff:
     def left(self, key: str, now: float) -> float:
         """How long to wait yet; zero when there is nothing to wait for."""
         since, pause = self._entries.get(key, (now, 0.0))
-        return max(0.0, since + pause - now)
+        return max(0.0, round(since + pause - now, DIGITS))
 
     def next(self, key: str, now: float) -> None:
         """Take note of one more attempt."""
