@@ -8,7 +8,7 @@ from headroom.sim.api.values import dig, ref_of
 from headroom.sim.controllers.autoscaler import Autoscaler
 from headroom.sim.pools import Autoscaling, Pool
 from headroom.sim.world import SimWorld
-from tests.sim.things import pod, priority_class
+from tests.sim.things import daemon_set, pod, priority_class
 
 ROOM = {"cpu": "4", "memory": "16Gi", "pods": "110"}
 BURST = Pool("burst", most=3, capacity=ROOM, boot_delay=90.0)
@@ -83,3 +83,22 @@ def test_a_node_in_use_again_stays(scaled: SimWorld) -> None:
     scaled.apply(pod("q"))
     scaled.run_for(900)
     assert nodes(scaled) == ["burst-0"]
+
+
+def test_a_node_with_nothing_but_daemons_is_empty(scaled: SimWorld) -> None:
+    scaled.apply(daemon_set("agent", "100m"))
+    scaled.apply(pod("p"))
+    scaled.run_for(120)
+    assert nodes(scaled) == ["burst-0"]
+    scaled.delete("Pod", "default", "p")
+    scaled.run_for(700)
+    assert nodes(scaled) == []
+
+
+def test_a_daemon_without_room_asks_for_no_node(scaled: SimWorld) -> None:
+    scaled.apply(pod("p", cpu="4"))
+    scaled.run_for(120)
+    scaled.apply(daemon_set("agent"))
+    scaled.run_for(300)
+    assert nodes(scaled) == ["burst-0"]
+    assert told(scaled, "NotTriggerScaleUp") == []

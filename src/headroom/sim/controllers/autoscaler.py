@@ -16,7 +16,7 @@ from headroom.scheduling.state import ClusterState
 from headroom.sim.api.decoding import node_of, pod_of
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Verb
-from headroom.sim.api.values import Json, Ref, condition_of, dig, ref_of
+from headroom.sim.api.values import Json, Ref, condition_of, controller_of, dig, ref_of
 from headroom.sim.controllers.base import Controller
 from headroom.sim.pools import POOL_LABEL, Autoscaling, Pool
 from headroom.sim.stage import Stage
@@ -149,7 +149,9 @@ class Autoscaler(Controller):
 
     def _is_in_use(self, node: str) -> bool:
         pods = self.stage.pods.on_node(node)
-        return any(dig(pod, "status", "phase") not in FINISHED for pod in pods)
+        return any(
+            dig(pod, "status", "phase") not in FINISHED and not _is_daemon(pod) for pod in pods
+        )
 
 
 def _imagined(pool: Pool, name: str) -> Node:
@@ -168,4 +170,10 @@ def _is_stuck(pod: Json) -> bool:
         and not dig(pod, "metadata", "deletionTimestamp")
         and not dig(pod, "status", "nominatedNodeName")
         and int(dig(pod, "spec", "priority") or 0) >= LEAST_PRIORITY
+        and not _is_daemon(pod)
     )
+
+
+def _is_daemon(pod: Json) -> bool:
+    """Whether a pod belongs to its node: it neither asks for another nor keeps this one."""
+    return (controller_of(pod) or {}).get("kind") == "DaemonSet"
