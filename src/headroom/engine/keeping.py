@@ -114,13 +114,17 @@ class Keeper:
         return given
 
     def _could_hold_all(self, hold: Hold, node: str, guardians: tuple[Pod, ...]) -> bool:
-        """Whether what owners do not use of a reusable hold would fit on its node."""
+        """Whether what owners do not use of a hold would fit on its node."""
+        if hold.terminal:
+            return True
         users = [pod for pod in self._ledger.claimants_of(hold) if pod.occupies_node]
         if not users and not guardians and not self._ledger.latches_of(hold):
             return True
         size = hold.template.pod.requests
         for pod in users:
             size = size.minus(pod.requests)
+        if any(size.fits_in(pod.requests) for pod in guardians):
+            return True
         wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
         ours = (*guardians, *self._ledger.latches_of(hold))
         without = frozenset(pod.key for pod in ours)
