@@ -65,7 +65,7 @@ def test_nobody_has_rights_that_rbac_did_not_give(control_plane: ControlPlane, w
     }
     kubeconfig = makers[who]()
     with pytest.raises(KubectlFailed, match="forbidden"):
-        control_plane.kubectl("get", "pods", kubeconfig=kubeconfig)
+        control_plane.kubectl("get", "secrets", kubeconfig=kubeconfig)
     seen = control_plane.kubectl("auth", "whoami", "-o", "json", kubeconfig=kubeconfig)
     assert json.loads(seen)["status"]["userInfo"]["username"] == names[who]
 
