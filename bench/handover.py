@@ -40,7 +40,7 @@ POD_PATH = PODS.path(NAMESPACE)
 HOLD_PATH = HOLDS.path(NAMESPACE)
 OWNER = {"app": "owner"}
 CONTESTED = ("door 1", "door 2")
-ARMS = "free room,preemption,door 1 alone,door 2 alone,door 1,door 2"
+ARMS = "free room,door 1,door 2,door 1 alone,door 2 alone,preemption"
 SETTLE_S = 3.0
 
 
@@ -211,6 +211,7 @@ async def run(
         for way in ("paced", "burst"):
             for name in arms:
                 rows.append(await arm(here, setting, pids, name, way))
+                print(table(rows).splitlines()[-1], file=sys.stderr)
     return rows
 
 
