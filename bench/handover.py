@@ -66,6 +66,7 @@ class Setting:
     nodes: int
     rivals: int
     pace: float
+    ways: tuple[str, ...] = ("paced", "burst")
 
     @property
     def slots_per_node(self) -> int:
@@ -160,13 +161,7 @@ def measure(
 
 async def clean(here: Lab) -> None:
     """Take everything away: holds first, so that nobody holds again."""
-    await here.client.send(
-        "DELETE",
-        HOLD_PATH,
-        b'{"propagationPolicy":"Background"}',
-        "application/json",
-        repeatable=True,
-    )
+    await here.delete_holds()
     await here.delete_pods(lambda pod: pod.key.namespace == NAMESPACE)
     await asyncio.sleep(1)
     await here.delete_pods(lambda pod: pod.key.namespace == NAMESPACE)
@@ -208,7 +203,7 @@ async def run(
 ) -> list[Row]:
     rows = []
     async with lab(plane) as here:
-        for way in ("paced", "burst"):
+        for way in setting.ways:
             for name in arms:
                 rows.append(await arm(here, setting, pids, name, way))
                 print(table(rows).splitlines()[-1], file=sys.stderr)
@@ -222,8 +217,10 @@ def main() -> None:
     parser.add_argument("--rivals", type=int, default=20)
     parser.add_argument("--pace", type=float, default=50.0)
     parser.add_argument("--arms", default=ARMS)
+    parser.add_argument("--ways", default="paced,burst")
     options = parser.parse_args()
-    setting = Setting(options.owners, options.nodes, options.rivals, options.pace)
+    ways = tuple(options.ways.split(","))
+    setting = Setting(options.owners, options.nodes, options.rivals, options.pace, ways)
     began = time.perf_counter()
     with (
         cluster(setting.nodes, setting.slots_per_node) as plane,

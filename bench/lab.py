@@ -160,17 +160,23 @@ class Lab:
     async def delete_pods(self, wanted: Callable[[Pod], bool]) -> None:
         """Delete pods at once, and wait until they are gone."""
         keys = [pod.key for pod in self.pods.values() if wanted(pod)]
-        waiting = list(keys)
+        await self._delete_all([PODS.path(key.namespace, key.name) for key in keys])
+        await self.until("pods gone", lambda: not any(key in self.pods for key in keys), 60)
+
+    async def delete_holds(self) -> None:
+        """Delete every hold, one by one: thousands in one call take longer than a call may."""
+        listed = await self.client.get(HOLDS.path(), "list the holds")
+        names = (item["metadata"] for item in json.loads(listed)["items"])
+        await self._delete_all([HOLDS.path(name["namespace"], name["name"]) for name in names])
+
+    async def _delete_all(self, waiting: list[str]) -> None:
         body = json.dumps({"gracePeriodSeconds": 0}).encode()
 
         async def worker() -> None:
             while waiting:
-                key = waiting.pop()
-                path = PODS.path(key.namespace, key.name)
-                await self.client.send("DELETE", path, body, JSON_TYPE, repeatable=True)
+                await self.client.send("DELETE", waiting.pop(), body, JSON_TYPE, repeatable=True)
 
         await asyncio.gather(*(worker() for _ in range(24)))
-        await self.until("pods gone", lambda: not any(key in self.pods for key in keys), 60)
 
 
 @contextlib.asynccontextmanager
