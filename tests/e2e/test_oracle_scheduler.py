@@ -6,6 +6,7 @@ worded alike. A failure prints the seed; HEADROOM_ORACLE_SEEDS=7,8 runs just tho
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -125,10 +126,18 @@ def test_nobody_is_preempted_again_while_a_victim_is_still_ending(plane: Control
         eventually(lambda: plane.api.get(f"{path}/low")["spec"].get("nodeName"), "low is bound")
         plane.api.create(path, _asking("high", "high"))
         eventually(lambda: high()["status"].get("nominatedNodeName"), "high is nominated")
-        # More room, but not enough, makes the real scheduler try again.
-        room["cpu"] = "1100m"
-        changed = plane.api.patch("/api/v1/nodes/single/status", {"status": {"allocatable": room}})
-        message = eventually(lambda: said("terminating"), "high has been tried again")
+        # More room, but not enough, makes the real scheduler try again. News that comes while it
+        # is still busy evicting is lost on it (1.36), so the room grows and shrinks until it looks.
+        sizes = itertools.cycle(("1100m", "1"))
+
+        def tried_again() -> str | None:
+            room["cpu"] = next(sizes)
+            plane.api.patch("/api/v1/nodes/single/status", {"status": {"allocatable": room}})
+            settle()
+            return said("terminating")
+
+        message = eventually(tried_again, "high has been tried again")
+        changed = plane.api.get("/api/v1/nodes/single")
         low, waiting = pod_from(plane.api.get(f"{path}/low")), pod_from(high())
     finally:
         plane.api.delete(f"{path}/high")
