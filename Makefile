@@ -33,10 +33,11 @@ demo: $(READY)  ## a story on the embedded cluster, with a picture (STORY=name)
 
 test: $(READY)  ## every test, those on the real control plane too
 	@$(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
+	@$(PY) -m testbed.binaries karpenter >&2 || echo "no Karpenter: the tests that need one will be skipped" >&2
 	$(PY) -m pytest --durations=15 $(ARGS)
 
 test-fast: $(READY)  ## every test that needs no real control plane (under a minute)
-	$(PY) -m pytest -m "not e2e" --durations=5 $(ARGS)
+	$(PY) -m pytest -m "not e2e" -n auto --dist worksteal --durations=5 $(ARGS)
 
 check: $(READY)  ## format, lint, types, layers, tidiness: what CI asks first
 	$(VENV)/bin/ruff format --check $(CODE)

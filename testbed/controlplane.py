@@ -50,8 +50,8 @@ class ControlPlane:
         self._api_port = self._ports.take()
         self.server = f"https://{components.LOOPBACK}:{self._api_port}"
         self.identities = Identities(self.workdir / "identities", self.server)
-        self._site = components.Site(binaries, self.workdir, self._ports, self.identities)
-        self.kubeconfig = self._site.admin_kubeconfig()
+        self.site = components.Site(binaries, self.workdir, self._ports, self.identities)
+        self.kubeconfig = self.site.admin_kubeconfig()
         token = self.identities.token(ADMIN)
         self.api = Api(self.server, self.identities.authority_pem, token)
 
@@ -168,7 +168,7 @@ class ControlPlane:
         self._hollow_made += count
         names = [f"hollow-{number}" for number in range(first, first + count)]
         for name in names:
-            kubelet = hollow_kubelet(self._site, name, labels or {}, max_pods)
+            kubelet = hollow_kubelet(self.site, name, labels or {}, max_pods)
             self._components[name] = kubelet
             kubelet.start()
         return names
@@ -219,6 +219,12 @@ class ControlPlane:
     def log(self, component: str) -> Path:
         return self._components[component].log
 
+    def run(self, component: Component) -> None:
+        """Start one more program beside the others and wait until it serves."""
+        self._components[component.name] = component
+        component.start()
+        component.wait_ready()
+
     def restart(self, component: str) -> None:
         """Stop the component, start it again and wait until it is ready."""
         self._components[component].stop()
@@ -247,13 +253,13 @@ class ControlPlane:
 
     def _launch(self, options: components.Options) -> None:
         etcd_port = self._ports.take()
-        self._run(components.etcd(self._site, etcd_port))
-        self._run(
+        self.run(components.etcd(self.site, etcd_port))
+        self.run(
             components.apiserver(
-                self._site, self._api_port, etcd_port, self._is_served, options.apiserver_args
+                self.site, self._api_port, etcd_port, self._is_served, options.apiserver_args
             )
         )
-        clients = components.api_clients(self._site, options)
+        clients = components.api_clients(self.site, options)
         for client in clients:
             self._components[client.name] = client
             client.start()
@@ -262,11 +268,6 @@ class ControlPlane:
             client.wait_ready()
         if options.hollow_nodes:
             self.wait_nodes_ready(options.hollow_nodes)
-
-    def _run(self, component: Component) -> None:
-        self._components[component.name] = component
-        component.start()
-        component.wait_ready()
 
     def _is_served(self) -> bool:
         """Say whether the API is ready and the namespace that everybody uses is there."""

@@ -51,6 +51,13 @@ def build(go: Path, recipe: Recipe, target: Path) -> None:
         raise BuildFailed(f"go build made no {', '.join(missing)}")
 
 
+def module_directory(go: Path, recipe: Recipe, module: str) -> Path:
+    """Return where the sources of a module that the recipe is built from are, fetching them."""
+    _go(go, recipe, ["mod", "download", module], lambda line: None)
+    told = _go(go, recipe, ["list", "-m", "-f", "{{.Dir}}", module], lambda line: None)
+    return Path(told.strip())
+
+
 def _go(go: Path, recipe: Recipe, arguments: list[str], heard: Callable[[str], None]) -> str:
     """Run a go command in the recipe's module; return its stdout, and pass its talk on by line."""
     environment = {
