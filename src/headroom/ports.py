@@ -12,10 +12,14 @@ from datetime import datetime
 from typing import Protocol, assert_never
 
 from headroom.core.actions import Action, Outcome
+from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.volumes import StorageClass, Stored, Volume, VolumeClaim
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Parent, Pod
+from headroom.core.quotas.limits import Quota
+from headroom.core.standing.headrooms import Headroom, Workload
 
-Thing = Pod | Node | Namespace | Hold
+Thing = Pod | Node | Namespace | Hold | Headroom | Workload | Quota | Stored | ResourceQuota
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +51,50 @@ class HoldGone:
 
 
 @dataclass(frozen=True, slots=True)
+class HeadroomGone:
+    parent: Parent
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadGone:
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceQuotaGone:
+    quota: ResourceQuota
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGone:
+    """A volume claim, a volume or a storage class is no more."""
+
+    stored: Stored
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaGone:
+    parent: Parent
+
+
+@dataclass(frozen=True, slots=True)
 class Synced:
     """Everything that was there at the start has been told; from here on, changes."""
 
 
-Event = Seen | PodGone | NodeGone | NamespaceGone | HoldGone | Synced
+Event = (
+    Seen
+    | PodGone
+    | NodeGone
+    | NamespaceGone
+    | HoldGone
+    | HeadroomGone
+    | WorkloadGone
+    | StoredGone
+    | ResourceQuotaGone
+    | QuotaGone
+    | Synced
+)
 
 
 def gone(thing: Thing) -> Event:
@@ -65,6 +108,16 @@ def gone(thing: Thing) -> Event:
             return NamespaceGone(thing.name)
         case Hold():
             return HoldGone(thing.parent)
+        case Headroom():
+            return HeadroomGone(thing.parent)
+        case Workload():
+            return WorkloadGone(thing)
+        case VolumeClaim() | Volume() | StorageClass():
+            return StoredGone(thing)
+        case ResourceQuota():
+            return ResourceQuotaGone(thing)
+        case Quota():
+            return QuotaGone(thing.parent)
         case _:
             assert_never(thing)
 

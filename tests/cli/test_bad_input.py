@@ -17,7 +17,7 @@ import pytest
 from tests.cli.commands import headroom
 
 COMMAND = Path(sys.executable).with_name("headroom")
-VERBS = [("get", "holds"), ("explain", "pod/x"), ("explain", "hold/h")]
+VERBS = [("get", "holds"), ("explain", "pod/x"), ("explain", "hold/h"), ("top",)]
 POINTS_NOWHERE = """\
 apiVersion: v1
 kind: Config
@@ -186,8 +186,8 @@ def test_an_object_of_a_dump_that_cannot_be_read_is_named_and_passed_over(
         (("run", "--http", "localhost:99999"), "is not HOST:PORT"),
         (("run", "--dialect", "klingon"), "--dialect klingon: there is no such dialect"),
         (("frobnicate",), "No such command 'frobnicate'"),
-        (("get", "unicorns"), "'unicorns' is not one of"),
-        (("explain", "node/a"), "'node/a' is neither pod/NAME nor hold/NAME"),
+        (("get", "unicorns"), "'unicorns' cannot be asked for here"),
+        (("explain", "node/a"), "'node/a' is none of pod/NAME, hold/NAME"),
     ],
 )
 def test_a_command_that_cannot_be_understood_is_misuse(

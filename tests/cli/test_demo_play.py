@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from headroom.cli.demo_play import Wait, play, summary, waits
-from headroom.cli.demo_screen import PipeScreen, clock
-from headroom.cli.demo_stories import STORIES, Scene, Story, find_story
-from headroom.cli.demo_view import ASCII, Picture
+from headroom.cli.playing.play import Wait, play, summary, waits
+from headroom.cli.playing.screen import PipeScreen, clock
+from headroom.cli.playing.stories import STORIES, Scene, Story, find_story
+from headroom.cli.playing.view import ASCII, Picture
 
 NODE = {
     "apiVersion": "v1",
@@ -79,8 +79,9 @@ def test_who_never_got_a_node_still_waits_in_the_summary() -> None:
     assert summary(found).splitlines()[1].split() == ["x", "it", "still", "waits", "-"]
 
 
-def test_the_stopwatch_shows_minutes_and_seconds() -> None:
+def test_the_stopwatch_shows_minutes_and_seconds_and_hours_if_need_be() -> None:
     assert [clock(at) for at in (0, 9.9, 61, 600)] == ["0:00", "0:09", "1:01", "10:00"]
+    assert clock(36605) == "10:10:05"
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from headroom.cli.explaining import explain_hold, explain_pod
 from headroom.cli.source import World
-from headroom.core.holds import Hold, HoldStatus, OwnerUse, Problem
+from headroom.cli.telling.holds import explain_hold
+from headroom.cli.telling.pods import explain_pod
+from headroom.cli.telling.prose import prose
+from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus, OwnerUse, Problem
 from headroom.core.names import (
     API_VERSION,
     CLAIM_GATE,
@@ -22,8 +24,12 @@ from headroom.core.names import (
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Condition, Node, OwnerReference, Pod
 from headroom.core.policy import Policy
+from headroom.core.standing.headrooms import Replicas
 from tests.builders import NOON, hold, node, pod
 from tests.cli.commands import headroom
+from tests.cli.slot_builder import keeper
+from tests.cli.slot_builder import world as slots_world
+from tests.core.headroom_builder import headroom as headroom_of
 
 CHECKOUT = hold("checkout", cpu=2, owners="checkout", status=HoldStatus("Available", "a"))
 
@@ -77,6 +83,38 @@ def test_an_owner_without_the_gate_is_told_how_to_ask() -> None:
     told = explain_pod(world(node("a"), CHECKOUT, guardian(CHECKOUT, "a"), owner), owner, Policy())
     assert "which it does not ask for" in told.summary
     assert CLAIM_GATE in told.next_step
+
+
+def test_slots_of_headrooms_are_considered_like_holds() -> None:
+    burst = headroom_of(Replicas(2))
+    owner = pod("web-1", cpu=1, labels={"app": "web"}, gates=(CLAIM_GATE,))
+    there = slots_world(node("a"), burst, keeper(burst, "1", "a"), owner)
+    told = explain_pod(there, owner, Policy())
+    assert [(each.hold, each.gives) for each in told.holds] == [
+        ("default/burst#0", False),
+        ("default/burst#1", True),
+    ]
+    assert told.holds[0].answer == "its room is not held yet"
+    assert told.summary == (
+        "pod default/web-1 waits for its handover: slot 1 of headroom default/burst is for it."
+    )
+
+
+def test_slots_that_answer_alike_share_a_line() -> None:
+    burst = headroom_of(Replicas(3))
+    thief = pod("thief", cpu=1, labels={"app": "thief"})
+    told = explain_pod(slots_world(node("a"), burst, thief), thief, Policy())
+    assert len(told.holds) == 3
+    assert [line.split("   ") for line in prose(told).splitlines() if "labelSelector" in line] == [
+        ["default/burst (3 slots)", "the pod's labels do not match the owners' labelSelector"]
+    ]
+
+
+def test_a_preemptible_slot_is_nobodys_to_claim() -> None:
+    burst = headroom_of(Replicas(1), mode=PREEMPTIBLE)
+    owner = pod("web-1", cpu=1, labels={"app": "web"}, gates=(CLAIM_GATE,))
+    told = explain_pod(slots_world(node("a"), burst, owner), owner, Policy())
+    assert "whatever is more important preempts it" in told.holds[0].answer
 
 
 def test_a_gate_of_somebody_else_is_named() -> None:

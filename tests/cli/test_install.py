@@ -29,6 +29,15 @@ def test_the_policy_can_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert "MutatingAdmissionPolicy" not in kinds(finished.out)
 
 
+def test_the_webhook_comes_when_it_is_asked_for_and_goes_unasked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kind = "MutatingWebhookConfiguration"
+    assert kind not in kinds(headroom(capsys, "install", "--dry-run").out)
+    assert kinds(headroom(capsys, "install", "--dry-run", "--webhook").out)[-1] == kind
+    assert kind in kinds(headroom(capsys, "uninstall", "--dry-run").out)
+
+
 def test_the_image_and_the_namespace_are_those_asked_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -46,7 +55,7 @@ def test_the_image_and_the_namespace_are_those_asked_for(
 
 
 def test_every_object_of_an_installation_has_a_path() -> None:
-    for item in install_objects(Installation(image="x")):
+    for item in install_objects(Installation(image="x", webhook=True)):
         assert path_of(item).endswith(f"/{item['metadata']['name']}")
 
 

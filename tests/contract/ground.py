@@ -138,6 +138,32 @@ def hold_manifest(name: str, **spec: Any) -> Json:
     }
 
 
+def headroom_manifest(name: str, **spec: Any) -> Json:
+    return {
+        "apiVersion": "headroom.dev/v1alpha1",
+        "kind": "Headroom",
+        "metadata": {"name": name},
+        "spec": {
+            "slot": {"template": {"resources": {"requests": {"cpu": "500m"}}}},
+            "size": {"replicas": 2},
+            "owners": [{"labelSelector": {"matchLabels": {"app": "web"}}}],
+            **spec,
+        },
+    }
+
+
+def workload_manifest(name: str, **spec: Any) -> Json:
+    labels = {"app": name}
+    return {
+        "metadata": {"name": name},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod_manifest(name)["spec"]},
+            **spec,
+        },
+    }
+
+
 def node_manifest(name: str) -> Json:
     amounts = {"cpu": "4", "memory": "8Gi", "pods": "110"}
     ready = {"type": "Ready", "status": "True"}

@@ -12,7 +12,7 @@ from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.kubeconfig import find_access
 from headroom.wire.crds import crds
-from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, PRIORITY_CLASSES, Resource
+from headroom.wire.kinds import CLAIM_INDEXES, HEADROOMS, HOLDS, PRIORITY_CLASSES, Resource
 from headroom.wire.manifests import priority_classes
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
@@ -21,6 +21,7 @@ from tests.contract.ground import Json
 CRDS = Resource(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", False
 )
+OURS = (HOLDS, HEADROOMS, CLAIM_INDEXES)
 STORY_SECONDS = 60.0
 _numbers = itertools.count()
 
@@ -32,7 +33,7 @@ def install(plane: ControlPlane) -> None:
     for item in priority_classes():
         plane.api.ensure(PRIORITY_CLASSES.path(), item)
     deadline = time.monotonic() + STORY_SECONDS
-    while not all(_is_served(plane, resource) for resource in (HOLDS, CLAIM_INDEXES)):
+    while not all(_is_served(plane, resource) for resource in OURS):
         assert time.monotonic() < deadline, "our kinds are not served"
         time.sleep(0.05)
 

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from headroom.core.headrooms import Headroom, Percent, Replicas, Size, Slot, Workload, WorkloadRef
 from headroom.core.holds import PodTemplate
 from headroom.core.names import API_VERSION
 from headroom.core.objects import Parent
+from headroom.core.standing.headrooms import (
+    Headroom,
+    Percent,
+    Replicas,
+    Size,
+    Slot,
+    Workload,
+    WorkloadRef,
+)
 from tests.builders import NAMESPACE, NOON, Amount, owned_by, pod
 
 WEB = WorkloadRef("apps/v1", "Deployment", "web")

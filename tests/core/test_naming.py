@@ -17,8 +17,8 @@ LABEL_VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?")
 
 
 def hold(name: str, uid: str = "u", slot: str = "") -> Hold:
-    parent = Parent("headroom.dev/v1alpha1", "Hold", "ml", name, uid)
-    return Hold(parent, PodTemplate(Pod(Key("ml", ""))), slot=slot)
+    parent = Parent("headroom.dev/v1alpha1", "Hold", "ml", name, uid, slot)
+    return Hold(parent, PodTemplate(Pod(Key("ml", ""))))
 
 
 def test_a_short_name_is_kept_and_a_long_one_ends_with_its_hash() -> None:

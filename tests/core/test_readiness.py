@@ -8,12 +8,19 @@ from typing import Any
 
 import pytest
 
-from headroom.core.headrooms import Headroom, HeadroomStatus, Limits, Percent, PerNode, Replicas
 from headroom.core.holds import Problem
 from headroom.core.objects import Condition
-from headroom.core.readiness import Tally, selector_of, status_of
-from headroom.core.sizing import Sight, wish
-from headroom.core.windows import ActiveWindow
+from headroom.core.standing.headrooms import (
+    Headroom,
+    HeadroomStatus,
+    Limits,
+    Percent,
+    PerNode,
+    Replicas,
+)
+from headroom.core.standing.readiness import Tally, selector_of, status_of
+from headroom.core.standing.sizing import Sight, wish
+from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON, node
 from tests.core.headroom_builder import headroom
 

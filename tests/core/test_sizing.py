@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from headroom.core.headrooms import (
+from headroom.core.holds import Problem
+from headroom.core.naming import guardian_name
+from headroom.core.standing.headrooms import (
     ALWAYS,
     NEVER,
-    Follow,
+    Adaptive,
     Headroom,
     Limits,
     Percent,
     Replicas,
 )
-from headroom.core.holds import Problem
-from headroom.core.naming import guardian_name
-from headroom.core.sizing import Sight, Wish, surplus, wish
-from headroom.core.windows import ActiveWindow
+from headroom.core.standing.sizing import Sight, Wish, surplus, wish
+from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON
 from tests.core.headroom_builder import headroom, web
 
@@ -48,11 +48,12 @@ def test_a_fixed_number_has_slots_by_index() -> None:
 def test_a_slot_is_a_hold_of_its_headroom_without_an_end_of_its_own() -> None:
     made = headroom(Replicas(1), cpu=2, generation=4, version="7")
     (hold,) = wished(made).slots
-    assert hold.parent == made.parent
+    assert hold.parent.whole == str(made.parent)
+    assert hold.slot == "0"
     assert hold.owners == made.owners
     assert hold.template.pod.requests["cpu"] == 2000
     assert (hold.ttl, hold.expires, hold.created) == (None, None, NOON)
-    assert (hold.generation, hold.version, hold.problems) == (4, "7", ())
+    assert (hold.generation, hold.version, hold.problems) == (4, "", ())
 
 
 def test_every_slot_has_a_guardian_name_of_its_own_and_always_the_same() -> None:
@@ -107,7 +108,7 @@ def test_a_headroom_with_problems_promises_nothing_and_says_which() -> None:
 
 
 def test_a_size_that_is_not_served_yet_is_told() -> None:
-    assert reasons(wished(headroom(Follow("example.com/gate")))) == ["InvalidSpec"]
+    assert reasons(wished(headroom(Adaptive(timedelta(seconds=2), 990)))) == ["InvalidSpec"]
 
 
 def test_a_headroom_that_is_being_deleted_wishes_for_nothing() -> None:

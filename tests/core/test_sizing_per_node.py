@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from headroom.core.eligibility import Rule
-from headroom.core.headrooms import NEVER, Headroom, Limits, PerNode
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Node
-from headroom.core.sizing import Sight, Wish, surplus, wish
-from headroom.core.windows import ActiveWindow
+from headroom.core.standing.eligibility import Rule
+from headroom.core.standing.headrooms import NEVER, Headroom, Limits, PerNode
+from headroom.core.standing.sizing import Sight, Wish, surplus, wish
+from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON, node, resources, taint
 from tests.core.headroom_builder import headroom
 

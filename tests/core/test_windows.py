@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from headroom.core.headrooms import ALWAYS, PerNode, Replicas, Window
 from headroom.core.holds import Problem
-from headroom.core.windows import (
+from headroom.core.standing.headrooms import ALWAYS, PerNode, Replicas, Window
+from headroom.core.standing.windows import (
     ActiveWindow,
     Occurrences,
     Refused,

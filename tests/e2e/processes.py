@@ -1,4 +1,4 @@
-"""The operator as a process of its own, to be stopped, killed and started again by tests."""
+"""Our programs as processes of their own, to be stopped, killed and started again by tests."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from typing import Self
 STOP_S = 30
 
 
-class OperatorProcess:
+class HeadroomProcess:
     """Ready when `start` returns; its log goes to a file that a failed test shows."""
 
-    def __init__(self, kubeconfig: Path, log: Path) -> None:
-        self._kubeconfig = kubeconfig
+    def __init__(self, log: Path, *arguments: str) -> None:
+        self._arguments = arguments
         self._log = log
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> Self:
-        """Start it and wait until it says that it is ready, and so leads."""
-        command = (sys.executable, "-m", "headroom", "run", "--kubeconfig", str(self._kubeconfig))
+        """Start it and wait until it says that it is ready."""
+        command = (sys.executable, "-m", "headroom", *self._arguments)
         with self._log.open("a", encoding="utf-8") as log:
             self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         line = self._process.stdout.readline() if self._process.stdout else ""
         if line.strip() != "ready":
             self.kill()
-            raise AssertionError(f"the operator did not get ready:\n{self.log()}")
+            raise AssertionError(f"headroom {self._arguments[0]} did not get ready:\n{self.log()}")
         return self
 
     @property
@@ -42,6 +42,15 @@ class OperatorProcess:
     def stop(self) -> None:
         """Ask it to end, and see that it does."""
         self._end(signal.SIGTERM)
+
+    def pause(self) -> None:
+        """Let it keep its connections and answer nothing."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
 
     def log(self, lines: int = 60) -> str:
         return "\n".join(self._log.read_text(encoding="utf-8").splitlines()[-lines:])
@@ -71,3 +80,18 @@ class OperatorProcess:
                 self._process.stdout.close()
             self._process.wait()
             self._process = None
+
+
+class OperatorProcess(HeadroomProcess):
+    """The operator; once it is ready it leads."""
+
+    def __init__(self, kubeconfig: Path, log: Path, *flags: str) -> None:
+        super().__init__(log, "run", "--kubeconfig", str(kubeconfig), *flags)
+
+
+class WebhookProcess(HeadroomProcess):
+    """The webhook; once it is ready API servers know whom to trust."""
+
+    def __init__(self, kubeconfig: Path, log: Path, port: int, *flags: str) -> None:
+        listen = ("--listen", f"127.0.0.1:{port}")
+        super().__init__(log, "webhook", "--kubeconfig", str(kubeconfig), *listen, *flags)

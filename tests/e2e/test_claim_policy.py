@@ -2,51 +2,34 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
-from headroom.core.actions import WriteIndex
 from headroom.wire.crds import crds
 from headroom.wire.policy import policy_objects
-from headroom.wire.render import render
 from testbed.api import Json
 from testbed.controlplane import ControlPlane
+from tests.e2e.gate_cases import (
+    BOTH,
+    GATE,
+    GATED,
+    KEYS,
+    LEFT_ALONE,
+    OTHERS,
+    gates_of,
+    pod,
+    write_index,
+)
 from tests.e2e.installing import install, until
 
 pytestmark = pytest.mark.e2e
-GATE = "headroom.dev/claim"
 NAMESPACE = "policy-shop"
-KEYS = ("label:app=web", "exists:example.com/any", "name:joe", "controller:train")
-_numbers = itertools.count()
 
 Gates = Callable[..., list[str]]
-
-
-def write_index(plane: ControlPlane, keys: tuple[str, ...], fresh_seconds: float) -> None:
-    """Write the namespace's index exactly as the operator does."""
-    fresh_until = datetime.now(UTC) + timedelta(seconds=fresh_seconds)
-    body = render(WriteIndex(NAMESPACE, keys, fresh_until)).body
-    plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=json.dumps(body))
-
-
-def pod(labels: dict[str, str] | None = None, spec: Json | None = None, **metadata: Any) -> Json:
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": f"pod-{next(_numbers)}", "labels": labels or {}, **metadata},
-        "spec": {"containers": [{"name": "main", "image": "web:1"}], **(spec or {})},
-    }
-
-
-def gates_of(made: Json) -> list[str]:
-    return [gate["name"] for gate in made["spec"].get("schedulingGates", ())]
 
 
 @pytest.fixture(scope="module")
@@ -68,48 +51,24 @@ def gates(plane: ControlPlane) -> Gates:
         path = f"/api/v1/namespaces/{namespace}/pods?dryRun=All"
         return gates_of(plane.api.create(path, made))
 
-    write_index(plane, KEYS, 600)
+    write_index(plane, NAMESPACE, KEYS, 600)
     until("the policy is in force", lambda: ask(pod({"app": "web"})) == [GATE])
     return ask
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        pod({"app": "web", "tier": "front"}),
-        pod({"example.com/any": ""}),
-        pod(name="joe"),
-        pod({"app": "web"}, name=None, generateName="made-"),
-        pod(ownerReferences=[{"apiVersion": "v1", "kind": "Job", "name": "train", "uid": "u"}]),
-        pod({"app": "web"}, {"schedulerName": "default-scheduler"}),
-    ],
-    ids=["label", "label-exists", "name", "generated-name", "controller", "named-scheduler"],
-)
+@pytest.mark.parametrize("made", GATED)
 def test_a_pod_that_may_own_a_hold_is_gated(gates: Gates, made: Json) -> None:
     assert gates(made) == [GATE]
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        pod({"app": "web2"}),
-        pod(labels={}),
-        pod(name="joey"),
-        pod({"app": "web", "headroom.dev/role": "guardian"}),
-        pod({"app": "web"}, {"nodeName": "hollow-0"}),
-        pod({"app": "web"}, {"schedulerName": "headroom-scheduler"}),
-    ],
-    ids=["other-label", "no-label", "other-name", "ours", "placed", "other-scheduler"],
-)
+@pytest.mark.parametrize("made", LEFT_ALONE)
 def test_any_other_pod_is_left_alone(gates: Gates, made: Json) -> None:
     assert gates(made) == []
 
 
 def test_gates_of_others_stay_and_ours_is_added_once(gates: Gates) -> None:
-    others = {"schedulingGates": [{"name": "example.com/wait"}]}
-    assert gates(pod({"app": "web"}, others)) == ["example.com/wait", GATE]
-    both = {"schedulingGates": [{"name": GATE}, {"name": "example.com/wait"}]}
-    assert gates(pod({"app": "web"}, both)) == [GATE, "example.com/wait"]
+    assert gates(pod({"app": "web"}, OTHERS)) == ["example.com/wait", GATE]
+    assert gates(pod({"app": "web"}, BOTH)) == [GATE, "example.com/wait"]
 
 
 def test_a_pod_that_repeats_itself_is_gated_all_the_same(gates: Gates) -> None:
@@ -179,23 +138,23 @@ def test_a_gate_that_others_drop_on_the_way_is_put_back(
 
 
 def test_an_operator_that_is_gone_stops_nobody(plane: ControlPlane, gates: Gates) -> None:
-    write_index(plane, KEYS, 3)
+    write_index(plane, NAMESPACE, KEYS, 3)
     until("the index is stale", lambda: gates(pod({"app": "web"})) == [])
-    write_index(plane, KEYS, 600)
+    write_index(plane, NAMESPACE, KEYS, 600)
     until("the index is fresh again", lambda: gates(pod({"app": "web"})) == [GATE])
 
 
 def test_without_an_index_nobody_is_gated(plane: ControlPlane, gates: Gates) -> None:
     plane.kubectl("delete", "claimindex", "--all", "-n", NAMESPACE)
     until("the policy has noticed", lambda: gates(pod({"app": "web"})) == [])
-    write_index(plane, KEYS, 600)
+    write_index(plane, NAMESPACE, KEYS, 600)
     until("the index is back", lambda: gates(pod({"app": "web"})) == [GATE])
 
 
 def test_a_hold_for_everybody_gates_everybody(plane: ControlPlane, gates: Gates) -> None:
-    write_index(plane, ("*",), 600)
+    write_index(plane, NAMESPACE, ("*",), 600)
     until("the index is read", lambda: gates(pod({"unlike": "any"})) == [GATE])
-    write_index(plane, KEYS, 600)
+    write_index(plane, NAMESPACE, KEYS, 600)
     until("the index is back", lambda: gates(pod({"unlike": "any"})) == [])
 
 
@@ -203,7 +162,7 @@ def test_a_large_index_costs_no_more_than_a_small_one(plane: ControlPlane, gates
     """Measured and printed, not judged: the machine has other work."""
     for size in (1, 1_000, 10_000):
         keys = tuple(f"label:app=web-{number}" for number in range(size))
-        write_index(plane, (*keys, "label:last=one"), 600)
+        write_index(plane, NAMESPACE, (*keys, "label:last=one"), 600)
         until("the index is read", lambda: gates(pod({"last": "one"})) == [GATE])
         times = []
         for _ in range(50):
@@ -211,5 +170,5 @@ def test_a_large_index_costs_no_more_than_a_small_one(plane: ControlPlane, gates
             gates(pod({"last": "one"}))
             times.append(time.perf_counter() - began)
         print(f"index of {size}: a pod is created in {statistics.median(times) * 1000:.1f} ms")
-        write_index(plane, KEYS, 600)
+        write_index(plane, NAMESPACE, KEYS, 600)
         until("the old index is back", lambda: gates(pod({"last": "one"})) == [])

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from headroom.wire.crds import crds, crds_yaml
-from headroom.wire.yamls import load
+from headroom.wire.crds import crds
+from headroom.wire.yamls import dump_all, load
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane, KubectlFailed
 from tests.e2e.installing import install, until
@@ -122,13 +122,13 @@ def test_kubectl_explains_the_fields(plane: ControlPlane) -> None:
 def test_applying_the_definitions_again_changes_nothing(plane: ControlPlane) -> None:
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/holds.headroom.dev"
     before = plane.api.get(path)["metadata"]["resourceVersion"]
-    plane.kubectl("apply", "--server-side", "-f", "-", input=crds_yaml())
+    plane.kubectl("apply", "--server-side", "-f", "-", input=dump_all(crds()))
     assert plane.api.get(path)["metadata"]["resourceVersion"] == before
 
 
 def test_a_client_side_apply_works_too(plane: ControlPlane) -> None:
     name = "claimindexes.headroom.dev,holds.headroom.dev"
-    plane.kubectl("apply", "--dry-run=server", "-f", "-", input=crds_yaml())
+    plane.kubectl("apply", "--dry-run=server", "-f", "-", input=dump_all(crds()))
     assert "holds.headroom.dev" in plane.kubectl("get", "crd", *name.split(","))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headroom.wire.crds import headroom_crd
+from headroom.wire.crds import crds
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane, KubectlFailed
 from tests.e2e.installing import install, until
@@ -21,7 +21,7 @@ HEADROOMS = "/apis/headroom.dev/v1alpha1/namespaces/default/headrooms"
 @pytest.fixture(scope="module")
 def plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     """The shared control plane, with our CRDs established."""
-    install(control_plane, [headroom_crd()])
+    install(control_plane, crds())
     yield control_plane
     control_plane.kubectl("delete", "headrooms.headroom.dev", "--all", "--ignore-not-found")
 
@@ -67,6 +67,25 @@ def test_kubectl_scale_changes_the_replicas(plane: ControlPlane) -> None:
     scale = plane.api.get(f"{HEADROOMS}/scaled/scale")
     assert scale["spec"] == {"replicas": 7}
     assert scale["status"] == {"replicas": 4, "selector": "headroom.dev/for=scaled"}
+
+
+def test_an_autoscaler_of_pods_scales_a_headroom_too(plane: ControlPlane) -> None:
+    made(plane, "autoscaled", size={"replicas": 1})
+    status = {"held": 1, "selector": "headroom.dev/for=autoscaled"}
+    plane.api.patch(f"{HEADROOMS}/autoscaled/status", {"status": status})
+    target = {"apiVersion": "headroom.dev/v1alpha1", "kind": "Headroom", "name": "autoscaled"}
+    autoscaler = {
+        "metadata": {"name": "autoscaled"},
+        "spec": {"scaleTargetRef": target, "minReplicas": 3, "maxReplicas": 5},
+    }
+    path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
+    plane.api.create(path, autoscaler)
+    until(
+        "as many as the autoscaler wants",
+        lambda: plane.api.get(f"{HEADROOMS}/autoscaled")["spec"]["size"] == {"replicas": 3},
+        seconds=60,
+    )
+    plane.api.delete(f"{path}/autoscaled")
 
 
 def test_what_has_no_replicas_is_not_scaled(plane: ControlPlane) -> None:

@@ -59,6 +59,10 @@ def may(plane: ControlPlane, who: Path, verb: str, what: str, namespace: str = "
         ("watch", "pods", "default"),
         ("watch", "nodes", "default"),
         ("watch", "holds.headroom.dev", "default"),
+        ("watch", "headrooms.headroom.dev", "default"),
+        ("watch", "deployments.apps", "default"),
+        ("list", "jobs.batch", "default"),
+        ("patch", "headrooms.headroom.dev/status", "default"),
         ("create", "pods/binding", "default"),
         ("patch", "pods/status", "default"),
         ("patch", "holds.headroom.dev/status", "default"),
@@ -81,7 +85,10 @@ def test_the_operator_may_do_its_work(
         ("update", "nodes", "default"),
         ("patch", "nodes", "default"),
         ("update", "holds.headroom.dev", "default"),
-        ("delete", "holds.headroom.dev", "default"),
+        ("create", "holds.headroom.dev", "default"),
+        ("update", "headrooms.headroom.dev", "default"),
+        ("update", "headrooms.headroom.dev/scale", "default"),
+        ("update", "deployments.apps", "default"),
         ("update", "leases.coordination.k8s.io=kube-scheduler", HOME),
         ("create", "leases.coordination.k8s.io", "default"),
         ("create", "clusterroles.rbac.authorization.k8s.io", "default"),
@@ -133,6 +140,9 @@ def test_people_get_our_kinds_with_the_roles_they_have(plane: ControlPlane) -> N
     holds = "holds.headroom.dev"
     until("the roles are put together", lambda: may(plane, editor, "create", holds, SHOP))
     until("the other one too", lambda: may(plane, viewer, "list", holds, SHOP))
+    assert may(plane, editor, "patch", "headrooms.headroom.dev/scale", SHOP)
+    assert may(plane, viewer, "get", "headrooms.headroom.dev/scale", SHOP)
+    assert not may(plane, viewer, "patch", "headrooms.headroom.dev/scale", SHOP)
     assert not may(plane, viewer, "create", holds, SHOP)
     assert not may(plane, editor, "patch", f"{holds}/status", SHOP)
     assert not may(plane, editor, "create", "claimindexes.headroom.dev", SHOP)

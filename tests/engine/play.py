@@ -91,7 +91,12 @@ class Play:
         self.engine = Engine(self.engine.ledger.policy)
         self.toy.events.clear()
         toy = self.toy
-        everything: list[Thing] = [*toy.nodes.values(), *toy.holds.values(), *toy.pods.values()]
+        everything: list[Thing] = [
+            *toy.nodes.values(),
+            *toy.holds.values(),
+            *toy.headrooms.values(),
+            *toy.pods.values(),
+        ]
         for thing in everything:
             toy.put(thing)
         self.tell()

@@ -11,6 +11,8 @@ from headroom.core.holds import HoldStatus, OwnerRule
 from headroom.core.names import CLAIMS_NAMESPACE_LABEL
 from headroom.core.objects import Namespace
 from headroom.core.policy import Policy
+from headroom.core.tenancy.asking import Asks
+from headroom.core.tenancy.asking import gate_keys as asked_by
 from headroom.engine.indexing import MOST_KEYS
 from headroom.ports import NamespaceGone, Thing
 from tests.builders import hold, need, selector
@@ -37,6 +39,27 @@ def test_an_opted_in_namespace_gets_the_keys_of_its_holds() -> None:
 def test_others_get_none() -> None:
     assert keys(written(Namespace("default"), hold("h"))) == []
     assert keys(written(hold("h"))) == []
+
+
+def test_pods_that_ask_are_named_wherever_there_is_something_to_ask_for() -> None:
+    ticket = replace(hold("t"), owners=(OwnerRule(asks=Asks("t")),))
+    play = written(Namespace("default"), Namespace("other"), hold("h"), ticket)
+    assert keys(play)[-1] == tuple(sorted(asked_by()))
+    assert {each.namespace for each in play.toy.indexes} == {"default"}
+
+
+def test_who_asks_is_named_beside_the_others_where_a_namespace_has_opted_in() -> None:
+    ticket = replace(hold("t"), owners=(OwnerRule(asks=Asks("t")),))
+    play = written(OPTED_IN, hold("h"), ticket)
+    assert keys(play)[-1] == tuple(sorted((*asked_by(), "label:app=web")))
+
+
+def test_when_nothing_is_left_to_ask_for_nobody_is_named() -> None:
+    ticket = replace(hold("t"), owners=(OwnerRule(asks=Asks("t")),))
+    play = written(Namespace("default"), ticket)
+    play.toy.remove(play.hold("t"))
+    play.run(60)
+    assert keys(play)[-1] == ()
 
 
 def test_a_namespace_without_holds_gets_none() -> None:

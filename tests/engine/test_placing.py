@@ -103,3 +103,16 @@ def test_a_stranger_nominated_to_the_node_does_not_keep_an_owner_out_of_its_hold
     play.put(pod("stranger", cpu=1, nominated="a", priority=1000), ours())
     play.run(scheduling=False)
     assert play.pod("p").node == "a"
+
+
+def test_who_found_no_room_beside_a_latch_is_woken_when_it_goes() -> None:
+    """A latch has no node of its own; its room is free all the same when it is gone."""
+    play = Play(node("a", cpu=4), hold("h", cpu=2, memory=0, allocate_once=False))
+    play.run()
+    play.put(pod("first", cpu=2, labels={"app": "web"}, scheduler=SCHEDULER_NAME))
+    while not play.pod("first").node:
+        play.round()
+    assert play.ours("latch")
+    play.put(pod("stranger", cpu=2, scheduler=SCHEDULER_NAME))
+    play.run(5)
+    assert play.pod("stranger").node == "a"

@@ -11,39 +11,54 @@ from dataclasses import replace
 from headroom.core.actions import (
     Action,
     Bind,
+    ClaimInPlace,
     CreateGuardian,
     CreateLatch,
+    CreateSlotObject,
+    DeleteObject,
     DeletePod,
     Disclaim,
     Done,
     Gone,
+    LabelPod,
     MarkUnschedulable,
     MoveLatch,
     Nominate,
     Outcome,
+    SetFinalizers,
     Stale,
     Taken,
     Tell,
     Ungate,
+    WriteHeadroomStatus,
     WriteHoldStatus,
     WriteIndex,
+    WriteQuotaStatus,
 )
-from headroom.core.holds import Hold
+from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import claims_text
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
+    CLAIMED_BESIDE_ANNOTATION,
+    CLAIMED_SLOT_ANNOTATION,
     CLAIMED_UID_ANNOTATION,
     CLAIMS_ANNOTATION,
     LATCH_GATE,
     LOCKED_PRIORITY,
     PARENT_ANNOTATION,
+    PREEMPTIBLE_PRIORITY,
     ROLE_GUARDIAN,
     ROLE_LABEL,
     ROLE_LATCH,
+    SHAPE_ANNOTATION,
+    SLOT_ANNOTATION,
 )
+from headroom.core.naming import shape_of
 from headroom.core.objects import Key, Node, OwnerReference, Parent, Pod
+from headroom.core.policies import beside_text
 from headroom.core.resources import EMPTY
-from headroom.ports import Event, HoldGone, NodeGone, PodGone, Seen, Thing
+from headroom.core.standing.headrooms import Headroom
+from headroom.ports import Event, HeadroomGone, HoldGone, NodeGone, PodGone, Seen, Thing
 
 
 class Toy:
@@ -52,7 +67,9 @@ class Toy:
     def __init__(self, *things: Thing) -> None:
         self.pods: dict[Key, Pod] = {}
         self.holds: dict[str, Hold] = {}
+        self.headrooms: dict[str, Headroom] = {}
         self.nodes: dict[str, Node] = {}
+        self.pins: dict[Key, str] = {}  # guardians that may stand on one node only
         self.events: list[Event] = []
         self.told: list[Tell] = []
         self.indexes: list[WriteIndex] = []
@@ -68,17 +85,23 @@ class Toy:
                 thing = self.pods[thing.key] = replace(thing, version=str(self._count))
             case Hold():
                 thing = self.holds[str(thing.parent)] = replace(thing, version=str(self._count))
+            case Headroom():
+                thing = replace(thing, version=str(self._count))
+                self.headrooms[str(thing.parent)] = thing
             case Node():
                 self.nodes[thing.name] = thing
         self.events.append(Seen(thing))
 
-    def remove(self, thing: Pod | Hold | Node) -> None:
+    def remove(self, thing: Pod | Hold | Headroom | Node) -> None:
         match thing:
             case Pod(key=key):
                 self.events.append(PodGone(key, self.pods.pop(key).uid))
             case Hold(parent=parent):
                 del self.holds[str(parent)]
                 self.events.append(HoldGone(parent))
+            case Headroom(parent=parent):
+                del self.headrooms[str(parent)]
+                self.events.append(HeadroomGone(parent))
             case Node(name=name):
                 del self.nodes[name]
                 self.events.append(NodeGone(name))
@@ -100,6 +123,15 @@ class Toy:
             case WriteIndex():
                 self.indexes.append(action)
                 return Done()
+            case WriteHeadroomStatus(parent=parent, status=wanted):
+                if str(parent) not in self.headrooms:
+                    return Gone()
+                self.put(replace(self.headrooms[str(parent)], status=wanted))
+                return Done()
+            case WriteQuotaStatus() | CreateSlotObject():
+                return Gone()
+            case DeleteObject() | SetFinalizers():
+                return Gone()
             case _:
                 return self._change(action)
 
@@ -107,12 +139,22 @@ class Toy:
         made = _guardian(action) if isinstance(action, CreateGuardian) else _latch(action)
         if made.key in self.pods:
             return Taken()
+        if isinstance(action, CreateGuardian):
+            self.pins[made.key] = action.node or action.hold.template.node
         self.put(replace(made, uid=f"made-{self._count}"))
         return Done(self.pods[made.key].uid)
 
     def _change(
         self,
-        action: Nominate | MoveLatch | DeletePod | Ungate | Bind | Disclaim | MarkUnschedulable,
+        action: Nominate
+        | MoveLatch
+        | DeletePod
+        | Ungate
+        | LabelPod
+        | Bind
+        | ClaimInPlace
+        | Disclaim
+        | MarkUnschedulable,
     ) -> Outcome:
         pod = self.pods.get(action.key)
         if pod is None:
@@ -131,10 +173,16 @@ class Toy:
                     return Stale()
                 gates = tuple(each for each in pod.gates if each != gate)
                 self.put(replace(pod, gates=gates))
+            case LabelPod(label=label, value=value):
+                labels = {key: text for key, text in pod.labels.items() if key != label}
+                self.put(replace(pod, labels=labels | ({label: value} if value else {})))
             case Bind(node=node, claimed=claimed):
                 if pod.node or pod.gates:
                     return Stale()
                 self.put(_claimed(replace(pod, node=node), claimed))
+            case ClaimInPlace(claimed=claimed, beside=beside):
+                told = {**pod.annotations, CLAIMED_BESIDE_ANNOTATION: beside_text(beside)}
+                self.put(_claimed(replace(pod, annotations=told), claimed))
             case Disclaim(nominated=nominated):
                 pod = replace(pod, nominated="") if nominated else pod
                 self.put(_disclaimed(pod))
@@ -160,6 +208,8 @@ class Toy:
         return sum((pod.requests for pod in self.pods.values() if pod.node == node), EMPTY)
 
     def _fits(self, pod: Pod, node: str) -> bool:
+        if self.pins.get(pod.key, "") not in ("", node) or self.nodes[node].unschedulable:
+            return False
         beside = sum(
             (
                 other.requests
@@ -175,12 +225,14 @@ class Toy:
 def _claimed(pod: Pod, parent: Parent | None) -> Pod:
     if parent is None:
         return pod
-    claim = {CLAIMED_ANNOTATION: str(parent), CLAIMED_UID_ANNOTATION: parent.uid}
+    claim = {CLAIMED_ANNOTATION: parent.whole, CLAIMED_UID_ANNOTATION: parent.uid}
+    if parent.slot:
+        claim[CLAIMED_SLOT_ANNOTATION] = parent.slot
     return replace(pod, annotations={**pod.annotations, **claim})
 
 
 def _disclaimed(pod: Pod) -> Pod:
-    gone = (CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION)
+    gone = (CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION, CLAIMED_SLOT_ANNOTATION)
     kept = {name: value for name, value in pod.annotations.items() if name not in gone}
     return replace(pod, annotations=kept)
 
@@ -189,11 +241,15 @@ def _guardian(action: CreateGuardian) -> Pod:
     parent = action.hold.parent
     return replace(
         action.hold.template.pod,
-        key=Key(parent.namespace, action.name),
+        key=Key(action.hold.home, action.name),
         labels={ROLE_LABEL: ROLE_GUARDIAN},
-        annotations={PARENT_ANNOTATION: str(parent)},
+        annotations={
+            PARENT_ANNOTATION: parent.whole,
+            SLOT_ANNOTATION: parent.slot,
+            SHAPE_ANNOTATION: shape_of(action.hold),
+        },
         owners=(OwnerReference(parent.api_version, parent.kind, parent.name, parent.uid, True),),
-        priority=LOCKED_PRIORITY,
+        priority=PREEMPTIBLE_PRIORITY if action.hold.mode == PREEMPTIBLE else LOCKED_PRIORITY,
         requests=action.requests,
         node=action.node if action.bound else "",
     )
@@ -212,6 +268,7 @@ def _latch(action: CreateLatch) -> Pod:
 
 def _latch_words(action: CreateLatch | MoveLatch) -> dict[str, str]:
     return {
-        PARENT_ANNOTATION: str(action.parent),
+        PARENT_ANNOTATION: action.parent.whole,
+        SLOT_ANNOTATION: action.parent.slot,
         CLAIMS_ANNOTATION: claims_text(action.claims),
     }

@@ -8,12 +8,12 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headroom.core.eligibility import eligible
-from headroom.core.headrooms import Headroom, Limits, Percent, PerNode, Replicas
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Node
-from headroom.core.sizing import Sight, surplus, wish
-from headroom.core.windows import ActiveWindow
+from headroom.core.standing.eligibility import eligible
+from headroom.core.standing.headrooms import Headroom, Limits, Percent, PerNode, Replicas
+from headroom.core.standing.sizing import Sight, surplus, wish
+from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON, node, taint
 from tests.core.headroom_builder import headroom, web
 

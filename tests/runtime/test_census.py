@@ -10,7 +10,8 @@ from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.names import CLAIM_GATE, CLAIMED_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
-from headroom.ports import HoldGone, PodGone, Seen
+from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Slot
+from headroom.ports import HeadroomGone, HoldGone, PodGone, Seen
 from headroom.runtime.census import Census, CountingChronicle
 from headroom.runtime.http import Health
 from headroom.runtime.metrics import Metrics
@@ -130,3 +131,17 @@ def test_a_claim_taken_back_counts_as_stolen_once_it_is_done() -> None:
     assert watched.value("headroom_stolen_total") == 0
     chronicle.acted(Disclaim(OWNER.key, "u1"), Done())
     assert watched.value("headroom_stolen_total") == 1
+
+
+def test_the_slots_of_all_headrooms_are_counted() -> None:
+    watched = Watched()
+    for name, held, pending in (("a", 3, 1), ("b", 2, 0)):
+        parent = Parent("headroom.dev/v1alpha1", "Headroom", "shop", name)
+        status = HeadroomStatus(held=held, pending=pending)
+        watched.census.see(Seen(Headroom(parent, Slot(), status=status)))
+    watched.census.refresh({})
+    assert watched.value("headroom_slots", state="held") == 5
+    assert watched.value("headroom_slots", state="pending") == 1
+    watched.census.see(HeadroomGone(Parent("headroom.dev/v1alpha1", "Headroom", "shop", "a")))
+    watched.census.refresh({})
+    assert watched.value("headroom_slots", state="held") == 2

@@ -342,3 +342,23 @@ def test_the_message_is_kube_schedulers() -> None:
         "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had untolerated taint(s)."
     )
     assert feasible(pod("new"), cluster()).message() == "no nodes available to schedule pods"
+
+
+def test_a_node_that_does_not_reach_a_bound_volume_refuses() -> None:
+    state = cluster(node("a", zone="x"), node("b", zone="y"), node("c"))
+    in_x = (NodeTerm((Requirement(ZONE, "In", ("x",)),)),)
+    anywhere = (NodeTerm((Requirement(ZONE, "Exists"),)),)
+    assert where(state, reach=(in_x, anywhere)) == ["a"]
+    reason = "node(s) didn't match PersistentVolume's node affinity"
+    assert why(state, reach=(in_x, anywhere)) == {reason: 2}
+    assert feasible_on(pod("new", reach=(in_x,)), "b", state) == reason
+    assert feasible_on(pod("new", reach=(in_x,)), "a", state) is None
+
+
+def test_room_comes_before_reach_and_neither_is_cured_by_preemption_of_the_other() -> None:
+    state = cluster(node("a", cpu=100, zone="y"), pod("old", cpu=100, node="a"))
+    in_x = (NodeTerm((Requirement(ZONE, "In", ("x",)),)),)
+    found = feasible(pod("new", cpu=50, reach=(in_x,)), state)
+    assert found.reasons() == {"Insufficient cpu": 1}
+    nothing_asked = feasible(pod("new", reach=(in_x,)), state)
+    assert [*nothing_asked.curable()] == []

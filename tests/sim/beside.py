@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from headroom.sim.api.kinds import KINDS
 from headroom.sim.world import SimWorld
+from headroom.wire.yamls import load
 from testbed.controlplane import ControlPlane
+from testbed.nodes import fake_node
 from tests.sim.things import Json, node
 
 PATIENCE = 40.0
@@ -24,6 +27,8 @@ _SUFFIX = r"(?:-[a-z0-9]{8,10})?-[a-z0-9]{5}\b"
 _HASHED = ("controller-revision-hash", "pod-template-hash")
 _SPEC = ("nodeName", "hostname", "subdomain", "priority", "priorityClassName", "affinity")
 _TIMES = re.compile(r"Time$|^last|^observedGeneration$")
+_NODES = "/api/v1/nodes"
+_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 Picture = list[Any]
 
 
@@ -36,9 +41,16 @@ class Beside:
     owners: list[str] = field(default_factory=list)
 
     def add_node(self, name: str, cpu: str, **labels: str) -> None:
-        (real,) = self.plane.add_fake_nodes(1, cpu=cpu, prefix=name, labels=labels)
+        """Let a node join; pods come when kwok looks after it, else it may miss them."""
+        real = f"{name}-{len(self.owners)}"
+        made = fake_node(real, {"cpu": cpu, "memory": "16Gi", "pods": "110"}, labels)
+        made["spec"] = {"taints": [{"key": "example.com/joining", "effect": "NoExecute"}]}
+        self.plane.api.create(_NODES, made)
+        while not any(_name(lease) == real for lease in self.plane.api.items(_LEASES)):
+            time.sleep(0.05)  # a real cluster takes real time
+        self.plane.api.patch(f"{_NODES}/{real}", {"spec": {"taints": None}})
         self.plane.wait_nodes_ready(1, [real])
-        stored = self.plane.api.get(f"/api/v1/nodes/{real}")
+        stored = self.plane.api.get(f"{_NODES}/{real}")
         self.world.apply(node(real, cpu=cpu, labels=stored["metadata"]["labels"]))
         self.owners.append(real)
 
@@ -52,6 +64,13 @@ class Beside:
         self.plane.api.create(KINDS[obj["kind"]].resource.path(namespace), obj)
         self.world.apply(obj)
 
+    def apply_file(self, path: Path) -> None:
+        """Apply a file as it is: with kubectl there, document by document here."""
+        self.plane.kubectl("apply", "-f", str(path))
+        for document in load(path.read_text(encoding="utf-8"), path.name):
+            self.owners.append(document.data["metadata"]["name"])
+            self.world.apply(document.data)
+
     def patch(self, kind: str, name: str, patch: Json) -> None:
         self.plane.api.patch(self._path(kind, name), patch)
         self.world.patch(kind, self._namespace(kind), name, patch)
@@ -61,11 +80,36 @@ class Beside:
         self.plane.api.delete(self._path(kind, name), {"propagationPolicy": "Background"})
         self.world.delete(kind, self._namespace(kind), name)
 
-    def agree(self, picture: Callable[[list[Json], Beside], Picture], kind: str) -> Picture:
+    def rest(self) -> None:
+        """Let whole seconds pass there, and everybody hear of what was agreed on."""
+        time.sleep(2)  # a real cluster takes real time
+
+    def finish(self, app: str, phase: str) -> None:
+        """Let the running pods that are labelled `app` end, here and there."""
+        for pod in self.plane.api.items(KINDS["Pod"].resource.path("default")):
+            if _runs(pod, app):
+                path = f"{self._path('Pod', pod['metadata']['name'])}/status"
+                self.plane.api.patch(path, {"status": {"phase": phase}})
+        for here in self.world.list("Pod"):
+            if _runs(here, app):
+                self.world.finish("default", here["metadata"]["name"], phase)
+
+    def drain(self, name: str) -> None:
+        """Empty a node: kubectl there, which returns when all is gone; its likeness here."""
+        options = ("--ignore-daemonsets", "--force", "--delete-emptydir-data", "--timeout=60s")
+        self.plane.kubectl("drain", name, *options)
+        self.world.drain(name)
+
+    def agree(
+        self,
+        picture: Callable[[list[Json], Beside], Picture],
+        kind: str,
+        patience: float = PATIENCE,
+    ) -> Picture:
         """Wait until the real cluster's picture of a kind is ours; show both if it never is."""
         self.world.run_for(20)
         ours = picture([dict(item) for item in self.world.list(kind)], self)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience
         namespace = self._namespace(kind)
         while True:
             theirs = picture(self.plane.api.items(KINDS[kind].resource.path(namespace)), self)
@@ -86,6 +130,15 @@ class Beside:
 
     def _namespace(self, kind: str) -> str:
         return "default" if KINDS[kind].namespaced else ""
+
+
+def _name(obj: Json) -> str:
+    return str(obj["metadata"]["name"])
+
+
+def _runs(pod: Mapping[str, Any], app: str) -> bool:
+    labels = pod["metadata"].get("labels", {})
+    return bool(labels.get("app") == app and pod["status"].get("phase") == "Running")
 
 
 def _difference(ours: Picture, theirs: Picture) -> str:
@@ -160,5 +213,24 @@ def of_events(found: list[Json], both: Beside) -> Picture:
             )
             for item in found
             if item["involvedObject"]["kind"] not in ("Node", "Service")
+            and "had untolerated taint" not in item["message"]  # A node may just have joined.
         }
     )
+
+
+def of_preemptions(found: list[Json], both: Beside) -> Picture:
+    """Who had to make room for whom and where, one after the other."""
+    names = {item["involvedObject"]["uid"]: item["involvedObject"]["name"] for item in found}
+    told = sorted((item for item in found if item["reason"] == "Preempted"), key=_told_at)
+    return [
+        (
+            both.plain(item["involvedObject"]["name"]),
+            both.plain(_UID.sub(lambda uid: names.get(uid[0], uid[0]), item["message"])),
+        )
+        for item in told
+    ]
+
+
+def _told_at(event: Json) -> str:
+    """When it was told, to the microsecond there; here events stand in their order."""
+    return str(event.get("eventTime") or "")

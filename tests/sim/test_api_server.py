@@ -309,7 +309,11 @@ def test_a_node_reports_what_its_manifest_left_out(world: SimWorld) -> None:
     given = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}
     made = world.apply({**given, "status": {"capacity": {"cpu": "4"}}})
     assert made["status"]["allocatable"] == {"pods": "110", "cpu": "4"}
-    assert made["metadata"]["labels"] == {"kubernetes.io/hostname": "a"}
+    assert made["metadata"]["labels"] == {
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": "a",
+        "kubernetes.io/os": "linux",
+    }
     world.apply({**given, "metadata": {"name": "bare"}})
     assert "Node/bare has no status.capacity: no pod fits there" in world.server.notes
 

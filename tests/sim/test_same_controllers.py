@@ -10,7 +10,7 @@ import pytest
 from headroom.sim.world import SimWorld
 from testbed.controlplane import ControlPlane
 from tests.sim.beside import Beside, of_events, of_pods, of_statuses
-from tests.sim.things import budget, daemon_set, deployment, job, stateful_set
+from tests.sim.things import budget, daemon_set, deployment, job, pod, priority_class, stateful_set
 
 pytestmark = pytest.mark.e2e
 
@@ -83,4 +83,25 @@ def test_stateful_sets_jobs_and_budgets_are_the_same(both: Beside) -> None:
     both.agree(of_pods, "Pod")
     for kind in kinds:
         both.agree(of_statuses, kind)
+    both.agree(of_events, "Event")
+
+
+def test_jobs_whose_pods_fail_or_make_room_are_the_same(both: Beside) -> None:
+    both.add_node("only", "2")
+    both.apply(priority_class("high", 1000))
+    both.apply(job("failing", completions=1, backoffLimit=1))
+    both.apply(job("pushed", completions=1, backoffLimit=3))
+    both.agree(of_pods, "Pod")
+    both.finish("failing", "Failed")
+    both.agree(of_pods, "Pod")
+    both.agree(of_statuses, "Job")
+    both.apply(pod("urgent", "1", priorityClassName="high"))
+    both.agree(of_pods, "Pod")
+    both.agree(of_statuses, "Job")
+    both.delete("Pod", "urgent")
+    both.agree(of_pods, "Pod")
+    both.finish("failing", "Failed")
+    both.finish("pushed", "Succeeded")
+    both.agree(of_pods, "Pod")
+    both.agree(of_statuses, "Job")
     both.agree(of_events, "Event")

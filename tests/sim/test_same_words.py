@@ -25,11 +25,12 @@ from headroom.wire.kinds import HOLDS, PODS, Resource
 from headroom.wire.writes import JSON_PATCH, MERGE_PATCH, Write
 from testbed.controlplane import ControlPlane
 from tests.contract.conftest import bare_control_plane
-from tests.sim.things import deployment, hold, pod
+from tests.sim.things import budget, deployment, hold, pod
 
 __all__ = ["bare_control_plane"]
 
 NAMESPACE = "same-words"
+BUDGETS = Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget")
 DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")
 GATED: dict[str, Any] = {"schedulingGates": [{"name": "x/a"}, {"name": "x/b"}]}
 TWINS = [{"name": "c", "image": "i"}, {"name": "c", "image": "i"}]
@@ -129,6 +130,38 @@ def bindings_and_ends() -> Iterator[Case]:
     yield Case("delete nobody", delete("c8"))
 
 
+def evict(name: str, **options: Any) -> Write:
+    body = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "deleteOptions": options,
+    }
+    return Write("create", PODS, NAMESPACE, name, body, "eviction")
+
+
+def evictions() -> Iterator[Case]:
+    """Nobody counts budgets here: they are as they were made."""
+    runs: dict[str, Any] = {"status": {"phase": "Running"}}
+    keep = (make(budget("e2", "e2", minAvailable=1), BUDGETS), make(pod("e2", "", {"app": "e2"})))
+    twice = (
+        make(budget("e3a", "e3", minAvailable=1), BUDGETS),
+        make(budget("e3b", "e3", maxUnavailable=1), BUDGETS),
+        make(pod("e3", "", {"app": "e3"})),
+    )
+    away = budget("e6", "e6", minAvailable=1, unhealthyPodEvictionPolicy="AlwaysAllow")
+    yield Case("evict", evict("e1"), (make(pod("e1")), bind("e1"), change("e1", runs, "status")))
+    yield Case("evict waiting", evict("e2"), keep)
+    yield Case("evict kept", evict("e2"), (*keep, change("e2", runs, "status")))
+    scene = (*twice, change("e3", runs, "status"))
+    yield Case("evict kept twice", evict("e3"), scene, words=False)
+    yield Case("evict nobody", evict("e4"))
+    other = {"preconditions": {"uid": "other"}}
+    yield Case("evict other", evict("e5", **other), (make(pod("e5")),))
+    odd = (make(away, BUDGETS), make(pod("e6", "", {"app": "e6"})), change("e6", runs, "status"))
+    yield Case("evict unready", evict("e6"), odd)
+
+
 def other_kinds() -> Iterator[Case]:
     stranger = deployment("d1", 1)
     stranger["spec"]["selector"] = {"matchLabels": {"z": "z"}}
@@ -139,7 +172,7 @@ def other_kinds() -> Iterator[Case]:
     yield Case("hold", make(hold("d5"), HOLDS))
 
 
-CASES = [*new_pods(), *changes(), *bindings_and_ends(), *other_kinds()]
+CASES = [*new_pods(), *changes(), *bindings_and_ends(), *evictions(), *other_kinds()]
 
 
 @pytest.fixture(scope="session")

@@ -225,8 +225,27 @@ def test_the_client_limit_caps_a_burst() -> None:
 
 def test_a_pod_that_cannot_be_judged_is_placed_with_a_note(world: SimWorld) -> None:
     world.apply(node("a"))
-    claim = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    template = {"spec": {"accessModes": ["ReadWriteOnce"]}}
+    claim = {"name": "data", "ephemeral": {"volumeClaimTemplate": template}}
     world.apply(pod("p", volumes=[claim]))
     world.run_for(1)
     assert node_of(world, "p") == "a"
     assert any("Pod/default/p" in note for note in world.server.notes)
+
+
+def test_who_preempts_is_not_forgotten_when_its_last_victim_goes_by_itself(world: SimWorld) -> None:
+    world.apply(priority_class("high", 100))
+    for moment in range(30):
+        name, late = f"n{moment}", f"late{moment}"
+        world.apply(node(name, cpu="2", labels={"n": name}))
+        here: dict[str, Any] = {"nodeSelector": {"n": name}}
+        world.apply(pod(f"first{moment}", terminationGracePeriodSeconds=0, **here))
+        world.apply(pod(f"second{moment}", terminationGracePeriodSeconds=0, **here))
+        world.run_for(3)
+        world.apply(pod(late, cpu="2", priorityClassName="high", **here))
+        world.run_for(moment / 1000)
+        for victim in (f"first{moment}", f"second{moment}"):
+            if world.get("Pod", "default", victim) is not None:
+                world.delete("Pod", "default", victim, grace=0)
+        world.run_for(15)
+        assert node_of(world, late) == name, moment

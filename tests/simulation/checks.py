@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headroom.core.claims import claim_of, used_by
+from headroom.core.claims import claim_of
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE, PARENT_ANNOTATION, ROLE_LABEL, WAIT_ANNOTATION
 from headroom.core.objects import Condition, Node, Pod
 from headroom.core.owners import owner_refusal
+from headroom.core.policies import to_keep, told_use
 from headroom.core.resources import EMPTY, Resources
 from headroom.sim.world import SimWorld
 from headroom.wire.decode import hold_from, node_from, pod_from
@@ -27,6 +28,7 @@ class Truth:
             item["metadata"]["name"]: node_from(item) for item in world.list("Node")
         }
         self.holds: list[Hold] = [hold_from(item) for item in world.list("Hold")]
+        self.headrooms: set[str] = {item["metadata"]["uid"] for item in world.list("Headroom")}
 
     def guardians(self, hold: Hold) -> list[Pod]:
         """Pods that keep this very hold's room."""
@@ -54,7 +56,7 @@ def breaches(world: SimWorld) -> list[str]:
 
 
 def _leftovers(truth: Truth) -> Iterator[str]:
-    uids = {hold.parent.uid for hold in truth.holds}
+    uids = {hold.parent.uid for hold in truth.holds} | truth.headrooms
     for pod in truth.pods:
         role = pod.labels.get(ROLE_LABEL)
         if role == "latch":
@@ -93,7 +95,7 @@ def _hold(truth: Truth, hold: Hold) -> Iterator[str]:
 
 def _available(hold: Hold, guardians: list[Pod], users: list[Pod]) -> Iterator[str]:
     room = hold.template.pod.requests
-    wanted = room.minus(used_by(hold, users))
+    wanted = to_keep(hold, users)
     held = _total(guardians)
     if hold.allocate_once and users:
         yield f"in use by {users[0].key}"
@@ -107,7 +109,7 @@ def _available(hold: Hold, guardians: list[Pod], users: list[Pod]) -> Iterator[s
     for pod in users:
         if pod.node != hold.status.node:
             yield f"says {hold.status.node}, {pod.key} is on {pod.node}"
-    used = used_by(hold, users)
+    used = told_use(hold, users)
     if hold.status.allocated != used:
         yield f"says {hold.status.allocated} are used, not {used}"
 

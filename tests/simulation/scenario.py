@@ -27,6 +27,7 @@ SLOW = Settings(watch_delay=(0.001, 0.1), write_delay=(0.002, 0.15))
 STEPS = (15, 40)
 QUIET = 400.0
 BEYOND = 60.0
+Happening = tuple[int, Callable[[], None]]
 NEVER = 1_000_000_000
 
 
@@ -57,8 +58,7 @@ class Scenario:
         for _ in range(self.random.choice((0, 0, 3))):
             self._add_rival()
         self._start_operator()
-        for _ in range(self.random.randint(1, 4)):
-            self._add_hold()
+        self.furnish()
         self._pass(self.random.uniform(0, 4))
         for _ in range(self.random.randint(*STEPS)):
             self._step()
@@ -80,8 +80,14 @@ class Scenario:
         self._start_operator()
         self._pass(QUIET)
 
-    def _step(self) -> None:
-        happenings: list[tuple[int, Callable[[], None]]] = [
+    def furnish(self) -> None:
+        """What is wished for at the start."""
+        for _ in range(self.random.randint(1, 4)):
+            self._add_hold()
+
+    def happenings(self) -> list[Happening]:
+        """What may happen, each with how often it does."""
+        return [
             (6, self._add_hold),
             (10, self._add_owner),
             (4, self._add_rival),
@@ -101,6 +107,9 @@ class Scenario:
             (2, self._hold_back),
             (2, self._release),
         ]
+
+    def _step(self) -> None:
+        happenings = self.happenings()
         weights = [weight for weight, _ in happenings]
         happening = self.random.choices([what for _, what in happenings], weights)[0]
         happening()

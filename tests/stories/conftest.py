@@ -11,6 +11,7 @@ from testbed.controlplane import ControlPlane
 from tests.e2e.installing import install, our_objects
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.real import RealWorld
+from tests.stories.repeating import Worlds
 from tests.stories.world import World
 
 
@@ -31,3 +32,19 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
         here = RealWorld(request.getfixturevalue("story_plane"))
     yield here
     here.close()
+
+
+@pytest.fixture
+def embedded(request: pytest.FixtureRequest) -> Iterator[EmbeddedWorld]:
+    """For stories in which hours pass; the parameter, if any, is the seed."""
+    here = EmbeddedWorld(getattr(request, "param", 0))
+    yield here
+    here.close()
+
+
+@pytest.fixture
+def worlds(request: pytest.FixtureRequest) -> Iterator[Worlds]:
+    real = request.param == "real"
+    many = Worlds(request.getfixturevalue("story_plane") if real else None)
+    yield many
+    many.close()

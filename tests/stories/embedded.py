@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster
 from headroom.runtime.operator import Operator
-from headroom.sim.world import SimWorld
+from headroom.sim.api.values import Ref
+from headroom.sim.world import START, SimWorld
+from headroom.wire.speech import NATIVE, Speech
 from tests.stories.cutting import CutCluster
 from tests.stories.things import NAMESPACE, Json
 from tests.stories.world import World
 
-SCOPED = frozenset({"Pod", "Hold", "Event", "Deployment", "ReplicaSet"})
+UNSCOPED = frozenset({"Node", "Namespace", "PriorityClass", "Quota"})
+BLINK_S = 5.0
 
 
 class EmbeddedWorld(World):
     """A story told in memory."""
 
-    def __init__(self, seed: int = 0) -> None:
-        self.sim = SimWorld(seed=seed)
+    def __init__(self, seed: int = 0, start: datetime = START, speech: Speech = NATIVE) -> None:
+        self.sim = SimWorld(start, seed, speech=speech)
         self._cutting: CutCluster | None = None
 
     def add_node(self, name: str, cpu: int = 4, memory: str = "16Gi", **more: Any) -> None:
@@ -41,10 +45,27 @@ class EmbeddedWorld(World):
             self.sim.apply(thing)
 
     def delete(self, kind: str, name: str, namespace: str = NAMESPACE) -> None:
-        self.sim.delete(kind, namespace if kind in SCOPED else "", name)
+        self.sim.delete(kind, "" if kind in UNSCOPED else namespace, name)
 
     def patch(self, kind: str, name: str, change: Json, namespace: str = NAMESPACE) -> None:
-        self.sim.patch(kind, namespace if kind in SCOPED else "", name, change)
+        self.sim.patch(kind, "" if kind in UNSCOPED else namespace, name, change)
+
+    def scale(self, kind: str, name: str, replicas: int, namespace: str = NAMESPACE) -> None:
+        self.sim.server.scale(Ref(kind, namespace, name), replicas)
+
+    def blink(self, node: str) -> None:
+        for ready in (False, True):
+            self.set_ready(node, ready)
+            self.pass_time(BLINK_S)
+
+    def set_ready(self, node: str, ready: bool) -> None:
+        """Let a node say that it is ready, or that it is not."""
+        now = self.sim.store.timestamp()
+        condition = {"type": "Ready", "status": str(ready), "lastTransitionTime": now}
+        self.patch("Node", node, {"status": {"conditions": [condition]}})
+
+    def on_look(self, look: Callable[[], None]) -> None:
+        self.sim.store.listen("Pod", lambda change: look())
 
     def finish(self, name: str, phase: str = "Succeeded", namespace: str = NAMESPACE) -> None:
         self.sim.finish(namespace, name, phase)

@@ -13,6 +13,7 @@ from headroom.kube.cluster import connect
 from headroom.runtime.clock import WallClock
 from headroom.runtime.operator import Operator
 from headroom.runtime.reporting import Silent
+from headroom.wire.speech import NATIVE, Speech
 from tests.stories.cutting import CutCluster
 
 
@@ -27,7 +28,8 @@ class _Announcing(Silent):
 class ThreadedOperator:
     """Started when made, ready when the constructor returns."""
 
-    def __init__(self, kubeconfig: Path, settings: dict[str, Any]) -> None:
+    def __init__(self, kubeconfig: Path, settings: dict[str, Any], speech: Speech = NATIVE) -> None:
+        self._speech = speech
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._cutting: CutCluster | None = None
@@ -62,7 +64,7 @@ class ThreadedOperator:
             self._loop.close()
 
     async def _run(self, kubeconfig: Path, settings: dict[str, Any]) -> None:
-        cluster = connect(str(kubeconfig))
+        cluster = connect(str(kubeconfig), speech=self._speech)
         self._cutting = cutting = CutCluster(cluster)
         engine = Engine(Policy(namespace="headroom-system", **settings))
         operator = Operator(cutting, WallClock(), engine, reporter=_Announcing(self._ready))

@@ -5,9 +5,27 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
-from headroom.wire.kinds import CLAIM_INDEXES, EVENTS, HOLDS, LEASES, NAMESPACES, NODES, PODS
+from headroom.wire.kinds import (
+    CLAIM_INDEXES,
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    EVENTS,
+    HEADROOMS,
+    HOLDS,
+    LEASES,
+    NAMESPACES,
+    NODES,
+    PODS,
+    PRIORITY_CLASSES,
+    REPLICA_SETS,
+    VOLUME_CLAIMS,
+    VOLUMES,
+    Resource,
+)
+from headroom.wire.speech import NATIVE, Speech
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
 from testbed.nodes import fake_node
@@ -16,17 +34,35 @@ from tests.stories.things import NAMESPACE, Json
 from tests.stories.world import World
 
 POLL_S = 0.03
-KINDS = {item.kind: item for item in (PODS, NODES, HOLDS, EVENTS, NAMESPACES, CLAIM_INDEXES)}
+SHARED = (NODES, NAMESPACES, PRIORITY_CLASSES)
+LEFT: tuple[Resource, ...] = (
+    HEADROOMS,
+    HOLDS,
+    DEPLOYMENTS,
+    REPLICA_SETS,
+    DAEMON_SETS,
+    PODS,
+    VOLUME_CLAIMS,
+    VOLUMES,
+    CLAIM_INDEXES,
+    EVENTS,
+)
+KINDS = {item.kind: item for item in (*SHARED, *LEFT)}
 NOW = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
 
 
 class RealWorld(World):
     """A story told by real Kubernetes; what it made is taken away at its end."""
 
-    def __init__(self, plane: ControlPlane) -> None:
+    def __init__(self, plane: ControlPlane, speech: Speech = NATIVE) -> None:
         self.plane = plane
+        self._speech = speech
+        seen = tuple(item for item in speech.resources if item.kind not in KINDS)
+        self._left = (*dict.fromkeys((*speech.foreign, *seen)), *LEFT)
+        self._kinds = {**KINDS, **{item.kind: item for item in (*speech.foreign, *seen)}}
         self.operator: ThreadedOperator | None = None
         self._nodes: list[str] = []
+        self._looks: list[Callable[[], None]] = []
 
     def add_node(self, name: str, cpu: int = 4, memory: str = "16Gi", **more: Any) -> None:
         if name in self._nodes:
@@ -42,24 +78,47 @@ class RealWorld(World):
 
     def apply(self, *things: Json) -> None:
         for thing in things:
-            resource = KINDS[thing["kind"]]
-            self.plane.api.create(resource.path(thing["metadata"].get("namespace", "")), thing)
+            resource = self._kinds[thing["kind"]]
+            path = resource.path(thing["metadata"].get("namespace", ""))
+            if resource is PRIORITY_CLASSES:
+                self.plane.api.ensure(path, thing)
+            else:
+                self.plane.api.create(path, thing)
 
     def delete(self, kind: str, name: str, namespace: str = NAMESPACE) -> None:
-        self.plane.api.delete(KINDS[kind].path(namespace, name), NOW)
+        self.plane.api.delete(self._kinds[kind].path(namespace, name), NOW)
+        if kind == "Node":
+            self._nodes.remove(name)
 
     def patch(self, kind: str, name: str, change: Json, namespace: str = NAMESPACE) -> None:
-        self.plane.api.patch(KINDS[kind].path(namespace, name), change)
+        self.plane.api.patch(self._kinds[kind].path(namespace, name), change)
+
+    def scale(self, kind: str, name: str, replicas: int, namespace: str = NAMESPACE) -> None:
+        path = self._kinds[kind].path(namespace, name, "scale")
+        self.plane.api.patch(path, {"spec": {"replicas": replicas}})
+
+    def blink(self, node: str) -> None:
+        """Kwok makes a node ready again as soon as it sees that it is not."""
+        path = NODES.path("", node, "status")
+        kept = self.plane.api.get(NODES.path("", node))["status"]["conditions"]
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        unready = {"type": "Ready", "status": "False", "lastTransitionTime": now}
+        told = [unready if each["type"] == "Ready" else each for each in kept]
+        self.plane.api.patch(path, {"status": {"conditions": told}})
+        self.plane.wait_nodes_ready(1, names=[node])
+
+    def on_look(self, look: Callable[[], None]) -> None:
+        self._looks.append(look)
 
     def finish(self, name: str, phase: str = "Succeeded", namespace: str = NAMESPACE) -> None:
         path = PODS.path(namespace, name, "status")
         self.plane.api.patch(path, {"status": {"phase": phase}})
 
     def all(self, kind: str) -> list[Json]:
-        return self.plane.api.items(KINDS[kind].path())
+        return self.plane.api.items(self._kinds[kind].path())
 
     def start_operator(self, **settings: Any) -> None:
-        self.operator = ThreadedOperator(self.plane.kubeconfig, settings)
+        self.operator = ThreadedOperator(self.plane.kubeconfig, settings, self._speech)
 
     def kill_operator(self) -> None:
         if self.operator is not None:
@@ -78,10 +137,15 @@ class RealWorld(World):
 
     def until(self, what: str, true: Callable[[], bool], seconds: float = 30) -> None:
         deadline = time.monotonic() + seconds
-        while not true():
+        while not self._seen(true):
             if time.monotonic() > deadline:
                 raise AssertionError(f"not within {seconds} s: {what}\n{self.picture()}")
             time.sleep(POLL_S)
+
+    def _seen(self, true: Callable[[], bool]) -> bool:
+        for look in self._looks:
+            look()
+        return true()
 
     def close(self) -> None:
         """Take away whatever the story left, holds first, nodes and their leases last."""
@@ -94,11 +158,17 @@ class RealWorld(World):
     def clear(self) -> None:
         """Take away whatever the story left but the nodes, for another one on the same."""
         self.kill_operator()
-        for resource in (HOLDS, PODS, CLAIM_INDEXES, EVENTS):
+        self._looks.clear()
+        for resource in self._left:
             for item in self.plane.api.items(resource.path()):
                 metadata = item["metadata"]
-                if metadata["namespace"] != "kube-system":
-                    self._remove(resource.path(metadata["namespace"], metadata["name"]))
+                namespace = metadata.get("namespace", "")
+                if namespace == "kube-system":
+                    continue
+                path = resource.path(namespace, metadata["name"])
+                if metadata.get("finalizers"):  # Nobody is left who would take them off.
+                    self.plane.api.patch(path, {"metadata": {"finalizers": None}})
+                self._remove(path)
         self.until("all pods gone", lambda: not self.all("Pod"))
 
     def _remove(self, path: str) -> None:

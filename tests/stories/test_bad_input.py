@@ -373,6 +373,6 @@ def test_a_ttl_of_zero_lives_on_where_a_day_would_have_passed(embedded: Embedded
     begin(embedded)
     embedded.apply(hold("eternal", cpu=1, ttl="0"))
     embedded.until_held("eternal")
-    embedded.pass_time(2 * 86_400)
+    embedded.pass_time(36 * 3600)
     assert embedded.phase_of_hold("eternal") == "Available"
     assert embedded.phase_of_hold("good") == "Failed"

@@ -6,39 +6,26 @@ Rivals wait for exactly the room in question the whole time, also while nobody i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
-
-import pytest
 
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
 from headroom.runtime.operator import Operator
-from testbed.controlplane import ControlPlane
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.killing import (
-    LONGEST_WORK,
     NODE,
-    Step,
     Work,
     at_rest,
     claimants,
-    cpu_on_node,
     held,
-    nothing,
     nothing_left,
     owners_of,
-    play,
-    rivals_in,
 )
-from tests.stories.real import RealWorld
+from tests.stories.repeating import Worlds, at_every_write, told_of
 from tests.stories.things import hold, pod
 from tests.stories.world import World
-
-SEEDS = range(2)
-Ends = Callable[[World, bool], bool]
 
 
 def stage(cpu: int, *holds: dict[str, Any]) -> Callable[[World], None]:
@@ -150,82 +137,6 @@ OTHERS = [
 ]
 REAL = [f"{kind}-{door}" for kind in ("one", "rest", "two") for door in ("gated", "ours")]
 REAL += ["again", "free-room", "hold", "grow"]
-
-
-@dataclass
-class Worlds:
-    """One world after the other; real nodes stay, everything else is taken away in between."""
-
-    plane: ControlPlane | None
-    now: EmbeddedWorld | RealWorld | None = None
-
-    @property
-    def ways(self) -> list[tuple[int, bool]]:
-        """Seeds, and whether writes that go together go backwards; real clusters have no seed."""
-        if self.plane is not None:
-            return [(0, False)]
-        return [(seed, bool(seed % 2)) for seed in SEEDS]
-
-    def fresh(self, seed: int) -> World:
-        if isinstance(self.now, RealWorld):
-            self.now.clear()
-            return self.now
-        self.close()
-        self.now = EmbeddedWorld(seed) if self.plane is None else RealWorld(self.plane)
-        return self.now
-
-    def close(self) -> None:
-        if self.now is not None:
-            self.now.close()
-        self.now = None
-
-
-@pytest.fixture
-def worlds(request: pytest.FixtureRequest) -> Iterator[Worlds]:
-    real = request.param == "real"
-    many = Worlds(request.getfixturevalue("story_plane") if real else None)
-    yield many
-    many.close()
-
-
-@pytest.fixture
-def embedded() -> Iterator[EmbeddedWorld]:
-    world = EmbeddedWorld()
-    yield world
-    world.close()
-
-
-def told_of(works: Iterable[Work], *real: str) -> pytest.MarkDecorator:
-    """Tell of all these works on the embedded cluster, and of those named on a real one too."""
-    many = list(works)
-    cases = [pytest.param(work, "embedded", id=f"{work}-embedded") for work in many]
-    cases += [
-        pytest.param(work, "real", id=f"{work}-real", marks=pytest.mark.e2e)
-        for work in many
-        if work.name in real
-    ]
-    return pytest.mark.parametrize(("work", "worlds"), cases, indirect=["worlds"])
-
-
-def good_or_lost(world: World, cut: bool, ends: Ends) -> bool:
-    return bool(rivals_in(world)) or ends(world, cut)
-
-
-def at_every_write(worlds: Worlds, work: Work, ends: Ends, meanwhile: Step = nothing) -> None:
-    """Kill after one write, after two, and so on, until the work was done before the cut came."""
-    for seed, backwards in worlds.ways:
-        for writes in range(1, LONGEST_WORK):
-            world = worlds.fresh(seed)
-            cut = play(world, work, writes, backwards, meanwhile)
-            how = f"cut after write {writes}, seed {seed}, backwards {backwards}"
-            world.until(f"the end is good ({how})", partial(good_or_lost, world, cut, ends))
-            assert not rivals_in(world), f"{how}\n{world.picture()}"
-            assert cpu_on_node(world) <= work.cpu, f"{how}\n{world.picture()}"
-            if not cut:
-                assert writes > 1, "there was nothing to cut"
-                break
-        else:
-            raise AssertionError("the work never came to its end")
 
 
 @told_of([*HANDOVERS, *OTHERS], *REAL)

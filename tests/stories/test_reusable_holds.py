@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.stories.embedded import EmbeddedWorld
 from tests.stories.things import hold, pod
 from tests.stories.world import World
 
@@ -68,3 +69,25 @@ def test_all_of_it_may_be_in_use(world: World, door: str) -> None:
     assert world.phase_of_hold("h") == "Available"
     world.delete("Pod", "only")
     world.until("all is held", lambda: held_cpu(world) == ["2"])
+
+
+@DOORS
+def test_what_a_leaving_owner_returns_is_kept_from_rivals(
+    embedded: EmbeddedWorld, door: str
+) -> None:
+    """A pod that ends in peace is announced: the room is the hold's before it is free."""
+    world = embedded
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(hold("h", cpu=4, allocateOnce=False))
+    world.until_held("h")
+    world.apply(pod("owner", cpu=3, app="web", terminationGracePeriodSeconds=5, **{door: True}))
+    world.until_runs("owner", on="a")
+    world.until("one is held", lambda: held_cpu(world) == ["1"])
+    world.apply(*(pod(f"rival-{number}", cpu=3) for number in range(5)))
+    world.pass_time(3)
+    world.delete("Pod", "owner")
+    world.until("all is held", lambda: held_cpu(world) == ["4"])
+    world.pass_time(3)
+    assert not any(world.node_of(f"rival-{number}") for number in range(5))
+    world.until_nothing_is_left()

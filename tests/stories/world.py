@@ -14,6 +14,9 @@ from tests.stories.things import NAMESPACE, Json
 
 ROLE = "headroom.dev/role"
 CLAIMED = "headroom.dev/claimed"
+CLAIMED_SLOT = "headroom.dev/claimed-slot"
+SLOT = "headroom.dev/slot"
+PARENT = "headroom.dev/parent"
 
 
 class World(ABC):
@@ -34,6 +37,18 @@ class World(ABC):
     @abstractmethod
     def finish(self, name: str, phase: str = "Succeeded", namespace: str = NAMESPACE) -> None:
         """Let a running pod come to its end."""
+
+    @abstractmethod
+    def scale(self, kind: str, name: str, replicas: int, namespace: str = NAMESPACE) -> None:
+        """Ask for so many through the scale subresource, as kubectl and autoscalers do."""
+
+    @abstractmethod
+    def blink(self, node: str) -> None:
+        """Let a node be unready for a moment."""
+
+    @abstractmethod
+    def on_look(self, look: Callable[[], None]) -> None:
+        """Have this done at each change of a pod, or as often as a real cluster can be asked."""
 
     @abstractmethod
     def all(self, kind: str) -> list[Json]: ...
@@ -86,10 +101,46 @@ class World(ABC):
         found = self.get("Hold", name, namespace)
         return str(found.get("status", {}).get("phase", "")) if found else ""
 
-    def condition_of(self, name: str, kind: str = "Ready") -> Json:
-        found = self.get("Hold", name) or {}
+    def condition_of(self, name: str, kind: str = "Ready", of: str = "Hold") -> Json:
+        found = self.get(of, name) or {}
         conditions = found.get("status", {}).get("conditions", [])
         return next((item for item in conditions if item["type"] == kind), {})
+
+    def status(self, name: str, kind: str = "Headroom") -> Json:
+        found = self.get(kind, name) or {}
+        return dict(found.get("status", {}))
+
+    def slots(self, name: str, namespace: str = NAMESPACE) -> dict[str, list[Json]]:
+        """The guardians of a headroom by slot, those apart that are on their way out."""
+        found: dict[str, list[Json]] = {}
+        for item in self.ours("guardian"):
+            notes = item["metadata"].get("annotations", {})
+            alive = "deletionTimestamp" not in item["metadata"]
+            if alive and notes.get(PARENT) == f"Headroom/{namespace}/{name}":
+                found.setdefault(notes[SLOT], []).append(item)
+        return found
+
+    def held(self, name: str, namespace: str = NAMESPACE) -> dict[str, str]:
+        """Where each slot of a headroom is held; slots without a node are left out."""
+        places = {
+            slot: sorted(each["spec"]["nodeName"] for each in guardians if _placed(each))
+            for slot, guardians in sorted(self.slots(name, namespace).items())
+        }
+        return {slot: nodes[0] for slot, nodes in places.items() if nodes}
+
+    def until_slots(self, name: str, *slots: str, seconds: float = 30) -> None:
+        """Exactly these slots are held, each by one guardian, and the status says so."""
+
+        def so() -> bool:
+            status = self.status(name)
+            told = (status.get("desired", 0), status.get("held", 0))
+            return (
+                sorted(self.held(name)) == sorted(slots)
+                and all(len(each) == 1 for each in self.slots(name).values())
+                and told == (len(slots), len(slots))
+            )
+
+        self.until(f"slots {', '.join(slots) or '(none)'} of {name} held", so, seconds)
 
     def running(self, name: str, namespace: str = NAMESPACE) -> bool:
         found = self.get("Pod", name, namespace)
@@ -134,3 +185,8 @@ class World(ABC):
                 )
             ),
         )
+
+
+def _placed(guardian: Json) -> bool:
+    ended = guardian.get("status", {}).get("phase") in ("Succeeded", "Failed")
+    return bool(guardian["spec"].get("nodeName")) and not ended

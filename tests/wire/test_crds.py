@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from headroom.wire.crds import crds, crds_yaml
+from headroom.wire.crds import crds
 from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known
-from headroom.wire.yamls import load
+from headroom.wire.yamls import dump_all, load
 from tests.wire.hold_cases import BAD, BAD_AT_THE_DOOR, RIGHT, Case
 
 COMMITTED = Path(__file__).parent.parent.parent / "deploy/crds"
@@ -35,7 +35,7 @@ def test_the_committed_crds_are_those_of_the_code() -> None:
 
 
 def test_the_yaml_holds_every_crd_and_reads_back_the_same() -> None:
-    assert [document.data for document in load(crds_yaml(), "crds.yaml")] == crds()
+    assert [document.data for document in load(dump_all(crds()), "crds.yaml")] == crds()
 
 
 def test_the_crds_stay_small_enough_for_a_plain_kubectl_apply() -> None:
@@ -49,6 +49,7 @@ def test_every_rule_belongs_to_a_type_and_blames_a_field_of_it() -> None:
         assert all(not rule.at or rule.at in catalogue.types[name] for rule in rules)
 
 
-def test_both_kinds_are_known_by_what_objects_say_of_themselves() -> None:
-    assert known().kinds["headroom.dev/v1alpha1/Hold"] == "Hold"
-    assert known().kinds["headroom.dev/v1alpha1/ClaimIndex"] == "ClaimIndex"
+def test_our_kinds_are_known_by_what_objects_say_of_themselves() -> None:
+    made = [each["spec"]["names"]["kind"] for each in crds()]
+    assert made == ["Hold", "Headroom", "ClaimIndex"]
+    assert [known().kinds[f"headroom.dev/v1alpha1/{kind}"] for kind in made] == made

@@ -308,3 +308,16 @@ def test_what_would_make_every_guardian_invalid_is_told_before(
 def test_requests_may_stand_in_any_container() -> None:
     spec = {"containers": [{"name": "a"}, container("b", cpu="1")]}
     assert problems({"template": {"spec": spec}}) == {}
+
+
+def test_labels_and_annotations_of_koordinator_are_the_small_print_of_a_hold_too() -> None:
+    read = hold(
+        labels={"scheduling.koordinator.sh/reservation-order": "3", "pool": "a"},
+        annotations={
+            "scheduling.koordinator.sh/reservation-restricted-options": '{"resources": ["cpu"]}',
+            "node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}}',
+        },
+    )
+    assert (read.terms.order, read.terms.counted, read.labels["pool"]) == (3, ("cpu",), "a")
+    assert read.terms.withheld == Resources({"cpu": 1000})
+    assert read.problems == ()

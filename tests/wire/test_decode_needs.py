@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from headroom.core.resources import Resources
 from headroom.wire.decode import pod_from
 from tests.wire.objects import container, pod_json
@@ -74,3 +76,14 @@ def test_scoring_has_stand_ins_for_what_is_left_open() -> None:
 def test_bare_numbers_are_quantities_too() -> None:
     bare = {"name": "main", "resources": {"requests": {"cpu": 2, "memory": 1.5}}}
     assert asks({"containers": [bare]}) == Resources({"cpu": 2000, "memory": 2})
+
+
+@pytest.mark.parametrize(("answer", "growth"), [("Deferred", 2000), ("Infeasible", 0), ("", 0)])
+def test_what_a_node_puts_off_is_growth(answer: str, growth: int) -> None:
+    thing = pod_json(spec={"nodeName": "a", "containers": [container(cpu="3")]})
+    given = {"name": "main", "allocatedResources": {"cpu": "1"}}
+    thing["status"] = {"containerStatuses": [{**given, "resources": {"requests": {"cpu": "1"}}}]}
+    if answer:
+        condition = {"type": "PodResizePending", "status": "True", "reason": answer}
+        thing["status"]["conditions"] = [condition]
+    assert pod_from(thing).growth["cpu"] == growth

@@ -9,11 +9,23 @@ import pytest
 
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
+from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.wire.decode import decode_list, decode_watch, thing_from
 from headroom.wire.errors import DecodeError
-from headroom.wire.kinds import HOLDS, NAMESPACES, NODES, PODS, Resource, find_kind
+from headroom.wire.kinds import (
+    HEADROOMS,
+    HOLDS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    WORKLOADS,
+    Resource,
+    find_kind,
+)
 from headroom.wire.objects.intern import Interned
+from tests.wire.headroom_cases import GOOD
 from tests.wire.objects import hold_json, pod_json
+from tests.wire.test_headroom_workloads import workload
 
 
 def text(thing: Any) -> bytes:
@@ -60,6 +72,8 @@ def test_a_page_that_is_no_page_is_an_error() -> None:
         (NODES, {"metadata": {"name": "a"}}, Node),
         (NAMESPACES, {"metadata": {"name": "a"}}, Namespace),
         (HOLDS, hold_json(), Hold),
+        (HEADROOMS, GOOD, Headroom),
+        *((resource, workload(resource.kind), Workload) for resource in WORKLOADS),
     ],
 )
 def test_every_kind_that_we_watch_is_read_as_itself(

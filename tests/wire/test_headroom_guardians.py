@@ -6,16 +6,22 @@ from typing import Any
 
 from headroom.core.actions import CreateGuardian
 from headroom.core.naming import guardian_name
-from headroom.core.sizing import Sight, wish
-from headroom.core.windows import ActiveWindow
+from headroom.core.standing.sizing import Sight, wish
+from headroom.core.standing.windows import ActiveWindow
 from headroom.wire.guardians import guardian_json
 from headroom.wire.objects.headrooms import headroom_from
 from headroom.wire.objects.workloads import workload_from
 from headroom.wire.schema.checking import validate
 from headroom.wire.schema.notation import kubernetes
 from tests.builders import NOON, node
-from tests.wire.headroom_cases import EVERYTHING, FROM, Case
+from tests.wire.headroom_cases import EVERYTHING, FROM, GONE, Case
 from tests.wire.test_headroom_workloads import workload
+
+PREEMPTIBLE: dict[str, Any] = {"mode": "Preemptible", "owners": GONE}
+
+
+def noted(pod: dict[str, Any]) -> Any:
+    return pod["metadata"]["annotations"]
 
 
 def guardians(spec: dict[str, Any], **sight: Any) -> list[dict[str, Any]]:
@@ -49,6 +55,27 @@ def test_guardians_belong_to_the_headroom_and_have_names_of_their_own() -> None:
         assert (owner["kind"], owner["name"]) == ("Headroom", "burst")
         assert pod["metadata"]["labels"]["headroom.dev/for"] == "burst"
         assert requests(pod) == {"cpu": "500m", "memory": "512Mi"}
+
+
+def test_guardians_say_of_which_slot_they_are() -> None:
+    pods = guardians({"size": {"replicas": 2}})
+    assert [noted(pod)["headroom.dev/parent"] for pod in pods] == ["Headroom/default/burst"] * 2
+    assert len({noted(pod)["headroom.dev/slot"] for pod in pods}) == 2
+
+
+def test_guardians_tell_their_shape_and_another_template_has_another() -> None:
+    larger = {"template": {"resources": {"requests": {"cpu": "2"}}}}
+    shapes = [
+        {noted(pod)["headroom.dev/shape"] for pod in guardians(spec)}
+        for spec in ({"size": {"replicas": 2}}, {"slot": larger}, PREEMPTIBLE)
+    ]
+    assert [len(shape) for shape in shapes] == [1, 1, 1]
+    assert len(set.union(*shapes)) == 3
+
+
+def test_preemptible_guardians_make_way_for_ordinary_pods() -> None:
+    assert guardians(PREEMPTIBLE)[0]["spec"]["priorityClassName"] == "headroom-preemptible"
+    assert guardians({})[0]["spec"]["priorityClassName"] == "headroom-locked"
 
 
 def test_guardians_carry_every_scheduling_field_of_the_slot() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from headroom.core.headrooms import WorkloadRef
 from headroom.core.resources import Resources
+from headroom.core.standing.headrooms import WorkloadRef
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.workloads import workload_from
 from tests.wire.objects import container
@@ -34,6 +34,13 @@ def test_a_workload_gives_a_slot_the_shape_of_its_pods() -> None:
     assert (made.namespace, made.replicas, made.problems) == ("shop", 3, ())
     assert made.template.pod.requests == Resources({"cpu": 2000})
     assert made.template.pod.placement.node_selector == (("pool", "web"),)
+
+
+def test_a_workload_knows_which_one_it_is() -> None:
+    thing = workload()
+    thing["metadata"] |= {"uid": "u", "resourceVersion": "7"}
+    made = workload_from(thing)
+    assert (made.uid, made.version) == ("u", "7")
 
 
 def test_guardians_do_not_carry_the_labels_of_the_workload() -> None:
@@ -72,3 +79,34 @@ def test_a_workload_without_a_template_says_so() -> None:
 def test_what_no_api_server_sends_is_an_error_that_names_the_object() -> None:
     with pytest.raises(DecodeError, match="Deployment/shop/web"):
         workload_from(workload(replicas="many"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "status", "missing"),
+    [
+        ("Deployment", {"replicas": 10}, {"replicas": 2}, 8),
+        ("Deployment", {"replicas": 2}, {"replicas": 3}, 0),
+        ("Deployment", {}, {}, 1),
+        ("StatefulSet", {"replicas": 5}, {"replicas": 1}, 1),
+        ("StatefulSet", {"replicas": 5, "podManagementPolicy": "Parallel"}, {"replicas": 1}, 4),
+        ("Job", {"parallelism": 5, "completions": 10}, {"active": 1, "succeeded": 6}, 3),
+        ("Job", {"parallelism": 5, "suspend": True}, {}, 0),
+        ("DaemonSet", {}, {"desiredNumberScheduled": 3}, 0),
+    ],
+)
+def test_pods_that_a_workload_is_about_to_make_are_counted(
+    kind: str, spec: dict[str, Any], status: dict[str, Any], missing: int
+) -> None:
+    given = {"kind": kind, "metadata": {"name": "web"}, "spec": spec, "status": status}
+    assert workload_from(given).missing == missing
+
+
+def test_a_workload_that_is_refused_its_pods_is_believed_no_longer() -> None:
+    refused = {"type": "ReplicaFailure", "status": "True"}
+    given = {
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {"replicas": 5},
+        "status": {"replicas": 1, "conditions": [refused]},
+    }
+    assert workload_from(given).missing == 0

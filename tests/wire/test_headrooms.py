@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
-from headroom.core.headrooms import (
+from headroom.core.demand.following import Follow
+from headroom.core.holds import OwnerRule
+from headroom.core.objects import Condition, Key, Parent
+from headroom.core.resources import Resources
+from headroom.core.standing.headrooms import (
     Adaptive,
-    Follow,
     Headroom,
     HeadroomStatus,
     Limits,
@@ -21,9 +24,6 @@ from headroom.core.headrooms import (
     Window,
     WorkloadRef,
 )
-from headroom.core.holds import OwnerRule
-from headroom.core.objects import Condition, Key, Parent
-from headroom.core.resources import Resources
 from headroom.wire.encode import headroom_status_json
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.headrooms import decode_headroom, headroom_from
@@ -209,6 +209,11 @@ def test_limits_are_compared_with_what_a_slot_asks_for_by_its_limits() -> None:
     ]
 
 
+def test_a_slot_may_be_held_in_pieces_of_a_whole_node() -> None:
+    assert read(slot={"from": FROM, "chunk": "Node"}).slot.chunk == "Node"
+    assert read().slot.chunk == "Pod"
+
+
 def test_a_status_is_written_and_read_back_the_same() -> None:
     since = datetime(2027, 1, 4, 8, tzinfo=UTC)
     status = HeadroomStatus(
@@ -220,6 +225,7 @@ def test_a_status_is_written_and_read_back_the_same() -> None:
         misses=2,
         next_start=since,
         selector="headroom.dev/for=burst",
+        spent=("0", "3"),
         conditions=(Condition("Ready", "False", "Holding", "1 is missing", since, 2),),
         observed_generation=2,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,40 +14,60 @@ from headroom.core.actions import (
     Bind,
     CreateGuardian,
     CreateLatch,
+    DeleteObject,
     DeletePod,
     Disclaim,
+    LabelPod,
     MarkUnschedulable,
     Nominate,
     Tell,
     Ungate,
+    WriteHeadroomStatus,
     WriteHoldStatus,
     WriteIndex,
 )
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
-from headroom.wire.kinds import HOLDS, NAMESPACES, NODES, PODS
+from headroom.core.standing.headrooms import HeadroomStatus
+from headroom.wire.kinds import (
+    HEADROOMS,
+    HOLDS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    STORAGE_CLASSES,
+    VOLUME_CLAIMS,
+    VOLUMES,
+    WORKLOADS,
+)
 from headroom.wire.manifests import Installation, install_objects, priority_classes
 from headroom.wire.render import render
 from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known
+from headroom.wire.speech import Speech
+from tests.wire.toydialect import TOY
 
 AT = datetime(2027, 1, 4, tzinfo=UTC)
 KEY = Key("shop", "web-0")
 PARENT = Parent("headroom.dev/v1alpha1", "Hold", "shop", "nightly", "u1")
 HOLD = Hold(PARENT, PodTemplate(Pod(Key("shop", ""))))
 REQUESTS = Resources({"cpu": 1000})
+STORED = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES)
 ACTIONS: tuple[Action, ...] = (
     CreateGuardian("guardian", HOLD, REQUESTS),
     CreateLatch(KEY, PARENT, REQUESTS, "node-1"),
     Nominate(KEY, "u", "node-1"),
     DeletePod(KEY, "u"),
     Ungate(KEY, "u", "headroom.dev/claim", 0),
+    LabelPod(KEY, "u", "headroom.dev/beside-1", "u"),
     Bind(KEY, "u", "node-1"),
     Disclaim(KEY, "u"),
     Disclaim(KEY, "u", nominated=True),
     MarkUnschedulable(KEY, "u", "no room", AT),
+    DeleteObject(PARENT),
     WriteHoldStatus(PARENT, "1", HoldStatus()),
+    WriteHeadroomStatus(replace(PARENT, kind="Headroom"), HeadroomStatus()),
     Tell("v1", "Pod", KEY, "u", "Normal", "Claimed", "words", AT),
     WriteIndex("shop", ("*",), AT),
 )
@@ -71,7 +92,7 @@ def granted() -> Iterator[tuple[str, str, str]]:
 
 def needed() -> Iterator[tuple[str, str, str]]:
     """Yield what the watches and every action ask of the API server."""
-    for watched in (PODS, NODES, NAMESPACES, HOLDS):
+    for watched in (PODS, NODES, NAMESPACES, HOLDS, HEADROOMS, *WORKLOADS, *STORED):
         yield from ((verb, watched.group, watched.plural) for verb in ("get", "list", "watch"))
     for action in ACTIONS:
         write = render(action)
@@ -149,3 +170,27 @@ def test_the_image_replicas_and_arguments_are_those_asked_for() -> None:
     assert container["args"][0] == "run"
     assert container["args"][-1] == "--dialect=korder"
     assert deployment["spec"]["replicas"] == 3
+
+
+def test_a_dialect_adds_its_rights_and_nothing_else_changes() -> None:
+    def rules(objects: list[dict[str, Any]]) -> list[Any]:
+        roles = [made for made in objects if made["kind"] == "ClusterRole"]
+        return [rule for made in roles for rule in made["rules"]]
+
+    plain, spoken = rules(installed()), rules(installed(speech=Speech((TOY,))))
+    added = [rule for rule in spoken if rule not in plain]
+    named = [rule for rule in added if "resourceNames" in rule]
+    assert [rule["resourceNames"] for rule in named] == [
+        ["claim-gate.headroom.dev", "asks-gate.headroom.dev"],
+        ["theatre-manager"],
+    ]
+    assert {rule["apiGroups"][0] for rule in added if rule not in named} == {"theatre.example.com"}
+
+
+def test_the_operator_is_told_which_dialects_it_speaks() -> None:
+    made = installed(speech=Speech((TOY,)), arguments=("--log-level=debug",))
+    (deployment,) = [each for each in made if each["kind"] == "Deployment"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["args"][-2:] == ["--dialect=toy", "--log-level=debug"]
+    names = [each["metadata"]["name"] for each in made]
+    assert "seats.theatre.example.com" in names

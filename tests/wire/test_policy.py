@@ -51,3 +51,25 @@ def test_it_looks_for_every_form_of_key_that_owner_rules_have() -> None:
     expression = POLICY["spec"]["matchConditions"][-1]["expression"]
     assert forms == {"name:", "controller:", "label:", "exists:", "*"}
     assert all(f"'{form}'" in expression for form in sorted(forms))
+
+
+def test_pods_that_ask_are_gated_anywhere_but_at_home_and_with_the_cluster() -> None:
+    policy, binding = policy_objects(("a.example/x", "a.example/y"), "spare")[2:]
+    (expression,) = policy["spec"]["matchConstraints"]["namespaceSelector"]["matchExpressions"]
+    assert expression["operator"] == "NotIn"
+    assert expression["values"] == ["kube-node-lease", "kube-public", "kube-system", "spare"]
+    assert policy["spec"]["failurePolicy"] == "Ignore"
+    assert binding["spec"] == {**BINDING["spec"], "policyName": policy["metadata"]["name"]}
+
+
+def test_a_pod_that_does_not_ask_costs_one_look() -> None:
+    policy = policy_objects(("a.example/x",))[2]
+    first, *others = policy["spec"]["matchConditions"]
+    assert "params" not in first["expression"]
+    names = [each["name"] for each in POLICY["spec"]["matchConditions"]]
+    assert [each["name"] for each in others] == names
+
+
+def test_only_a_dialect_that_is_asked_brings_the_second_policy() -> None:
+    assert policy_objects() == [POLICY, BINDING]
+    assert policy_objects(("a.example/x",), "spare")[:2] == [POLICY, BINDING]

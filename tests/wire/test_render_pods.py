@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from headroom.core.actions import CreateGuardian, CreateLatch
+from headroom.core.actions import CreateGuardian, CreateLatch, MoveLatch
 from headroom.core.holds import Hold
 from headroom.core.names import FOR_LABEL, ROLE_LABEL, SAFE_TO_EVICT
 from headroom.core.naming import guardian_name
@@ -183,6 +184,17 @@ def test_another_image_can_be_named() -> None:
     write = render(CreateGuardian("g", hold(), Resources({"cpu": 1})), image="mirror/pause:1")
     assert isinstance(write.body, dict)
     assert write.body["spec"]["containers"][0]["image"] == "mirror/pause:1"
+
+
+def test_a_latch_put_to_another_use_forgets_the_slot_it_stood_for() -> None:
+    parent, key = hold().parent, Key("ops", "latch-1")
+    of_slot = render(MoveLatch(key, "u", replace(parent, slot="3"), "a", ())).body
+    of_all = render(MoveLatch(key, "u", parent, "a", ())).body
+    assert isinstance(of_slot, dict)
+    assert isinstance(of_all, dict)
+    assert of_slot["metadata"]["annotations"]["headroom.dev/parent"] == "Hold/ml/nightly"
+    assert of_slot["metadata"]["annotations"]["headroom.dev/slot"] == "3"
+    assert of_all["metadata"]["annotations"]["headroom.dev/slot"] is None
 
 
 def test_a_latch_is_gated_and_belongs_to_kube_scheduler() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,18 +11,21 @@ from hypothesis import strategies as st
 
 from headroom.core.actions import (
     Bind,
+    ClaimInPlace,
     DeletePod,
     Disclaim,
     MarkUnschedulable,
     Nominate,
     Tell,
     Ungate,
+    WriteHeadroomStatus,
     WriteHoldStatus,
     WriteIndex,
 )
 from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition, Key, Parent
 from headroom.core.resources import Resources
+from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.wire.decode import hold_from
 from headroom.wire.durations import format_duration, parse_duration
 from headroom.wire.encode import hold_to_json, status_json
@@ -89,8 +93,36 @@ def test_a_binding_records_its_claim() -> None:
     }
 
 
+def test_a_claim_of_a_slot_names_the_object_and_the_slot_apart() -> None:
+    slot = replace(PARENT, kind="Headroom", slot="node-a")
+    claim = {**CLAIM, "headroom.dev/claimed": "Headroom/ml/nightly"}
+    for action in (Nominate(POD, "u", "a", slot), Bind(POD, "u", "a", slot)):
+        body = render(action).body
+        assert isinstance(body, dict)
+        assert body["metadata"]["annotations"] == {**claim, "headroom.dev/claimed-slot": "node-a"}
+
+
+def test_a_headrooms_status_is_put_in_place_whole() -> None:
+    parent = Parent("headroom.dev/v1alpha1", "Headroom", "ml", "burst", "u")
+    write = render(WriteHeadroomStatus(parent, HeadroomStatus(desired=3, held=2)))
+    path = "/apis/headroom.dev/v1alpha1/namespaces/ml/headrooms/burst/status"
+    assert (write.method, write.path) == ("PATCH", path)
+    assert isinstance(write.body, list)
+    assert write.body[0] == {"op": "test", "path": "/metadata/uid", "value": "u"}
+    assert write.body[1]["value"]["held"] == 2
+
+
+def test_a_pod_that_grows_in_place_says_what_it_had_without_its_hold() -> None:
+    write = render(ClaimInPlace(POD, "u", PARENT, Resources({"cpu": 1500, "memory": 2**30})))
+    assert (write.method, write.path, write.guarded) == ("PATCH", PATH, True)
+    assert isinstance(write.body, dict)
+    annotations = write.body["metadata"]["annotations"]
+    assert annotations == {**CLAIM, "headroom.dev/claimed-beside": "cpu=1500m memory=1Gi"}
+
+
 def test_a_claim_is_taken_off_with_its_nomination() -> None:
-    nothing = dict.fromkeys(CLAIM)
+    more = ("headroom.dev/claimed-slot", "headroom.dev/claimed-beside")
+    nothing = dict.fromkeys((*CLAIM, *more))
     plain = render(Disclaim(POD, "u"))
     assert plain.path == PATH
     assert plain.body == {"metadata": {"uid": "u", "annotations": nothing}}

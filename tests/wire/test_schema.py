@@ -183,7 +183,7 @@ metadata:
         ("apiVersion: v1\nkind: 5\n", "f.yaml:2: document 1: kind: missing"),
         ("apiVersion: v1\nkind: Deployment\n", "did you mean apps/v1/Deployment?"),
         ("apiVersion: v1\nkind: Pods\n", "v1/Pods is not a kind that is known here; did you mean"),
-        ("apiVersion: core.korder.dev/v1alpha1\nkind: Order\n", "known are ClaimIndex, ConfigMap"),
+        ("apiVersion: example.com/v1\nkind: Order\n", "known are ClaimIndex, ConfigMap"),
         ("apiVersion: x/v1\nkind: Zebra\n", "known are ClaimIndex, ConfigMap, DaemonSet"),
     ],
 )

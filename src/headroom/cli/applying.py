@@ -16,6 +16,7 @@ from headroom.kube.client import Client
 from headroom.kube.errors import NoSuchKind
 from headroom.kube.kubeconfig import find_access
 from headroom.wire.kinds import KINDS, Resource
+from headroom.wire.webhook import REGISTRATIONS, SECRETS
 
 Json = dict[str, Any]
 FIELD_MANAGER = "headroom-install"
@@ -50,6 +51,8 @@ INSTALLED = (
         "MutatingAdmissionPolicyBinding",
         namespaced=False,
     ),
+    SECRETS,
+    REGISTRATIONS,
 )
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in INSTALLED}
 

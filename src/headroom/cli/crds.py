@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from headroom.cli.options import Dialects, known_dialects
-from headroom.cli.output import put
+from headroom.cli.dialects import chosen
+from headroom.cli.options import Dialects
+from headroom.cli.output import documents, put
 
 
 def crds(dialect: Dialects = None) -> None:
-    """Print the CustomResourceDefinitions as YAML."""
-    from headroom.wire.crds import crds_yaml
-
-    known_dialects(dialect)
-    put(crds_yaml())
+    """Print the CustomResourceDefinitions as YAML, those of dialects too."""
+    put(documents(chosen(dialect).definitions()))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headroom.cli.demo_stories import STORIES, Story, find_story
 from headroom.cli.errors import Answer, Misuse
 from headroom.cli.output import columns, put, say
+from headroom.cli.playing.stories import STORIES, Story, find_story
 
 if TYPE_CHECKING:
     from headroom.sim.scenarios.play import Play
@@ -31,9 +31,9 @@ def demo(
 
 
 def _tell(story: Story, fast: bool) -> None:
-    from headroom.cli.demo_play import play
-    from headroom.cli.demo_screen import open_screen
     from headroom.cli.embedded import embedded_operator
+    from headroom.cli.playing.play import play
+    from headroom.cli.playing.screen import open_screen
     from headroom.sim.scenarios.loading import load_scenario
     from headroom.sim.scenarios.play import Play
 
@@ -49,13 +49,13 @@ def _tell(story: Story, fast: bool) -> None:
 
 def _sum_up(story: Story, running: Play) -> None:
     """The story in numbers, and what to try next; a story that went wrong says so."""
-    from headroom.cli.demo_play import moral, summary, waits
+    from headroom.cli.playing.play import moral, summary, waits
 
     result = running.finish()
     found = waits(story, running.journal.entries)
     put(summary(found))
     put("")
-    put(moral(found))
+    put(story.lesson or moral(found))
     numbers = result.summary
     broken = len(result.violations)
     put(f"claims {numbers['claims']}, misses {numbers['misses']}, promises broken {broken}")

@@ -6,10 +6,12 @@ from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster
 from headroom.runtime.operator import Operator
+from headroom.wire.speech import NATIVE, Speech
 
 OPERATOR_NAMESPACE = "headroom-system"
 
 
-def embedded_operator(cluster: Cluster, clock: Clock) -> Operator:
+def embedded_operator(cluster: Cluster, clock: Clock, speech: Speech = NATIVE) -> Operator:
     """Make an operator for a simulated cluster."""
-    return Operator(cluster, clock, Engine(Policy(namespace=OPERATOR_NAMESPACE)))
+    policy = Policy(namespace=OPERATOR_NAMESPACE, scheduler_names=speech.schedulers)
+    return Operator(cluster, clock, Engine(policy))

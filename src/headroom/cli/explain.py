@@ -1,18 +1,15 @@
-"""`headroom explain`: why a pod waits, or how a hold stands, in a sentence and two small tables."""
+"""`headroom explain`: why a pod waits, how a hold or a headroom stands, in words and tables."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from headroom.cli.errors import Answer, Misuse
-from headroom.cli.options import Context, From, Kubeconfig, Namespace, Output
-from headroom.cli.output import Format, columns, document, put, say
-
-if TYPE_CHECKING:
-    from headroom.cli.explaining import Explanation
-    from headroom.cli.source import World
+from headroom.cli.errors import Misuse
+from headroom.cli.nouns import dialects_for, subject
+from headroom.cli.options import Context, Dialects, From, Kubeconfig, Namespace, Output
+from headroom.cli.output import Format, document, put, say
 
 Across = Annotated[
     bool,
@@ -24,84 +21,46 @@ Across = Annotated[
 ]
 
 
+Node = Annotated[
+    str,
+    typer.Option("--node", metavar="NODE", help="Of a headroom: tell about this node only."),
+]
+
+
 def explain(
-    what: Annotated[str, typer.Argument(metavar="pod/NAME|hold/NAME", help="What to explain.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND/NAME",
+            help="pod/NAME, hold/NAME, headroom/NAME; a dialect's order/NAME, ticket/NAME, …",
+        ),
+    ],
     namespace: Namespace = "default",
     output: Output = Format.TABLE,
+    node: Node = "",
     source: From = None,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
+    dialect: Dialects = None,
     allow_cross_namespace_owners: Across = False,
 ) -> None:
-    """Say why a pod waits, or how a hold stands."""
+    """Say why a pod waits, or how a hold or a headroom stands."""
     from headroom.cli.source import Where, read_world
+    from headroom.cli.telling.answers import as_document
+    from headroom.cli.telling.finding import EXPLAINED, explanation_of
+    from headroom.cli.telling.prose import prose
     from headroom.core.policy import Policy
 
-    kind, slash, name = what.partition("/")
-    if not slash or not name or kind not in ("pod", "hold"):
-        raise Misuse(f"{what!r} is neither pod/NAME nor hold/NAME")
-    world = read_world(Where(tuple(source or ()), str(kubeconfig or ""), context))
+    wanted = subject(what, EXPLAINED)
+    if node and wanted[0] not in ("headroom", "order"):
+        raise Misuse("--node goes with a headroom or an order only")
+    dialects = dialects_for(wanted[0], dialect)
+    where = Where(tuple(source or ()), str(kubeconfig or ""), context, dialects=dialects)
     policy = Policy(across_namespaces=allow_cross_namespace_owners)
-    told = _explanation(world, kind, (namespace, name), policy)
-    if output is Format.TABLE:
-        _put_prose(told)
-    else:
-        put(document(_as_document(told), output))
-
-
-def _explanation(world: World, kind: str, key: tuple[str, str], policy: Any) -> Explanation:
-    from headroom.cli.explaining import explain_hold, explain_pod
-    from headroom.core.objects import Key
-
-    # A manifest without a namespace lands in "default", as with kubectl.
-    wanted = (Key(*key), Key("", key[1])) if key[0] == "default" else (Key(*key),)
-    if kind == "pod":
-        pod = next((each for each in world.pods if each.key in wanted), None)
-        if pod is not None:
-            return explain_pod(world, pod, policy)
-    else:
-        hold = next((each for each in world.holds if each.key in wanted), None)
-        if hold is not None:
-            return explain_hold(world, hold, policy)
-    raise Answer(f"there is no {kind} {key[1]} in namespace {key[0]}", "another one? -n NAMESPACE")
-
-
-def _put_prose(told: Explanation) -> None:
-    from headroom.cli.amounts import shown
-    from headroom.core.resources import CPU, MEMORY
-
-    put(told.summary)
-    if told.holds:
-        rows = [(str(each.hold), each.answer) for each in told.holds]
-        put("\n" + columns(("HOLD", "ANSWER"), rows))
-    if told.nodes:
-        table = [
-            (
-                each.room.node,
-                shown(CPU, each.room.free[CPU]),
-                shown(MEMORY, each.room.free[MEMORY]),
-                shown(CPU, each.room.held[CPU]),
-                each.answer or "fits",
-            )
-            for each in told.nodes
-        ]
-        put("\n" + columns(("NODE", "CPU FREE", "MEMORY FREE", "CPU HELD", "ANSWER"), table))
+    told = explanation_of(read_world(where), wanted, namespace, policy, node)
+    if output is not Format.TABLE:
+        put(document(as_document(told), output))
+        return
+    put(prose(told))
     if told.next_step:
         say(f"\nnext: {told.next_step}")
-
-
-def _as_document(told: Explanation) -> dict[str, Any]:
-    from headroom.core.names import API_VERSION
-
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "Explanation",
-        "subject": told.subject,
-        "summary": told.summary,
-        "holds": [
-            {"hold": str(each.hold), "gives": each.gives, "answer": each.answer}
-            for each in told.holds
-        ],
-        "nodes": [{"node": each.room.node, "answer": each.answer} for each in told.nodes],
-        "next": told.next_step,
-    }

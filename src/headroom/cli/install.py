@@ -1,25 +1,21 @@
 """`headroom install` and `uninstall`: everything the operator needs, applied or printed.
 
 Server-side apply under a field manager of our own, so that it can be repeated, and changes that
-others made to other fields stay. Uninstalling keeps the CRDs unless asked (with them go all Holds),
-and always the namespace (others may live there too).
+others made to other fields stay. Uninstalling keeps the CRDs unless asked (with them go all Holds
+and Headrooms), and always the namespace (others may live there too).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from headroom import __version__
-from headroom.cli.options import Context, Kubeconfig
+from headroom.cli.dialects import chosen
+from headroom.cli.options import Context, Dialects, Kubeconfig
 from headroom.cli.output import documents, put, say
 
-if TYPE_CHECKING:
-    from headroom.wire.manifests import Installation
-
-Json = dict[str, Any]
 DEFAULT_IMAGE = f"headroom:{__version__}"
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the YAML; touch nothing.")]
@@ -34,6 +30,13 @@ Policy = Annotated[
         help="Include the admission policy that gates owners (Kubernetes 1.36 or newer).",
     ),
 ]
+Webhook = Annotated[
+    bool,
+    typer.Option(
+        "--webhook",
+        help="Include the webhook, for clusters without that policy (before Kubernetes 1.36).",
+    ),
+]
 
 
 def install(
@@ -41,16 +44,22 @@ def install(
     namespace: Home = "headroom-system",
     image: Image = DEFAULT_IMAGE,
     policy: Policy = True,
+    webhook: Webhook = False,
+    dialect: Dialects = None,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
     """Apply all that the operator needs, and the operator.
 
-    CRDs, PriorityClasses, RBAC, the Deployment and the admission policy, by server-side apply.
+    CRDs, PriorityClasses, RBAC, the Deployment and the admission policy (or the webhook that does
+    its work where there is none), by server-side apply.
     """
-    from headroom.wire.manifests import Installation
+    from headroom.wire.manifests import Installation, install_objects
 
-    objects = _objects(Installation(image=image, namespace=namespace, policy=policy))
+    speech = chosen(dialect)
+    objects = install_objects(
+        Installation(image, namespace, policy=policy, webhook=webhook, speech=speech)
+    )
     if dry_run:
         put(documents(objects))
         return
@@ -66,15 +75,15 @@ def uninstall(
     dry_run: DryRun = False,
     namespace: Home = "headroom-system",
     crds: Annotated[
-        bool, typer.Option("--crds", help="Delete the CRDs too, and with them every Hold.")
+        bool, typer.Option("--crds", help="Delete the CRDs too, with every Hold and Headroom.")
     ] = False,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
     """Take away what install applied; owners keep running."""
-    from headroom.wire.manifests import Installation
+    from headroom.wire.manifests import Installation, everything_installed
 
-    everything = _objects(Installation(image=DEFAULT_IMAGE, namespace=namespace))
+    everything = everything_installed(Installation(DEFAULT_IMAGE, namespace))
     stays = {"Namespace"} if crds else {"Namespace", "CustomResourceDefinition"}
     objects = [item for item in reversed(everything) if item["kind"] not in stays]
     if dry_run:
@@ -87,10 +96,4 @@ def uninstall(
     asyncio.run(delete_all(objects, str(kubeconfig or ""), context))
     say(f"namespace {namespace} stays: others may live there too")
     if not crds:
-        say("the CRDs, Holds and their guardians stay: --crds takes them away too")
-
-
-def _objects(installation: Installation) -> Sequence[Json]:
-    from headroom.wire.manifests import install_objects
-
-    return install_objects(installation)
+        say("the CRDs, Holds, Headrooms and their guardians stay: --crds takes them away too")

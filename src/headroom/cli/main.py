@@ -15,13 +15,20 @@ import typer
 from headroom import __version__
 from headroom.cli.crds import crds
 from headroom.cli.demo import demo
+from headroom.cli.describe import describe
+from headroom.cli.dump import dump
 from headroom.cli.errors import guarded, until_the_reader_leaves
 from headroom.cli.explain import explain
 from headroom.cli.get import get
 from headroom.cli.install import install, uninstall
 from headroom.cli.output import put
+from headroom.cli.plan import plan
+from headroom.cli.proactive import spelled_out
+from headroom.cli.reserve import release, reserve
 from headroom.cli.run import run
 from headroom.cli.simulate import simulate
+from headroom.cli.top import top
+from headroom.cli.webhook import webhook
 
 HELP = """Keep Kubernetes capacity ready, and hand it to the pods it was kept for.
 
@@ -48,13 +55,30 @@ def version() -> None:
     put(__version__)
 
 
-for verb in (demo, simulate, run, get, explain, crds, install, uninstall, version):
+for verb in (
+    demo,
+    simulate,
+    run,
+    get,
+    describe,
+    explain,
+    plan,
+    top,
+    reserve,
+    release,
+    dump,
+    crds,
+    install,
+    uninstall,
+    webhook,
+    version,
+):
     app.command()(until_the_reader_leaves(verb))
 
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
-    return guarded(lambda: app(args=list(arguments), prog_name="headroom"))
+    return guarded(lambda: app(args=spelled_out(arguments), prog_name="headroom"))
 
 
 def main() -> None:

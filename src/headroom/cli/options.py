@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 
-from headroom.cli.errors import Misuse
 from headroom.cli.output import Format
 
 Kubeconfig = Annotated[
@@ -54,14 +53,3 @@ Dialects = Annotated[
         help="Serve another system's manifests too. Repeatable.",
     ),
 ]
-
-KNOWN_DIALECTS: tuple[str, ...] = ()
-
-
-def known_dialects(names: list[str] | None) -> tuple[str, ...]:
-    """Return the dialects asked for, or say which there are."""
-    for name in names or ():
-        if name not in KNOWN_DIALECTS:
-            known = ", ".join(KNOWN_DIALECTS) or "none in this version"
-            raise Misuse(f"--dialect {name}: there is no such dialect", f"known: {known}")
-    return tuple(names or ())

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from headroom.cli import proactive
+from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse
-from headroom.cli.options import Context, Dialects, Kubeconfig, known_dialects
+from headroom.cli.options import Context, Dialects, Kubeconfig
 
 
 class Level(StrEnum):
@@ -79,6 +81,11 @@ def run(
     http: Http = "",
     dialect: Dialects = None,
     allow_cross_namespace_owners: AcrossNamespaces = False,
+    enable_proactive_scaleup: proactive.Enabled = None,
+    pod_injection_limit: proactive.PodLimit = None,
+    node_limit: proactive.NodeLimit = None,
+    proactive_scaleup_threshold: proactive.Threshold = None,
+    proactive_scaleup_profile: proactive.ProfileName = None,
     log_level: LogLevel = Level.INFO,
     log_format: LogFormat = LogForm.AUTO,
 ) -> None:
@@ -94,7 +101,15 @@ def run(
     from headroom.runtime.http import Address
     from headroom.runtime.logs import configure
 
-    known_dialects(dialect)
+    flags = proactive.Flags(
+        enable_proactive_scaleup,
+        pod_injection_limit,
+        node_limit,
+        proactive_scaleup_threshold,
+        proactive_scaleup_profile,
+    )
+    ahead = proactive.read(flags, dialect or ())
+    speech = chosen((*(dialect or ()), *((proactive.NAME,) if ahead.enabled else ())))
     try:
         address = Address.parse(http) if http else None
     except ValueError as trouble:
@@ -105,5 +120,7 @@ def run(
         namespace=namespace,
         http=address,
         across_namespaces=allow_cross_namespace_owners,
+        speech=speech,
+        ahead=ahead,
     )
     asyncio.run(serve(settings))

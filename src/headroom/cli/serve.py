@@ -14,12 +14,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from headroom import __version__
 from headroom.cli.errors import Misuse
 from headroom.cli.output import put
+from headroom.cli.placeholders import settle
 from headroom.core.names import LEASE_NAME
 from headroom.core.policy import Policy
+from headroom.dialects.proactive.options import Options
 from headroom.engine.engine import Engine
 from headroom.errors import HeadroomError
 from headroom.kube.access import Access
@@ -29,6 +32,7 @@ from headroom.kube.errors import Forbidden
 from headroom.kube.lease import KubeLease
 from headroom.kube.prepare import prepare
 from headroom.kube.rights import all_missing
+from headroom.kube.rivals import check_rivals
 from headroom.runtime.census import Census, CountingChronicle
 from headroom.runtime.clock import WallClock
 from headroom.runtime.http import Address, Health, HttpServer
@@ -36,7 +40,9 @@ from headroom.runtime.logs import LogEvent, get_logger
 from headroom.runtime.metrics import Metrics
 from headroom.runtime.operator import Operator
 from headroom.wire.kinds import NAMESPACES
+from headroom.wire.speech import NATIVE, Speech
 
+NOTHING_AHEAD = Options()
 DEFAULT_NAMESPACE = "headroom-system"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -61,12 +67,19 @@ class Settings:
     namespace: str = ""
     http: Address | None = None
     across_namespaces: bool = False
+    speech: Speech = NATIVE
+    ahead: Options = NOTHING_AHEAD
 
     @property
     def home(self) -> str:
-        """The operator's own namespace: named, or the pod's own, or the usual one."""
-        in_pod = self.access.user.token_file and os.environ.get("KUBERNETES_SERVICE_HOST")
-        return self.namespace or (self.access.namespace if in_pod else DEFAULT_NAMESPACE)
+        """The operator's own namespace."""
+        return home_of(self.access, self.namespace)
+
+
+def home_of(access: Access, named: str) -> str:
+    """The namespace of a program of ours: named, or the pod's own, or the usual one."""
+    in_pod = access.user.token_file and os.environ.get("KUBERNETES_SERVICE_HOST")
+    return named or (access.namespace if in_pod else DEFAULT_NAMESPACE)
 
 
 class Replica:
@@ -75,12 +88,18 @@ class Replica:
     def __init__(self, settings: Settings) -> None:
         self._home = settings.home
         self._client = Client(settings.access)
-        self._cluster = KubeCluster(self._client)
+        self._speech = settings.speech
+        self._ahead = settings.ahead
+        self._cluster = KubeCluster(self._client, speech=self._speech)
         self._health = Health()
         metrics, clock = Metrics(__version__), WallClock()
         census = Census(metrics, clock)
         engine = Engine(
-            Policy(namespace=settings.home, across_namespaces=settings.across_namespaces)
+            Policy(
+                namespace=settings.home,
+                across_namespaces=settings.across_namespaces,
+                scheduler_names=self._speech.schedulers,
+            )
         )
         self._operator = Operator(
             cluster=self._cluster,
@@ -104,11 +123,13 @@ class Replica:
             if self._http is not None:
                 log.info(LogEvent.HTTP_LISTENING, address=await self._listen(self._http))
             with self._stopping_on_signals():
-                await prepare(self._client, self._home)
+                await check_rivals(self._client, self._speech, datetime.now(UTC))
+                await prepare(self._client, self._home, self._speech)
                 await self._check_home()
+                await settle(self._client, self._home, self._ahead, datetime.now(UTC))
                 await self._operator.run()
         except Forbidden as refused:
-            raise await all_missing(self._client, self._home, refused) from refused
+            raise await all_missing(self._client, self._home, refused, self._speech) from refused
         finally:
             if self._http is not None:
                 await self._http.stop()

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headroom.cli.dialects import chosen
 from headroom.cli.errors import Answer, Misuse
-from headroom.cli.options import Dialects, Output, known_dialects
+from headroom.cli.options import Dialects, Output
 from headroom.cli.output import Format, columns, document, put, say
 
 if TYPE_CHECKING:
@@ -37,13 +38,16 @@ def simulate(
 
     With the real operator code, in virtual time. Exits 1 when an expectation did not come true.
     """
+    from functools import partial
+
     from headroom.cli.embedded import embedded_operator
     from headroom.sim.scenarios.loading import load_scenario
     from headroom.sim.scenarios.play import run_scenario
 
-    known_dialects(dialect)
-    scenario = adjusted(load_scenario(files), until, seed, start)
-    result = run_scenario(scenario, embedded_operator)
+    speech = chosen(dialect)
+    scenario = adjusted(load_scenario(files, speech), until, seed, start)
+    operator = partial(embedded_operator, speech=speech)
+    result = run_scenario(scenario, operator, speech=speech)
     for note in result.notes:
         say(f"note: {note}")
     put(table(result) if output is Format.TABLE else document(result.document(), output))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,33 +16,53 @@ from urllib.parse import quote
 
 import msgspec
 
+from headroom.cli.dialects import NAMES, chosen, dialect_of
 from headroom.cli.errors import Misuse
 from headroom.cli.output import say
 from headroom.core.holds import Hold
 from headroom.core.objects import Namespace, Node, Pod
+from headroom.core.quotas.limits import Quota
+from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
 from headroom.kube.errors import NoSuchKind
 from headroom.kube.kubeconfig import find_access
-from headroom.wire.decode import thing_from
+from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
-from headroom.wire.kinds import HOLDS, NAMESPACES, NODES, PODS, Resource, find_kind
+from headroom.wire.kinds import (
+    EVENTS,
+    HEADROOMS,
+    HOLDS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    WORKLOADS,
+    Resource,
+)
+from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.times import parse_time
 from headroom.wire.yamls import load
 
 Json = Mapping[str, Any]
-WATCHED = (NODES, NAMESPACES, PODS, HOLDS)
+WATCHED = (NODES, NAMESPACES, PODS, HOLDS, HEADROOMS)
+_OURS = (HOLDS, HEADROOMS)
 PAGE = 500
-RESULT_KIND = "Result"
+RESULT_KINDS = ("Result", "Dump")
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Which cluster or which files, as the command line named them."""
+    """Which cluster or which files, as the command line named them, and which kinds of it.
+
+    Workloads need not be named: those that a headroom copies are read with it. Nor need dialects,
+    where files are read: their objects are known when they are seen.
+    """
 
     files: tuple[Path, ...] = ()
     kubeconfig: str = ""
     context: str = ""
+    kinds: tuple[Resource, ...] = WATCHED
+    dialects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,46 +75,77 @@ class World:
     holds: tuple[Hold, ...]
     namespaces: tuple[Namespace, ...]
     now: datetime
+    headrooms: tuple[Headroom, ...] = ()
+    workloads: tuple[Workload, ...] = ()
+    quotas: tuple[Quota, ...] = ()
+    speech: Speech = NATIVE
 
-    def of(self, resource: Resource) -> list[Json]:
+    def of(self, kind: str) -> list[Json]:
         """The raw objects of one kind, by namespace and name."""
-        found = [item for item in self.raw if item.get("kind") == resource.kind]
+        found = [item for item in self.raw if item.get("kind") == kind]
         return sorted(found, key=_place)
 
 
 def read_world(where: Where) -> World:
     """Read everything the question may need."""
     if where.files:
-        return _from_files(where.files)
+        return _from_files(where)
     return asyncio.run(_from_cluster(where))
 
 
-def _from_files(files: Sequence[Path]) -> World:
+def _from_files(where: Where) -> World:
     raw: list[Json] = []
     now: datetime | None = None
-    for path in files:
+    for path in where.files:
         for item in load(_text(path), str(path)):
-            if item.data.get("kind") == RESULT_KIND:
+            if item.data.get("kind") in RESULT_KINDS:
                 raw += _objects_of(item.data, path)
                 now = _end_of(item.data, path) or now
             else:
                 raw.append(item.data)
-    return _decoded(raw, now or datetime.now(UTC))
+    speech = chosen((*where.dialects, *spoken(raw)))
+    kinds = (*where.kinds, *WORKLOADS, *speech.foreign)
+    return _decoded(raw, kinds, now or datetime.now(UTC), speech)
+
+
+def spoken(raw: Sequence[Json]) -> list[str]:
+    """The dialects whose objects are among these."""
+    kinds = {(str(item.get("apiVersion")), str(item.get("kind"))) for item in raw}
+    return [
+        name
+        for name in NAMES
+        if any((kind.api_version, kind.kind) in kinds for kind in dialect_of(name).kinds)
+    ]
 
 
 async def _from_cluster(where: Where) -> World:
+    speech = chosen(where.dialects)
+    kinds = (*where.kinds, *speech.foreign)
     client = Client(find_access(where.kubeconfig, where.context))
     try:
         raw: list[Json] = []
-        for resource in WATCHED:
-            raw += await _listed(client, resource)
-        return _decoded(raw, datetime.now(UTC))
+        for resource in kinds:
+            optional = resource in (*_OURS, *speech.foreign)
+            raw += await _listed(client, resource, optional)
+        world = _decoded(raw, kinds, datetime.now(UTC), speech)
+        for resource in _copied(world):
+            more = _decoded(await _listed(client, resource), (resource,), world.now, speech)
+            world = replace(
+                world, raw=world.raw + more.raw, workloads=world.workloads + more.workloads
+            )
+        return world
     finally:
         await client.close()
 
 
-async def _listed(client: Client, resource: Resource) -> list[Json]:
-    """List one kind, page by page; a cluster without our kinds simply has none of them."""
+def _copied(world: World) -> list[Resource]:
+    """The kinds of workload whose pods a headroom's slots are like."""
+    kinds = {each.slot.source.kind for each in world.headrooms if each.slot.source is not None}
+    return [resource for resource in WORKLOADS if resource.kind in kinds]
+
+
+async def _listed(client: Client, resource: Resource, optional: bool = False) -> list[Json]:
+    """List one kind, page by page; a cluster without an optional kind simply has none of it."""
     found: list[Json] = []
     token = ""
     while True:
@@ -102,7 +153,7 @@ async def _listed(client: Client, resource: Resource) -> list[Json]:
         try:
             page = await _page(client, resource, query)
         except NoSuchKind as missing:
-            if resource != HOLDS:
+            if not optional:
                 raise no_kubernetes(client.access.endpoint.server) from missing
             say(f"note: {missing.message}; {missing.hint}")
             return []
@@ -121,16 +172,22 @@ async def _page(client: Client, resource: Resource, query: str) -> dict[str, Any
         raise no_kubernetes(client.access.endpoint.server) from nonsense
 
 
-def _decoded(raw: Sequence[Json], now: datetime) -> World:
+def _decoded(
+    raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, speech: Speech
+) -> World:
     """Decode what we know; an object that cannot be read is named and passed over."""
-    things: list[Node | Pod | Hold | Namespace] = []
+    known = {(resource.api_version, resource.kind): resource for resource in kinds}
+    things: list[Thing] = []
     readable: list[Json] = []
     for item in raw:
-        resource = find_kind(str(item.get("apiVersion", "")), str(item.get("kind", "")))
-        if resource not in WATCHED:
+        resource = known.get((str(item.get("apiVersion", "")), str(item.get("kind", ""))))
+        if resource is None:
+            continue
+        if resource == EVENTS:  # Shown as they are; nothing is decided by them.
+            readable.append(item)
             continue
         try:
-            things.append(thing_from(resource, item))
+            things.append(speech.thing_from(resource, item))
             readable.append(item)
         except DecodeError as trouble:
             say(f"note: passed over {trouble.message}")
@@ -141,6 +198,10 @@ def _decoded(raw: Sequence[Json], now: datetime) -> World:
         holds=tuple(thing for thing in things if isinstance(thing, Hold)),
         namespaces=tuple(thing for thing in things if isinstance(thing, Namespace)),
         now=now,
+        headrooms=tuple(thing for thing in things if isinstance(thing, Headroom)),
+        workloads=tuple(thing for thing in things if isinstance(thing, Workload)),
+        quotas=tuple(thing for thing in things if isinstance(thing, Quota)),
+        speech=speech,
     )
 
 
@@ -154,13 +215,16 @@ def _text(path: Path) -> str:
 
 
 def _objects_of(result: Json, path: Path) -> list[Json]:
-    objects = result.get("objects") or []
-    if not isinstance(objects, list):
-        raise Misuse(f"--from {path}: objects: a list is expected")
-    for index, item in enumerate(objects):
-        if not isinstance(item, Mapping):
-            raise Misuse(f"--from {path}: objects[{index}]: fields with names are expected")
-    return objects
+    found: list[Json] = []
+    for field in ("objects", "events"):
+        items = result.get(field) or []
+        if not isinstance(items, list):
+            raise Misuse(f"--from {path}: {field}: a list is expected")
+        for index, item in enumerate(items):
+            if not isinstance(item, Mapping):
+                raise Misuse(f"--from {path}: {field}[{index}]: fields with names are expected")
+        found += items
+    return found
 
 
 def _end_of(result: Json, path: Path) -> datetime | None:

@@ -12,16 +12,20 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.holds import Hold, HoldStatus
-from headroom.core.objects import Key, Parent
+from headroom.core.objects import HostPort, Key, Parent
+from headroom.core.quotas.limits import QuotaStatus
 from headroom.core.resources import Resources
+from headroom.core.standing.headrooms import HeadroomStatus
+from headroom.core.tenancy.values import SlotObjects
 
 
 @dataclass(frozen=True, slots=True)
 class CreateGuardian:
     """Make the pod that keeps a hold's room.
 
-    `requests` replaces the template's requests when it differs (a partly used hold); `node` pins by
-    affinity, or, with `bound`, puts the pod on the node at once (only under a latch).
+    `requests` replaces the template's requests when it differs (a partly used hold), `ports` its
+    host ports; `node` pins by affinity, or, with `bound`, puts the pod on the node at once (only
+    under a latch).
     """
 
     name: str
@@ -29,6 +33,7 @@ class CreateGuardian:
     requests: Resources
     node: str = ""
     bound: bool = False
+    ports: tuple[HostPort, ...] | None = None  # None: those of the template
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,16 @@ class Ungate:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelPod:
+    """Give a pod one label, or take it away (None); the others are left alone."""
+
+    key: Key
+    uid: str
+    label: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Bind:
     """Put a pod on a node; the claim, if any, is recorded in the same request."""
 
@@ -98,6 +113,19 @@ class Bind:
     uid: str
     node: str
     claimed: Parent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimInPlace:
+    """Write a claim on a pod that runs already and grows into a hold on its node.
+
+    `beside` is what the pod has without the hold.
+    """
+
+    key: Key
+    uid: str
+    claimed: Parent
+    beside: Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +158,50 @@ class WriteHoldStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteHeadroomStatus:
+    """Put the status of a Headroom, or of a dialect's object that stands for one, in place."""
+
+    parent: Parent
+    status: HeadroomStatus
+
+
+@dataclass(frozen=True, slots=True)
+class WriteQuotaStatus:
+    parent: Parent
+    status: QuotaStatus
+
+
+@dataclass(frozen=True, slots=True)
+class CreateSlotObject:
+    """Make the object that stands for one slot, where a dialect has such a kind (a Ticket).
+
+    `hold.parent` is that object, `of` what wants it and owns it. Without a uid it is made; one that
+    has a uid is there already, and gets what is written in `objects` anew.
+    """
+
+    hold: Hold
+    of: Parent
+    slot: str
+    objects: SlotObjects
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteObject:
+    """Delete an object of a dialect's that we made, if it is still the one we mean."""
+
+    parent: Parent
+
+
+@dataclass(frozen=True, slots=True)
+class SetFinalizers:
+    """Put this whole list of finalizers on an object of a dialect's."""
+
+    parent: Parent
+    version: str
+    finalizers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """Record a core/v1 Event about an object. Same (about, reason, message): counted up."""
 
@@ -159,10 +231,17 @@ Action = (
     | Nominate
     | DeletePod
     | Ungate
+    | LabelPod
     | Bind
+    | ClaimInPlace
     | Disclaim
     | MarkUnschedulable
     | WriteHoldStatus
+    | WriteHeadroomStatus
+    | WriteQuotaStatus
+    | CreateSlotObject
+    | DeleteObject
+    | SetFinalizers
     | Tell
     | WriteIndex
 )

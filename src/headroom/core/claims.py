@@ -1,30 +1,43 @@
 """Whether a hold is to be had by a pod, and why not.
 
 An `Offer` is a yes with all that the handover needs; a `Refused` is a no in words, kept so that
-`headroom explain` can always answer. What one hold still has to give is worked out here too.
+`headroom explain` can always answer. What a hold's policy allows is in `policies`, what the pod
+itself wishes in `choosing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from headroom.core.choosing import affinity_refusal
 from headroom.core.holds import Hold, OwnerUse
-from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION
-from headroom.core.objects import Parent, Pod
+from headroom.core.names import (
+    CLAIMED_ANNOTATION,
+    CLAIMED_SLOT_ANNOTATION,
+    CLAIMED_UID_ANNOTATION,
+)
+from headroom.core.objects import NO_LABELS, Parent, Pod, identity
 from headroom.core.owners import owner_refusal
+from headroom.core.plan import earliest
+from headroom.core.policies import kept_beside
 from headroom.core.policy import Policy
-from headroom.core.resources import EMPTY, Resources
+from headroom.core.resources import Resources
+from headroom.core.tenancy.moments import ends_at
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """This hold can serve this pod: `kept` stays held afterwards (a reusable hold)."""
+    """This hold can serve this pod: `kept` stays held afterwards (a reusable hold).
+
+    A pod that does not claim takes the room without becoming an owner.
+    """
 
     hold: Hold
     guardian: Pod
     kept: Resources
+    claims: bool = True
 
     @property
     def node(self) -> str:
@@ -33,17 +46,24 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A no; `waiting` when the same question may be answered with yes in a moment."""
+    """A no; `waiting` when the same question may be answered with yes in a moment.
+
+    `owner` says whether the hold is meant for the pod at all.
+    """
 
     parent: Parent
     reason: str
     waiting: bool = False
+    owner: bool = True
 
 
 def claim_of(pod: Pod) -> tuple[str, str] | None:
-    """The parent and the uid that a pod's claim names, if it carries one."""
-    parent = pod.annotations.get(CLAIMED_ANNOTATION)
-    return (parent, pod.annotations.get(CLAIMED_UID_ANNOTATION, "")) if parent else None
+    """The hold and the uid of its parent that a pod's claim names, if it carries one."""
+    whole = pod.annotations.get(CLAIMED_ANNOTATION)
+    if not whole:
+        return None
+    slot = pod.annotations.get(CLAIMED_SLOT_ANNOTATION, "")
+    return identity(whole, slot), pod.annotations.get(CLAIMED_UID_ANNOTATION, "")
 
 
 def is_claimant(hold: Hold, pod: Pod, across_namespaces: bool = False) -> bool:
@@ -57,31 +77,26 @@ def is_claimant(hold: Hold, pod: Pod, across_namespaces: bool = False) -> bool:
     )
 
 
-def used_by(hold: Hold, claimants: Iterable[Pod]) -> Resources:
-    """What owners use of a hold, never more than it has: the rest they take from the node."""
-    total = EMPTY
-    for pod in claimants:
-        total = total + pod.requests
-    room = hold.template.pod.requests
-    return Resources({name: min(total[name], room[name]) for name in room})
-
-
 def owner_uses(claimants: Iterable[Pod]) -> tuple[OwnerUse, ...]:
     uses = (OwnerUse(pod.key.namespace, pod.key.name, pod.uid) for pod in claimants)
     return tuple(sorted(uses, key=lambda use: (use.uid, use.namespace, use.name)))
 
 
 def expiry(hold: Hold) -> datetime | None:
-    """When a hold ends by itself: the earlier of `expires` and its ttl."""
+    """When a hold ends by itself: the earliest of `expires`, its ttl and its tenure."""
     if hold.ttl is not None and not hold.ttl:
         return None
     by_ttl = hold.created + hold.ttl if hold.created and hold.ttl else None
-    ends = [moment for moment in (hold.expires, by_ttl) if moment is not None]
-    return min(ends, default=None)
+    return earliest(hold.expires, by_ttl, ends_at(hold))
 
 
-def standing_refusal(hold: Hold, pod: Pod, policy: Policy, now: datetime) -> Refused | None:
-    """Say no for what the hold's and the pod's own words forbid, whatever room there is."""
+def standing_refusal(
+    hold: Hold, pod: Pod, policy: Policy, now: datetime, around: Mapping[str, str] = NO_LABELS
+) -> Refused | None:
+    """Say no for what the hold's and the pod's own words forbid, whatever room there is.
+
+    `around` are the labels of the hold's node, which a pod may select by.
+    """
     ends = expiry(hold)
     if hold.problems:
         reason = f"its spec is invalid: {hold.problems[0]}"
@@ -91,13 +106,12 @@ def standing_refusal(hold: Hold, pod: Pod, policy: Policy, now: datetime) -> Ref
         reason = "it is being deleted"
     elif ends is not None and ends <= now:
         reason = f"it expired at {ends.isoformat()}"
-    elif hold.unschedulable:
-        reason = "it takes no new owners (spec.unschedulable)"
     else:
         not_owner = owner_refusal(hold, pod, policy.across_namespaces)
-        if not_owner is None:
-            return None
-        reason = not_owner
+        if not_owner is not None:
+            return Refused(hold.parent, not_owner, owner=False)
+        unwanted = affinity_refusal(pod, hold, around)
+        return Refused(hold.parent, unwanted) if unwanted is not None else None
     return Refused(hold.parent, reason)
 
 
@@ -110,8 +124,9 @@ def consider(hold: Hold, guardian: Pod | None, pod: Pod, unfit: str | None) -> O
         return Refused(hold.parent, "its room is not held yet", waiting=True)
     if unfit is not None:
         return Refused(hold.parent, f"on {guardian.node}: {unfit}")
-    if hold.allocate_once:
-        return Offer(hold, guardian, EMPTY)
-    if not any(name in guardian.requests for name in pod.requests):
+    left = guardian.requests
+    if not (
+        hold.allocate_once or pod.wish.needs_hold or any(name in left for name in pod.requests)
+    ):
         return Refused(hold.parent, "nothing that the pod asks for is left in it", waiting=True)
-    return Offer(hold, guardian, guardian.requests.minus(pod.requests))
+    return Offer(hold, guardian, kept_beside(hold, left, pod.requests))

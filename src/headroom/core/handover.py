@@ -29,6 +29,7 @@ from headroom.core.names import CLAIM_GATE
 from headroom.core.naming import dns_label, guardian_name
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
+from headroom.core.policies import ports_beside
 from headroom.core.resources import EMPTY, Resources
 
 Claim = tuple[Pod, Offer]
@@ -39,8 +40,8 @@ def ungate(pod: Pod) -> Ungate:
     return Ungate(pod.key, pod.uid, CLAIM_GATE, pod.gates.index(CLAIM_GATE))
 
 
-def through_gate(claims: Seq[Claim], latches: str) -> Sequence:
-    """Door 1, for owners that go to one node together.
+def through_gate(claims: Seq[Claim], latches: str, rivals: Seq[Pod] = ()) -> Sequence:
+    """Door 1, for owners that go to one node together; `rivals` of ours go before room is free.
 
     All are nominated before any guardian goes, and all guardians are gone before any gate opens:
     each owner then sees the node exactly full, and itself in it. What stays held of a reusable hold
@@ -54,6 +55,7 @@ def through_gate(claims: Seq[Claim], latches: str) -> Sequence:
     ]
     nominations: list[Action] = [Nominate(latch.key, "", node) for latch in latched]
     nominations += [Nominate(pod.key, pod.uid, node, offer.hold.parent) for pod, offer in claims]
+    nominations += [DeletePod(rival.key, rival.uid) for rival in rivals]
     steps: list[tuple[Action, ...]] = [tuple(latched)] if latched else []
     steps.append(tuple(nominations))
     steps.append(tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in claims))
@@ -61,10 +63,11 @@ def through_gate(claims: Seq[Claim], latches: str) -> Sequence:
     return Sequence("door1", _subjects(claims, [latch.key for latch in latched]), tuple(steps))
 
 
-def finish_gate(owners: Seq[tuple[Pod, Pod | None]]) -> Sequence:
+def finish_gate(owners: Seq[tuple[Pod, Pod | None]], rivals: Seq[Pod] = ()) -> Sequence:
     """Go on where nominated owners of one node were left: all guardians still there, then gates."""
     guardians = tuple(DeletePod(each.key, each.uid) for _, each in owners if each is not None)
-    first = (guardians,) if guardians else ()
+    others = tuple(DeletePod(rival.key, rival.uid) for rival in rivals)
+    first = tuple(step for step in (others, guardians) if step)
     subjects = tuple(pod_subject(pod.key) for pod, _ in owners)
     return Sequence("door1-finish", subjects, (*first, tuple(ungate(pod) for pod, _ in owners)))
 
@@ -91,16 +94,23 @@ def through_latch(claims: Seq[Claim], latches: str, spare: Pod | None = None) ->
         key = spare.key
         first = ((MoveLatch(key, spare.uid, latch.parent, node, latch.claims),),)
     deletes = tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in claims)
-    binds = tuple(Bind(pod.key, pod.uid, node, offer.hold.parent) for pod, offer in claims)
-    keeps = tuple(
-        CreateGuardian(guardian_name(offer.hold), offer.hold, offer.kept, node=node, bound=True)
-        for _, offer in claims
-        if offer.kept
+    binds = tuple(
+        Bind(pod.key, pod.uid, node, offer.hold.parent if offer.claims else None)
+        for pod, offer in claims
     )
+    keeps = tuple(_smaller_guardian(pod, offer) for pod, offer in claims if offer.kept)
     return Sequence(
         "door2",
         _subjects(claims, [key]),
         (*first, deletes, (*binds, *keeps)),
+    )
+
+
+def _smaller_guardian(pod: Pod, offer: Offer) -> CreateGuardian:
+    """What keeps the rest of a hold beside its new owner, in its resources and host ports."""
+    ports = ports_beside(offer.guardian.placement.ports, (pod,))
+    return CreateGuardian(
+        guardian_name(offer.hold), offer.hold, offer.kept, offer.node, bound=True, ports=ports
     )
 
 
@@ -146,7 +156,7 @@ def grow(hold: Hold, node: str, size: Resources, latches: str) -> Sequence:
     The room is free as far as we see, but cycles of kube-scheduler that began before may still take
     it: the guardian follows when the latch has stood for a while and its room is still there.
     """
-    latch = _latch(latches, hold.parent, node, size, (hold.parent.uid, repr(size)))
+    latch = _latch(latches, hold.parent, node, size, (hold.parent.uid, hold.slot, repr(size)))
     subjects = (hold_subject(hold.parent), node_subject(node), pod_subject(latch.key))
     return Sequence("resize", subjects, ((latch,), (Nominate(latch.key, "", node),)))
 
@@ -163,7 +173,8 @@ def _claims_latch(claims: Seq[Claim], latches: str) -> CreateLatch:
 
 
 def _line(pod: Pod, offer: Offer) -> tuple[str, str]:
-    return f"{pod.key}/{pod.uid}", f"{offer.hold.parent} {offer.hold.parent.uid}"
+    parent = offer.hold.parent
+    return f"{pod.key}/{pod.uid}", f"{parent} {parent.uid}" if offer.claims else ""
 
 
 def _latch(

@@ -7,11 +7,26 @@ object as written: such a hold promises nothing and says so.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from headroom.core.objects import Condition, Key, LabelSelector, Parent, Pod, Taint
+from headroom.core.objects import (
+    Condition,
+    Key,
+    LabelSelector,
+    Parent,
+    Pod,
+    PodTerm,
+    Taint,
+    no_labels,
+)
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.tenancy.asking import Asks
+from headroom.core.tenancy.values import Chronicle, Membership, Tenure
+
+LOCKED = "Locked"
+PREEMPTIBLE = "Preemptible"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +69,7 @@ class OwnerRule:
     controller: ControllerMatch | None = None
     selector: LabelSelector | None = None
     priority_at_least: int | None = None
+    asks: Asks | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +77,18 @@ class PodTemplate:
     """The shape of a slot: `pod` is what core reads, `raw` the JSON that guardians are made from.
 
     `pod.key.name` is empty; `pod.requests` are what the slot keeps. `node` is the template's own
-    `spec.nodeName`: a wish, obeyed by affinity, never by binding.
+    `spec.nodeName`: a wish, obeyed by affinity, never by binding. Templates of the same `shape`
+    make the same guardian. `beside` puts it next to a pod; `labels` and `priority_class` are those
+    that a dialect gives its guardians beyond or instead of ours.
     """
 
     pod: Pod
     raw: str = "{}"
     node: str = ""
+    shape: str = ""
+    beside: PodTerm | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    priority_class: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +109,34 @@ class HoldStatus:
     owners: tuple[OwnerUse, ...] = ()
     conditions: tuple[Condition, ...] = ()
     observed_generation: int = 0
+    chronicle: Chronicle | None = None  # where the hold has a tenure
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The small print of a hold: what Koordinator writes in labels and annotations.
+
+    `order`: the lowest that is not zero is chosen first. `counted`: the only resources that a
+    Restricted hold limits; none named means all of them. `withheld` stays held whoever comes.
+    `takes_several` and `needs_candidate` are about preAllocation: more running pods than one, and
+    none at all is no reason to take free room. `binds_all` says whether taints also keep out
+    owners that say nothing of holds; `tells_all` whether the status counts what owners took
+    beyond what the hold has; `ends_with_node` whether it ends, instead of being held elsewhere,
+    when its node is deleted.
+    """
+
+    order: int = 0
+    counted: tuple[str, ...] = ()
+    withheld: Resources = EMPTY
+    most_owners: int | None = None
+    takes_several: bool = False
+    needs_candidate: bool = False
+    binds_all: bool = True
+    tells_all: bool = False
+    ends_with_node: bool = False
+
+
+PLAIN_TERMS = Terms()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +144,7 @@ class Hold:
     parent: Parent
     template: PodTemplate
     owners: tuple[OwnerRule, ...] = ()
-    slot: str = ""
+    mode: str = LOCKED
     created: datetime | None = None
     ttl: timedelta | None = timedelta(hours=24)  # None or zero: never
     expires: datetime | None = None
@@ -102,16 +152,45 @@ class Hold:
     allocate_policy: str = ""
     pre_allocation: bool = False
     unschedulable: bool = False
+    paused: bool = False  # what stands is kept, nothing is made
     taints: tuple[Taint, ...] = ()
+    starts: datetime | None = None  # not held before; None: at once
+    fresh_since: datetime | None = None  # a guardian older than this is to be renewed
+    lifetime: timedelta | None = None  # and one that stands for longer than this; None: never
+    guardian: str = ""  # the guardian's name where a dialect prescribes it
+    awaits: str = ""  # the pod that it is to stand next to, while that one has no node
+    tenure: Tenure | None = None  # how long it lasts once it stands; None: see ttl and expires
+    member: Membership | None = None  # the headroom that it is a slot of, as an object of its own
+    finalizer: str = ""  # the one that a dialect puts on such objects
+    finalizers: tuple[str, ...] = ()  # those that the object has
     deleted: datetime | None = None
     generation: int = 1
     version: str = ""
     problems: tuple[Problem, ...] = ()
+    remarks: tuple[Problem, ...] = ()  # what its author should know, though it is held
+    labels: Mapping[str, str] = field(default_factory=no_labels)
+    terms: Terms = PLAIN_TERMS
     status: HoldStatus = field(default_factory=HoldStatus)
 
     @property
     def key(self) -> Key:
         return Key(self.parent.namespace, self.parent.name)
+
+    @property
+    def home(self) -> str:
+        """The namespace of its guardian: the template's own, where the object itself has none."""
+        return self.parent.namespace or self.template.pod.key.namespace
+
+    @property
+    def group(self) -> str:
+        """The headroom that it is a slot of, as a text; empty for one that stands alone."""
+        if self.member is not None:
+            return self.member.of.whole
+        return self.parent.whole if self.parent.slot else ""
+
+    @property
+    def slot(self) -> str:
+        return self.parent.slot
 
     @property
     def terminal(self) -> bool:

@@ -15,8 +15,8 @@ from functools import lru_cache
 
 from headroom.core.actions import Action, Bind, DeletePod
 from headroom.core.holds import Hold
-from headroom.core.names import CLAIMS_ANNOTATION, PARENT_ANNOTATION
-from headroom.core.objects import Key, Pod
+from headroom.core.names import CLAIMS_ANNOTATION, PARENT_ANNOTATION, SLOT_ANNOTATION
+from headroom.core.objects import Key, Pod, identity
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 
 
@@ -63,9 +63,15 @@ def _claims_in(text: str) -> tuple[LatchClaim, ...]:
     return tuple(claims)
 
 
+def kept_for(pod: Pod) -> str:
+    """The hold that a guardian or a latch says it stands for."""
+    told = pod.annotations
+    return identity(told.get(PARENT_ANNOTATION, ""), told.get(SLOT_ANNOTATION, ""))
+
+
 def parents_on(latch: Pod) -> tuple[str, ...]:
     """The holds that a latch was made for, each once."""
-    parents = [latch.annotations.get(PARENT_ANNOTATION, "")]
+    parents = [kept_for(latch)]
     parents += [claim.parent for claim in claims_on(latch)]
     return tuple(dict.fromkeys(parents))
 

@@ -7,24 +7,33 @@ owner on its way is left alone until that has ended.
     Pending ──guardian bound──▶ Available ──owner bound, once──▶ Succeeded
        ▲                           │  └──owner bound, reusable──▶ Available (smaller guardian)
        └──guardian lost────────────┤
-                                   └──ttl, expires──▶ Failed
+                                   └──ttl, expires, deletion──▶ Failed ──▶ object deleted
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from headroom.core.actions import CreateGuardian, DeletePod
-from headroom.core.claims import expiry, owner_uses, used_by
+from headroom.core.actions import CreateGuardian, DeleteObject, DeletePod
+from headroom.core.claims import expiry, owner_uses
 from headroom.core.handover import grow, put_back, shrink
-from headroom.core.holds import Hold, HoldStatus
+from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, earliest, hold_subject
+from headroom.core.policies import ports_beside, to_keep, told_use
 from headroom.core.policy import Policy
-from headroom.core.resources import Resources
-from headroom.core.statuses import Facts, status_of
+from headroom.core.preallocating import Succession
+from headroom.core.renewing import (
+    Guardians,
+    outdated,
+    outdated_at,
+    successor_name,
+    told_apart,
+)
+from headroom.core.resources import EMPTY, Resources
+from headroom.core.statuses import Facts, ended_at, status_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +43,9 @@ class HoldView:
     `trouble` is why the last try to make a guardian failed, `not_before` when the next may come;
     `node` is where its guardian was last seen; `promised` whether an owner is on its way into it;
     `latched` is what a latch of its own keeps there, nothing yet while it is too young to trust;
-    `grows` whether a larger guardian would fit.
+    `grows` whether a larger guardian would fit. Of a guardian that is to be renewed: `may_renew`
+    whether it is its turn, `beside` whether its successor fits beside it, `in_place` whether it
+    fits where it stands.
     """
 
     hold: Hold
@@ -44,8 +55,15 @@ class HoldView:
     promised: bool = False
     latched: Resources | None = None
     grows: bool = True
+    may_renew: bool = True
+    beside: bool = True
+    in_place: bool = True
     trouble: str = ""
     not_before: datetime | None = None
+    refused: str = ""  # the quota that leaves it no room, in words
+    homeless: bool = False  # its node was deleted
+    awaited: Succession | None = None  # the pods whose place it is to take
+    left: Pod | None = None  # another controller's guardian of the same object
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,61 +82,183 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
         invalid = "; ".join(str(problem) for problem in hold.problems)
         return Life(status_of(Facts(hold, "Pending", "InvalidSpec", invalid), now))
     if hold.terminal:
-        return Life(hold.status, _drop(view, view.guardians))
+        return _over(view, now, policy)
+    if hold.deleted is not None:
+        return _ended(view, "Deleted", "it is being deleted", now)
     seated = tuple(pod for pod in view.claimants if _seated(pod, view.node))
     if hold.allocate_once and seated:
-        facts = Facts(hold, "Succeeded", "Succeeded", "", view.node, used_by(hold, seated))
+        facts = Facts(hold, "Succeeded", "Succeeded", "", view.node, told_use(hold, seated))
         return Life(status_of(facts, now, owner_uses(seated)), _drop(view, view.guardians))
     ends = expiry(hold)
     if ends is not None and ends <= now:
-        return _expired(view, ends, seated, now)
+        return _ended(view, "Expired", f"expired at {ends.isoformat()}", now)
+    if view.homeless and hold.terms.ends_with_node:
+        return _ended(view, "Expired", f"its node {view.node} is gone", now)
     if view.promised:
         return Life(hold.status, None, ends)
+    if hold.starts is not None and now < hold.starts:
+        soon = Facts(hold, "Pending", "NotStarted", f"starts at {hold.starts.isoformat()}")
+        return Life(status_of(soon, now), _drop(view, view.guardians), hold.starts)
     life = _keep(view, seated, now, policy)
-    return Life(life.status, life.sequence, earliest(life.wake_at, ends))
+    sequence = _beside_ports(hold, life.sequence, seated)
+    return Life(life.status, sequence, earliest(life.wake_at, ends))
 
 
-def _expired(view: HoldView, ends: datetime, seated: tuple[Pod, ...], now: datetime) -> Life:
-    users = tuple(pod for pod in seated if not pod.finished)
-    facts = Facts(
-        view.hold,
-        "Failed",
-        "Expired",
-        f"expired at {ends.isoformat()}",
-        view.node,
-        used_by(view.hold, users),
+def _beside_ports(
+    hold: Hold, sequence: Sequence | None, seated: tuple[Pod, ...]
+) -> Sequence | None:
+    """The same, its guardian without the host ports that owners have: both could not run."""
+    wished = hold.template.pod.placement.ports
+    if sequence is None or not wished:
+        return sequence
+    ports = ports_beside(wished, (pod for pod in seated if not pod.finished))
+    steps = tuple(
+        tuple(
+            replace(action, ports=ports) if isinstance(action, CreateGuardian) else action
+            for action in step
+        )
+        for step in sequence.steps
     )
+    return replace(sequence, steps=steps)
+
+
+def _ended(view: HoldView, reason: str, message: str, now: datetime) -> Life:
+    """Nothing is held any more; owners that have their room keep it."""
+    users = tuple(pod for pod in view.claimants if _seated(pod, view.node) and not pod.finished)
+    used = told_use(view.hold, users)
+    facts = Facts(view.hold, "Failed", reason, message, view.node, used)
     return Life(status_of(facts, now, owner_uses(users)), _drop(view, view.guardians))
+
+
+def _over(view: HoldView, now: datetime, policy: Policy) -> Life:
+    """What is left of a hold that has ended: it is there to be read for a while, then it goes."""
+    hold = view.hold
+    kept_for = policy.orphaned_kept_for if view.homeless else policy.ended_kept_for
+    ours = not hold.slot and hold.member is None and hold.tenure is None
+    since = ended_at(hold) if ours else None
+    release = _drop(view, view.guardians)
+    if since is None or release is not None or hold.deleted is not None:
+        return Life(hold.status, release)
+    if now < since + kept_for:
+        return Life(hold.status, None, since + kept_for)
+    steps = ((DeleteObject(hold.parent),),)
+    return Life(hold.status, Sequence("object", (hold_subject(hold.parent),), steps))
 
 
 def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy) -> Life:
     """Have one healthy guardian of the right size, and say how it stands."""
     hold = view.hold
     users = tuple(pod for pod in seated if not pod.finished)
-    used = used_by(hold, users)
-    size = hold.template.pod.requests.minus(used)
-    healthy = tuple(pod for pod in view.guardians if not pod.finished and pod.deleted is None)
-    guardian = healthy[0] if healthy else None
-    ended = tuple(pod for pod in view.guardians if pod.finished) + healthy[1:]
+    used, size = told_use(hold, users), to_keep(hold, users)
+    guardians = told_apart(hold, view.guardians, now)
+    guardian = guardians.standing
     node = view.node if users else ""
     if guardian is not None and guardian.node:
         node = guardian.node
-    status = status_of(_standing(view, guardian, size, node, used), now, owner_uses(users))
-    if ended:
-        return Life(status, _drop(view, ended))
+    facts = _told_of(guardians.successor, _standing(view, guardian, size, node, used))
+    status = status_of(facts, now, owner_uses(users))
+    if guardians.needless:
+        return Life(status, _drop(view, guardians.needless))
+    early = _early_latch(view, users, guardian, node)
+    if early:
+        return Life(status, grow(hold, node, early, policy.namespace))
+    if hold.pre_allocation and not users and not node:
+        waiting = _awaiting(view, size, now, policy)
+        if waiting is not None:
+            return waiting
     if guardian is None:
         return _make(view, status, size, now, policy)
+    if guardian.node and outdated(hold, guardian, now) and size:
+        return Life(status, _renewed(view, guardians, size, policy))
     if guardian.node and size != guardian.requests.only(hold.template.pod.requests):
         if not size:
             return Life(status, _drop(view, (guardian,)))
         grows = not size.fits_in(guardian.requests)
         if view.grows or not grows:
             return Life(status, _resized(view, guardian, size, policy))
-    return Life(status)
+    return Life(status, None, outdated_at(hold, guardian, now))
+
+
+def _early_latch(
+    view: HoldView, users: tuple[Pod, ...], guardian: Pod | None, node: str
+) -> Resources:
+    """How large a latch should stand before owners that are leaving have left; nothing if none.
+
+    Once they are gone their room is anybody's; with a latch beside them it stays the hold's.
+    """
+    leaving = any(is_leaving(pod) for pod in users)
+    if not leaving or not node or view.hold.allocate_once or view.latched is not None:
+        return EMPTY
+    staying = tuple(pod for pod in users if not is_leaving(pod))
+    kept = guardian.requests if guardian is not None else EMPTY
+    wanted = to_keep(view.hold, staying).largest(kept)
+    return EMPTY if view.hold.paused or wanted.fits_in(kept) else wanted
+
+
+def is_leaving(pod: Pod) -> bool:
+    """Whether a pod is on its way out, but still counts on its node."""
+    return pod.deleted is not None and pod.occupies_node
+
+
+def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) -> Life | None:
+    """Stand a latch beside the pods whose place the hold takes, and the guardian when they end."""
+    hold, found = view.hold, view.awaited
+    if found is None:
+        if not hold.terms.needs_candidate:
+            return None
+        why = "no running pod of its owners is there whose place it could take"
+        facts = Facts(hold, "Pending", "Unschedulable", why, degraded=True)
+        return Life(status_of(facts, now), _drop(view, view.guardians))
+    facts = Facts(hold, "Waiting", "WaitingForRoom", found.message, found.node)
+    status = status_of(facts, now)
+    if view.guardians or hold.paused:
+        return Life(status, _drop(view, view.guardians))
+    if view.latched is None:
+        return Life(status, grow(hold, found.node, size, policy.namespace))
+    if found.pods or not size.fits_in(view.latched):
+        return Life(status)
+    return Life(status, put_back(hold, found.node, size))
+
+
+def _told_of(successor: Pod | None, facts: Facts) -> Facts:
+    """How a hold stands, with why the guardian that is to take its place finds no room."""
+    why = successor.unschedulable_message if successor is not None else ""
+    if not why:
+        return facts
+    return replace(facts, reason="RenewalWaits", message=f"to be renewed: {why}", degraded=True)
+
+
+def _renewed(
+    view: HoldView, guardians: Guardians, size: Resources, policy: Policy
+) -> Sequence | None:
+    """Make the successor beside the old guardian or, where only one of them fits, in its place.
+
+    One that fits nowhere is made all the same: it says so, and an autoscaler may find it room.
+    """
+    old, successor = guardians.standing, guardians.successor
+    if old is None or not view.may_renew or view.hold.paused:
+        return None
+    if successor is not None:
+        stuck = successor.unschedulable_message and view.in_place and not view.beside
+        return _drop(view, (successor,)) if stuck else None
+    hold = view.hold
+    if view.latched is not None and not view.in_place:
+        return None  # Somebody came in between; the latch goes by itself.
+    if view.latched is not None or (view.in_place and not view.beside):
+        return _resized(view, old, size, policy)
+    pin = view.node if view.claimants else hold.template.node
+    create = CreateGuardian(successor_name(hold, old), hold, size, node=pin)
+    return Sequence("renew", (hold_subject(hold.parent),), ((create,),))
 
 
 def _resized(view: HoldView, guardian: Pod, size: Resources, policy: Policy) -> Sequence | None:
-    """Begin anew, go on under a latch that stands already, or wait until one too small is gone."""
+    """Begin anew, go on under a latch that stands already, or wait until one too small is gone.
+
+    A Preemptible one is never put back by us: whoever preempts it meanwhile counts on its room.
+    It is given up and made anew for kube-scheduler to place; bare for a moment is what it may be.
+    """
+    if view.hold.mode == PREEMPTIBLE:
+        return _drop(view, (guardian,))
     whole = size.largest(guardian.requests)
     if view.latched is not None:
         covered = whole.fits_in(view.latched)
@@ -132,7 +272,12 @@ def _make(
     view: HoldView, status: HoldStatus, size: Resources, now: datetime, policy: Policy
 ) -> Life:
     hold = view.hold
-    if not size or any(pod.deleted is not None for pod in view.guardians):
+    if (
+        _used_up(hold, size)
+        or hold.paused
+        or view.refused
+        or any(pod.deleted is not None for pod in view.guardians)
+    ):
         return Life(status)  # All of it is in use, or the old guardian's name is about to be free.
     if view.not_before is not None and now < view.not_before:
         return Life(status, None, view.not_before)
@@ -150,12 +295,20 @@ def _standing(
     view: HoldView, guardian: Pod | None, size: Resources, node: str, used: Resources
 ) -> Facts:
     hold = view.hold
-    if guardian is None and not size:
+    if guardian is None and _used_up(hold, size):
         return Facts(hold, "Available", "FullyUsed", "all of it is in use", node, used)
+    if guardian is None and hold.paused:
+        return Facts(hold, "Pending", "Paused", "nothing is held anew while paused", node, used)
+    if guardian is None and view.refused:
+        why = view.refused
+        return Facts(hold, "Pending", "QuotaExceeded", why, node, used, degraded=True)
     if guardian is None and view.trouble:
         return Facts(hold, "Pending", "GuardianRefused", view.trouble, node, used, degraded=True)
     if guardian is None:
         return Facts(hold, "Pending", "WaitingForNode", "", node, used)
+    if not guardian.node and hold.awaits:
+        why = f"waits for pod {hold.awaits} to get a node"
+        return Facts(hold, "Pending", "WaitingForOwner", why, node, used)
     if not guardian.node and guardian.unschedulable_message:
         why = guardian.unschedulable_message
         return Facts(hold, "Pending", "Unschedulable", why, node, used, degraded=True)
@@ -165,6 +318,11 @@ def _standing(
         why = "part of the room that was returned is used by other pods"
         return Facts(hold, "Available", "PartiallyHeld", why, node, used, degraded=not view.grows)
     return Facts(hold, "Available", "Available", "", node, used)
+
+
+def _used_up(hold: Hold, size: Resources) -> bool:
+    """Whether owners have all of a hold; one that asks for nothing keeps a place for a pod."""
+    return not size and bool(hold.template.pod.requests)
 
 
 def _seated(pod: Pod, node: str) -> bool:

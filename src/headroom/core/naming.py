@@ -51,10 +51,33 @@ def label_value(name: str) -> str:
 
 def guardian_name(hold: Hold) -> str:
     """The name of the pod that keeps a hold's room; the same each time for the same object."""
-    parent = hold.parent
-    return _guardian_name(parent.name, parent.kind, parent.uid, hold.slot)
+    return guardian_names(hold)[0]
 
 
-@lru_cache(maxsize=65536)  # Asked at every look at a hold; the hash alone costs more than the look.
-def _guardian_name(name: str, *about: str) -> str:
-    return dns_label(name, *about)
+def guardian_names(hold: Hold) -> tuple[str, str]:
+    """The guardian's name, and that of its successor while both stand; they take turns."""
+    parent, slot = hold.parent, hold.slot
+    name = f"{parent.name}-{slot}" if slot else parent.name
+    return _guardian_names(hold.guardian, name, parent.kind, parent.uid, slot)
+
+
+def named_after(prefix: str, *parts: str) -> str:
+    """A prescribed name: a prefix and the SHA-224 of texts put together, in 56 digits."""
+    return prefix + hashlib.sha224("".join(parts).encode()).hexdigest()
+
+
+def shape_of(hold: Hold) -> str:
+    """A short text that changes when a hold's guardian would be made differently."""
+    return _shape_of(hold.template.shape, hold.mode)
+
+
+# Both are asked at every look at a hold; the hash alone costs more than the look.
+@lru_cache(maxsize=65536)
+def _guardian_names(prescribed: str, name: str, *about: str) -> tuple[str, str]:
+    first = prescribed or dns_label(name, *about)
+    return first, dns_label(prescribed or name, *about, "successor")
+
+
+@lru_cache(maxsize=4096)
+def _shape_of(*about: str) -> str:
+    return short_hash(*about)

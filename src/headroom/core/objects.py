@@ -165,12 +165,36 @@ ANYWHERE = Placement()
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """Which holds a pod wants, as Koordinator's annotations and labels say it.
+
+    With `needs_hold` it runs in a hold or not at all. A `name` makes the other parts of no account;
+    `terms` of None want nothing, an empty tuple is satisfied by no hold. `exact` are resources of
+    which the hold must have just what the pod asks for. `shuns` is a pod that never becomes an
+    owner. `problem` says what cannot be read: such a pod waits until it is mended.
+    """
+
+    needs_hold: bool = False
+    name: str = ""
+    selector: tuple[tuple[str, str], ...] = ()
+    terms: tuple[NodeTerm, ...] | None = None
+    tolerations: tuple[Toleration, ...] = ()
+    exact: tuple[str, ...] = ()
+    shuns: bool = False
+    problem: str = ""
+
+
+NO_WISH = Wish()
+
+
+@dataclass(frozen=True, slots=True)
 class Pod:
     """One pod, as far as scheduling and claiming go.
 
     `annotations` keeps only keys under prefixes that we or a dialect read. `images` and
     `unjudged` are for our own scheduler: what it scores, and what it must leave to others
-    (unbound volumes, device claims), in words.
+    (unbound volumes, device claims), in words. `claims` are the volume claims it mounts, by name;
+    `reach` is what their volumes ask of a node, one term of each: put in by who knows volumes.
     """
 
     key: Key
@@ -192,12 +216,16 @@ class Pod:
     started: datetime | None = None
     requests: Resources = EMPTY
     nonzero_requests: Resources = EMPTY
+    growth: Resources = EMPTY  # of the requests: what its node has put off until there is room
     placement: Placement = ANYWHERE
     unjudged: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    reach: tuple[tuple[NodeTerm, ...], ...] = ()
     unschedulable_since: datetime | None = None
     unschedulable_message: str = ""
     grace_seconds: int = 30
     preempted: bool = False  # ended by kube-scheduler's preemption (its DisruptionTarget condition)
+    wish: Wish = NO_WISH
 
     @property
     def finished(self) -> bool:
@@ -247,13 +275,27 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """The object that asked for a guardian: what `headroom.dev/parent` spells and owns it."""
+    """The object that asked for a guardian and, where it asked for many, for which of its slots.
+
+    As a text with its slot it is the identity of a hold everywhere in the engine; `whole` is the
+    object alone, as `headroom.dev/parent` spells it.
+    """
 
     api_version: str
     kind: str
     namespace: str
     name: str
     uid: str = field(default="", compare=False)
+    slot: str = ""
 
     def __str__(self) -> str:
+        return identity(self.whole, self.slot)
+
+    @property
+    def whole(self) -> str:
         return f"{self.kind}/{self.namespace}/{self.name}"
+
+
+def identity(whole: str, slot: str) -> str:
+    """Spell an object and one of its slots as one text."""
+    return f"{whole}#{slot}" if slot else whole

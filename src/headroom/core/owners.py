@@ -1,40 +1,67 @@
 """Who may claim a hold, and how to find the few holds that could concern a pod.
 
 Rules of a hold are ORed, the parts of a rule ANDed, an absent part matches everything. Each rule
-also has *index keys*: every pod that matches the rule carries at least one of them. They serve both
-as the engine's lookup (so that a pod is not compared with every hold) and as the keys of the claim
-index that the admission policy reads.
+also has *index keys*: every pod that matches the rule carries at least one of them. They are the
+engine's lookup, so that a pod is not compared with every hold. The claim index that the admission
+policy reads has *gate keys*: the same, except that pods that ask by annotation (`asking`) are told
+by the annotation alone, because an index with each ticket's name in it would grow too large.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from headroom.core.holds import ControllerMatch, Hold, ObjectMatch, OwnerRule, Problem
 from headroom.core.objects import Pod
 from headroom.core.selection import matches
+from headroom.core.standing.headrooms import Headroom
+from headroom.core.tenancy import asking
 
 ANY_POD = "*"
+EVERYWHERE = ""  # a namespace that stands for all of them
+_Held = TypeVar("_Held", Hold, Headroom)
 
 
 def owner_refusal(hold: Hold, pod: Pod, across_namespaces: bool = False) -> str | None:
     """Say why this pod may not claim this hold, or None when it may.
 
-    A pod of another namespace needs both: that they are allowed, and a rule that names its own.
+    A pod of another namespace needs both: that they are allowed, and a rule that names its own. An
+    object without a namespace was made by who may speak for all: its word alone is enough there,
+    and without it labels mean the pods of the namespace that its guardian is in.
     """
-    home, there = hold.parent.namespace, pod.key.namespace
+    home, there = hold.home, pod.key.namespace
     rules = hold.owners
     if not rules:
         return "the hold names no owners"
-    if home not in ("", there):
-        rules = tuple(rule for rule in rules if across_namespaces and _names(rule, there))
+    if home != there:
+        rules = tuple(rule for rule in rules if _reaches(hold, rule, there, across_namespaces))
         if not rules:
             return f"the pod is in namespace {there}, the hold is for {home}"
     refusals = [_rule_refusal(rule, pod) for rule in rules]
     if None in refusals:
         return None
     return "; ".join(dict.fromkeys(refusal for refusal in refusals if refusal))
+
+
+def _reaches(hold: Hold, rule: OwnerRule, there: str, across_namespaces: bool) -> bool:
+    if hold.parent.namespace:
+        return across_namespaces and _names(rule, there)
+    return across_namespaces or rule.asks is not None or _names(rule, there)
+
+
+def reach(hold: Hold, across_namespaces: bool) -> tuple[str, ...]:
+    """The namespaces in which a hold may find an owner; `EVERYWHERE` stands for all."""
+    if across_namespaces:
+        return (EVERYWHERE,)
+    if hold.parent.namespace:
+        return (hold.parent.namespace,)
+    if any(rule.asks is not None for rule in hold.owners):
+        return (EVERYWHERE,)
+    parts = (part for rule in hold.owners for part in (rule.object, rule.controller))
+    named = {part.namespace: None for part in parts if part is not None and part.namespace}
+    return tuple({hold.home: None, **named})
 
 
 def _rule_refusal(rule: OwnerRule, pod: Pod) -> str | None:
@@ -46,6 +73,8 @@ def _rule_refusal(rule: OwnerRule, pod: Pod) -> str | None:
         return "the pod's labels do not match the owners' labelSelector"
     if rule.priority_at_least is not None and pod.priority < rule.priority_at_least:
         return f"the pod's priority {pod.priority} is below {rule.priority_at_least}"
+    if rule.asks is not None:
+        return asking.asking_refusal(rule.asks, pod.annotations)
     return None
 
 
@@ -66,15 +95,15 @@ def _belonging(wanted: ControllerMatch) -> str:
     return " ".join(part for part in (kind, wanted.name or wanted.uid) if part)
 
 
-def judged(hold: Hold, across_namespaces: bool) -> Hold:
-    """The hold with a problem more for each rule that names a namespace it may not serve."""
-    if across_namespaces or not hold.parent.namespace:
-        return hold
-    foreign = tuple(_foreign(hold))
-    return replace(hold, problems=hold.problems + foreign) if foreign else hold
+def judged(held: _Held, across_namespaces: bool) -> _Held:
+    """The hold or headroom, with a problem more for each rule that could never match."""
+    if across_namespaces or not held.parent.namespace:
+        return held
+    foreign = tuple(_foreign(held))
+    return replace(held, problems=held.problems + foreign) if foreign else held
 
 
-def _foreign(hold: Hold) -> Iterator[Problem]:
+def _foreign(hold: Hold | Headroom) -> Iterator[Problem]:
     home = hold.parent.namespace
     for index, rule in enumerate(hold.owners):
         for name, part in (("object", rule.object), ("controller", rule.controller)):
@@ -109,6 +138,8 @@ def _has_controller(wanted: ControllerMatch, pod: Pod) -> bool:
 
 def index_keys(rule: OwnerRule) -> tuple[str, ...]:
     """Keys of which every pod that matches the rule carries at least one; as few as can be."""
+    if rule.asks is not None:
+        return tuple(asking.asked_keys(rule.asks))
     if rule.object is not None and rule.object.name:
         return (f"name:{rule.object.name}",)
     if rule.controller is not None and rule.controller.name:
@@ -127,8 +158,21 @@ def hold_keys(hold: Hold) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for rule in hold.owners for key in index_keys(rule)))
 
 
+def gate_keys(hold: Hold) -> tuple[str, ...]:
+    """The keys of all of a hold's rules for the claim index, each once."""
+    keys = (
+        asking.gate_keys() if rule.asks is not None else index_keys(rule) for rule in hold.owners
+    )
+    return tuple(dict.fromkeys(key for some in keys for key in some))
+
+
 def pod_keys(pod: Pod) -> tuple[str, ...]:
     """Every index key that this pod carries."""
+    return (*carried_keys(pod), *asking.asking_keys(pod.annotations))
+
+
+def carried_keys(pod: Pod) -> tuple[str, ...]:
+    """The index keys that a pod carries whether or not it asks for anything."""
     labels = pod.labels.items()
     return (
         ANY_POD,

@@ -40,8 +40,17 @@ def hold_subject(parent: Parent) -> str:
     return f"hold {parent}"
 
 
+def headroom_subject(parent: Parent) -> str:
+    return f"headroom {parent.whole}"
+
+
 def node_subject(name: str) -> str:
     return f"node {name}"
+
+
+def latest(*moments: datetime | None) -> datetime | None:
+    """The last of those moments that are set."""
+    return max((moment for moment in moments if moment is not None), default=None)
 
 
 def earliest(*moments: datetime | None) -> datetime | None:

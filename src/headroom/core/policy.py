@@ -47,5 +47,21 @@ class Policy:
     fresh_renewal: timedelta = timedelta(seconds=6)
     """How often it is renewed; several tries fit into `fresh_for`."""
 
+    node_grace: timedelta = timedelta(seconds=40)
+    """How long a node may not be ready before its slots are given up: a blip changes nothing."""
+
+    renewed_at_once: int = 10
+    """How many percent of a headroom's slots are renewed at a time, at least one."""
+
+    ended_kept_for: timedelta = timedelta(hours=24)
+    """How long a hold that has ended stays to be read, before its object is deleted."""
+
+    orphaned_kept_for: timedelta = timedelta(minutes=1)
+    """The same for one that ended because its node is gone."""
+
+    burst_at: int = 2
+    """From so many pods on that would each preempt, Preemptible slots are given up together; one
+    alone is as well served by kube-scheduler."""
+
     handovers_at_once: int = 24
     """Door 2 handovers in flight; more wait, and are then grouped by node."""

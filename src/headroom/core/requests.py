@@ -10,7 +10,7 @@ result.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headroom.core.resources import CPU, EMPTY, MEMORY, Resources
 
@@ -55,6 +55,23 @@ class PodNeed:
 def effective_requests(pod: PodNeed) -> Resources:
     """Give what kube-scheduler counts for the pod against a node's room."""
     return Resources(_pod_amounts(pod, EMPTY))
+
+
+def growth_of(pod: PodNeed) -> Resources:
+    """Give what a running pod asks for beyond what its node has promised it."""
+    given = replace(
+        pod,
+        containers=tuple(map(_as_given, pod.containers)),
+        init_containers=tuple(map(_as_given, pod.init_containers)),
+        pod_requests=pod.pod_requests if pod.pod_allocated is None else pod.pod_allocated,
+    )
+    return effective_requests(pod).minus(effective_requests(given))
+
+
+def _as_given(container: ContainerNeed) -> ContainerNeed:
+    if container.allocated is None:
+        return container
+    return replace(container, requests=container.allocated)
 
 
 def nonzero_requests(pod: PodNeed) -> Resources:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from headroom.core.objects import (
@@ -76,6 +77,28 @@ def node_matches(placement: Placement, node: Node) -> bool:
             return False
     required = placement.node_affinity.required
     return required is None or any(term_matches(term, node) for term in required)
+
+
+@lru_cache(maxsize=8192)
+def only_node(placement: Placement) -> str:
+    """The name of the one node that required affinity leaves by name; empty if there is none."""
+    terms = placement.node_affinity.required or ()
+    names = {_name_in(term) for term in terms}
+    return names.pop() if len(names) == 1 else ""
+
+
+def pinned(placement: Placement, node: str) -> Placement:
+    """The placement with this node's name required by every term."""
+    named = Requirement(NAME_FIELD, "In", (node,))
+    terms = placement.node_affinity.required or (NodeTerm(),)
+    required = tuple(replace(term, fields=(*term.fields, named)) for term in terms)
+    return replace(placement, node_affinity=replace(placement.node_affinity, required=required))
+
+
+def _name_in(term: NodeTerm) -> str:
+    named = (each for each in term.fields if each.key == NAME_FIELD and each.operator == "In")
+    first = next(named, None)
+    return first.values[0] if first is not None and len(first.values) == 1 else ""
 
 
 def term_matches(term: NodeTerm, node: Node) -> bool:

@@ -15,6 +15,8 @@ from headroom.core.holds import Hold, HoldStatus, OwnerUse
 from headroom.core.objects import Condition, Key, Pod
 from headroom.core.resources import EMPTY, Resources
 
+ENDED = ("Succeeded", "Failed")
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -41,12 +43,14 @@ def status_of(facts: Facts, now: datetime, owners: tuple[OwnerUse, ...] = ()) ->
         ("Degraded", "True" if degraded else "False"),
     )
     before = {condition.type: condition for condition in hold.status.conditions}
+    remarks = () if facts.phase in ENDED else map(str, hold.remarks)
+    message = "; ".join(part for part in (facts.message, *remarks) if part)
     conditions = tuple(
         Condition(
             kind,
             status,
             facts.reason,
-            facts.message,
+            message,
             _since(before.get(kind), status, now),
             hold.generation,
         )
@@ -61,6 +65,12 @@ def status_of(facts: Facts, now: datetime, owners: tuple[OwnerUse, ...] = ()) ->
         conditions=conditions,
         observed_generation=hold.generation,
     )
+
+
+def ended_at(hold: Hold) -> datetime | None:
+    """When a hold ended, as its object says; None while it has not, or does not say."""
+    ready = _ready(hold.status)
+    return ready.since if ready is not None and hold.terminal else None
 
 
 def _since(before: Condition | None, status: str, now: datetime) -> datetime:
@@ -123,6 +133,8 @@ def _phase_tellings(hold: Hold, status: HoldStatus, now: datetime) -> tuple[Tell
         return (tell_hold(hold, "Unschedulable", message, now, warn=True),)
     if reason == "GuardianRefused":
         return (tell_hold(hold, "Unschedulable", message, now, warn=True),)
+    if reason == "QuotaExceeded":
+        return (tell_hold(hold, "QuotaExceeded", message, now, warn=True),)
     if reason == "PartiallyHeld":
         return (tell_hold(hold, "PartiallyHeld", message, now, warn=True),)
     if status.phase == "Available" and before.phase != "Available":

@@ -12,10 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION
+from headroom.core.names import (
+    CLAIMED_ANNOTATION,
+    CLAIMED_SLOT_ANNOTATION,
+    CLAIMED_UID_ANNOTATION,
+)
 from headroom.core.objects import Parent, Pod
 
 LIFETIME = timedelta(seconds=5)
+_CLAIM = (CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION, CLAIMED_SLOT_ANNOTATION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,8 @@ class Assumed:
     nominated: str | None = None
     without_gate: str | None = None
     claimed: Parent | str | None = None
-    latch: Mapping[str, str] | None = None  # what a latch's annotations now say
+    latch: Mapping[str, str] | None = None  # what its annotations now say, mostly a latch's
+    label: tuple[str, str | None] | None = None  # None as its value: it is gone
 
 
 class Assumptions:
@@ -49,6 +55,7 @@ class Assumptions:
                 without_gate=change.without_gate or old.without_gate,
                 claimed=change.claimed if change.claimed is not None else old.claimed,
                 latch=change.latch if change.latch is not None else old.latch,
+                label=change.label if change.label is not None else old.label,
             )
         self._by_uid[uid] = change
 
@@ -84,17 +91,24 @@ def overlaid(pod: Pod, assumed: Assumed) -> Pod:
     if assumed.claimed is not None:
         pod = _with_claim(pod, assumed.claimed)
     if assumed.latch is not None:
-        annotations = {**pod.annotations, **assumed.latch}
+        told = {**pod.annotations, **assumed.latch}
+        annotations = {key: text for key, text in told.items() if text}
         pod = pod if annotations == pod.annotations else replace(pod, annotations=annotations)
+    if assumed.label is not None and pod.labels.get(assumed.label[0]) != assumed.label[1]:
+        pod = replace(pod, labels=_with_label(pod, *assumed.label))
     return pod
 
 
+def _with_label(pod: Pod, label: str, value: str | None) -> dict[str, str]:
+    labels = {key: text for key, text in pod.labels.items() if key != label}
+    return labels if value is None else {**labels, label: value}
+
+
 def _with_claim(pod: Pod, claimed: Parent | str) -> Pod:
-    annotations = dict(pod.annotations)
+    annotations = {key: text for key, text in pod.annotations.items() if key not in _CLAIM}
     if isinstance(claimed, Parent):
-        annotations[CLAIMED_ANNOTATION] = str(claimed)
+        annotations[CLAIMED_ANNOTATION] = claimed.whole
         annotations[CLAIMED_UID_ANNOTATION] = claimed.uid
-    else:
-        annotations.pop(CLAIMED_ANNOTATION, None)
-        annotations.pop(CLAIMED_UID_ANNOTATION, None)
+        if claimed.slot:
+            annotations[CLAIMED_SLOT_ANNOTATION] = claimed.slot
     return pod if annotations == pod.annotations else replace(pod, annotations=annotations)

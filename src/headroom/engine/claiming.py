@@ -8,8 +8,9 @@ clear that they will not get it; whatever state they are found in, the next step
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from headroom.core.actions import Action, Disclaim
 from headroom.core.claims import (
@@ -19,7 +20,6 @@ from headroom.core.claims import (
     consider,
     is_claimant,
     standing_refusal,
-    used_by,
 )
 from headroom.core.handover import finish_gate, ungate
 from headroom.core.holds import Hold
@@ -27,12 +27,15 @@ from headroom.core.names import CLAIM_GATE, WAIT_ANNOTATION
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.plan import Sequence, hold_subject, pod_subject
+from headroom.core.policies import kept_beside, policy_refusal, to_keep
+from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
-from headroom.engine.fitting import unfit
-from headroom.engine.launching import Launcher
+from headroom.engine.fitting import labels_around, unfit
+from headroom.engine.launching import Launcher, rivals_on
 from headroom.engine.ledger import Ledger
 
 REASONS_TOLD = 3
+MOST_COMING = 50  # A headroom may have thousands of slots on their way; they are all alike.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class Search:
 
     offer: Offer | None
     refused: tuple[Refused, ...] = ()
+    problem: str = ""
 
     @property
     def on_its_way(self) -> bool:
@@ -50,16 +54,21 @@ class Search:
     @property
     def why(self) -> str:
         if not self.refused:
-            return "no hold is for this pod"
+            return self.problem or "no hold is for this pod"
         told = [f"{refusal.parent}: {refusal.reason}" for refusal in self.refused[:REASONS_TOLD]]
         more = len(self.refused) - len(told)
         return "; ".join(told) + (f"; and {more} more" if more > 0 else "")
 
 
 def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
-    """Find the oldest hold that this pod may have and fits into."""
+    """Find the best hold that this pod may have and fits into: see core.choosing."""
+    if pod.wish.shuns or pod.wish.problem:
+        return Search(None, problem=pod.wish.problem)
     refused = []
+    only = only_node(pod.placement)  # Of a DaemonSet: the holds of other nodes are not for it.
     for parent in ledger.open.for_pod(pod):
+        if only and ledger.last_node.get(parent, only) != only:
+            continue
         hold = ledger.holds[parent]
         if ledger.agenda.busy(hold_subject(hold.parent)):
             refused.append(Refused(hold.parent, "it is being handed over", waiting=True))
@@ -68,28 +77,37 @@ def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
         if isinstance(answer, Offer):
             return Search(answer)
         refused.append(answer)
-    for parent in ledger.coming.for_pod(pod):
-        refused.append(offer_or_wait(ledger, ledger.holds[parent], pod, now))
+    coming = (ledger.holds[parent] for parent in ledger.coming.for_pod(pod))
+    there = (hold for hold in coming if not only or hold.template.node in ("", only))
+    for hold in islice(there, MOST_COMING):
+        refused.append(offer_or_wait(ledger, hold, pod, now))
     return Search(None, tuple(refused))
 
 
 def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Refused:
     """What this hold says to this pod."""
-    refusal = standing_refusal(hold, pod, ledger.policy, now)
+    guardian = ledger.guardian_of(hold)
+    around = labels_around(ledger, guardian.node if guardian is not None else "")
+    refusal = standing_refusal(hold, pod, ledger.policy, now, around)
     if refusal is not None:
         return refusal
-    guardian = ledger.guardian_of(hold)
+    users = [user for user in ledger.claimants_of(hold) if not user.finished]
+    beyond = policy_refusal(hold, users, pod)
+    if beyond is not None:
+        return Refused(hold.parent, beyond)
     if guardian is None or not guardian.node:
         return consider(hold, guardian, pod, None)
     # What is between two states on this node counts twice just now; the room of the guardian
     # itself is not touched by it, but what the pod needs beyond that may be.
     passing = ledger.unsettled_on(guardian.node)
-    within = pod.requests.fits_in(guardian.requests)
+    needed = pod.requests + kept_beside(hold, guardian.requests, pod.requests)
+    within = needed.fits_in(guardian.requests)
     without = {guardian.key} | (passing if within else frozenset())
     if within and ledger.door(pod) == 2:
         # Nobody else can use the guardian's room, whoever is nominated to the node; we bind.
         without |= {other.key for other in ledger.state.nominated_on(guardian.node)}
-    why = unfit(ledger, pod, guardian.node, frozenset(without))
+    asking = pod if within else replace(pod, requests=needed)
+    why = unfit(ledger, asking, guardian.node, frozenset(without))
     if why is not None and passing:
         return Refused(hold.parent, f"on {guardian.node}, for the moment: {why}", waiting=True)
     return consider(hold, guardian, pod, why)
@@ -103,6 +121,8 @@ def offer_or_wait(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Refuse
     ready = next((item for item in hold.status.conditions if item.type == "Degraded"), None)
     if ready is not None and ready.status == "True":
         return Refused(hold.parent, f"{ready.reason}: {ready.message}")
+    if hold.status.phase == "Waiting":
+        return Refused(hold.parent, next(item.message for item in hold.status.conditions))
     return Refused(hold.parent, "its room is not held yet", waiting=True)
 
 
@@ -138,6 +158,8 @@ def _why_not_ours(hold: Hold | None, pod: Pod, ledger: Ledger) -> str:
 
 def _seated(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Sequence]:
     """A claim on room of one node says nothing about another."""
+    if hold.slot and hold.allocate_once:
+        return  # The slot may be held again elsewhere by now.
     node = ledger.last_node.get(str(hold.parent), "") or hold.status.node
     if hold.terminal or not node or pod.node == node:
         return
@@ -163,7 +185,14 @@ def _finish(ledger: Ledger, pod: Pod, hold: Hold) -> Iterator[Sequence]:
                 yield _disclaim(other, known, nominated=True)
             else:
                 together.append((other, _in_the_way(ledger, other, known)))
-    yield finish_gate(together)
+    yield finish_gate(together, _rivals(ledger, pod.nominated, together))
+
+
+def _rivals(ledger: Ledger, node: str, owners: list[tuple[Pod, Pod | None]]) -> list[Pod]:
+    """Guardians of ours that wait for room and could take that of owners on their way."""
+    leaving = frozenset(guardian.key for _, guardian in owners if guardian is not None)
+    lowest = min((pod.priority for pod, _ in owners), default=0)
+    return rivals_on(ledger, node, lowest, leaving)
 
 
 def _gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
@@ -184,7 +213,7 @@ def _cannot_finish(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
         return not pod.nominated
     if guardian.node != pod.nominated:
         return True
-    kept = guardian.requests.minus(pod.requests)
+    kept = kept_beside(hold, guardian.requests, pod.requests)
     if hold.allocate_once or not kept or _in_the_way(ledger, pod, hold) is None:
         return False
     latches = ledger.latches_of(hold)  # What stays held must be kept before the guardian goes.
@@ -211,7 +240,7 @@ def _given_to_another(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
 def _in_the_way(ledger: Ledger, pod: Pod, hold: Hold) -> Pod | None:
     """The guardian that still has the owner's room; not one that keeps only the rest."""
     guardian = ledger.guardian_of(hold)
-    left = hold.template.pod.requests.minus(used_by(hold, ledger.claimants_of(hold)))
+    left = to_keep(hold, ledger.claimants_of(hold))
     rest = guardian is not None and not hold.allocate_once and guardian.requests.fits_in(left)
     return None if rest else guardian
 
@@ -240,13 +269,20 @@ def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterat
         return
     if waits_a_little(ledger, pod, found, now):
         return
+    note_missed(ledger, found)
     yield Sequence("release", (pod_subject(pod.key),), ((ungate(pod),),))
     yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", found.why, now),),))
 
 
+def note_missed(ledger: Ledger, found: Search) -> None:
+    """Let the headrooms that were for a pod know that it goes without."""
+    for whole in {refusal.parent.whole: None for refusal in found.refused if refusal.owner}:
+        ledger.slots.note_missed(whole)
+
+
 def waits_for_a_hold(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> bool:
     """Whether the pod asks to wait; then it is looked at whenever its chances may have changed."""
-    if pod.annotations.get(WAIT_ANNOTATION) != "true":
+    if pod.annotations.get(WAIT_ANNOTATION) != "true" and not pod.wish.needs_hold:
         return False
     ledger.stuck[pod.key] = None
     if found.refused:  # Not every end of a refusal is an event: a stranger's nomination may go.

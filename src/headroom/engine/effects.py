@@ -12,27 +12,38 @@ from datetime import datetime
 from headroom.core.actions import (
     Action,
     Bind,
+    ClaimInPlace,
     CreateGuardian,
     CreateLatch,
+    DeleteObject,
     DeletePod,
     Disclaim,
     Done,
+    LabelPod,
     MoveLatch,
     Nominate,
     Ungate,
 )
+from headroom.core.holds import PREEMPTIBLE
 from headroom.core.latches import claims_text
 from headroom.core.names import (
+    CLAIMED_BESIDE_ANNOTATION,
     CLAIMS_ANNOTATION,
     LATCH_GATE,
     LOCKED_PRIORITY,
     PARENT_ANNOTATION,
+    PREEMPTIBLE_PRIORITY,
     ROLE_GUARDIAN,
     ROLE_LABEL,
     ROLE_LATCH,
+    SHAPE_ANNOTATION,
+    SLOT_ANNOTATION,
 )
-from headroom.core.objects import Key, OwnerReference, Pod
+from headroom.core.naming import shape_of
+from headroom.core.objects import Key, OwnerReference, Parent, Pod
 from headroom.core.plan import Sequence
+from headroom.core.policies import beside_text
+from headroom.core.selection import pinned
 from headroom.engine.assumptions import LIFETIME, Assumed
 from headroom.engine.ledger import Ledger
 
@@ -51,14 +62,23 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
             _change(ledger, key, now, Assumed(until, nominated=node, latch=_latch_words(action)))
         case Ungate(key=key, gate=gate):
             _change(ledger, key, now, Assumed(until, without_gate=gate))
+        case LabelPod(key=key, label=label, value=value):
+            _change(ledger, key, now, Assumed(until, label=(label, value)))
         case Bind(key=key, node=node, claimed=claimed):
             _change(ledger, key, now, Assumed(until, node=node, claimed=claimed))
+        case ClaimInPlace(key=key, claimed=claimed, beside=beside):
+            words = {CLAIMED_BESIDE_ANNOTATION: beside_text(beside)}
+            _change(ledger, key, now, Assumed(until, claimed=claimed, latch=words))
         case Disclaim(key=key, nominated=nominated):
             cleared = "" if nominated else None
             _change(ledger, key, now, Assumed(until, claimed="", nominated=cleared))
         case DeletePod(key=key, uid=uid):
             ledger.lose_pod(key, uid)
             ledger.assumptions.note(uid, now, Assumed(until, gone=True))
+        case DeleteObject(parent=parent):
+            hold = ledger.holds.get(str(parent))
+            if hold is not None:
+                ledger.holds[str(parent)] = replace(hold, deleted=now)
         case _:
             pass
 
@@ -92,26 +112,34 @@ def _change(ledger: Ledger, key: Key, now: datetime, change: Assumed) -> None:
 def _guardian(action: CreateGuardian, uid: str, now: datetime) -> Pod:
     parent = action.hold.parent
     template = action.hold.template.pod
+    pin = action.node or action.hold.template.node
+    placement = pinned(template.placement, pin) if pin else template.placement
+    if action.ports is not None:
+        placement = replace(placement, ports=action.ports)
+    preemptible = action.hold.mode == PREEMPTIBLE
     return replace(
         template,
-        key=Key(parent.namespace, action.name),
+        key=Key(action.hold.home, action.name),
         uid=uid,
         labels={**template.labels, ROLE_LABEL: ROLE_GUARDIAN},
-        annotations={PARENT_ANNOTATION: str(parent)},
+        annotations={**_standing_for(parent), SHAPE_ANNOTATION: shape_of(action.hold)},
         owners=(OwnerReference(parent.api_version, parent.kind, parent.name, parent.uid, True),),
         created=now,
+        placement=placement,
         node=action.node if action.bound else "",
-        priority=LOCKED_PRIORITY,
+        priority=PREEMPTIBLE_PRIORITY if preemptible else LOCKED_PRIORITY,
         preempts=False,
         requests=action.requests,
     )
 
 
 def _latch_words(action: CreateLatch | MoveLatch) -> dict[str, str]:
-    return {
-        PARENT_ANNOTATION: str(action.parent),
-        CLAIMS_ANNOTATION: claims_text(action.claims),
-    }
+    return {**_standing_for(action.parent), CLAIMS_ANNOTATION: claims_text(action.claims)}
+
+
+def _standing_for(parent: Parent) -> dict[str, str]:
+    """Whose room a pod of ours keeps, as its annotations say it; an empty slot is none."""
+    return {PARENT_ANNOTATION: parent.whole, SLOT_ANNOTATION: parent.slot}
 
 
 def _latch(action: CreateLatch, uid: str, now: datetime) -> Pod:

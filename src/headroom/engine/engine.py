@@ -14,26 +14,39 @@ from headroom.core.actions import (
     Action,
     CreateGuardian,
     CreateLatch,
+    CreateSlotObject,
     DeletePod,
     Done,
     Gone,
     MarkUnschedulable,
     Outcome,
+    SetFinalizers,
     Stale,
     Taken,
+    WriteHeadroomStatus,
     WriteHoldStatus,
     WriteIndex,
+    WriteQuotaStatus,
 )
 from headroom.core.claims import claim_of
+from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.volumes import StorageClass, Volume, VolumeClaim
 from headroom.core.holds import Hold
-from headroom.core.names import PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.latches import kept_for
+from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import judged
-from headroom.core.plan import Plan, Sequence, hold_subject, pod_subject
+from headroom.core.plan import Plan, Sequence, headroom_subject, hold_subject, pod_subject
 from headroom.core.policy import Policy
+from headroom.core.quotas.limits import Quota
+from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.engine.agenda import Agenda
+from headroom.engine.bulk import SUBJECT as BURST_SUBJECT
+from headroom.engine.bulk import Bulk
 from headroom.engine.claiming import admit, follow
+from headroom.engine.cron import calendar
 from headroom.engine.effects import assume, give_up
+from headroom.engine.growing import grow_in_place
 from headroom.engine.indexing import Indexer, index_subject
 from headroom.engine.keeping import Keeper
 from headroom.engine.latching import Latcher
@@ -41,11 +54,32 @@ from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
 from headroom.engine.placing import Placer
 from headroom.engine.publishing import Publisher, status_subject
-from headroom.ports import Event, HoldGone, NamespaceGone, NodeGone, PodGone, Seen, Synced
+from headroom.engine.quotas import QuotaBook, quota_subject
+from headroom.engine.standing.headrooms import Standing
+from headroom.engine.waking import SUBJECT as WAKING_SUBJECT
+from headroom.engine.waking import Waker
+from headroom.ports import (
+    Event,
+    HeadroomGone,
+    HoldGone,
+    NamespaceGone,
+    NodeGone,
+    PodGone,
+    QuotaGone,
+    ResourceQuotaGone,
+    Seen,
+    StoredGone,
+    Synced,
+    Thing,
+    WorkloadGone,
+)
 
 OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
 LAUNCHED_WORK = ("door1", "door2", "door2-slow")
-KEEPERS_WORK = ("release", "resize")
+KEEPERS_WORK = ("release", "resize", "object", "burst", "follow")
+OBJECT_PAUSE = timedelta(seconds=1)  # An object could not be written; its headroom looks again.
+MOST_ROUNDS = 5
+MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
 
 
 class Engine:
@@ -55,61 +89,140 @@ class Engine:
         self._agenda = Agenda()
         self.ledger = Ledger(policy, self._agenda)
         self._publisher = Publisher(self.ledger)
-        self._keeper = Keeper(self.ledger, self._publisher)
+        self._quotas = QuotaBook(self._agenda)
+        self._standing = Standing(self.ledger, calendar, self._quotas)
+        self._keeper = Keeper(self.ledger, self._publisher, self._standing, self._quotas)
         self._launcher = Launcher(self.ledger)
         self._placer = Placer(self.ledger, self._launcher)
         self._latcher = Latcher(self.ledger)
+        self._waker = Waker(self.ledger)
+        self._bulk = Bulk(self.ledger, self._waker)
         self._indexer = Indexer(self.ledger)
         self.synced = False
         self._began = False
+        self._served = {"Hold": None}  # kinds that holds are made from
 
     def observe(self, event: Event, now: datetime) -> None:
         """Take an event in. Events say what is now true; one told twice changes nothing."""
-        ledger = self.ledger
         match event:
-            case Seen(Pod() as pod):
+            case Seen(thing):
+                self._see(thing, now)
+            case Synced():
+                self.synced = True
+            case _:
+                self._lose(event)
+
+    def _see(self, thing: Thing, now: datetime) -> None:
+        ledger = self.ledger
+        match thing:
+            case Pod() as pod:
+                before = ledger.pods.get(pod.key)
                 ledger.see_pod(pod, now)
-            case Seen(Hold() as hold):
+                self._standing.pods_changed()
+                self._standing.concern(self._standing.followers.see(before, pod))
+                self._bulk.see(pod)
+            case Hold() as hold:
                 allowed = judged(hold, ledger.policy.across_namespaces)
-                ledger.see_hold(self._publisher.see(allowed))
-                self._agenda.touch(index_subject(hold.parent.namespace))
-            case Seen(Node() as node):
-                ledger.see_node(node)
-            case Seen(Namespace() as namespace):
+                self._served[hold.parent.kind] = None
+                ledger.see_hold(self._standing.member(self._publisher.see(allowed)))
+                self._quotas.see_ticket(allowed)
+                self._indexer.touch(allowed)
+            case Headroom() as headroom:
+                self._standing.see(headroom)
+                self._quotas.see_order(headroom, now)
+            case Quota() as quota:
+                self._quotas.see_quota(quota)
+            case Workload() as workload:
+                ledger.slots.workloads[workload.namespace, workload.ref] = workload
+                self._standing.workload_changed(workload)
+            case VolumeClaim() | Volume() | StorageClass():
+                self._standing.concern(self._standing.followers.see_storage(thing))
+            case ResourceQuota() as allowed_here:
+                self._standing.concern(self._standing.buffers.see(allowed_here))
+            case Node() as node:
+                self._keeper.departures.arrived(node.name)
+                if ledger.see_node(node):
+                    self._standing.nodes_changed()
+            case Namespace() as namespace:
                 ledger.namespaces[namespace.name] = namespace
                 ledger.state.set_namespace(namespace)
+                self._quotas.see_namespace(namespace)
                 self._agenda.touch(index_subject(namespace.name))
+
+    def _lose(self, event: Event) -> None:
+        ledger = self.ledger
+        match event:
             case PodGone(key, uid):
+                old = ledger.pods.get(key)
                 ledger.lose_pod(key, uid)
+                self._standing.pods_changed()
+                if old is not None and old.uid == uid:
+                    self._standing.concern(self._standing.followers.lose(old))
                 self._latcher.forget(uid)
                 self._placer.forget(uid)
+                self._bulk.lose(key)
             case HoldGone(parent):
+                if str(parent) in ledger.holds:
+                    self._indexer.touch(ledger.holds[str(parent)])
                 ledger.lose_hold(str(parent))
-                self._keeper.forget(parent.uid)
+                self._quotas.lose(parent)
+                self._quotas.asks_anew(hold_subject(parent))
                 self._publisher.forget(parent.uid)
                 self._agenda.forget(status_subject(parent))
-                self._agenda.touch(index_subject(parent.namespace))
+            case HeadroomGone(parent):
+                self._standing.lose(parent)
+                self._quotas.lose(parent)
+                self._quotas.asks_anew(headroom_subject(parent))
+            case QuotaGone(parent):
+                self._quotas.lose_quota(parent)
+            case WorkloadGone(workload):
+                ledger.slots.workloads.pop((workload.namespace, workload.ref), None)
+                self._standing.workload_changed(workload)
+            case StoredGone(stored):
+                self._standing.concern(self._standing.followers.lose_storage(stored))
+            case ResourceQuotaGone(lifted):
+                self._standing.concern(self._standing.buffers.lose(lifted))
             case NodeGone(name):
                 ledger.lose_node(name)
+                self._keeper.departures.departed(name)
+                self._standing.nodes_changed()
             case NamespaceGone(name):
                 ledger.namespaces.pop(name, None)
                 ledger.state.remove_namespace(name)
+                self._quotas.lose_namespace(name)
                 self._indexer.forget(name)
-            case Synced():
-                self.synced = True
 
     def plan(self, now: datetime) -> Plan:
         """Say what to do now; its sequences count as started."""
         if not self.synced:
             return Plan()
         planned: list[Sequence] = []
-        for subject in self._agenda.take(now) if self._began else self._begin(now):
-            if self._agenda.busy(subject):
-                self._agenda.touch(subject)  # Taken up earlier in this very plan.
-                continue
-            planned.extend(self._started(self._decide(subject, now)))
-        planned.extend(self._started(self._launcher.launch()))
-        return Plan(tuple(planned), self._agenda.wake_at())
+        due = self._agenda.take(now) if self._began else self._begin(now)
+        for _ in range(MOST_ROUNDS):  # One decision may call for another; most do not.
+            left = iter(due)
+            for subject in left:
+                if self._agenda.busy(subject):
+                    self._agenda.touch(subject)  # Taken up earlier in this very plan.
+                else:
+                    planned.extend(self._started(self._decide(subject, now)))
+                if len(planned) >= MOST_AT_ONCE:
+                    break
+            self._forget_lost()
+            planned.extend(self._started(self._launcher.launch()))
+            due = (*left, *self._agenda.take(now))
+            if not due:
+                return Plan(tuple(planned), self._agenda.wake_at())
+            if len(planned) >= MOST_AT_ONCE:
+                break
+        for subject in due:
+            self._agenda.touch(subject)
+        return Plan(tuple(planned), now)
+
+    def _forget_lost(self) -> None:
+        for hold in self.ledger.lost:
+            self._keeper.forget(hold)
+            self._standing.member_gone(hold)
+        self.ledger.lost.clear()
 
     def _begin(self, now: datetime) -> tuple[str, ...]:
         """All that is due when we first may act: holds before those who come for them.
@@ -117,21 +230,40 @@ class Engine:
         Owners may have been in sight for long, but nobody was there to serve them until now.
         """
         self._began = True
+        self._keeper.departures.begin()
         self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now)
-        return tuple(sorted(self._agenda.take(now), key=lambda subject: subject[:5] != "hold "))
+        first = {"headroom": 0, "hold": 1}
+        due = self._agenda.take(now)
+        return tuple(sorted(due, key=lambda subject: first.get(subject.partition(" ")[0], 2)))
 
     def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
         """Take note of what became of an action; say whether its sequence may go on."""
         if isinstance(outcome, Done):
             if isinstance(action, CreateGuardian):
-                self._keeper.made(action.hold)
+                self._keeper.made(action.hold, outcome.uid, now)
             elif isinstance(action, WriteHoldStatus):
                 self._publisher.done(action.parent, now)
+            elif isinstance(action, SetFinalizers):
+                self._standing.finalized(action)
+            elif isinstance(action, CreateSlotObject):
+                self._standing.wrote(action, outcome, now)
+            elif isinstance(action, WriteQuotaStatus):
+                self._quotas.wrote(action.parent, action.status)
+            elif isinstance(action, DeletePod) and action.key in self.ledger.pods:
+                self._keeper.removed(self.ledger.pods[action.key])
             assume(self.ledger, action, outcome, now)
             return True
         match action:
             case DeletePod(key, uid) if isinstance(outcome, Gone | Stale):
                 self.ledger.lose_pod(key, uid)
+            case WriteHeadroomStatus(parent=parent):
+                self._standing.announcer.failed(parent, now)
+            case WriteQuotaStatus(parent=parent):
+                self._agenda.failed(quota_subject(parent), now)
+            case CreateSlotObject():
+                self._standing.wrote(action, outcome, now)
+            case SetFinalizers(parent=parent):
+                self._agenda.later(headroom_subject(parent), now + OBJECT_PAUSE)
             case CreateGuardian(hold=hold):
                 self._guardian_refused(hold, action.name, outcome, now)
             case WriteHoldStatus(parent=parent):
@@ -149,9 +281,10 @@ class Engine:
     def finish(self, sequence: Sequence, completed: bool, now: datetime) -> None:
         """A sequence has ended; its subjects are decided afresh, after a pause if it failed."""
         if sequence.work in LAUNCHED_WORK:
-            self._launcher.finished()
+            self._launcher.finished(sequence)
         if not completed:
             give_up(self.ledger, sequence)
+        self._keeper.ended(sequence)
         self._agenda.finish(sequence.subjects)
         latches = _latches_made(sequence)  # One left from before may be in the way: no pause.
         for subject in sequence.subjects:
@@ -165,6 +298,7 @@ class Engine:
     def _started(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
         for sequence in sequences:
             self._agenda.start(sequence.subjects)
+            self._keeper.begun(sequence)
             yield sequence
 
     def _decide(self, subject: str, now: datetime) -> Iterator[Sequence]:
@@ -173,6 +307,17 @@ class Engine:
             hold = self.ledger.holds[name]
             if not self._agenda.busy(hold_subject(hold.parent)):
                 yield from self._keeper.look(hold, now)
+        elif subject == BURST_SUBJECT:
+            yield from self._bulk.look(now)
+        elif subject == WAKING_SUBJECT:
+            yield from self._waker.look(now)
+        elif kind == "quota" and not self._agenda.resting(subject, now):
+            yield from self._quotas.look(name, now)
+        elif kind in ("headroom", "announce"):
+            yield from self._standing.look(name, now)
+        elif kind == "follow":
+            namespace, _, pod_name = name.partition("/")
+            self._standing.concern(self._standing.followers.follows(Key(namespace, pod_name)))
         elif kind == "index" and not self._agenda.resting(subject, now):
             yield from self._indexer.look(name, now)
         elif kind == "pod" and not self._agenda.resting(subject, now):
@@ -189,6 +334,8 @@ class Engine:
             yield from self._stray(pod)
         elif claim_of(pod) is not None and (ledger.door(pod) != 2 or pod.node):
             yield from follow(ledger, pod, now)
+        elif pod.growth:
+            yield from grow_in_place(ledger, pod, now)
         elif ledger.door(pod) == 1:
             yield from admit(ledger, self._launcher, pod, now)
         elif ledger.door(pod) == 2:
@@ -198,17 +345,25 @@ class Engine:
 
     def _stray(self, pod: Pod) -> Iterator[Sequence]:
         """A guardian of ours whose hold is gone for good gives its room back at once."""
-        parent = pod.annotations.get(PARENT_ANNOTATION, "")
+        parent = kept_for(pod)
         hold = self.ledger.holds.get(parent)
         known = hold is not None and any(owner.uid == hold.parent.uid for owner in pod.owners)
-        if parent.startswith("Hold/") and not known and pod.deleted is None:
+        if known or pod.deleted is not None:
+            return
+        whole, _, slot = parent.partition("#")
+        gone = (
+            self._standing.abandons(pod, whole)
+            if slot
+            else parent.partition("/")[0] in self._served
+        )
+        if gone:
             delete = DeletePod(pod.key, pod.uid)
             yield Sequence("sweep", (pod_subject(pod.key),), ((delete,),))
 
     def _guardian_refused(self, hold: Hold, name: str, outcome: Outcome, now: datetime) -> None:
         why = getattr(outcome, "message", "")
         if isinstance(outcome, Taken):
-            stranger = Key(hold.parent.namespace, name)
+            stranger = Key(hold.home, name)
             why = f"pod {stranger} has the guardian's name; it is made when that pod is gone"
         self._keeper.refused(hold, why)
         self._agenda.failed(hold_subject(hold.parent), now, self.ledger.policy.guardian_retry)

@@ -1,8 +1,10 @@
-"""One question to the scheduling rules: would this pod fit on this node without those pods?"""
+"""What the nodes say: would this pod fit there without those pods, and which labels has it?"""
 
 from __future__ import annotations
 
-from headroom.core.objects import Key, Pod
+from collections.abc import Mapping
+
+from headroom.core.objects import NO_LABELS, Key, Pod
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.filters import feasible_on
 
@@ -12,3 +14,9 @@ def unfit(ledger: Ledger, pod: Pod, node: str, without: frozenset[Key]) -> str |
     if node not in ledger.nodes:
         return f"there is no node {node}"
     return feasible_on(pod, node, ledger.state, without)
+
+
+def labels_around(ledger: Ledger, node: str) -> Mapping[str, str]:
+    """The labels of a node; none of one that is not known."""
+    known = ledger.nodes.get(node)
+    return known.labels if known is not None else NO_LABELS

@@ -1,8 +1,9 @@
-"""The claim index of each opted-in namespace: whom the admission policy should gate.
+"""The claim index of a namespace: whom the admission policies should gate.
 
-The index is an over-approximation: one required key of every owner rule. New keys are written at
-once, keys that are no longer needed go with the next renewal, so that many claims cost few writes.
-It is fresh only for a while: with the operator gone, the policy stops gating by itself.
+The index is an over-approximation: one required key of every owner rule where a namespace has opted
+in; elsewhere only that pods may ask by annotation, where a dialect lets them. New keys are written
+at once, keys that are no longer needed go with the next renewal, so that many claims cost few
+writes. It is fresh only for a while: with the operator gone, the policies stop by themselves.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.actions import WriteIndex
+from headroom.core.holds import Hold
 from headroom.core.names import CLAIMS_NAMESPACE_LABEL
-from headroom.core.owners import ANY_POD, hold_keys
+from headroom.core.owners import ANY_POD, EVERYWHERE, gate_keys, reach
 from headroom.core.plan import Sequence
 from headroom.engine.ledger import Ledger
 
@@ -36,10 +38,18 @@ class Indexer:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._written: dict[str, _Written] = {}
+        self._asked = False  # whether any hold was ever for pods that ask
 
     def forget(self, namespace: str) -> None:
         """What was written is not there: write again."""
         self._written.pop(namespace, None)
+
+    def touch(self, hold: Hold) -> None:
+        """A hold has come, changed or gone: have the indexes looked at that may name it."""
+        self._asked = self._asked or _for_who_asks(hold)
+        reached = reach(hold, self._ledger.policy.across_namespaces)
+        for namespace in self._ledger.namespaces if EVERYWHERE in reached else reached:
+            self._ledger.agenda.touch(index_subject(namespace))
 
     def look(self, namespace: str, now: datetime) -> Iterator[Sequence]:
         """Write the index if it misses a key or is due for renewal."""
@@ -60,15 +70,24 @@ class Indexer:
 
     def _keys(self, namespace: str) -> frozenset[str]:
         known = self._ledger.namespaces.get(namespace)
-        if known is None or known.labels.get(CLAIMS_NAMESPACE_LABEL) != "enabled":
+        if known is None:
             return frozenset()
-        across = self._ledger.policy.across_namespaces
-        parents = self._ledger.holds if across else self._ledger.holds_in.get(namespace, {})
-        holds = (self._ledger.holds[parent] for parent in parents)
-        keys = frozenset(
-            key
-            for hold in holds
-            if not hold.terminal and not hold.problems
-            for key in hold_keys(hold)
-        )
-        return keys if len(keys) <= MOST_KEYS else frozenset({ANY_POD})
+        if known.labels.get(CLAIMS_NAMESPACE_LABEL) == "enabled":
+            keys = frozenset(key for hold in self._open(namespace) for key in gate_keys(hold))
+            return keys if len(keys) <= MOST_KEYS else frozenset({ANY_POD})
+        if not self._asked:
+            return frozenset()
+        asked = next((hold for hold in self._open(namespace) if _for_who_asks(hold)), None)
+        return frozenset(gate_keys(asked)) if asked is not None else frozenset()
+
+    def _open(self, namespace: str) -> Iterator[Hold]:
+        """The holds that may still find an owner in a namespace."""
+        reaching = self._ledger.holds_in
+        for parent in {**reaching.get(EVERYWHERE, {}), **reaching.get(namespace, {})}:
+            hold = self._ledger.holds[parent]
+            if not hold.terminal and not hold.problems:
+                yield hold
+
+
+def _for_who_asks(hold: Hold) -> bool:
+    return any(rule.asks is not None for rule in hold.owners)

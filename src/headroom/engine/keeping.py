@@ -11,15 +11,26 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core import life
+from headroom.core.actions import CreateGuardian
 from headroom.core.claims import expiry
 from headroom.core.holds import Hold, HoldStatus
-from headroom.core.latches import claims_on
+from headroom.core.latches import claims_on, kept_for
 from headroom.core.objects import ANYWHERE, Pod
-from headroom.core.plan import Sequence, hold_subject, pod_subject
+from headroom.core.plan import Sequence, hold_subject, latest, pod_subject
+from headroom.core.policies import to_keep
+from headroom.core.renewing import outdated, told_apart
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.tenancy import lodging
+from headroom.engine.departures import Departures
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
+from headroom.engine.losses import Losses
 from headroom.engine.publishing import Publisher
+from headroom.engine.quotas import QuotaBook
+from headroom.engine.renewals import Renewals
+from headroom.engine.standing.headrooms import Standing
+from headroom.engine.succeeding import succession_of
+from headroom.scheduling.choose import Chosen, choose
 
 QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one write instead of two.
 
@@ -27,35 +38,58 @@ QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one writ
 class Keeper:
     """Looks after every hold, one at a time."""
 
-    def __init__(self, ledger: Ledger, publisher: Publisher) -> None:
+    def __init__(
+        self, ledger: Ledger, publisher: Publisher, standing: Standing, quotas: QuotaBook
+    ) -> None:
         self._ledger = ledger
         self._publisher = publisher
+        self._standing = standing
+        self._quotas = quotas
+        self._renewals = Renewals(ledger)
+        self._losses = Losses(ledger.policy.guardian_retry)
+        self.departures = Departures(ledger)
         self._trouble: dict[str, str] = {}
+        self._born: dict[str, tuple[str, datetime]] = {}  # the last guardian made, by our clock
 
-    def forget(self, uid: str) -> None:
-        self._trouble.pop(uid, None)
+    def forget(self, hold: Hold) -> None:
+        """A hold is gone."""
+        self._trouble.pop(str(hold.parent), None)
+        self._born.pop(str(hold.parent), None)
+        self._losses.forget(str(hold.parent))
+        self._renewals.over(hold)
 
     def refused(self, hold: Hold, why: str) -> None:
         """Take note of why a guardian could not be made."""
-        self._trouble[hold.parent.uid] = why
+        self._trouble[str(hold.parent)] = why
 
-    def made(self, hold: Hold) -> None:
-        self._trouble.pop(hold.parent.uid, None)
+    def made(self, hold: Hold, uid: str, now: datetime) -> None:
+        """A guardian was made."""
+        self._trouble.pop(str(hold.parent), None)
+        self._born[str(hold.parent)] = (uid, now)
+        self._losses.made(str(hold.parent), now)
+
+    def removed(self, guardian: Pod) -> None:
+        """We took a guardian away ourselves: that it is gone is no loss."""
+        self._losses.removed(kept_for(guardian))
 
     def look(self, hold: Hold, now: datetime) -> Iterator[Sequence]:
         """What this hold needs now."""
         ledger, parent = self._ledger, str(hold.parent)
         view = self._view(self._publisher.current(hold, now), now)
-        decision = life.decide(view, now, ledger.policy)
+        decision = lodging.decide(self._within_quotas(view, now), now, ledger.policy)
         if view.grows:
             ledger.short.pop(parent, None)
         else:
             ledger.short[parent] = None
         yield from self._publish(view, decision.status, now)
         hold = ledger.holds[parent]
+        for latch in (
+            ledger.latches_of(hold) if hold.pre_allocation or not hold.allocate_once else ()
+        ):
+            ledger.agenda.touch(pod_subject(latch.key))  # It stands as long as the hold waits.
         if decision.wake_at is not None:
             ledger.agenda.later(hold_subject(hold.parent), decision.wake_at)
-        sequence = decision.sequence
+        sequence = self._after_owners(decision.sequence)
         if sequence is not None and ledger.agenda.resting(hold_subject(hold.parent), now):
             sequence = None  # It failed a moment ago; a timer brings us back.
         self._shelve(hold, sequence is not None, now)
@@ -64,13 +98,22 @@ class Keeper:
 
     def _view(self, hold: Hold, now: datetime) -> life.HoldView:
         ledger, parent = self._ledger, str(hold.parent)
-        guardians = ledger.guardians_of(hold)
-        if guardians:
-            self.made(hold)  # Also one whose making was never answered.
+        guardians = tuple(self._by_our_clock(parent, pod) for pod in ledger.guardians_of(hold))
+        told = told_apart(hold, guardians, now)
+        if told.standing is not None:
+            self._trouble.pop(parent, None)  # Also one whose making was never answered.
+        elif not ledger.promised(hold) and self._losses.lost(parent, now):
+            self._trouble[parent] = _why_lost(guardians)
+        old = told.standing if _is_old(hold, told.standing, now) else None
+        if old is None:
+            self._renewals.over(hold)
         claimants = ledger.claimants_of(hold)
         seats = (pod.node for pod in claimants if pod.occupies_node)
         # After a restart in the middle of a handover only the owner knows where the room was.
         node = ledger.last_node.get(parent, "") or hold.status.node or next(seats, "")
+        awaited = succession_of(ledger, hold)
+        if awaited is not None:
+            node = ledger.last_node[parent] = awaited.node
         return life.HoldView(
             hold=hold,
             guardians=guardians,
@@ -79,9 +122,97 @@ class Keeper:
             promised=ledger.promised(hold),
             latched=self._latched(hold, node, now),
             grows=self._could_hold_all(hold, node, guardians),
-            trouble=self._trouble.get(hold.parent.uid, ""),
-            not_before=ledger.agenda.not_before(hold_subject(hold.parent)),
+            may_renew=old is None or self._may_renew(hold, old, told.successor, now),
+            beside=old is None or self._fits_beside(hold, old),
+            in_place=old is None or self._fits_in_place(hold, old),
+            awaited=awaited,
+            left=lodging.left_over(hold, ledger.pods),
+            homeless=node in self.departures,
+            trouble=self._trouble.get(parent, ""),
+            not_before=latest(
+                ledger.agenda.not_before(hold_subject(hold.parent)),
+                self._losses.not_before(parent, now),
+            ),
         )
+
+    def _after_owners(self, sequence: Sequence | None) -> Sequence | None:
+        """What makes a guardian that kube-scheduler is to place waits for owners on their way."""
+        seeks = _seeking(sequence) if sequence is not None else None
+        if sequence is None or seeks is None:
+            return sequence
+        pin = seeks.node or seeks.hold.template.node
+        if not self._ledger.contention.may_make(hold_subject(seeks.hold.parent), pin):
+            return None
+        return sequence
+
+    def ended(self, sequence: Sequence) -> None:
+        """A sequence has ended, well or not."""
+        seeks = _seeking(sequence)
+        if seeks is not None:
+            pin = seeks.node or seeks.hold.template.node
+            self._ledger.contention.made(str(seeks.hold.parent), pin)
+
+    def begun(self, sequence: Sequence) -> None:
+        """A sequence begins."""
+        seeks = _seeking(sequence)
+        if seeks is not None:
+            pin = seeks.node or seeks.hold.template.node
+            self._ledger.contention.making(str(seeks.hold.parent), pin)
+
+    def _by_our_clock(self, parent: str, guardian: Pod) -> Pod:
+        """A guardian that we made ourselves is as old as we know it to be.
+
+        An API server whose clock is behind ours stamps it with a moment before the start that it
+        was made for, and it would be renewed for ever.
+        """
+        uid, made = self._born.get(parent, ("", None))
+        if made is None or uid != guardian.uid or guardian.created is None:
+            return guardian
+        if guardian.created >= made.replace(microsecond=0):
+            return guardian
+        return replace(guardian, created=made)
+
+    def _within_quotas(self, view: life.HoldView, now: datetime) -> life.HoldView:
+        """The view of a hold, which has no room as long as a quota refuses it."""
+        hold, subject = view.hold, hold_subject(view.hold.parent)
+        if hold.terminal or hold.problems or hold.deleted is not None:
+            return view
+        if view.guardians or view.claimants:
+            self._quotas.stands(hold)
+            return view
+        self._quotas.asks_anew(subject)
+        why = self._quotas.room_for(hold, subject, now)
+        return view if why is None else replace(view, refused=why)
+
+    def _may_renew(self, hold: Hold, old: Pod, successor: Pod | None, now: datetime) -> bool:
+        """Whether it is this hold's turn, and its node is at rest; if not, it is asked again.
+
+        One whose successor finds no room waits as long as it must, and lets others have their turn.
+        """
+        if successor is not None and successor.unschedulable_message:
+            self._renewals.over(hold)
+        elif not self._renewals.may(hold):
+            return False
+        own = frozenset(latch.key for latch in self._ledger.latches_of(hold))
+        if not self._ledger.unsettled_on(old.node) - own:
+            return True
+        again = now + self._ledger.policy.first_look
+        self._ledger.agenda.later(hold_subject(hold.parent), again)
+        return False
+
+    def _fits_in_place(self, hold: Hold, old: Pod) -> bool:
+        """Whether a hold's guardian would find room where the old one stands."""
+        ours = frozenset({old.key} | {latch.key for latch in self._ledger.latches_of(hold)})
+        return unfit(self._ledger, _plain(hold), old.node, ours) is None
+
+    def _fits_beside(self, hold: Hold, old: Pod) -> bool:
+        """Whether a hold's guardian would find room while the old one still stands."""
+        ledger, wanted = self._ledger, _plain(hold)
+        if hold.template.node:
+            return unfit(ledger, wanted, hold.template.node, frozenset()) is None
+        if unfit(ledger, wanted, old.node, frozenset()) is None:
+            return True
+        return isinstance(choose(wanted, ledger.state), Chosen)
 
     def _latched(self, hold: Hold, node: str, now: datetime) -> Resources | None:
         """What a latch keeps for this hold on its node.
@@ -120,9 +251,7 @@ class Keeper:
         users = [pod for pod in self._ledger.claimants_of(hold) if pod.occupies_node]
         if not users and not guardians and not self._ledger.latches_of(hold):
             return True
-        size = hold.template.pod.requests
-        for pod in users:
-            size = size.minus(pod.requests)
+        size = to_keep(hold, users)
         if any(size.fits_in(pod.requests) for pod in guardians):
             return True
         wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
@@ -134,23 +263,55 @@ class Keeper:
         self, view: life.HoldView, status: HoldStatus, now: datetime
     ) -> Iterator[Sequence]:
         hold = view.hold
+        if hold.slot:
+            if status != hold.status:
+                self._ledger.holds[str(hold.parent)] = replace(hold, status=status)
+                self._standing.slot_now(hold, status)
+            return
         soon = (hold.created or now) + QUIET_START
         if not hold.status.phase and status.phase == "Pending" and now < soon and not view.trouble:
             self._ledger.agenda.later(hold_subject(hold.parent), soon)
             return
         owners = {pod.uid: pod for pod in view.claimants}
         yield from self._publisher.publish(hold, status, owners, now)
+        if hold.member is not None:  # A write under way may have kept this one back.
+            self._standing.slot_now(hold, self._ledger.holds[str(hold.parent)].status)
 
     def _shelve(self, hold: Hold, moving: bool, now: datetime) -> None:
         ledger = self._ledger
         ends = expiry(hold)
-        if hold.terminal or hold.problems or hold.unschedulable or (ends and ends <= now):
+        if hold.terminal or hold.problems or (ends and ends <= now):
             ledger.unshelve(hold)
             return
         guardian = ledger.guardian_of(hold)
-        free = guardian is not None and bool(guardian.node) and not moving
         promised = ledger.promised(hold)
         if promised and hold.allocate_once:
             ledger.unshelve(hold)
+        elif guardian is None or not guardian.node or moving or promised:
+            ledger.shelve(hold, None)
         else:
-            ledger.shelve(hold, free and not promised)
+            ledger.shelve(hold, guardian.requests)
+
+
+def _is_old(hold: Hold, guardian: Pod | None, now: datetime) -> bool:
+    return guardian is not None and bool(guardian.node) and outdated(hold, guardian, now)
+
+
+def _plain(hold: Hold) -> Pod:
+    """The guardian of a hold as the scheduling rules see it."""
+    return hold.template.pod
+
+
+def _why_lost(guardians: tuple[Pod, ...]) -> str:
+    ended = next((pod for pod in guardians if pod.finished), None)
+    if ended is None:
+        return "its guardian was taken away soon after it was made; tried again, ever less often"
+    reason = ended.reason or ended.phase
+    return f"its guardian on {ended.node} ended at once ({reason}); tried again, ever less often"
+
+
+def _seeking(sequence: Sequence) -> CreateGuardian | None:
+    """The guardian that a sequence makes for kube-scheduler to place, if it makes one."""
+    actions = (action for step in sequence.steps for action in step)
+    made = (action for action in actions if isinstance(action, CreateGuardian))
+    return next((action for action in made if not action.bound), None)

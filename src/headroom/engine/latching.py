@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from headroom.core.claims import standing_refusal, used_by
+from headroom.core.claims import standing_refusal
 from headroom.core.holds import Hold
 from headroom.core.latches import LatchClaim, OpenClaim, claims_on, finish, parents_on, remove
 from headroom.core.names import CLAIMS_ANNOTATION
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, pod_subject
-from headroom.engine.fitting import unfit
+from headroom.core.policies import to_keep
+from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
 
 
@@ -55,6 +56,9 @@ class Latcher:
         yield from self._linger(latch, now)
 
     def _linger(self, latch: Pod, now: datetime) -> Iterator[Sequence]:
+        if self._ledger.keeps_place(latch):
+            self._settled_at.pop(latch.uid, None)
+            return  # The keeper brings us back.
         use = f"{latch.nominated}\n{latch.annotations.get(CLAIMS_ANNOTATION, '')}"
         known = self._settled_at.get(latch.uid)
         settled = known[1] if known is not None and known[0] == use else now
@@ -70,19 +74,18 @@ class Latcher:
             self._ledger.agenda.later(pod_subject(latch.key), gone_at)
             return
         spare_until = gone_at + self._ledger.policy.latch_spare
-        if claims_on(latch) and now < spare_until and not self._ledger.is_dismissed(latch):
-            self._ledger.put_aside(latch)
+        if claims_on(latch) and now < spare_until and not self._ledger.spares.is_dismissed(latch):
+            self._ledger.spares.put(latch)
             self._ledger.agenda.later(pod_subject(latch.key), spare_until)
         else:
-            self._ledger.forget_spare(latch)
+            self._ledger.spares.forget(latch)
             yield remove(latch)
 
     def _guardian_due(self, hold: Hold) -> bool:
         """Whether a hold that the latch was made for is still without its guardian."""
         if hold.terminal:
             return False
-        used = used_by(hold, self._ledger.claimants_of(hold))
-        if not hold.template.pod.requests.minus(used):
+        if not to_keep(hold, self._ledger.claimants_of(hold)):
             return False
         busy = self._ledger.agenda.busy(hold_subject(hold.parent))
         return busy or self._ledger.guardian_of(hold) is None
@@ -100,7 +103,10 @@ class Latcher:
             {latch.key} | ({guardian.key} if guardian is not None else set())
         )
         why = unfit(ledger, owner, latch.nominated, without)
-        if claim.parent and (hold is None or standing_refusal(hold, owner, ledger.policy, now)):
+        around = labels_around(ledger, latch.nominated)
+        if claim.parent and (
+            hold is None or standing_refusal(hold, owner, ledger.policy, now, around)
+        ):
             why = why or "its hold is gone"
         if hold is not None and hold.allocate_once and ledger.claimants_of(hold):
             why = why or "its hold is given to another"  # Who carries a claim came first.

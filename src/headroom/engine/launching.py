@@ -19,6 +19,7 @@ from headroom.core.handover import (
 )
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
+from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 
 
@@ -43,9 +44,12 @@ class Launcher:
         self._owners[pod.key] = None
         self._parked.setdefault(offer.node, []).append((pod, offer))
 
-    def finished(self) -> None:
+    def finished(self, sequence: Sequence) -> None:
         """A handover that was started here has ended, well or not."""
         self._under_way -= 1
+        if sequence.work == "door1":
+            node = sequence.subjects[0].removeprefix(node_subject(""))
+            self._ledger.contention.end(node)
 
     def launch(self) -> Iterator[Sequence]:
         """Start what may start."""
@@ -64,7 +68,9 @@ class Launcher:
         waiting = self._parked[node]
         door = ledger.door(waiting[0][0])
         if ledger.unsettled_on(node, latches=door == 1):
-            ledger.dismiss_spares(node)
+            ledger.spares.dismiss(node)
+            return None
+        if door == 1 and ledger.contention.blocks(node):
             return None
         group = [claim for claim in waiting if ledger.door(claim[0]) == door]
         alone = [claim for claim in group if door == 2 and not _within(claim)]
@@ -75,11 +81,15 @@ class Launcher:
         if not claims:
             return None
         if door == 1:
-            return through_gate(claims, ledger.policy.namespace)
+            ledger.contention.begin(node)
+            leaving = frozenset(offer.guardian.key for _, offer in claims)
+            rivals = rivals_on(ledger, node, min(pod.priority for pod, _ in claims), leaving)
+            return through_gate(claims, ledger.policy.namespace, rivals)
         if not _within(claims[0]):
             return latch_only(claims, ledger.policy.namespace)
-        spare = ledger.take_spare(latch_size(claims))
-        return through_latch(claims, ledger.policy.namespace, spare)
+        spare = ledger.spares.take(latch_size(claims))
+        latch = ledger.pods[spare] if spare is not None else None
+        return through_latch(claims, ledger.policy.namespace, latch)
 
     def _keep(self, node: str, claims: list[Claim]) -> None:
         if claims:
@@ -105,5 +115,13 @@ class Launcher:
 
 
 def _within(claim: Claim) -> bool:
-    """Whether the owner needs nothing but the guardian's room."""
-    return claim[0].requests.fits_in(claim[1].guardian.requests)
+    """Whether the owner, and what stays held, need nothing but the guardian's room."""
+    pod, offer = claim
+    return (pod.requests + offer.kept).fits_in(offer.guardian.requests)
+
+
+def rivals_on(ledger: Ledger, node: str, priority: int, leaving: frozenset[Key]) -> list[Pod]:
+    """Guardians of ours that wait and could take the room that others are about to leave."""
+    return ledger.contention.rivals(
+        node, ledger.pods, priority, lambda rival: unfit(ledger, rival, node, leaving) is None
+    )

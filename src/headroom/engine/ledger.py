@@ -9,36 +9,39 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
 
 from headroom.core.claims import claim_of, is_claimant
 from headroom.core.holds import Hold
-from headroom.core.latches import LatchClaim, claims_on, parents_on
+from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
 from headroom.core.names import (
     CLAIM_GATE,
     DEFAULT_SCHEDULER_NAME,
-    PARENT_ANNOTATION,
     ROLE_GUARDIAN,
     ROLE_LABEL,
     ROLE_LATCH,
 )
-from headroom.core.naming import guardian_name
+from headroom.core.naming import guardian_names
 from headroom.core.objects import Key, Namespace, Node, Pod
-from headroom.core.owners import hold_keys, pod_keys
+from headroom.core.owners import reach
 from headroom.core.plan import hold_subject, pod_subject
 from headroom.core.policy import Policy
+from headroom.core.renewing import has_shape_of
 from headroom.core.resources import Resources
+from headroom.core.standing.headrooms import Headroom
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
+from headroom.engine.callers import Callers
+from headroom.engine.contention import Contention
+from headroom.engine.indexes import counted_on, drop, keeps_place
 from headroom.engine.shelves import Shelves
+from headroom.engine.spares import Spares
+from headroom.engine.standing.slotbook import SlotBook
 from headroom.scheduling.state import ClusterState
 
 MOST_GONE = 10_000
 """So many ends of our own pods are remembered; an answer takes far less than as many pods."""
 
 Keys = dict[Key, None]
-_K = TypeVar("_K")
-_V = TypeVar("_V")
 
 
 class Ledger:
@@ -56,24 +59,24 @@ class Ledger:
         self.released: dict[str, datetime] = {}  # by uid: owners that kube-scheduler has, since
         self.stuck: Keys = {}  # owners of ours that found no free room
         self.short: dict[str, None] = {}  # parents of holds that could not grow back
-        self.stood: dict[
-            str, tuple[str, datetime]
-        ] = {}  # by uid: where a latch is seen, since when
-        self._spares: dict[Resources, Keys] = {}  # latches that may serve again, by size
-        self._dismissed: Keys = {}  # latches that are in somebody's way
+        self.stood: dict[str, tuple[str, datetime]] = {}  # by uid: a latch's node, and since when
         self.last_node: dict[str, str] = {}  # by parent: where its guardian was last seen
         self.open = Shelves(policy.across_namespaces)
         self.coming = Shelves(policy.across_namespaces)
         self.assumptions = Assumptions()
         self.state = ClusterState()
+        self.spares = Spares(agenda, self.state)
         self._gone: dict[str, None] = {}  # uids of pods of ours whose end came before the answer
         self._guardians: dict[str, Keys] = {}
+        self.slots = SlotBook(agenda)
+        self.contention = Contention(agenda)
+        self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self._claimants: dict[str, Keys] = {}
         self.reserved: dict[str, Key] = {}  # by parent: an owner whose handover is about to start
-        self.holds_in: dict[str, dict[str, None]] = {}  # by namespace
+        self.holds_in: dict[str, dict[str, None]] = {}  # by namespace that they reach
         self._latched: dict[Key, Keys] = {}  # owner → latches that name it
         self._latched_holds: dict[str, Keys] = {}  # parent → latches made for it or its owners
-        self._waiting_by: dict[tuple[str, str], Keys] = {}
+        self._callers = Callers(policy.across_namespaces)
 
     def see_pod(self, pod: Pod, now: datetime) -> None:
         """Take a pod as it now is, with what we know beyond what is seen."""
@@ -96,8 +99,13 @@ class Ledger:
             self._touch(known)
         if old is not None and old.annotations != known.annotations:
             self._touch(old)  # Whom it concerned before: a claim taken back frees its hold.
-        if old is not None and old.occupies_node and not known.occupies_node:
-            self._room_freed(old.node)
+        if old is not None and counted_on(old) != counted_on(known):
+            self._room_freed(counted_on(old))
+        if old is not None and not old.node and known.node:
+            claim = claim_of(known)
+            hold = self.holds.get(claim[0]) if claim is not None else None
+            if hold is not None:
+                self.slots.note_seated(hold, known)
 
     def _note_standing(self, latch: Pod, now: datetime) -> None:
         where, _ = self.stood.get(latch.uid, ("", now))
@@ -126,29 +134,51 @@ class Ledger:
                 del self._gone[next(iter(self._gone))]
         self._touch(old)
         self.agenda.succeeded(pod_subject(key))
-        if old.node:
-            self._room_freed(old.node)
+        self._room_freed(counted_on(old))
 
     def guardians_of(self, hold: Hold) -> tuple[Pod, ...]:
         """The pods that keep a hold's room: ours by name and by owner, not by label alone."""
-        name, uid = guardian_name(hold), hold.parent.uid
+        names, home, uid = guardian_names(hold), hold.home, hold.parent.uid
         return tuple(
             self.pods[key]
             for key in self._guardians.get(str(hold.parent), ())
-            if key == Key(hold.parent.namespace, name)
+            if key.name in names
+            and key.namespace == home
             and any(owner.uid == uid for owner in self.pods[key].owners)
         )
 
     def guardian_of(self, hold: Hold) -> Pod | None:
-        """The healthy guardian of a hold, if it has one."""
-        healthy = (
+        """The healthy guardian of a hold, if it has one: of two, the one that has a node."""
+        healthy = [
             pod for pod in self.guardians_of(hold) if not pod.finished and pod.deleted is None
+        ]
+        if len(healthy) > 1:
+            return max(healthy, key=lambda pod: (bool(pod.node), has_shape_of(hold, pod), pod.key))
+        return healthy[0] if healthy else None
+
+    def guarded(self, headroom: Headroom) -> frozenset[str]:
+        """The slots of a headroom that have a guardian, whether they are wished for or not."""
+        prefix = f"{headroom.parent.whole}#"
+        kept = (name for name in self._guardians if name.startswith(prefix))
+        return frozenset(name.removeprefix(prefix) for name in kept)
+
+    def claimed_slots(self, headroom: Headroom) -> tuple[str, ...]:
+        """The slots of a headroom that pods which are still there have claimed."""
+        prefix = f"{headroom.parent.whole}#"
+        return tuple(
+            name.removeprefix(prefix)
+            for name, keys in self._claimants.items()
+            if name.startswith(prefix) and any(self.pods[key].node for key in keys)
         )
-        return next(healthy, None)
 
     def claimants_of(self, hold: Hold) -> tuple[Pod, ...]:
-        """Pods with a claim on a hold that we would have given."""
-        pods = (self.pods[key] for key in self._claimants.get(str(hold.parent), ()))
+        """Pods with a claim on a hold that we would have given.
+
+        A slot that is given once is held anew under its name: whoever has got it is history.
+        """
+        pods = [self.pods[key] for key in self._claimants.get(str(hold.parent), ())]
+        if hold.slot and hold.allocate_once:
+            pods = [pod for pod in pods if not pod.node]
         return tuple(pod for pod in pods if is_claimant(hold, pod, self.policy.across_namespaces))
 
     def latched(self, owner: Pod) -> bool:
@@ -191,33 +221,6 @@ class Ledger:
         node, since = self.stood.get(latch.uid, ("", None))
         return since + self.policy.free_room_wait if since and node == latch.nominated else None
 
-    def put_aside(self, latch: Pod) -> None:
-        """Keep a latch that has done its work for the next handover of its size."""
-        self._spares.setdefault(latch.requests, {})[latch.key] = None
-
-    def take_spare(self, size: Resources) -> Pod | None:
-        """A latch of this size to use again, if there is one."""
-        key = next(iter(self._spares.get(size, ())), None)
-        if key is None:
-            return None
-        _drop(self._spares, size, key)
-        return self.pods[key]
-
-    def forget_spare(self, latch: Pod) -> None:
-        """This latch goes away: nobody may count on it."""
-        _drop(self._spares, latch.requests, latch.key)
-
-    def dismiss_spares(self, node: str) -> None:
-        """Have latches removed that wait on a node for another use, and are in the way there."""
-        for pod in self.state.nominated_on(node):
-            if pod.key in self._spares.get(pod.requests, ()):
-                _drop(self._spares, pod.requests, pod.key)
-                self._dismissed[pod.key] = None
-                self.agenda.touch(pod_subject(pod.key))
-
-    def is_dismissed(self, latch: Pod) -> bool:
-        return latch.key in self._dismissed
-
     def unsettled_on(self, node: str, latches: bool = True) -> frozenset[Key]:
         """Pods of ours that are between two states on a node.
 
@@ -227,8 +230,12 @@ class Ledger:
         return frozenset(
             pod.key
             for pod in self.state.nominated_on(node)
-            if claim_of(pod) is not None or (latches and pod.key in self.latches)
+            if claim_of(pod) is not None
+            or (latches and pod.key in self.latches and not self.keeps_place(pod))
         )
+
+    def keeps_place(self, latch: Pod) -> bool:
+        return keeps_place(latch, self.holds, self.claimants_of)
 
     def waits(self, line: LatchClaim) -> bool:
         """Whether the owner that a latch names is still without a node."""
@@ -242,57 +249,73 @@ class Ledger:
         if old is not None and old.parent.uid != hold.parent.uid:
             self.lose_hold(parent)
         self.holds[parent] = hold
-        self.holds_in.setdefault(hold.parent.namespace, {})[parent] = None
+        if old is not None:
+            self._out_of_reach(old)
+        for namespace in reach(hold, self.policy.across_namespaces):
+            self.holds_in.setdefault(namespace, {})[parent] = None
+        self.slots.add(hold)
         self.agenda.touch(hold_subject(hold.parent))
 
     def lose_hold(self, parent: str) -> None:
         hold = self.holds.pop(parent, None)
         if hold is None:
             return
-        _drop(self.holds_in, hold.parent.namespace, parent)
+        self.lost.append(hold)
+        self._out_of_reach(hold)
+        self.slots.remove(hold)
         self.open.take(parent)
         self.coming.take(parent)
         self.short.pop(parent, None)
         self.last_node.pop(parent, None)
         self.agenda.forget(hold_subject(hold.parent))
-        for key in (*self._guardians.get(parent, ()), *self._claimants.get(parent, ())):
+        for index in (self._guardians, self._claimants, self._latched_holds):
+            for key in index.get(parent, ()):
+                self.agenda.touch(pod_subject(key))
+
+    def _out_of_reach(self, hold: Hold) -> None:
+        for namespace in reach(hold, self.policy.across_namespaces):
+            drop(self.holds_in, namespace, str(hold.parent))
+
+    def wake_guardians(self, parent: str) -> None:
+        """Have those looked at who stand for a hold, whether it is known or not."""
+        for key in self._guardians.get(parent, ()):
             self.agenda.touch(pod_subject(key))
 
-    def shelve(self, hold: Hold, free: bool) -> None:
-        """Say whether a hold may be claimed now, and wake who waits for it."""
-        parent = str(hold.parent)
+    def shelve(self, hold: Hold, left: Resources | None) -> None:
+        """Say how much of a hold may be claimed now, if any, and wake who waits for it."""
+        parent, free = str(hold.parent), left is not None
         off, on = (self.coming, self.open) if free else (self.open, self.coming)
         off.take(parent)
-        if on.put(hold) and free:
-            namespace = "" if self.policy.across_namespaces else hold.parent.namespace
-            for key in hold_keys(hold):
-                for owner in self._waiting_by.get((namespace, key), ()):
-                    self.agenda.touch(pod_subject(owner))
+        if on.put(hold, left) and free:
+            for owner in self._callers.for_hold(hold):
+                self.agenda.touch(pod_subject(owner))
 
     def unshelve(self, hold: Hold) -> None:
         """A hold that nobody can claim and that is not on its way."""
         self.open.take(str(hold.parent))
         self.coming.take(str(hold.parent))
 
-    def see_node(self, node: Node) -> None:
-        """Take a node; a heartbeat alone changes nothing and touches nobody."""
+    def see_node(self, node: Node) -> bool:
+        """Take a node; say whether more has changed than a heartbeat, which touches nobody."""
         old = self.nodes.get(node.name)
         self.nodes[node.name] = node
         if old is not None and replace(old, version=node.version) == node:
-            return
+            return False
         self.state.set_node(node)
         self._room_freed(node.name)
+        return True
 
     def lose_node(self, name: str) -> None:
         if self.nodes.pop(name, None) is not None:
             self.state.remove_node(name)
 
     def _list(self, pod: Pod, since: datetime) -> None:
-        role, parent = pod.labels.get(ROLE_LABEL), pod.annotations.get(PARENT_ANNOTATION, "")
+        role, parent = pod.labels.get(ROLE_LABEL), kept_for(pod)
         if pod.occupies_node:
             self.state.add_pod(pod)
         elif pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             self.state.nominate(pod, pod.nominated)
+        self.contention.add(pod)
         if role == ROLE_GUARDIAN:
             self._guardians.setdefault(parent, {})[pod.key] = None
             if pod.occupies_node:
@@ -310,35 +333,31 @@ class Ledger:
         claim = claim_of(pod)
         if claim is not None:
             self._claimants.setdefault(claim[0], {})[pod.key] = None
-        if self.door(pod):
+        if self.door(pod) or pod.growth:
             self.waiting[pod.key] = since
-            namespace = "" if self.policy.across_namespaces else pod.key.namespace
-            for key in pod_keys(pod):
-                self._waiting_by.setdefault((namespace, key), {})[pod.key] = None
+            self._callers.add(pod)
 
     def _unlist(self, pod: Pod) -> None:
-        role, parent = pod.labels.get(ROLE_LABEL), pod.annotations.get(PARENT_ANNOTATION, "")
+        role, parent = pod.labels.get(ROLE_LABEL), kept_for(pod)
         self.state.remove_pod(pod.key)
         self.state.unnominate(pod.key)
+        self.contention.remove(pod)
         if role == ROLE_GUARDIAN:
-            _drop(self._guardians, parent, pod.key)
+            drop(self._guardians, parent, pod.key)
         elif pod.key in self.latches:
             del self.latches[pod.key]
-            _drop(self._spares, pod.requests, pod.key)
-            self._dismissed.pop(pod.key, None)
+            self.spares.gone(pod)
             for line in claims_on(pod):
-                _drop(self._latched, line.owner, pod.key)
+                drop(self._latched, line.owner, pod.key)
             for name in parents_on(pod):
-                _drop(self._latched_holds, name, pod.key)
+                drop(self._latched_holds, name, pod.key)
         claim = claim_of(pod)
         if claim is not None:
-            _drop(self._claimants, claim[0], pod.key)
+            drop(self._claimants, claim[0], pod.key)
         if pod.key in self.waiting:
             del self.waiting[pod.key]
             self.stuck.pop(pod.key, None)
-            namespace = "" if self.policy.across_namespaces else pod.key.namespace
-            for key in pod_keys(pod):
-                _drop(self._waiting_by, (namespace, key), pod.key)
+            self._callers.remove(pod)
 
     def door(self, pod: Pod) -> int:
         """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none."""
@@ -350,7 +369,7 @@ class Ledger:
 
     def _touch(self, pod: Pod) -> None:
         """Put on the agenda whom a change of this pod concerns."""
-        parents = [pod.annotations.get(PARENT_ANNOTATION, "")] if ROLE_LABEL in pod.labels else []
+        parents = [kept_for(pod)] if ROLE_LABEL in pod.labels else []
         for line in claims_on(pod):
             parents.append(line.parent)
             self.agenda.touch(pod_subject(line.owner))
@@ -367,7 +386,7 @@ class Ledger:
 
     def _room_freed(self, node: str) -> None:
         """Wake the pods that wait for room anywhere, and the holds that could not grow back."""
-        for key in self.stuck:
+        for key in self.stuck if node else ():
             self.agenda.touch(pod_subject(key))
         for parent in self.short:
             if self.last_node.get(parent) == node:
@@ -379,11 +398,3 @@ def _differs(old: Pod, new: Pod) -> bool:
     if old.finished != new.finished:
         return True
     return replace(old, version=new.version, phase=new.phase, started=new.started) != new
-
-
-def _drop(index: dict[_K, dict[_V, None]], key: _K, value: _V) -> None:
-    entries = index.get(key)
-    if entries is not None:
-        entries.pop(value, None)
-        if not entries:
-            del index[key]

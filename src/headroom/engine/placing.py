@@ -13,11 +13,14 @@ from headroom.core.handover import latch_free_room
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, node_subject, pod_subject
 from headroom.core.statuses import tell_pod
-from headroom.engine.claiming import search, waits_a_little, waits_for_a_hold
+from headroom.engine.claiming import note_missed, search, waits_a_little, waits_for_a_hold
+from headroom.engine.displacing import displacement
 from headroom.engine.effects import intend
 from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.choose import Chosen, choose
+
+NO_MATCH = "no reservations match reservation affinity"
 
 
 class Placer:
@@ -43,7 +46,11 @@ class Placer:
             self._launcher.park(pod, found.offer)
             return None
         if waits_for_a_hold(ledger, pod, found, now):
+            if pod.wish.needs_hold and not waits_a_little(ledger, pod, found, now):
+                return self._say_stuck(pod, f"{NO_MATCH}: {found.why}", now)
             return self._tell_once(pod, f"waits for a hold: {found.why}", now)
+        if found.problem:
+            return self._say_stuck(pod, found.problem, now)
         if waits_a_little(ledger, pod, found, now):
             return None
         choice = choose(pod, ledger.state)
@@ -52,9 +59,14 @@ class Placer:
             if self._handing_over(choice.node):
                 ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.first_look)
                 return None
+            note_missed(ledger, found)
             place = latch_free_room(pod, choice.node, ledger.policy.namespace)
             intend(ledger, place)
             return place
+        offer = displacement(ledger, pod) if pod.wish.shuns else None
+        if offer is not None:
+            self._launcher.park(pod, offer)
+            return None
         ledger.stuck[pod.key] = None
         return self._say_stuck(pod, choice.message, now)
 

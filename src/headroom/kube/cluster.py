@@ -20,16 +20,15 @@ from headroom.core.actions import Action, Gone, Outcome, Tell
 from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError, NoSuchKind
+from headroom.kube.gathering import Gathering, Source
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
-from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
+from headroom.kube.watch import Scope, Trouble, WatchTuning
 from headroom.ports import Event, Synced
 from headroom.wire.events import Recorder
-from headroom.wire.kinds import HOLDS, NAMESPACES, NODES, PODS
-from headroom.wire.render import render
+from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.writes import Write
 
-DEFAULT_SCOPES = (Scope(PODS), Scope(NODES), Scope(NAMESPACES), Scope(HOLDS))
 QUEUED_BATCHES = 256
 
 Batches = asyncio.Queue[list[Event] | KubeError]
@@ -52,13 +51,15 @@ class KubeCluster:
     def __init__(
         self,
         client: Client,
-        scopes: tuple[Scope, ...] = DEFAULT_SCOPES,
+        scopes: tuple[Scope, ...] | None = None,
         tuning: WatchTuning | None = None,
         on_trouble: Callable[[Trouble], None] | None = None,
+        speech: Speech = NATIVE,
     ) -> None:
         self.client = client
         self.stats = Stats()
-        self._scopes = scopes
+        self._scopes = scopes_of(speech) if scopes is None else scopes
+        self._speech = speech
         self._tuning = tuning
         self._on_trouble = on_trouble or _log_trouble
         self._recorder = Recorder()
@@ -98,7 +99,7 @@ class KubeCluster:
         if isinstance(action, Tell):
             outcome = await self._tell(action)
         else:
-            outcome = await self._send(render(action))
+            outcome = await self._send(self._speech.render(action))
         self.stats.outcomes[type(action).__name__, type(outcome).__name__] += 1
         return outcome
 
@@ -131,20 +132,9 @@ class KubeCluster:
 
     async def _run_informers(self, queue: Batches) -> None:
         """Run all informers; the first one that gives up ends the others, and the stream."""
-        waiting = len(self._scopes)
-
-        async def synced() -> None:
-            nonlocal waiting
-            waiting -= 1
-            if not waiting:
-                await queue.put([Synced()])
-
-        listener = Listener(queue.put, synced, self._note_trouble)
+        source = Source(self.client, self._speech, self._tuning)
         try:
-            async with asyncio.TaskGroup() as group:
-                for scope in self._scopes:
-                    informer = Informer(self.client, scope, listener, self._tuning)
-                    group.create_task(informer.run(), name=f"watch {scope.resource}")
+            await Gathering(source, queue.put, self._note_trouble).run(self._scopes)
         except* KubeError as failed:
             await queue.put(_first(failed))
 
@@ -155,6 +145,11 @@ class KubeCluster:
         if self._last_trouble.get(name) != trouble.message:
             self._last_trouble[name] = trouble.message
             self._on_trouble(trouble)
+
+
+def scopes_of(speech: Speech) -> tuple[Scope, ...]:
+    """Everything of every kind that this speech follows from the start."""
+    return tuple(Scope(resource) for resource in speech.resources)
 
 
 class _Version(msgspec.Struct, rename="camel"):
@@ -179,7 +174,9 @@ def connect(
     kubeconfig: str = "",
     context: str = "",
     in_cluster: bool = False,
-    scopes: tuple[Scope, ...] = DEFAULT_SCOPES,
+    scopes: tuple[Scope, ...] | None = None,
+    speech: Speech = NATIVE,
 ) -> KubeCluster:
     """The cluster that is meant (see `find_access`); nothing is sent before it is asked for."""
-    return KubeCluster(Client(find_access(kubeconfig, context, in_cluster)), scopes)
+    client = Client(find_access(kubeconfig, context, in_cluster))
+    return KubeCluster(client, scopes, speech=speech)

@@ -67,7 +67,12 @@ class _Lease(msgspec.Struct, rename="camel"):
     kind: str = LEASES.kind
 
 
+class _Leases(msgspec.Struct):
+    items: list[_Lease]
+
+
 _DECODER = msgspec.json.Decoder(_Lease)
+_LIST_DECODER = msgspec.json.Decoder(_Leases)
 
 
 def read_record(answer: Answer, what: str) -> Record | None:
@@ -80,6 +85,22 @@ def read_record(answer: Answer, what: str) -> Record | None:
         lease = _DECODER.decode(answer.body)
     except msgspec.MsgspecError as error:
         raise Refused(502, f"cannot {what}: {error}") from error
+    return _record(lease)
+
+
+def read_records(body: bytes, what: str) -> list[tuple[Key, Record]]:
+    """Read a list of Leases, each with its name."""
+    try:
+        found = _LIST_DECODER.decode(body)
+    except msgspec.MsgspecError as error:
+        raise Refused(502, f"cannot {what}: {error}") from error
+    return [
+        (Key(lease.metadata.namespace, lease.metadata.name), _record(lease))
+        for lease in found.items
+    ]
+
+
+def _record(lease: _Lease) -> Record:
     spec = lease.spec
     return Record(
         holder=spec.holder_identity or "",

@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.volumes import StorageClass, Volume, VolumeClaim
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
+from headroom.core.quotas.limits import Quota
+from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.ports import (
     Event,
     Seen,
@@ -79,9 +83,11 @@ def key_of(thing: Thing) -> Key:
 
 def _uid_of(thing: Thing) -> str:
     match thing:
-        case Pod() | Node():
+        case Pod() | Node() | Workload() | VolumeClaim() | Volume() | StorageClass():
             return thing.uid
-        case Hold():
+        case ResourceQuota():
+            return thing.uid
+        case Hold() | Headroom() | Quota():
             return thing.parent.uid
         case Namespace():
             return ""

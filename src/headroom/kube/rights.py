@@ -17,6 +17,7 @@ import msgspec
 from headroom.kube.client import Client
 from headroom.kube.errors import Forbidden, KubeError
 from headroom.wire.manifests_rbac import ACCOUNT, rights
+from headroom.wire.speech import NATIVE, Speech
 
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
@@ -49,9 +50,11 @@ class _Review(msgspec.Struct):
     status: _Decision
 
 
-async def all_missing(client: Client, namespace: str, refused: Forbidden) -> Forbidden:
+async def all_missing(
+    client: Client, namespace: str, refused: Forbidden, speech: Speech = NATIVE
+) -> Forbidden:
     """The refusal that ended us, with everything else that would be refused as well."""
-    wanted = list(_needed(namespace))
+    wanted = list(_needed(namespace, speech))
     try:
         allowed = await asyncio.gather(*(_is_allowed(client, right) for right in wanted))
     except (KubeError, msgspec.MsgspecError):
@@ -66,9 +69,9 @@ async def all_missing(client: Client, namespace: str, refused: Forbidden) -> For
     return Forbidden(refused.status, f"{refused.message}\n  missing rights: {told}", refused.hint)
 
 
-def _needed(namespace: str) -> Iterator[Right]:
+def _needed(namespace: str, speech: Speech) -> Iterator[Right]:
     """What the operator's own roles grant, one right at a time."""
-    for role in rights(namespace):
+    for role in rights(namespace, speech):
         metadata: dict[str, Any] = role["metadata"]
         if role["kind"] not in ("ClusterRole", "Role") or metadata["name"] != ACCOUNT:
             continue

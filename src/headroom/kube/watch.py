@@ -6,8 +6,8 @@
 
 A list is streamed (the first part of a watch) where the server can do that, else read in pages.
 Silence is trouble: bookmarks come about once a minute, so nothing for longer means that the
-connection is dead. Trouble is reported and met with a jittered, bounded backoff. `cluster` runs one
-informer a kind and merges what they tell.
+connection is dead. Trouble is reported and met with a jittered, bounded backoff. `gathering` runs
+one informer a kind and merges what they tell.
 """
 
 from __future__ import annotations
@@ -35,7 +35,13 @@ from headroom.kube.errors import (
 from headroom.kube.lines import Lines
 from headroom.kube.mirror import Mirror, key_of
 from headroom.ports import Event
-from headroom.wire.decode import WatchEvent, decode_list, decode_watch
+from headroom.wire.decode import (
+    DecodeThing,
+    WatchEvent,
+    decode_list,
+    decode_thing,
+    decode_watch,
+)
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import Resource
 
@@ -109,6 +115,7 @@ class Informer:
         scope: Scope,
         listener: Listener,
         tuning: WatchTuning | None = None,
+        decode: DecodeThing = decode_thing,
     ) -> None:
         self.lists = 0
         self.lines = 0
@@ -116,6 +123,7 @@ class Informer:
         self._scope = scope
         self._listener = listener
         self._tuning = tuning or WatchTuning()
+        self._read = decode
         self._mirror = Mirror()
         self._version = ""
         self._streams_lists = True
@@ -180,7 +188,7 @@ class Informer:
 
     def _decode(self, line: bytes) -> WatchEvent | None:
         try:
-            return decode_watch(self._scope.resource, line)
+            return decode_watch(self._scope.resource, line, self._read)
         except DecodeError as error:
             self._listener.trouble(Trouble(self._scope.resource, str(error)))
             return None
@@ -239,7 +247,7 @@ class Informer:
                 query["continue"] = token
             body = await self._client.get(self._scope.path(**query), what)
             try:
-                page = decode_list(self._scope.resource, body)
+                page = decode_list(self._scope.resource, body, self._read)
             except DecodeError as error:
                 raise Refused(502, f"cannot {what}: {error}") from error
             batch = [event for thing in page.items for event in self._mirror.see(thing)]

@@ -23,7 +23,8 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Pod
 from headroom.core.resources import CPU, EMPTY, Resources
-from headroom.ports import Clock, Event, HoldGone, PodGone, Seen
+from headroom.core.standing.headrooms import Headroom, HeadroomStatus
+from headroom.ports import Clock, Event, HeadroomGone, HoldGone, PodGone, Seen
 from headroom.runtime.http import Health
 from headroom.runtime.logs import LogEvent, get_logger
 from headroom.runtime.metrics import Metrics
@@ -55,6 +56,7 @@ class Census:
         self._clock = clock
         self._waiting: dict[str, Waiting] = {}
         self._holds: dict[str, Hold] = {}
+        self._headrooms: dict[str, HeadroomStatus] = {}
         self._new_holds: dict[str, datetime] = {}
         self._synced = False
 
@@ -65,6 +67,10 @@ class Census:
                 self._see_pod(pod)
             case Seen(Hold() as hold):
                 self._see_hold(hold)
+            case Seen(Headroom() as headroom):
+                self._headrooms[str(headroom.parent)] = headroom.status
+            case HeadroomGone(parent=parent):
+                self._headrooms.pop(str(parent), None)
             case PodGone(uid=uid):
                 self._waiting.pop(uid, None)
             case HoldGone(parent=parent):
@@ -79,11 +85,14 @@ class Census:
         """Set the gauges to what is true now."""
         phases = Counter(hold.status.phase or "Pending" for hold in self._holds.values())
         self._metrics.count_holds(phases)
-        held = EMPTY
+        statuses = self._headrooms.values()
+        held, pending = sum(each.held for each in statuses), sum(each.pending for each in statuses)
+        self._metrics.count_slots(held, pending)
+        room = EMPTY
         for pod in pods.values():
             if pod.occupies_node and pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
-                held = held + pod.requests
-        self._set_held(held)
+                room = room + pod.requests
+        self._set_held(room)
 
     def _set_held(self, held: Resources) -> None:
         self._metrics.held.clear()

@@ -87,4 +87,5 @@ class Lanes:
             return
         pause = meanwhile.pause(asyncio.get_running_loop().time())
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._calm.wait(), timeout=pause)
+            async with asyncio.timeout(pause):
+                await self._calm.wait()

@@ -46,6 +46,12 @@ class Metrics:
             ["resource"],
             registry=self.registry,
         )
+        self.slots = Gauge(
+            "headroom_slots",
+            "Slots of all headrooms: held, or pending.",
+            ["state"],
+            registry=self.registry,
+        )
         self.time_to_held = Histogram(
             "headroom_time_to_held_seconds",
             "From the creation of a hold to its guardian on a node.",
@@ -117,6 +123,11 @@ class Metrics:
         """Set the number of holds in each phase; what is not named is none."""
         for phase in PHASES:
             self.holds.labels(phase).set(by_phase.get(phase, 0))
+
+    def count_slots(self, held: int, pending: int) -> None:
+        """Set the number of slots that stand, and of those on their way."""
+        self.slots.labels("held").set(held)
+        self.slots.labels("pending").set(pending)
 
     def render(self) -> bytes:
         """Return the text that Prometheus scrapes."""

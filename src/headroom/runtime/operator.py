@@ -7,6 +7,7 @@ against a real cluster and inside a simulation. It decides nothing; `lanes` says
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -126,10 +127,10 @@ class Operator:
             await self._wake.wait()
             return
         pause = max(0.0, (wake_at - now).total_seconds())
-        try:
-            await asyncio.wait_for(self._wake.wait(), timeout=pause)
-        except TimeoutError:
-            return
+        # Not `wait_for`: in Python 3.11 it loses a cancellation that comes together with a wake.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await self._wake.wait()
 
     def _start(self, sequence: Sequence) -> None:
         if sequence.work == "tell":

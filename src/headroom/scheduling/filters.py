@@ -112,8 +112,7 @@ def feasible(pod: Pod, state: ClusterState) -> Feasibility:
     turn = Turn(pod, state)
     table = state.table
     if turn.names is not None and not turn.names:
-        nowhere = np.zeros(table.capacity, np.bool_)
-        return Feasibility(turn, nowhere, nowhere, [], NODE_AFFINITY_CONFLICT)
+        return refused(pod, state, NODE_AFFINITY_CONFLICT)
     considered = table.present if turn.names is None else _rows_named(turn.names, state)
     stages = turn.stages()
     passed = considered.copy()
@@ -122,6 +121,12 @@ def feasible(pod: Pod, state: ClusterState) -> Feasibility:
     for row, rivals in _contested(turn, passed):
         passed[row] = turn.verdict(row, AS_IT_IS.with_also(rivals), passed=True) is None
     return Feasibility(turn, considered, passed, stages)
+
+
+def refused(pod: Pod, state: ClusterState, reason: str) -> Feasibility:
+    """Refuse a pod as a whole, for a reason that has nothing to do with nodes."""
+    nowhere = np.zeros(state.table.capacity, np.bool_)
+    return Feasibility(Turn(pod, state), nowhere, nowhere, [], reason)
 
 
 def feasible_on(

@@ -16,6 +16,7 @@ NODE_AFFINITY_NAMES = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
 NODE_AFFINITY_CONFLICT = "pod affinity terms conflict"
 PORTS = "node(s) didn't have free ports for the requested pod ports"
 TOO_MANY_PODS = "Too many pods"
+VOLUME_REACH = "node(s) didn't match PersistentVolume's node affinity"
 SPREAD = "node(s) didn't match pod topology spread constraints"
 SPREAD_LABEL = f"{SPREAD} (missing required label)"
 AFFINITY = "node(s) didn't match pod affinity rules"
@@ -28,7 +29,16 @@ NO_CLAIMS = "no new claims to deallocate"
 """What the DynamicResources plugin, on by default since 1.34, says of every pod without claims."""
 
 HOPELESS = frozenset(
-    (UNSCHEDULABLE, NODE_NAME, TAINT, NODE_AFFINITY, NODE_AFFINITY_NAMES, SPREAD_LABEL, AFFINITY)
+    (
+        UNSCHEDULABLE,
+        NODE_NAME,
+        TAINT,
+        NODE_AFFINITY,
+        NODE_AFFINITY_NAMES,
+        VOLUME_REACH,
+        SPREAD_LABEL,
+        AFFINITY,
+    )
 )
 """Reasons that no preemption can cure; a request above a node's size is another."""
 

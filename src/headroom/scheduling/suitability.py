@@ -1,4 +1,4 @@
-"""What a node alone says to a pod, whatever runs on it: cordon, taints, selector and affinity.
+"""What a node alone says to a pod, whatever runs on it: cordon, taints, affinity, volumes.
 
 Answers are kept by `NodeTable.ask` for all pods of one shape. Pods that name their nodes outright
 (as DaemonSet pods do) are judged on those nodes only, as kube-scheduler's PreFilter does.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from headroom.core.objects import Node, NodeTerm, Placement, Taint
-from headroom.core.selection import NAME_FIELD, node_matches, tolerated, untolerated
+from headroom.core.objects import Node, NodeTerm, Placement, Pod, Taint
+from headroom.core.selection import NAME_FIELD, node_matches, term_matches, tolerated, untolerated
 from headroom.scheduling.nodes import Bools, Ints, NodeTable
 
 CORDONED = 1
@@ -50,6 +50,16 @@ def all_selected(placement: Placement, names: frozenset[str] | None, table: Node
         if node is not None:
             selected[row] = node_matches(placement, node)
     return selected
+
+
+def reached(pod: Pod, node: Node) -> bool:
+    """Say whether a node reaches all of the pod's bound volumes."""
+    return all(any(term_matches(term, node) for term in terms) for terms in pod.reach)
+
+
+def all_reached(pod: Pod, table: NodeTable) -> Bools:
+    """Say by row which nodes reach the pod's bound volumes."""
+    return table.ask(("reach", pod.reach), lambda node: reached(pod, node)) > 0
 
 
 def named_nodes(placement: Placement) -> frozenset[str] | None:

@@ -31,6 +31,7 @@ from headroom.scheduling.reasons import (
     SPREAD_LABEL,
     TAINT,
     UNSCHEDULABLE,
+    VOLUME_REACH,
     insufficient,
 )
 from headroom.scheduling.spread import Spread, hard_spread
@@ -39,9 +40,11 @@ from headroom.scheduling.suitability import (
     CORDONED,
     TAINTED,
     all_objections,
+    all_reached,
     all_selected,
     named_nodes,
     objections,
+    reached,
 )
 
 ANY_IP = "0.0.0.0"
@@ -148,6 +151,8 @@ class Turn:
         if self.pod.placement.ports:
             stages.append(_stage(PORTS, self._port_conflicts()))
         stages.append(self._fit_stage())
+        if self.pod.reach:
+            stages.append(_stage(VOLUME_REACH, ~all_reached(self.pod, self.state.table)))
         if self.spread is not None:
             lacking, full = self.spread.refusals()
             reasons = ((SPREAD_LABEL, lacking), (SPREAD, full))
@@ -174,6 +179,9 @@ class Turn:
         misfit = self._misfit(row, supposed)
         if misfit is not None:
             return misfit
+        node = self.state.table.nodes[row]
+        if self.pod.reach and node is not None and not reached(self.pod, node):
+            return Verdict((VOLUME_REACH,), VOLUME_REACH in HOPELESS)
         if self.spread is not None:
             reason = self.spread.refusal(row, supposed.added, supposed.removed.values())
         if reason is None and self.neighbours.matter:

@@ -18,17 +18,14 @@ from headroom.ports import (
     Synced,
     gone,
 )
-from headroom.sim.api.decoding import thing_of
 from headroom.sim.api.feeds import Feed
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.faults import Fault, Faults
 from headroom.sim.requests import carry_out
 from headroom.sim.stage import Stage
 from headroom.wire.events import Recorder
-from headroom.wire.render import render
+from headroom.wire.objects.needed import needed_kinds
 from headroom.wire.writes import Write
-
-KINDS = ("Namespace", "Node", "Pod", "Hold")
 
 OnWrite = Callable[[Write, Outcome], None]
 
@@ -65,32 +62,20 @@ class SimCluster:
     async def watch(self) -> AsyncGenerator[Event, None]:
         """Tell all that is there, then `Synced`, then every change, for ever."""
         await self._wire()
-        waiting: deque[Event] = deque()
-        arrived = asyncio.Event()
-
-        def deliver(change: Change) -> None:
-            waiting.append(_event(change))
-            arrived.set()
-
-        for kind in KINDS:
-            delay = self._stage.jitter(
-                f"{self._name}/watch/{kind}", self._stage.settings.watch_delay
-            )
-            feed = Feed(self._stage.loop, self._stage.store, (kind,), delay, deliver)
-            self._feeds.append(feed)
-            for obj in self._stage.store.list(kind):
-                waiting.append(_event(Change(Verb.ADDED, obj, None)))
-        waiting.append(Synced())
+        stream = _Stream(self._stage, self._name, self._feeds)
+        for resource in self._stage.store.registry.speech.resources:
+            stream.follow(resource.kind)
+        stream.waiting.append(Synced())
         while True:
-            while waiting:
-                yield waiting.popleft()
-            arrived.clear()
-            await arrived.wait()
+            while stream.waiting:
+                yield stream.waiting.popleft()
+            stream.arrived.clear()
+            await stream.arrived.wait()
 
     async def perform(self, action: Action) -> Outcome:
         """Do one write. Trouble is an Outcome, never an exception."""
         if not isinstance(action, Tell):
-            return await self._request(render(action))
+            return await self._request(self._stage.store.registry.speech.render(action))
         outcome = await self._request(self._recorder.write(action))
         if isinstance(outcome, Gone):
             self._recorder.forget(action)
@@ -128,6 +113,39 @@ class SimCluster:
                 return Unavailable("timed out, to order")
 
 
-def _event(change: Change) -> Event:
-    thing = thing_of(change)
-    return gone(thing) if change.verb is Verb.DELETED else Seen(thing)
+class _Stream:
+    """What one watch has still to tell.
+
+    A kind that few need is followed from the moment a Headroom does, as in a real cluster.
+    """
+
+    def __init__(self, stage: Stage, name: str, feeds: list[Feed]) -> None:
+        self.waiting: deque[Event] = deque()
+        self.arrived = asyncio.Event()
+        self._stage = stage
+        self._name = name
+        self._feeds = feeds
+        self._followed: set[str] = set()
+
+    def follow(self, kind: str) -> None:
+        """Tell what there is of a kind, and from now on what changes."""
+        if kind in self._followed:
+            return
+        self._followed.add(kind)
+        stage = self._stage
+        delay = stage.jitter(f"{self._name}/watch/{kind}", stage.settings.watch_delay)
+        self._feeds.append(Feed(stage.loop, stage.store, (kind,), delay, self._deliver))
+        for obj in stage.store.list(kind):
+            self._tell(stage.store.change(Verb.ADDED, obj))
+
+    def _deliver(self, change: Change) -> None:
+        self._tell(change)
+        self.arrived.set()
+
+    def _tell(self, change: Change) -> None:
+        if change.verb is Verb.DELETED:
+            self.waiting.append(gone(change.thing))
+            return
+        self.waiting.append(Seen(change.thing))
+        for needed in needed_kinds(change.thing):
+            self.follow(needed.kind)

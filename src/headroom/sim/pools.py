@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from headroom.sim.api.nodes import kubelet_labels
 from headroom.sim.api.values import Json
 
 POOL_LABEL = "sim.headroom.dev/pool"
@@ -35,7 +36,7 @@ class Pool:
             "kind": "Node",
             "metadata": {
                 "name": name,
-                "labels": {"kubernetes.io/hostname": name, POOL_LABEL: self.name, **self.labels},
+                "labels": {**kubelet_labels(name), POOL_LABEL: self.name, **self.labels},
             },
             "spec": {"taints": [*self.taints]} if self.taints else {},
             "status": {"capacity": {**self.capacity}, "allocatable": {**self.capacity}},
@@ -43,9 +44,43 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
+class Manner:
+    """How an autoscaler behaves.
+
+    Pods below `cutoff` ask for nothing and keep nothing. A node of which `busy` thousandths or more
+    are asked for is left alone. `taint` is put on a node that is to go.
+    """
+
+    profile: str
+    scan: float
+    taint: str
+    cutoff: int | None = None
+    busy: int | None = None
+
+
+CLUSTER_AUTOSCALER = "ClusterAutoscaler"
+KARPENTER = "Karpenter"
+MANNERS = {
+    CLUSTER_AUTOSCALER: Manner(
+        CLUSTER_AUTOSCALER, 10.0, "ToBeDeletedByClusterAutoscaler", cutoff=-10, busy=500
+    ),
+    KARPENTER: Manner(KARPENTER, 1.0, "karpenter.sh/disrupted"),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class Autoscaling:
+    """Whether there is an autoscaler, of which kind, and how long it keeps what nobody needs."""
+
     enabled: bool = False
     scale_down_after: float = 600.0
+    profile: str = CLUSTER_AUTOSCALER
+    cutoff: int | None = None
+
+    @property
+    def manner(self) -> Manner:
+        found = MANNERS[self.profile]
+        return found if self.cutoff is None else replace(found, cutoff=self.cutoff)
 
 
 NO_AUTOSCALING = Autoscaling()

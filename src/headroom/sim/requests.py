@@ -64,6 +64,10 @@ def _send(server: ApiServer, write: Write) -> str:
     match write.verb:
         case "create" if write.subresource == "binding":
             server.bind(ref, _object(write))
+        case "create" if write.subresource == "eviction":
+            options = dig(_object(write), "deleteOptions") or {}
+            uid = str(dig(options, "preconditions", "uid") or "")
+            server.evict(ref, options.get("gracePeriodSeconds"), uid)
         case "create":
             return uid_of(server.create(_placed(write)))
         case "delete":

@@ -14,6 +14,7 @@ from typing import Self
 
 from headroom.core.actions import Outcome
 from headroom.sim.api.indexes import PodIndex
+from headroom.sim.api.registry import Registry
 from headroom.sim.api.server import ApiServer
 from headroom.sim.api.store import Store
 from headroom.sim.api.values import Json, Ref
@@ -26,9 +27,12 @@ from headroom.sim.controllers.garbage import GarbageCollector
 from headroom.sim.controllers.jobs import Jobs
 from headroom.sim.controllers.namespaces import Namespaces
 from headroom.sim.controllers.nodes import Nodes
+from headroom.sim.controllers.quotas import QuotaCounts
 from headroom.sim.controllers.replicasets import ReplicaSets
 from headroom.sim.controllers.statefulsets import StatefulSets
+from headroom.sim.controllers.volumes import Volumes
 from headroom.sim.crew import Crew, OperatorFactory, mark_tasks
+from headroom.sim.drains import Drains
 from headroom.sim.errors import SimulationError
 from headroom.sim.faults import Faults
 from headroom.sim.kubelet.actor import Kubelets
@@ -37,6 +41,7 @@ from headroom.sim.preloaded import preloaded
 from headroom.sim.scheduler.actor import Scheduler
 from headroom.sim.settings import Settings
 from headroom.sim.stage import Stage
+from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.writes import Write
 
 START = datetime(2027, 1, 4, 7, 0, tzinfo=UTC)
@@ -49,12 +54,16 @@ class SimWorld:
     """One cluster with its virtual clock, and at most one operator."""
 
     def __init__(
-        self, start: datetime = START, seed: int = 0, settings: Settings | None = None
+        self,
+        start: datetime = START,
+        seed: int = 0,
+        settings: Settings | None = None,
+        speech: Speech = NATIVE,
     ) -> None:
         self.loop = VirtualLoop()
         mark_tasks(self.loop)
         self.clock = SimClock(self.loop, start.astimezone(UTC))
-        self.server = ApiServer(Store(self.clock.now, seed))
+        self.server = ApiServer(Store(self.clock.now, seed, Registry(speech)))
         index = PodIndex(self.server.store)
         self.stage = Stage(self.loop, self.clock, self.server, index, settings or Settings(), seed)
         self.faults = Faults()
@@ -62,7 +71,7 @@ class SimWorld:
         self._crew: Crew | None = None
         self._starts = 0
         self._kill_after: int | None = None
-        for obj in preloaded():
+        for obj in (*preloaded(), *speech.classes(), *speech.objects()):
             self.server.create(obj)
         self.nodes = Nodes(self.stage)
         self.controllers = (
@@ -75,7 +84,10 @@ class SimWorld:
             Jobs(self.stage),
             Budgets(self.stage),
             Evictions(self.stage),
+            Volumes(self.stage),
+            QuotaCounts(self.stage),
         )
+        self.drains = Drains(self.stage)
         self.kubelets = Kubelets(self.stage)
         self.scheduler = Scheduler(self.stage)
 
@@ -112,6 +124,10 @@ class SimWorld:
     def finish(self, namespace: str, name: str, phase: str = "Succeeded") -> None:
         """Let a pod's containers end."""
         self.kubelets.finish(Ref("Pod", namespace, name), phase)
+
+    def drain(self, node: str) -> None:
+        """Cordon a node and evict its pods, those of DaemonSets excepted, as budgets allow."""
+        self.drains.start(node)
 
     def stop_kubelet(self, node: str) -> None:
         self.kubelets.stop(node)

@@ -13,7 +13,6 @@ from headroom.core.names import GROUP, VERSION
 from headroom.wire.kinds import CLAIM_INDEXES, HEADROOMS, HOLDS, Resource
 from headroom.wire.schema.own import known
 from headroom.wire.schema.structural import structural
-from headroom.wire.yamls import dump_all
 
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]
@@ -25,12 +24,7 @@ _READY = '.status.conditions[?(@.type=="Ready")]'
 
 def crds() -> list[Json]:
     """Return the CustomResourceDefinition of every kind that the operator serves."""
-    return [_hold(), _claim_index()]
-
-
-def crds_yaml() -> str:
-    """Return the same as one YAML file."""
-    return dump_all(crds())
+    return [_hold(), headroom_crd(), _claim_index()]
 
 
 def _hold() -> Json:
@@ -62,7 +56,7 @@ def _hold() -> Json:
 
 
 def headroom_crd() -> Json:
-    """Return the definition of Headroom: apart, because nothing acts on Headrooms yet."""
+    """Return the definition of Headroom, which can be scaled by its replicas."""
     columns = [
         _column("Ready", f"{_READY}.status"),
         _column("Held", ".status.held", type="integer"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from msgspec import Raw, field
@@ -15,17 +16,32 @@ from msgspec import Raw, field
 from headroom.core.objects import Key
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
-from headroom.wire.kinds import HOLDS, NAMESPACES, NODES, PODS, Resource
+from headroom.wire.kinds import (
+    HEADROOMS,
+    HOLDS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    STORAGE_CLASSES,
+    VOLUME_CLAIMS,
+    VOLUMES,
+    WORKLOADS,
+    Resource,
+)
+from headroom.wire.objects.headrooms import decode_headroom, headroom_from
 from headroom.wire.objects.holds import decode_hold, hold_from
 from headroom.wire.objects.nodes import decode_namespace, decode_node, namespace_from, node_from
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.pods import decode_pod, pod_from
 from headroom.wire.objects.reader import ABSENT, Reader, identity_of, to_text
+from headroom.wire.objects.volumes import decode_claim, decode_storage_class, decode_volume
+from headroom.wire.objects.workloads import decode_workload, workload_from
 
 __all__ = [
     "ListPage",
     "Thing",
     "WatchEvent",
+    "decode_headroom",
     "decode_hold",
     "decode_list",
     "decode_namespace",
@@ -33,11 +49,14 @@ __all__ = [
     "decode_pod",
     "decode_thing",
     "decode_watch",
+    "decode_workload",
+    "headroom_from",
     "hold_from",
     "namespace_from",
     "node_from",
     "pod_from",
     "thing_from",
+    "workload_from",
 ]
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
@@ -80,11 +99,17 @@ _read_bookmark = Reader(_Bookmark)
 _read_status = Reader(_Status)
 
 Decode = Callable[[bytes | Raw], Thing]
-_DECODERS: dict[Resource, Decode] = {
+DecodeThing = Callable[[Resource, bytes | Raw], Thing]
+DECODERS: dict[Resource, Decode] = {
     PODS: decode_pod,
     NODES: decode_node,
     NAMESPACES: decode_namespace,
     HOLDS: decode_hold,
+    HEADROOMS: decode_headroom,
+    **{resource: partial(decode_workload, kind=resource.kind) for resource in WORKLOADS},
+    VOLUME_CLAIMS: decode_claim,
+    VOLUMES: decode_volume,
+    STORAGE_CLASSES: decode_storage_class,
 }
 
 
@@ -122,27 +147,26 @@ class WatchEvent:
 
 def decode_thing(resource: Resource, data: bytes | Raw) -> Thing:
     """Read one object of a kind that we watch."""
-    return _DECODERS[resource](data)
+    return DECODERS[resource](data)
 
 
 def thing_from(resource: Resource, thing: Mapping[str, Any]) -> Thing:
     """Read one object of a kind that we watch, held as plain dicts."""
-    return _DECODERS[resource](to_text(resource.kind, thing))
+    return DECODERS[resource](to_text(resource.kind, thing))
 
 
-def decode_list(resource: Resource, data: bytes) -> ListPage:
+def decode_list(resource: Resource, data: bytes, decode: DecodeThing = decode_thing) -> ListPage:
     """Read one page of a list; DecodeError only if the page itself makes no sense."""
     try:
         body = _read_list(data)
     except DecodeError as error:
         raise DecodeError(f"list of {resource}", error.path, error.problem) from error
     metadata = body.metadata or _ListMeta()
-    decode = _DECODERS[resource]
     items: list[Thing] = []
     problems: list[DecodeError] = []
     for raw in body.items or ():
         try:
-            items.append(decode(raw))
+            items.append(decode(resource, raw))
         except DecodeError as error:
             problems.append(error)
     return ListPage(
@@ -154,7 +178,7 @@ def decode_list(resource: Resource, data: bytes) -> ListPage:
     )
 
 
-def decode_watch(resource: Resource, line: bytes) -> WatchEvent:
+def decode_watch(resource: Resource, line: bytes, decode: DecodeThing = decode_thing) -> WatchEvent:
     """Read one line of a watch; DecodeError only if the line itself makes no sense."""
     try:
         event = _read_line(line)
@@ -167,7 +191,7 @@ def decode_watch(resource: Resource, line: bytes) -> WatchEvent:
     except DecodeError as error:
         raise DecodeError(f"watch of {resource}", error.path, error.problem) from error
     try:
-        thing = _DECODERS[resource](event.object)
+        thing = decode(resource, event.object)
     except DecodeError as error:
         return _unreadable(event, error)
     return WatchEvent(event.type, thing.version, thing)

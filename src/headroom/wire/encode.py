@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from headroom.core.amounts import format_resources
-from headroom.core.headrooms import HeadroomStatus
 from headroom.core.holds import ControllerMatch, Hold, HoldStatus, ObjectMatch, OwnerRule
 from headroom.core.objects import Condition, LabelSelector, Taint
+from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.wire.durations import format_duration
 from headroom.wire.times import format_time
 
@@ -51,6 +51,7 @@ def headroom_status_json(status: HeadroomStatus) -> Json:
     words = {
         "nextStart": format_time(status.next_start) if status.next_start else "",
         "selector": status.selector,
+        "spent": list(status.spent),
         "conditions": [_condition(each) for each in status.conditions],
         "observedGeneration": status.observed_generation,
     }

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from headroom.core.actions import CreateGuardian, CreateLatch, MoveLatch
-from headroom.core.holds import Hold
+from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import claims_text
 from headroom.core.names import (
     CLAIMS_ANNOTATION,
@@ -23,23 +23,27 @@ from headroom.core.names import (
     LOCKED_CLASS,
     NODE_ANNOTATION,
     PARENT_ANNOTATION,
+    PREEMPTIBLE_CLASS,
     READINESS_GATE,
     ROLE_GUARDIAN,
     ROLE_LABEL,
     ROLE_LATCH,
     SAFE_TO_EVICT,
     SCHEDULER_NAME,
+    SHAPE_ANNOTATION,
+    SLOT_ANNOTATION,
 )
-from headroom.core.naming import label_value
+from headroom.core.naming import label_value, shape_of
 from headroom.core.objects import HostPort, Parent
 from headroom.core.resources import Resources
 from headroom.wire.amounts import overhead_of, requirements_json
-from headroom.wire.pinning import pinned_to
+from headroom.wire.pinning import next_to, pinned_to
 
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 CONTAINER = "pause"
 _PAUSE_USER = 65535
 _CARRIED = ("nodeSelector", "tolerations", "topologySpreadConstraints")
+_OUR_CLASSES = (LOCKED_CLASS, PREEMPTIBLE_CLASS)
 _RUNTIME = ("runtimeClassName", "overhead")
 
 Json = dict[str, Any]
@@ -55,12 +59,17 @@ def guardian_json(action: CreateGuardian, image: str = PAUSE_IMAGE) -> Json:
         "kind": "Pod",
         "metadata": _guardian_metadata(action, _mapping(template.get("metadata"))),
         "spec": {
-            **_pause_spec(),
+            **_pause_spec(_class_of(hold)),
             **_placing(action, spec),
             "readinessGates": [{"conditionType": READINESS_GATE}],
             "containers": [_guardian_container(action, spec, image)],
         },
     }
+
+
+def _class_of(hold: Hold) -> str:
+    own = PREEMPTIBLE_CLASS if hold.mode == PREEMPTIBLE else LOCKED_CLASS
+    return hold.template.priority_class or own
 
 
 def latch_json(action: CreateLatch, image: str = PAUSE_IMAGE) -> Json:
@@ -74,7 +83,7 @@ def latch_json(action: CreateLatch, image: str = PAUSE_IMAGE) -> Json:
             **latch_metadata(action),
         },
         "spec": {
-            **_pause_spec(),
+            **_pause_spec(LOCKED_CLASS),
             "schedulerName": DEFAULT_SCHEDULER_NAME,
             "schedulingGates": [{"name": LATCH_GATE}],
             "containers": [_container(image, action.requests)],
@@ -84,7 +93,14 @@ def latch_json(action: CreateLatch, image: str = PAUSE_IMAGE) -> Json:
 
 def latch_metadata(action: CreateLatch | MoveLatch) -> Json:
     """What a latch says of itself: for whom it stands, and where."""
-    annotations = {PARENT_ANNOTATION: str(action.parent), NODE_ANNOTATION: action.node}
+    annotations: dict[str, str | None] = {
+        PARENT_ANNOTATION: action.parent.whole,
+        NODE_ANNOTATION: action.node,
+    }
+    if action.parent.slot:
+        annotations[SLOT_ANNOTATION] = action.parent.slot
+    elif isinstance(action, MoveLatch):  # It may have stood for a slot before.
+        annotations[SLOT_ANNOTATION] = None
     if action.claims:
         annotations[CLAIMS_ANNOTATION] = claims_text(action.claims)
     return {"labels": _labels(ROLE_LATCH, action.parent), "annotations": annotations}
@@ -92,7 +108,7 @@ def latch_metadata(action: CreateLatch | MoveLatch) -> Json:
 
 def guardian_namespace(hold: Hold) -> str:
     """Where a hold's guardian lives: with its owners."""
-    return hold.template.pod.key.namespace or hold.parent.namespace
+    return hold.home
 
 
 def _template(hold: Hold) -> Json:
@@ -109,11 +125,17 @@ def _guardian_metadata(action: CreateGuardian, own: Json) -> Json:
     return {
         "name": action.name,
         "namespace": guardian_namespace(action.hold),
-        "labels": {**_mapping(own.get("labels")), **_labels(ROLE_GUARDIAN, parent)},
+        "labels": {
+            **_mapping(own.get("labels")),
+            **dict(action.hold.template.labels),
+            **_labels(ROLE_GUARDIAN, parent),
+        },
         "annotations": {
             SAFE_TO_EVICT: "true",
             **_mapping(own.get("annotations")),
-            PARENT_ANNOTATION: str(parent),
+            PARENT_ANNOTATION: parent.whole,
+            SHAPE_ANNOTATION: shape_of(action.hold),
+            **({SLOT_ANNOTATION: parent.slot} if parent.slot else {}),
         },
         "ownerReferences": [
             {
@@ -132,11 +154,15 @@ def _labels(role: str, parent: Parent) -> dict[str, str]:
     return {ROLE_LABEL: role, FOR_LABEL: label_value(parent.name)}
 
 
-def _pause_spec() -> Json:
-    """What every pod of ours has in common."""
+def _pause_spec(priority_class: str) -> Json:
+    """What every pod of ours has in common.
+
+    The policy of a class that is not ours is its own, and a pod may not differ from it.
+    """
+    policy = {"preemptionPolicy": "Never"} if priority_class in _OUR_CLASSES else {}
     return {
-        "priorityClassName": LOCKED_CLASS,
-        "preemptionPolicy": "Never",
+        "priorityClassName": priority_class,
+        **policy,
         "terminationGracePeriodSeconds": 0,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
@@ -160,6 +186,8 @@ def _placing(action: CreateGuardian, spec: Json) -> Json:
     if _carries_overhead(action, spec):
         placing |= {field: spec[field] for field in _RUNTIME if spec.get(field)}
     affinity = _mapping(spec.get("affinity"))
+    if action.hold.template.beside is not None:
+        affinity = next_to(action.hold.template.beside, affinity)
     if action.bound:
         placing["nodeName"] = action.node
     elif node := action.node or action.hold.template.node:
@@ -184,7 +212,7 @@ def _guardian_container(action: CreateGuardian, spec: Json, image: str) -> Json:
     if _carries_overhead(action, spec):
         requests = requests.minus(overhead_of(spec))
     container = _container(image, requests)
-    ports = action.hold.template.pod.placement.ports
+    ports = action.hold.template.pod.placement.ports if action.ports is None else action.ports
     if ports:
         container["ports"] = [_port(port) for port in ports]
     return container

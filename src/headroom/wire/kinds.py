@@ -11,6 +11,13 @@ from urllib.parse import quote
 
 from headroom.core.names import GROUP, VERSION
 
+FOREIGN_GROUPS = {
+    "autoscaling.x-k8s.io": "capacitybuffer",
+    "core.korder.dev": "korder",
+    "scheduling.koordinator.sh": "koordinator",
+}
+"""Groups whose kinds a dialect serves, by its name: whoever meets one can say what is missing."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Resource:
@@ -59,6 +66,24 @@ HOLDS = Resource(GROUP, VERSION, "holds", "Hold")
 HEADROOMS = Resource(GROUP, VERSION, "headrooms", "Headroom")
 CLAIM_INDEXES = Resource(GROUP, VERSION, "claimindexes", "ClaimIndex")
 
+# Kinds whose pods a Headroom's slots may copy; watched only where one does.
+DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")
+STATEFUL_SETS = Resource("apps", "v1", "statefulsets", "StatefulSet")
+REPLICA_SETS = Resource("apps", "v1", "replicasets", "ReplicaSet")
+DAEMON_SETS = Resource("apps", "v1", "daemonsets", "DaemonSet")
+JOBS = Resource("batch", "v1", "jobs", "Job")
+WORKLOADS = (DEPLOYMENTS, STATEFUL_SETS, REPLICA_SETS, DAEMON_SETS, JOBS)
+
+RESOURCE_QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
+POD_TEMPLATES = Resource("", "v1", "podtemplates", "PodTemplate")
+
+# What a pod's volumes are made of.
+VOLUME_CLAIMS = Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
+VOLUMES = Resource("", "v1", "persistentvolumes", "PersistentVolume", namespaced=False)
+STORAGE_CLASSES = Resource(
+    "storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False
+)
+
 KINDS: tuple[Resource, ...] = (
     PODS,
     NODES,
@@ -69,6 +94,10 @@ KINDS: tuple[Resource, ...] = (
     HOLDS,
     HEADROOMS,
     CLAIM_INDEXES,
+    *WORKLOADS,
+    VOLUME_CLAIMS,
+    VOLUMES,
+    STORAGE_CLASSES,
 )
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in KINDS}
 

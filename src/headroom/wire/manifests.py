@@ -1,30 +1,32 @@
 """Everything that `headroom install` puts into a cluster, as objects in the order to apply them.
 
 CRDs and priority classes come first, then who the operator is and what it may do
-(`manifests_rbac`), the operator itself, and last the admission policy. Nothing here reads a
-cluster.
+(`manifests_rbac`), the operator itself, and last what puts the gate on pods: the admission policy,
+or the webhook (`manifests_webhook`). Nothing here reads a cluster.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from headroom.core.names import (
+    API_VERSION,
     LOCKED_CLASS,
     LOCKED_PRIORITY,
     PREEMPTIBLE_CLASS,
     PREEMPTIBLE_PRIORITY,
 )
-from headroom.wire.crds import crds
+from headroom.wire.manifests_pods import Program, deployment, disruption_budget
 from headroom.wire.manifests_rbac import ACCOUNT, rights
+from headroom.wire.manifests_webhook import webhook_objects
 from headroom.wire.policy import policy_objects
+from headroom.wire.rbac import LABELS
+from headroom.wire.speech import NATIVE, Speech
 
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]
 
-LABELS = {"app.kubernetes.io/name": "headroom"}
-SELECTOR = {**LABELS, "app.kubernetes.io/component": "operator"}
 NAMESPACE = "headroom-system"
 HTTP_PORT = 8080
 
@@ -38,20 +40,40 @@ class Installation:
     replicas: int = 2
     arguments: tuple[str, ...] = ()  # further ones of `headroom run`
     policy: bool = True  # the cluster has MutatingAdmissionPolicy (Kubernetes 1.36)
+    webhook: bool = False  # the cluster has none, and a webhook is to do the same
+    speech: Speech = NATIVE  # the dialects that are on
 
 
 def install_objects(installation: Installation) -> list[Json]:
     """Return every object of an installation; applying them again changes nothing."""
-    namespace = installation.namespace
+    namespace, speech = installation.namespace, installation.speech
+    program = _program(installation)
     return [
-        *crds(),
+        *speech.definitions(),
         *priority_classes(),
+        *speech.classes(),
         _namespace(namespace),
-        *rights(namespace),
-        _deployment(installation),
-        _disruption_budget(namespace),
-        *(policy_objects() if installation.policy else ()),
+        # Objects of our own kinds are made by the operator: kubectl could not apply them together
+        # with their definitions.
+        *(made for made in speech.objects() if made["apiVersion"] != API_VERSION),
+        *rights(namespace, speech),
+        deployment(program, {}),
+        disruption_budget(program),
+        *(policy_objects(speech.asks, namespace) if installation.policy else ()),
+        *(webhook_objects(installation.image, namespace, speech) if installation.webhook else ()),
     ]
+
+
+def everything_installed(installation: Installation) -> list[Json]:
+    """Return all that may be there to be taken away: what any dialect brought, but no CRD of one.
+
+    Those belong to the system that the dialect speaks for, which may be here as well.
+    """
+    ours = install_objects(replace(installation, webhook=True))
+    known = {(made["kind"], made["metadata"]["name"]) for made in ours}
+    policies = policy_objects(("any",), installation.namespace)
+    more = [made for made in policies if (made["kind"], made["metadata"]["name"]) not in known]
+    return [*ours, *more]
 
 
 def priority_classes() -> list[Json]:
@@ -87,89 +109,16 @@ def _namespace(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
-def _deployment(installation: Installation) -> Json:
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {
-            "name": ACCOUNT,
-            "namespace": installation.namespace,
-            "labels": SELECTOR,
-        },
-        "spec": {
-            "replicas": installation.replicas,
-            "selector": {"matchLabels": SELECTOR},
-            "template": {
-                "metadata": {"labels": SELECTOR},
-                "spec": _pod_spec(installation),
-            },
-        },
-    }
-
-
-def _pod_spec(installation: Installation) -> Json:
-    return {
-        "serviceAccountName": ACCOUNT,
-        # While the operator waits for room itself, nobody's holds are handed over.
-        "priorityClassName": "system-cluster-critical",
-        "terminationGracePeriodSeconds": 30,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": 65532,
-            "runAsGroup": 65532,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        "affinity": {
-            "podAntiAffinity": {
-                "preferredDuringSchedulingIgnoredDuringExecution": [
-                    {
-                        "weight": 100,
-                        "podAffinityTerm": {
-                            "topologyKey": "kubernetes.io/hostname",
-                            "labelSelector": {"matchLabels": SELECTOR},
-                        },
-                    }
-                ]
-            }
-        },
-        "containers": [_container(installation)],
-    }
-
-
-def _container(installation: Installation) -> Json:
-    return {
-        "name": "operator",
-        "image": installation.image,
-        "args": ["run", "--in-cluster", f"--http=0.0.0.0:{HTTP_PORT}", *installation.arguments],
-        "env": [
-            {
-                "name": "HEADROOM_NAMESPACE",
-                "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}},
-            },
-        ],
-        "ports": [{"name": "http", "containerPort": HTTP_PORT, "protocol": "TCP"}],
-        "livenessProbe": {
-            "httpGet": {"path": "/healthz", "port": "http"},
-            "periodSeconds": 10,
-            "failureThreshold": 6,
-        },
-        "readinessProbe": {"httpGet": {"path": "/readyz", "port": "http"}, "periodSeconds": 5},
-        "resources": {
-            "requests": {"cpu": "100m", "memory": "256Mi"},
-            "limits": {"memory": "1Gi"},
-        },
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
-    }
-
-
-def _disruption_budget(namespace: str) -> Json:
-    return {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": ACCOUNT, "namespace": namespace, "labels": LABELS},
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": SELECTOR}},
-    }
+def _program(installation: Installation) -> Program:
+    dialects = (f"--dialect={name}" for name in installation.speech.names)
+    served = f"--http=0.0.0.0:{HTTP_PORT}"
+    return Program(
+        name=ACCOUNT,
+        component="operator",
+        namespace=installation.namespace,
+        replicas=installation.replicas,
+        image=installation.image,
+        arguments=("run", "--in-cluster", served, *dialects, *installation.arguments),
+        port=("http", HTTP_PORT),
+        resources={"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}},
+    )

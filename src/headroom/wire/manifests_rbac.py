@@ -10,121 +10,110 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP, LEASE_NAME, LOCKED_CLASS, PREEMPTIBLE_CLASS
-from headroom.wire.policy import POLICY_NAME
+from headroom.wire.kinds import WORKLOADS
+from headroom.wire.policy import ASKS_POLICY_NAME, POLICY_NAME
+from headroom.wire.rbac import RBAC, READ, account, binding, cluster_role, named, role, rule
+from headroom.wire.speech import NATIVE, Speech
 
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]
 
 ACCOUNT = "headroom-operator"
 
-_LABELS = {"app.kubernetes.io/name": "headroom"}
-_RBAC = "rbac.authorization.k8s.io"
-_READ = ("get", "list", "watch")
 _WRITE = ("create", "update", "patch", "delete", "deletecollection")
-_OURS_TO_SEE = ("holds", "holds/status")
-_OURS_TO_WRITE = ("holds",)
-_AGGREGATE = f"{_RBAC}/aggregate-to-"
+_OURS_TO_SEE = ("holds", "holds/status", "headrooms", "headrooms/status", "headrooms/scale")
+_OURS_TO_WRITE = ("holds", "headrooms")
+_AGGREGATE = f"{RBAC}/aggregate-to-"
 
 
-def rights(namespace: str) -> list[Json]:
+def rights(namespace: str, speech: Speech = NATIVE) -> list[Json]:
     """Return the account, its roles and their bindings, and the roles for people."""
     return [
-        {
-            "apiVersion": "v1",
-            "kind": "ServiceAccount",
-            "metadata": {"name": ACCOUNT, "namespace": namespace, "labels": _LABELS},
-        },
-        _cluster_role(ACCOUNT, _operator_rules()),
-        _binding("ClusterRole", "", namespace),
-        _role(ACCOUNT, namespace, _lease_rules()),
-        _binding("Role", namespace, namespace),
-        _cluster_role(
+        account(ACCOUNT, namespace),
+        cluster_role(ACCOUNT, _operator_rules(speech)),
+        binding(ACCOUNT, "ClusterRole", namespace),
+        role(ACCOUNT, namespace, _lease_rules()),
+        binding(ACCOUNT, "Role", namespace),
+        cluster_role(
             "headroom-view",
-            [_rule(GROUP, _OURS_TO_SEE, _READ)],
+            [rule(GROUP, _OURS_TO_SEE, READ), *_to_see(speech)],
             {
                 f"{_AGGREGATE}view": "true",
                 f"{_AGGREGATE}edit": "true",
                 f"{_AGGREGATE}admin": "true",
             },
         ),
-        _cluster_role(
+        cluster_role(
             "headroom-edit",
-            [_rule(GROUP, _OURS_TO_WRITE, _WRITE)],
+            [
+                rule(GROUP, _OURS_TO_WRITE, _WRITE),
+                rule(GROUP, ("headrooms/scale",), ("update", "patch")),
+                *_to_write(speech),
+            ],
             {f"{_AGGREGATE}edit": "true", f"{_AGGREGATE}admin": "true"},
         ),
     ]
 
 
-def _operator_rules() -> list[Json]:
+def _operator_rules(speech: Speech) -> list[Json]:
+    policies = (POLICY_NAME, *((ASKS_POLICY_NAME,) if speech.asks else ()))
     return [
-        _rule("", ("pods", "nodes", "namespaces"), _READ),
-        _rule(GROUP, ("holds",), _READ),
+        rule("", ("pods", "nodes", "namespaces"), READ),
+        rule(GROUP, ("holds", "headrooms"), READ),
+        # Holds that ended long ago.
+        rule(GROUP, ("holds",), ("delete",)),
+        # Workloads whose pods give slots their shape; watched only where a Headroom names one.
+        *(rule(group, plurals, READ) for group, plurals in _workloads().items()),
+        # Volumes by which slots follow pods; watched only where a Headroom goes by them.
+        rule("", ("persistentvolumeclaims", "persistentvolumes"), READ),
+        rule("storage.k8s.io", ("storageclasses",), READ),
         # Guardians and latches made and deleted; the gate and the claim taken off owners.
-        _rule("", ("pods",), ("create", "delete", "patch")),
+        rule("", ("pods",), ("create", "delete", "patch")),
         # Nominations, and why a pod that names our scheduler waits.
-        _rule("", ("pods/status",), ("patch",)),
-        _rule("", ("pods/binding",), ("create",)),
-        _rule(GROUP, ("holds/status",), ("patch",)),
+        rule("", ("pods/status",), ("patch",)),
+        rule("", ("pods/binding",), ("create",)),
+        rule(GROUP, ("holds/status", "headrooms/status"), ("patch",)),
         # Applied from the server's side: create the first time, patch ever after.
-        _rule(GROUP, ("claimindexes",), ("get", "create", "patch")),
-        _rule("", ("events",), ("create", "patch")),
+        rule(GROUP, ("claimindexes",), ("get", "create", "patch")),
+        rule("", ("events",), ("create", "patch")),
         # At its start it looks whether these are there, and says so if not.
-        _named(
+        named(
             "scheduling.k8s.io", ("priorityclasses",), ("get",), (LOCKED_CLASS, PREEMPTIBLE_CLASS)
         ),
-        _named(
+        named(
             "admissionregistration.k8s.io",
             ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
             ("get",),
-            (POLICY_NAME,),
+            policies,
         ),
+        *speech.rules(),
     ]
+
+
+def _to_see(speech: Speech) -> list[Json]:
+    """What of a dialect's kinds is in a namespace, and so for who may look there."""
+    return [
+        rule(kind.group, (kind.plural, f"{kind.plural}/status"), READ)
+        for kind in speech.foreign
+        if kind.namespaced
+    ]
+
+
+def _to_write(speech: Speech) -> list[Json]:
+    return [rule(kind.group, (kind.plural,), _WRITE) for kind in speech.foreign if kind.namespaced]
+
+
+def _workloads() -> dict[str, tuple[str, ...]]:
+    groups = dict.fromkeys(resource.group for resource in WORKLOADS)
+    return {
+        group: tuple(resource.plural for resource in WORKLOADS if resource.group == group)
+        for group in groups
+    }
 
 
 def _lease_rules() -> list[Json]:
     group = "coordination.k8s.io"
     return [
-        _rule(group, ("leases",), ("create",)),  # A name cannot be asked for here.
-        _named(group, ("leases",), ("get", "update"), (LEASE_NAME,)),
+        rule(group, ("leases",), ("create",)),  # A name cannot be asked for here.
+        named(group, ("leases",), ("get", "update"), (LEASE_NAME,)),
     ]
-
-
-def _rule(group: str, resources: tuple[str, ...], verbs: tuple[str, ...]) -> Json:
-    return {"apiGroups": [group], "resources": [*resources], "verbs": [*verbs]}
-
-
-def _named(
-    group: str, resources: tuple[str, ...], verbs: tuple[str, ...], names: tuple[str, ...]
-) -> Json:
-    return {**_rule(group, resources, verbs), "resourceNames": [*names]}
-
-
-def _cluster_role(name: str, rules: list[Json], labels: dict[str, str] | None = None) -> Json:
-    return {
-        "apiVersion": f"{_RBAC}/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": name, "labels": {**_LABELS, **(labels or {})}},
-        "rules": rules,
-    }
-
-
-def _role(name: str, namespace: str, rules: list[Json]) -> Json:
-    return {
-        "apiVersion": f"{_RBAC}/v1",
-        "kind": "Role",
-        "metadata": {"name": name, "namespace": namespace, "labels": _LABELS},
-        "rules": rules,
-    }
-
-
-def _binding(kind: str, namespace: str, account_namespace: str) -> Json:
-    metadata: Json = {"name": ACCOUNT, "labels": _LABELS}
-    if namespace:
-        metadata["namespace"] = namespace
-    return {
-        "apiVersion": f"{_RBAC}/v1",
-        "kind": f"{kind}Binding",
-        "metadata": metadata,
-        "roleRef": {"apiGroup": _RBAC, "kind": kind, "name": ACCOUNT},
-        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": account_namespace}],
-    }

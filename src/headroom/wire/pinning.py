@@ -1,4 +1,4 @@
-"""Pinning a pod to one node by required node affinity on its name, as DaemonSets do.
+"""Pinning a pod to one node by required node affinity on its name, as DaemonSets do; or to a pod.
 
 Never by `spec.nodeName`: the scheduler still judges, and a node that cannot take the pod leaves it
 pending instead of rejected.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+from headroom.core.objects import LabelSelector, PodTerm
 
 Json = dict[str, Any]
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -23,6 +25,24 @@ def pinned_to(node: str, affinity: Mapping[str, Any]) -> Json:
         terms = [{"matchFields": [_named(node)]}]
     pinned = {**node_affinity, _REQUIRED: {"nodeSelectorTerms": terms}}
     return {**affinity, "nodeAffinity": pinned}
+
+
+def next_to(term: PodTerm, affinity: Mapping[str, Any]) -> Json:
+    """Give the affinity with this demanded as well: to be where a pod of a label's value is."""
+    selector = term.selector or LabelSelector()
+    demanded = {
+        "labelSelector": {
+            "matchExpressions": [
+                {"key": each.key, "operator": each.operator, "values": [*each.values]}
+                for each in selector.requirements
+            ]
+        },
+        "namespaces": [*term.namespaces],
+        "topologyKey": term.topology_key,
+    }
+    pod_affinity = _mapping(affinity.get("podAffinity"))
+    required = [*(pod_affinity.get(_REQUIRED) or []), demanded]
+    return {**affinity, "podAffinity": {**pod_affinity, _REQUIRED: required}}
 
 
 def _with_name(node: str, terms: list[Any]) -> list[Any]:

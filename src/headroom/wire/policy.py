@@ -1,13 +1,15 @@
-"""The admission policy that puts our scheduling gate onto pods that may claim a hold.
+"""The admission policies that put our scheduling gate onto pods that may claim a hold.
 
 A MutatingAdmissionPolicy runs inside the API server, so no webhook stands in the way of pods. It
 looks the new pod up in the namespace's ClaimIndex, which the operator keeps (keys as in
 `core.owners.index_keys`), and does nothing once the index is no longer fresh: an operator that is
-gone stops nobody's pods. Only namespaces labelled for it are concerned. Needs Kubernetes 1.36.
+gone stops nobody's pods. One policy is about namespaces labelled for it; the other, there only
+with a dialect whose pods ask by annotation, about such pods anywhere. Needs Kubernetes 1.36.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from headroom.core.names import (
@@ -24,10 +26,21 @@ from headroom.wire.kinds import CLAIM_INDEXES
 Json: TypeAlias = dict[str, Any]
 
 POLICY_NAME = "claim-gate.headroom.dev"
+ASKS_POLICY_NAME = "asks-gate.headroom.dev"
 POLICY_API = "admissionregistration.k8s.io/v1"
+CLUSTER_NAMESPACES = ("kube-node-lease", "kube-public", "kube-system")
+_NAMESPACE_NAME = "kubernetes.io/metadata.name"  # a label that every namespace has
 
-# Conditions are tried in this order, the cheap ones first; all must hold.
-_CONDITIONS = {
+NEW_PODS = {
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "operations": ["CREATE"],
+    "resources": ["pods"],
+}
+
+# Conditions are tried in this order, the cheap ones first; all must hold. `core.gating` says the
+# same to the webhook and to the simulator.
+UNPLACED = {
     "not-placed": "!has(object.spec.nodeName) || object.spec.nodeName == ''",
     "for-kube-scheduler": (
         "!has(object.spec.schedulerName) || "
@@ -38,12 +51,16 @@ _CONDITIONS = {
         "!has(object.spec.schedulingGates) || "
         f"!object.spec.schedulingGates.exists(gate, gate.name == '{CLAIM_GATE}')"
     ),
+}
+_FRESH = {
     # Admission has no clock, but the API server has stamped the new pod by then.
     "index-is-fresh": (
         "has(object.metadata.managedFields) && size(object.metadata.managedFields) > 0 && "
         "has(object.metadata.managedFields[0].time) && "
         "timestamp(object.metadata.managedFields[0].time) < timestamp(params.spec.freshUntil)"
     ),
+}
+_OWNS = {
     "may-own-a-hold": (
         "has(params.spec.keys) && ('*' in params.spec.keys || "
         "(has(object.metadata.name) && ('name:' + object.metadata.name) in params.spec.keys) || "
@@ -66,16 +83,72 @@ _PATCH = (
 )
 
 
-def policy_objects() -> list[Json]:
-    """Return the policy and its binding; without a labelled namespace they do nothing."""
-    return [_policy(), _binding()]
+def policy_objects(asks: Sequence[str] = (), home: str = "") -> list[Json]:
+    """Return the policies and their bindings.
+
+    Without a labelled namespace the first does nothing. `asks` are annotations by which pods ask
+    for a hold in any namespace but the cluster's own and ours (`home`).
+    """
+    conditions = {**UNPLACED, **_FRESH, **_OWNS}
+    made = [_policy(POLICY_NAME, opted_in(), conditions), _binding(POLICY_NAME)]
+    if not asks:
+        return made
+    return [
+        *made,
+        _policy(ASKS_POLICY_NAME, where_pods_may_ask(home), _asking(asks)),
+        _binding(ASKS_POLICY_NAME),
+    ]
 
 
-def _policy() -> Json:
+def opted_in() -> Json:
+    """The selector of namespaces whose pods may claim without a word of their own."""
+    return {"matchLabels": {CLAIMS_NAMESPACE_LABEL: "enabled"}}
+
+
+def where_pods_may_ask(home: str) -> Json:
+    """The selector of namespaces in which an annotation makes a pod wait."""
+    others = {"key": _NAMESPACE_NAME, "operator": "NotIn", "values": never_gated(home)}
+    return {"matchExpressions": [others]}
+
+
+def never_gated(home: str) -> list[str]:
+    """The namespaces in which no annotation makes a pod wait."""
+    return sorted({*CLUSTER_NAMESPACES, home} - {""})
+
+
+def _asking(asks: Sequence[str]) -> dict[str, str]:
+    """What holds of a pod that asks for a hold while there may be one."""
+    carried = _carried(asks)
+    return {
+        **asking_by(asks),
+        **UNPLACED,
+        **_FRESH,
+        "may-own-a-hold": (
+            f"has(params.spec.keys) && {carried} && ('asks:' + name) in params.spec.keys)"
+        ),
+    }
+
+
+def asking_by(asks: Sequence[str]) -> dict[str, str]:
+    """What holds of a pod that carries one of these annotations."""
+    return {"asks": f"has(object.metadata.annotations) && {_carried(asks)})"}
+
+
+def _carried(asks: Sequence[str]) -> str:
+    names = "[" + ", ".join(f"'{name}'" for name in asks) + "]"
+    return f"{names}.exists(name, name in object.metadata.annotations"
+
+
+def as_conditions(conditions: Mapping[str, str]) -> list[Json]:
+    """Named expressions as the API wants them listed."""
+    return [{"name": name, "expression": text} for name, text in conditions.items()]
+
+
+def _policy(name: str, namespaces: Json, conditions: Mapping[str, str]) -> Json:
     return {
         "apiVersion": POLICY_API,
         "kind": "MutatingAdmissionPolicy",
-        "metadata": {"name": POLICY_NAME, "labels": {"app.kubernetes.io/name": "headroom"}},
+        "metadata": {"name": name, "labels": {"app.kubernetes.io/name": "headroom"}},
         "spec": {
             # Whatever goes wrong here, the pod is created as it was asked for.
             "failurePolicy": "Ignore",
@@ -84,31 +157,22 @@ def _policy() -> Json:
             "reinvocationPolicy": "IfNeeded",
             "paramKind": {"apiVersion": API_VERSION, "kind": CLAIM_INDEXES.kind},
             "matchConstraints": {
-                "namespaceSelector": {"matchLabels": {CLAIMS_NAMESPACE_LABEL: "enabled"}},
-                "resourceRules": [
-                    {
-                        "apiGroups": [""],
-                        "apiVersions": ["v1"],
-                        "operations": ["CREATE"],
-                        "resources": ["pods"],
-                    }
-                ],
+                "namespaceSelector": namespaces,
+                "resourceRules": [dict(NEW_PODS)],
             },
-            "matchConditions": [
-                {"name": name, "expression": expression} for name, expression in _CONDITIONS.items()
-            ],
+            "matchConditions": as_conditions(conditions),
             "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": _PATCH}}],
         },
     }
 
 
-def _binding() -> Json:
+def _binding(name: str) -> Json:
     return {
         "apiVersion": POLICY_API,
         "kind": "MutatingAdmissionPolicyBinding",
-        "metadata": {"name": POLICY_NAME, "labels": {"app.kubernetes.io/name": "headroom"}},
+        "metadata": {"name": name, "labels": {"app.kubernetes.io/name": "headroom"}},
         "spec": {
-            "policyName": POLICY_NAME,
+            "policyName": name,
             # No namespace: the index of the pod's own one. None there: nothing to gate.
             "paramRef": {"name": INDEX_NAME, "parameterNotFoundAction": "Allow"},
         },

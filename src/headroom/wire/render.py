@@ -11,21 +11,35 @@ from typing import Any, assert_never
 from headroom.core.actions import (
     Action,
     Bind,
+    ClaimInPlace,
     CreateGuardian,
     CreateLatch,
+    CreateSlotObject,
+    DeleteObject,
     DeletePod,
     Disclaim,
+    LabelPod,
     MarkUnschedulable,
     MoveLatch,
     Nominate,
+    SetFinalizers,
     Tell,
     Ungate,
+    WriteHeadroomStatus,
     WriteHoldStatus,
     WriteIndex,
+    WriteQuotaStatus,
 )
-from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION, INDEX_NAME
+from headroom.core.names import (
+    CLAIMED_ANNOTATION,
+    CLAIMED_BESIDE_ANNOTATION,
+    CLAIMED_SLOT_ANNOTATION,
+    CLAIMED_UID_ANNOTATION,
+    INDEX_NAME,
+)
 from headroom.core.objects import Parent
-from headroom.wire.encode import status_json
+from headroom.core.policies import beside_text
+from headroom.wire.encode import headroom_status_json, status_json
 from headroom.wire.events import event_create
 from headroom.wire.guardians import (
     PAUSE_IMAGE,
@@ -35,6 +49,7 @@ from headroom.wire.guardians import (
     latch_metadata,
 )
 from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, PODS, Resource, find_kind
+from headroom.wire.objectpatches import whole_status
 from headroom.wire.times import format_time
 from headroom.wire.writes import (
     APPLY_PATCH,
@@ -65,14 +80,31 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
             return _delete(action)
         case Ungate():
             return _ungate(action)
+        case LabelPod():
+            label = {action.label: action.value}
+            return _patch_pod(action, {"metadata": {**_with_uid(action.uid), "labels": label}})
         case Bind():
             return _bind(action)
+        case ClaimInPlace():
+            claim = {
+                **_claim(action.claimed),
+                CLAIMED_BESIDE_ANNOTATION: beside_text(action.beside),
+            }
+            return _patch_pod(action, {"metadata": {**_with_uid(action.uid), "annotations": claim}})
         case Disclaim():
             return _disclaim(action)
         case MarkUnschedulable():
             return _mark_unschedulable(action)
         case WriteHoldStatus():
-            return _write_status(action)
+            status = status_json(action.status)
+            return whole_status(_resource(action.parent), action.parent, status, action.version)
+        case WriteHeadroomStatus():
+            shown = headroom_status_json(action.status)
+            return whole_status(_resource(action.parent), action.parent, shown)
+        case DeleteObject(parent) if find_kind(parent.api_version, parent.kind) == HOLDS:
+            return _delete_object(parent)
+        case CreateSlotObject() | DeleteObject() | SetFinalizers() | WriteQuotaStatus():
+            raise LookupError(f"no dialect that is on renders {action!r}")
         case Tell():
             return event_create(action)
         case WriteIndex():
@@ -98,7 +130,14 @@ def _nominate(action: Nominate) -> Write:
 
 
 def _disclaim(action: Disclaim) -> Write:
-    annotations = {CLAIMED_ANNOTATION: None, CLAIMED_UID_ANNOTATION: None}
+    annotations = dict.fromkeys(
+        (
+            CLAIMED_ANNOTATION,
+            CLAIMED_UID_ANNOTATION,
+            CLAIMED_SLOT_ANNOTATION,
+            CLAIMED_BESIDE_ANNOTATION,
+        )
+    )
     body: Json = {"metadata": {**_with_uid(action.uid), "annotations": annotations}}
     if not action.nominated:
         return _patch_pod(action, body)
@@ -122,7 +161,7 @@ def _mark_unschedulable(action: MarkUnschedulable) -> Write:
 
 
 def _patch_pod(
-    action: MoveLatch | Nominate | Disclaim | MarkUnschedulable,
+    action: MoveLatch | Nominate | LabelPod | ClaimInPlace | Disclaim | MarkUnschedulable,
     body: Json,
     subresource: str = "",
     content_type: str = MERGE_PATCH,
@@ -149,6 +188,13 @@ def _delete(action: DeletePod) -> Write:
     if action.uid:
         body["preconditions"] = {"uid": action.uid}
     return Write("delete", PODS, action.key.namespace, action.key.name, body)
+
+
+def _delete_object(parent: Parent) -> Write:
+    body: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+    if parent.uid:
+        body["preconditions"] = {"uid": parent.uid}
+    return Write("delete", _resource(parent), parent.namespace, parent.name, body)
 
 
 def _ungate(action: Ungate) -> Write:
@@ -184,29 +230,6 @@ def _bind(action: Bind) -> Write:
     return Write("create", PODS, action.key.namespace, action.key.name, body, "binding")
 
 
-def _write_status(action: WriteHoldStatus) -> Write:
-    """Put the whole status in place: a merge would keep resource names that are gone."""
-    parent = action.parent
-    body: list[Json] = []
-    if parent.uid:
-        body.append({"op": "test", "path": "/metadata/uid", "value": parent.uid})
-    if action.version:
-        # Writing the version we know makes the API server compare it with its own (409).
-        version = {"op": "replace", "path": "/metadata/resourceVersion", "value": action.version}
-        body.append(version)
-    body.append({"op": "add", "path": "/status", "value": status_json(action.status)})
-    return Write(
-        "patch",
-        _resource(parent),
-        parent.namespace,
-        parent.name,
-        body,
-        "status",
-        JSON_PATCH,
-        guarded=bool(parent.uid),
-    )
-
-
 def _resource(parent: Parent) -> Resource:
     return find_kind(parent.api_version, parent.kind) or HOLDS
 
@@ -237,4 +260,5 @@ def _with_uid(uid: str) -> Json:
 
 
 def _claim(parent: Parent) -> dict[str, str]:
-    return {CLAIMED_ANNOTATION: str(parent), CLAIMED_UID_ANNOTATION: parent.uid}
+    claim = {CLAIMED_ANNOTATION: parent.whole, CLAIMED_UID_ANNOTATION: parent.uid}
+    return {**claim, CLAIMED_SLOT_ANNOTATION: parent.slot} if parent.slot else claim

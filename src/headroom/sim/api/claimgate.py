@@ -1,52 +1,54 @@
-"""The admission policy of `wire.policy`, as the embedded API server obeys it.
+"""The admission policies of `wire.policy`, as the embedded API server obeys them.
 
-A new pod in an opted-in namespace gets our gate when the namespace's ClaimIndex is fresh and has
-one of the pod's keys. A stale or missing index gates nobody: an operator that is gone stops no
-pods.
+`core.gating` has the rule; here is where it applies: to the pods of a namespace that has opted in,
+and, with a dialect whose pods ask by annotation, to those almost anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
-
-from headroom.core.names import (
-    CLAIM_GATE,
-    CLAIMS_NAMESPACE_LABEL,
-    DEFAULT_SCHEDULER_NAME,
-    INDEX_NAME,
-    ROLE_LABEL,
-)
-from headroom.core.owners import pod_keys
-from headroom.sim.api.decoding import pod_of
+from headroom.core.gating import ClaimIndex, asking_pod_refusal, claim_refusal
+from headroom.core.names import CLAIM_GATE, CLAIMS_NAMESPACE_LABEL, INDEX_NAME
+from headroom.core.objects import Pod
+from headroom.sim.api.store import Store
 from headroom.sim.api.values import Json, Ref, dig, put, ref_of
+from headroom.sim.errors import SimulationError
+from headroom.wire.kinds import PODS
+from headroom.wire.manifests import NAMESPACE
+from headroom.wire.policy import never_gated
 from headroom.wire.times import parse_time
 
+_NEVER_GATED = never_gated(NAMESPACE)
 
-def gated(pod: Json, get: Callable[[Ref], Json | None], now: datetime) -> Json:
-    """Return the pod with our gate if the policy would put it there, else as it is."""
-    namespace = ref_of(pod).namespace
-    labels = dig(get(Ref("Namespace", "", namespace)), "metadata", "labels") or {}
-    if labels.get(CLAIMS_NAMESPACE_LABEL) != "enabled":
+
+def gated(pod: Json, store: Store) -> Json:
+    """Return the pod with our gate if a policy would put it there, else as it is."""
+    where = ref_of(pod).namespace
+    found = store.get(Ref("ClaimIndex", where, INDEX_NAME))
+    asks = store.registry.speech.asks if where not in _NEVER_GATED else ()
+    opted_in = _has_opted_in(where, store)
+    if found is None or not (opted_in or asks):
         return pod
-    index = get(Ref("ClaimIndex", namespace, INDEX_NAME))
-    if index is None or not _is_concerned(pod):
-        return pod
-    if now >= parse_time(str(dig(index, "spec", "freshUntil"))):
-        return pod
-    keys = dig(index, "spec", "keys") or {}
-    if not any(key in keys for key in pod_keys(pod_of(pod))):
+    new, index, now = _decoded(pod, store), _index(found), store.now()
+    may_own = opted_in and claim_refusal(new, index, now) is None
+    if not may_own and asking_pod_refusal(new, index, now, asks) is not None:
         return pod
     gates = dig(pod, "spec", "schedulingGates") or []
     return put(pod, [*gates, {"name": CLAIM_GATE}], "spec", "schedulingGates")
 
 
-def _is_concerned(pod: Json) -> bool:
-    spec = pod.get("spec") or {}
-    gates = [gate.get("name") for gate in spec.get("schedulingGates") or ()]
-    return (
-        not spec.get("nodeName")
-        and spec.get("schedulerName", DEFAULT_SCHEDULER_NAME) == DEFAULT_SCHEDULER_NAME
-        and ROLE_LABEL not in (dig(pod, "metadata", "labels") or {})
-        and CLAIM_GATE not in gates
-    )
+def _has_opted_in(namespace: str, store: Store) -> bool:
+    labels = dig(store.get(Ref("Namespace", "", namespace)), "metadata", "labels") or {}
+    return bool(labels.get(CLAIMS_NAMESPACE_LABEL) == "enabled")
+
+
+def _index(found: Json) -> ClaimIndex:
+    fresh_until = parse_time(str(dig(found, "spec", "freshUntil")))
+    return ClaimIndex(dig(found, "spec", "keys") or {}, fresh_until)
+
+
+def _decoded(pod: Json, store: Store) -> Pod:
+    """The pod with the annotations that the dialects read."""
+    thing = store.registry.speech.thing_from(PODS, pod)
+    if not isinstance(thing, Pod):
+        raise SimulationError(f"{ref_of(pod)} is no pod")
+    return thing

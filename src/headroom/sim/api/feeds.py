@@ -54,7 +54,7 @@ class Feed:
         """Tell what is there now, as the list before a watch does."""
         for kind in self._kinds:
             for obj in self._store.list(kind):
-                self._push(Change(Verb.ADDED, obj, None))
+                self._push(self._store.change(Verb.ADDED, obj))
 
     def hold(self) -> None:
         """Deliver nothing until `release`."""

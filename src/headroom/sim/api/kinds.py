@@ -1,7 +1,8 @@
 """The kinds that the embedded API server serves, and how far each is modelled.
 
 A kind is alive (an actor of the simulator acts on it) or inert (kept and shown, but nothing acts on
-it: the run says so). Any other is unknown and refused: leaving it out silently would mislead.
+it: the run says so). Any other is unknown and refused: leaving it out silently would mislead. The
+kinds of dialects are in `registry`, as far as dialects are on.
 """
 
 from __future__ import annotations
@@ -22,11 +23,16 @@ class Depth(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind: where it lives, whether its status is a subresource, and how far we model it."""
+    """One kind: where it lives, whether its status is a subresource, and how far we model it.
+
+    `scale` is where its replicas are, if it can be scaled; `custom` is a kind that a CRD defines.
+    """
 
     resource: Resource
     depth: Depth = Depth.ALIVE
     has_status: bool = True
+    scale: tuple[str, ...] = ()
+    custom: bool = False
 
     @property
     def name(self) -> str:
@@ -42,20 +48,27 @@ class Kind:
         return f"{self.name}.{self.resource.group}" if self.resource.group else self.name
 
 
+_REPLICAS = ("spec", "replicas")
+
 NAMESPACE = Kind(wire.NAMESPACES)
 NODE = Kind(wire.NODES)
 POD = Kind(wire.PODS)
 EVENT = Kind(wire.EVENTS, has_status=False)
 PRIORITY_CLASS = Kind(wire.PRIORITY_CLASSES, has_status=False)
-HOLD = Kind(wire.HOLDS)
-CLAIM_INDEX = Kind(wire.CLAIM_INDEXES, has_status=False)
+HOLD = Kind(wire.HOLDS, custom=True)
+HEADROOM = Kind(wire.HEADROOMS, scale=("spec", "size", "replicas"), custom=True)
+CLAIM_INDEX = Kind(wire.CLAIM_INDEXES, has_status=False, custom=True)
 QUOTA = Kind(Resource("", "v1", "resourcequotas", "ResourceQuota"))
 SERVICE = Kind(Resource("", "v1", "services", "Service"))
-DEPLOYMENT = Kind(Resource("apps", "v1", "deployments", "Deployment"))
-REPLICA_SET = Kind(Resource("apps", "v1", "replicasets", "ReplicaSet"))
-DAEMON_SET = Kind(Resource("apps", "v1", "daemonsets", "DaemonSet"))
-STATEFUL_SET = Kind(Resource("apps", "v1", "statefulsets", "StatefulSet"))
-JOB = Kind(Resource("batch", "v1", "jobs", "Job"))
+DEPLOYMENT = Kind(wire.DEPLOYMENTS, scale=_REPLICAS)
+REPLICA_SET = Kind(wire.REPLICA_SETS, scale=_REPLICAS)
+DAEMON_SET = Kind(wire.DAEMON_SETS)
+STATEFUL_SET = Kind(wire.STATEFUL_SETS, scale=_REPLICAS)
+JOB = Kind(wire.JOBS)
+POD_TEMPLATE = Kind(wire.POD_TEMPLATES, has_status=False)
+VOLUME_CLAIM = Kind(wire.VOLUME_CLAIMS)
+VOLUME = Kind(wire.VOLUMES)
+STORAGE_CLASS = Kind(wire.STORAGE_CLASSES, has_status=False)
 DISRUPTION_BUDGET = Kind(Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"))
 
 _ALIVE = (
@@ -65,6 +78,7 @@ _ALIVE = (
     EVENT,
     PRIORITY_CLASS,
     HOLD,
+    HEADROOM,
     CLAIM_INDEX,
     QUOTA,
     SERVICE,
@@ -73,16 +87,17 @@ _ALIVE = (
     DAEMON_SET,
     STATEFUL_SET,
     JOB,
+    POD_TEMPLATE,
     DISRUPTION_BUDGET,
+    VOLUME_CLAIM,
+    VOLUME,
+    STORAGE_CLASS,
 )
 
 _INERT = (
     Resource("", "v1", "configmaps", "ConfigMap"),
     Resource("", "v1", "limitranges", "LimitRange"),
-    Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"),
-    Resource("", "v1", "persistentvolumes", "PersistentVolume", namespaced=False),
     Resource("", "v1", "serviceaccounts", "ServiceAccount"),
-    Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False),
 )
 
 KINDS: dict[str, Kind] = {

@@ -5,18 +5,31 @@ from __future__ import annotations
 from headroom.sim.api.values import Json, condition_of, dig, put, ref_of
 
 NOT_READY = "node.kubernetes.io/not-ready"
-HOSTNAME = "kubernetes.io/hostname"
+_TOPOLOGY = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
+_HOSTNAME = "kubernetes.io/hostname"
+_MACHINE = {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"}
+
+
+def kubelet_labels(name: str) -> dict[str, str]:
+    """The labels that a kubelet gives to its node."""
+    return {_HOSTNAME: name, **_MACHINE}
+
+
+def topology(node: Json | None) -> dict[str, str]:
+    """The labels that a pod gets from its node when it is bound: where in the world it is."""
+    labels = dig(node, "metadata", "labels") or {}
+    return {key: labels[key] for key in _TOPOLOGY if key in labels}
 
 
 def registered(node: Json) -> Json:
-    """Return the node with a host name, with all its capacity to give, tainted if not ready."""
+    """Return the node with its kubelet's labels, all its capacity to give, tainted if not ready."""
     name = ref_of(node).name
     status = node.get("status") or {}
     capacity = status.get("capacity") or status.get("allocatable") or {}
     if capacity:
         capacity = {"pods": "110", **capacity}
     room = {**capacity, **(status.get("allocatable") or {})}
-    labels = {HOSTNAME: name, **(dig(node, "metadata", "labels") or {})}
+    labels = {**kubelet_labels(name), **(dig(node, "metadata", "labels") or {})}
     status = {**status, "capacity": capacity, "allocatable": room}
     known = put({**node, "status": status}, labels, "metadata", "labels")
     ready = condition_of(node, "Ready")

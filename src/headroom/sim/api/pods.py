@@ -62,12 +62,14 @@ def _frozen(spec: Json, gated: bool) -> Json:
     return frozen
 
 
-def bound(old: Json, binding: Json, now: str) -> Json:
-    """Return the pod on the node that the binding names."""
+def bound(old: Json, binding: Json, now: str, labels: Json) -> Json:
+    """Return the pod on the node that the binding names, with labels that it gets from there."""
     name = str(dig(old, "metadata", "name"))
     node = str(dig(binding, "target", "name") or "")
     _check_binding(old, binding, name, node)
     pod = put(old, node, "spec", "nodeName")
+    if labels:
+        pod = put(pod, {**(dig(old, "metadata", "labels") or {}), **labels}, "metadata", "labels")
     annotations = dig(binding, "metadata", "annotations")
     if annotations:
         merged = {**(dig(old, "metadata", "annotations") or {}), **annotations}
@@ -83,7 +85,7 @@ def _check_binding(old: Json, binding: Json, name: str, node: str) -> None:
     if uid and uid != uid_of(old):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {uid_of(old)}"
         raise conflict("pods", name, why)
-    check_version(old, dig(binding, "metadata", "resourceVersion"))
+    check_version(kinds.POD, old, dig(binding, "metadata", "resourceVersion"))
     if dig(old, "metadata", "deletionTimestamp"):
         raise conflict(_BINDING, name, f"pod {name} is being deleted, cannot be assigned to a host")
     if dig(old, "spec", "nodeName"):

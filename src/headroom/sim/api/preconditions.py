@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from headroom.sim.api.kinds import KINDS
+from headroom.sim.api.kinds import Kind
 from headroom.sim.api.values import Json, dig, uid_of
 from headroom.sim.errors import bad_request, conflict, invalid
 
 
-def check_identity(old: Json, new: Json) -> None:
+def check_identity(kind: Kind, old: Json, new: Json) -> None:
     """Refuse an update that is about another object, or based on an older version of this one."""
     name, meant = dig(old, "metadata", "name"), dig(new, "metadata", "name")
     if meant != name:
@@ -18,23 +18,22 @@ def check_identity(old: Json, new: Json) -> None:
     uid = str(dig(new, "metadata", "uid") or "")
     if uid and uid != uid_of(old):
         words = f'metadata.uid: Invalid value: "{uid}": field is immutable'
-        raise invalid(KINDS[str(old["kind"])], str(name), words)
-    check_version(old, dig(new, "metadata", "resourceVersion"))
+        raise invalid(kind, str(name), words)
+    check_version(kind, old, dig(new, "metadata", "resourceVersion"))
 
 
-def check_deletion(old: Json, uid: str, version: str) -> None:
+def check_deletion(kind: Kind, old: Json, uid: str, version: str) -> None:
     """Refuse to delete another object than the one that was meant."""
     if uid and uid != uid_of(old):
         words = f"the UID in the precondition ({uid}) does not match the UID in record"
         why = f"{words} ({uid_of(old)}). The object might have been deleted and then recreated"
         raise conflict(old["kind"], str(dig(old, "metadata", "name")), why)
-    check_version(old, version)
+    check_version(kind, old, version)
 
 
-def check_version(old: Json, version: Any) -> None:
+def check_version(kind: Kind, old: Json, version: Any) -> None:
     """Refuse what is based on an older version."""
     if version and str(version) != str(dig(old, "metadata", "resourceVersion")):
         words = "the object has been modified; please apply your changes to the latest version"
-        resource = KINDS[str(old["kind"])].resource
         name = str(dig(old, "metadata", "name"))
-        raise conflict(resource, name, f"{words} and try again")
+        raise conflict(kind.resource, name, f"{words} and try again")

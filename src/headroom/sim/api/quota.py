@@ -15,8 +15,8 @@ from headroom.sim.api import kinds
 from headroom.sim.api.values import Json, dig
 from headroom.sim.errors import ApiError, forbidden
 
-_PODS = ("pods", "count/pods")
-_REQUESTS = {"cpu": CPU, "memory": MEMORY, "requests.cpu": CPU, "requests.memory": MEMORY}
+PODS = ("pods", "count/pods")
+REQUESTS = {"cpu": CPU, "memory": MEMORY, "requests.cpu": CPU, "requests.memory": MEMORY}
 
 
 def unmodelled(quota: Json) -> list[str]:
@@ -28,7 +28,7 @@ def unmodelled(quota: Json) -> list[str]:
 
 
 def _is_modelled(name: str) -> bool:
-    return name in _PODS or name in _REQUESTS
+    return name in PODS or name in REQUESTS
 
 
 def refusal(
@@ -39,10 +39,10 @@ def refusal(
     used = sum(present, Resources())
     broken = []
     for resource, limit in sorted((dig(quota, "spec", "hard") or {}).items()):
-        if resource in _PODS:
+        if resource in PODS:
             asked, taken, most = 1, len(present), parse_quantity(str(limit)).value()
-        elif resource in _REQUESTS:
-            counted = _REQUESTS[resource]
+        elif resource in REQUESTS:
+            counted = REQUESTS[resource]
             asked, taken = requests[counted], used[counted]
             most = _amount(counted, str(limit))
         else:
@@ -65,5 +65,5 @@ def _spelled(resource: str, asked: int, taken: int, limit: str, at: int) -> str:
     if at == 3:
         return limit
     amount = asked if at == 1 else taken
-    is_cpu = _REQUESTS.get(resource) == CPU
+    is_cpu = REQUESTS.get(resource) == CPU
     return f"{amount}m" if is_cpu and amount % 1000 else str(amount // 1000 if is_cpu else amount)

@@ -1,4 +1,4 @@
-"""What the API server checks by schema: our own kinds as their CRDs do, workloads' selectors.
+"""What the API server checks by schema: custom kinds as their CRDs do, workloads' selectors.
 
 Kubernetes' own kinds are checked when files are read; here only what can make an object that is
 written through the API senseless to its controller.
@@ -8,26 +8,25 @@ from __future__ import annotations
 
 import json
 
+from headroom.core.holds import Problem
 from headroom.sim.api import kinds
 from headroom.sim.api.kinds import Kind
-from headroom.sim.api.values import Json, dig, put
+from headroom.sim.api.values import Json, dig
 from headroom.sim.errors import invalid
 from headroom.sim.selecting import labels_of, selects
 from headroom.wire.schema.checking import validate
-from headroom.wire.schema.own import known
+from headroom.wire.schema.defaults import with_defaults
+from headroom.wire.schema.notation import Catalogue
 
-_OWN = (kinds.HOLD, kinds.CLAIM_INDEX)
 _WORKLOADS = (kinds.DEPLOYMENT, kinds.REPLICA_SET, kinds.DAEMON_SET, kinds.STATEFUL_SET)
 
 
-def checked(kind: Kind, obj: Json) -> Json:
+def checked(kind: Kind, obj: Json, catalogue: Catalogue) -> Json:
     """Return the object with its schema's defaults, or raise what is wrong with it."""
     name = str(dig(obj, "metadata", "name"))
-    if kind in _OWN:
-        problems = validate(obj, kind.name, known())
-        if problems:
-            raise invalid(kind, name, "; ".join(str(problem) for problem in problems))
-        return _defaulted(kind, obj)
+    if kind.custom:
+        _refuse(kind, name, validate(obj, _type(kind, catalogue), catalogue))
+        return with_defaults(dict(obj), _type(kind, catalogue), catalogue)
     if kind in _WORKLOADS:
         template = dig(obj, "spec", "template") or {}
         if not selects(dig(obj, "spec", "selector"), template):
@@ -37,8 +36,18 @@ def checked(kind: Kind, obj: Json) -> Json:
     return obj
 
 
-def _defaulted(kind: Kind, obj: Json) -> Json:
-    for field, facts in known().types.get(f"{kind.name}Spec", {}).items():
-        if "default" in facts.facts and dig(obj, "spec", field) is None:
-            obj = put(obj, facts.facts["default"], "spec", field)
-    return obj
+def check_status(kind: Kind, obj: Json, catalogue: Catalogue) -> None:
+    """Refuse a status that does not fit; what is wrong elsewhere was let in before."""
+    if kind.custom:
+        found = validate(obj, _type(kind, catalogue), catalogue)
+        problems = [problem for problem in found if problem.path.startswith("status")]
+        _refuse(kind, str(dig(obj, "metadata", "name")), problems)
+
+
+def _refuse(kind: Kind, name: str, problems: list[Problem]) -> None:
+    if problems:
+        raise invalid(kind, name, "; ".join(str(problem) for problem in problems))
+
+
+def _type(kind: Kind, catalogue: Catalogue) -> str:
+    return catalogue.kinds[f"{kind.resource.api_version}/{kind.name}"]

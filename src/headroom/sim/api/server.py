@@ -15,6 +15,7 @@ from headroom.core.objects import Pod
 from headroom.sim.api import (
     admission,
     claimgate,
+    evicting,
     kinds,
     nodes,
     patches,
@@ -26,7 +27,7 @@ from headroom.sim.api import (
     unmodelled,
 )
 from headroom.sim.api.decoding import pod_of
-from headroom.sim.api.kinds import KINDS, Depth, Kind
+from headroom.sim.api.kinds import Depth, Kind
 from headroom.sim.api.store import Store
 from headroom.sim.api.values import Json, Ref, dig, drop, put, ref_of
 from headroom.sim.errors import (
@@ -64,7 +65,7 @@ class ApiServer:
             raise already_exists(kind, ref.name)
         _check_sanity(kind, obj)
         if kind is kinds.POD:
-            obj = claimgate.gated(obj, self.store.get, self.store.now())
+            obj = claimgate.gated(obj, self.store)
             obj = admission.admit_pod(obj, self.store.list, self.store.timestamp())
             self._check_quota(obj, _readable(obj))
             for words in unmodelled.notes(obj):
@@ -75,7 +76,7 @@ class ApiServer:
                 self.note(f"{ref} has no status.capacity: no pod fits there")
         elif kind.has_status and kind is not kinds.NAMESPACE:
             obj = drop(obj, "status")
-        obj = schemas.checked(kind, obj)
+        obj = schemas.checked(kind, obj, self.store.registry.catalogue)
         if kind is kinds.QUOTA and (ignored := quota.unmodelled(obj)):
             self.note(f"{ref}: not modelled in a ResourceQuota: {', '.join(ignored)}")
         return self.store.insert(obj)
@@ -114,10 +115,22 @@ class ApiServer:
         new = patches.merge(drop(old, "spec") if owned and "spec" in patch else old, patch)
         return self._store_update(kind, old, new, "")
 
+    def scale(self, ref: Ref, replicas: int) -> Json:
+        """Change the number of replicas, wherever the kind keeps it."""
+        kind = self._kind(ref.kind)
+        old = self.get(ref)
+        path = "." + ".".join(kind.scale)
+        if not kind.scale:
+            raise ApiError(404, "NotFound", f"{kind.resource} has no scale subresource")
+        if kind.custom and dig(old, *kind.scale) is None:
+            words = f'the spec replicas field "{path}" does not exist'
+            raise ApiError(500, "InternalError", f"Internal error occurred: {words}")
+        return self._store_update(kind, old, put(old, replicas, *kind.scale), "")
+
     def delete(self, ref: Ref, grace: int | None = None, uid: str = "", version: str = "") -> None:
         """Delete now, or mark it so that its kubelet or its finalizers' owners can end it."""
         old = self.get(ref)
-        preconditions.check_deletion(old, uid, version)
+        preconditions.check_deletion(self._kind(ref.kind), old, uid, version)
         seconds = pods.grace_of(old, grace) if ref.kind == "Pod" else 0
         if seconds == 0 and not dig(old, "metadata", "finalizers") and ref.kind != "Namespace":
             self.store.remove(old)
@@ -138,16 +151,32 @@ class ApiServer:
     def bind(self, ref: Ref, binding: Json) -> Json:
         """Put a pod on a node; checks everything but room, as the real one does."""
         old = self.get(ref)
-        return self.store.replace(old, pods.bound(old, binding, self.store.timestamp()))
+        node = self.store.get(Ref("Node", "", str(dig(binding, "target", "name") or "")))
+        labels = nodes.topology(node)
+        return self.store.replace(old, pods.bound(old, binding, self.store.timestamp(), labels))
+
+    def evict(self, ref: Ref, grace: int | None = None, uid: str = "") -> None:
+        """Delete a pod if its disruption budget allows it."""
+        pod = self.get(ref)
+        preconditions.check_deletion(kinds.POD, pod, uid, "")
+        budgets = self.store.list("PodDisruptionBudget", ref.namespace)
+        left = evicting.charged(pod, budgets, self.store.timestamp())
+        if left is not None:
+            self.update(left, "status")
+        if not dig(pod, "metadata", "deletionTimestamp"):
+            self.update(evicting.evicted(pod, self.store.timestamp()), "status")
+        self.delete(ref, grace)
 
     def note(self, words: str) -> None:
         """Remember, once, something that a person should know about this run."""
         self.notes.setdefault(words)
 
     def _store_update(self, kind: Kind, old: Json, new: Json, subresource: str) -> Json:
-        preconditions.check_identity(old, new)
+        preconditions.check_identity(kind, old, new)
+        catalogue = self.store.registry.catalogue
         if subresource == "status":
             new = _status_update(kind, old, new)
+            schemas.check_status(kind, new, catalogue)
         elif subresource:
             raise bad_request(f"subresource {subresource} of {kind.resource} is not modelled")
         elif kind.has_status and kind not in (kinds.NODE, kinds.NAMESPACE):
@@ -157,17 +186,15 @@ class ApiServer:
             if kind is kinds.POD:
                 pods.check_update(old, new)
             generation = int(old["metadata"].get("generation", 1))
-            new = put(schemas.checked(kind, new), generation + 1, "metadata", "generation")
+            new = schemas.checked(kind, new, catalogue)
+            new = put(new, generation + 1, "metadata", "generation")
         if kind is not kinds.NAMESPACE and _is_over(new["metadata"]):
             self.store.remove(old)
             return new
         return self.store.replace(old, new)
 
     def _kind(self, name: str) -> Kind:
-        kind = KINDS.get(name)
-        if kind is None:
-            raise bad_request(f"kind {name!r} is unknown")
-        return kind
+        return self.store.registry.served(name)
 
     def _kind_of(self, obj: Json) -> Kind:
         kind = self._kind(str(obj.get("kind", "")))

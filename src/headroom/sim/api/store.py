@@ -16,7 +16,9 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
+from headroom.sim.api.registry import Registry
 from headroom.sim.api.values import Json, Ref, put, ref_of, uid_of
+from headroom.wire.decode import Thing
 from headroom.wire.times import format_time
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -30,16 +32,24 @@ class Verb(Enum):
 
 @dataclass(slots=True, eq=False)
 class Change:
-    """One thing that happened to one object; `value` is room for whoever decodes it first."""
+    """One thing that happened to one object."""
 
     verb: Verb
     obj: Json
     old: Json | None
-    value: Any = None
+    registry: Registry
+    value: Thing | None = None
 
     @property
     def ref(self) -> Ref:
         return ref_of(self.obj)
+
+    @property
+    def thing(self) -> Thing:
+        """What changed as a core value, read once for all who listen."""
+        if self.value is None:
+            self.value = self.registry.thing_of(self.obj)
+        return self.value
 
 
 Listener = Callable[[Change], None]
@@ -48,7 +58,10 @@ Listener = Callable[[Change], None]
 class Store:
     """All objects of the cluster."""
 
-    def __init__(self, now: Callable[[], datetime], seed: int) -> None:
+    def __init__(
+        self, now: Callable[[], datetime], seed: int, registry: Registry | None = None
+    ) -> None:
+        self.registry = Registry() if registry is None else registry
         self._now = now
         self._random = Random(f"{seed}/store")
         self._objects: dict[str, dict[tuple[str, str], Json]] = defaultdict(dict)
@@ -109,7 +122,7 @@ class Store:
         ref = ref_of(stored)
         self._refs[uid] = ref
         self._objects[ref.kind][ref.namespace, ref.name] = stored
-        self._tell(Change(Verb.ADDED, stored, None))
+        self._tell(self.change(Verb.ADDED, stored))
         return stored
 
     def replace(self, old: Json, new: Json) -> Json:
@@ -119,7 +132,7 @@ class Store:
         stored = {**new, "metadata": self._versioned(new["metadata"])}
         ref = ref_of(old)
         self._objects[ref.kind][ref.namespace, ref.name] = stored
-        self._tell(Change(Verb.MODIFIED, stored, old))
+        self._tell(self.change(Verb.MODIFIED, stored, old))
         return stored
 
     def remove(self, old: Json) -> None:
@@ -128,7 +141,11 @@ class Store:
         del self._refs[uid_of(old)]
         self._version += 1
         last = put(old, str(self._version), "metadata", "resourceVersion")
-        self._tell(Change(Verb.DELETED, last, old))
+        self._tell(self.change(Verb.DELETED, last, old))
+
+    def change(self, verb: Verb, obj: Json, old: Json | None = None) -> Change:
+        """Something that happened here, or that is news to whoever just started to listen."""
+        return Change(verb, obj, old, self.registry)
 
     def _versioned(self, meta: Json) -> dict[str, Any]:
         self._version += 1

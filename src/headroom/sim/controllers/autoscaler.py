@@ -1,29 +1,31 @@
-"""A small cluster autoscaler: nodes for pods that fit nowhere, and empty nodes taken away again.
+"""An autoscaler: machines for pods that fit nowhere, and machines given back that nobody needs.
 
-Once pods are unschedulable it looks after one scan interval, packs them onto nodes that are still
-booting and then onto new ones of the cheapest pool that fits, and adds these after the pool's boot
-delay. Only empty nodes are removed; moving pods off half-empty ones is not modelled. Pods below
-priority -10 ask for nothing, as with the Cluster Autoscaler.
+Once pods are unschedulable it looks after one scan interval, packs them onto nodes that are there
+or booting and then onto new ones of the cheapest pool that fits, and these join after the pool's
+boot delay. It behaves like the Cluster Autoscaler or like Karpenter (`pools.Manner`). Who asks and
+who keeps: `autoscaler_rules`; giving back: `autoscaler_shrinking`; machines: `autoscaler_fleet`;
+what is where: `autoscaler_sight`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headroom.core.objects import Node, Pod
-from headroom.scheduling.choose import Chosen, choose
-from headroom.scheduling.state import ClusterState
-from headroom.sim.api.decoding import node_of, pod_of
-from headroom.sim.api.pods import FINISHED
+from headroom.core.objects import Pod
 from headroom.sim.api.store import Change, Verb
-from headroom.sim.api.values import Json, Ref, condition_of, controller_of, dig, ref_of
+from headroom.sim.api.values import Json, Ref, dig, ref_of
+from headroom.sim.controllers.autoscaler_fleet import Fleet
+from headroom.sim.controllers.autoscaler_rules import is_stuck
+from headroom.sim.controllers.autoscaler_shrinking import Shrinking
+from headroom.sim.controllers.autoscaler_sight import Model, Sight
 from headroom.sim.controllers.base import Controller
-from headroom.sim.pools import POOL_LABEL, Autoscaling, Pool
+from headroom.sim.pools import Autoscaling, Pool
 from headroom.sim.stage import Stage
 
-SCAN = 10.0
-LEAST_PRIORITY = -10
-_ALL = Ref("Autoscaler", "", "")
+_GROW = Ref("Autoscaler", "", "grow")
+_SHRINK = Ref("Autoscaler", "", "shrink")
+_NO_POOL = "pod didn't trigger scale-up: no pool has machines that it fits on"
+_ALL_FULL = "pod didn't trigger scale-up: every pool has reached its max"
 
 
 class Autoscaler(Controller):
@@ -33,147 +35,91 @@ class Autoscaler(Controller):
 
     def __init__(self, stage: Stage, pools: Sequence[Pool], autoscaling: Autoscaling) -> None:
         super().__init__(stage)
-        self._pools = sorted(
-            (pool for pool in pools if pool.most > pool.count),
-            key=lambda pool: (pool.price, pool.name),
-        )
-        self._patience = autoscaling.scale_down_after
-        self._booting: dict[str, Pool] = {}
-        self._empty_since: dict[str, float] = {}
-        self._scanning = False
+        self._manner = autoscaling.manner
+        self._due: dict[Ref, float] = {}
+        self._sight = Sight(stage, self._manner, lambda: self._soon(_GROW))
+        self._fleet = Fleet(stage, pools)
+        self._shrinking = Shrinking(self, self._sight, self._fleet, autoscaling)
         self.store.listen("Pod", self._on_pod)
         self.store.listen("Node", self._on_node)
+        self.store.listen("PodDisruptionBudget", lambda change: self._shrink_soon())
 
     def _on_pod(self, change: Change) -> None:
-        node = str(dig(change.obj, "spec", "nodeName") or "")
-        if node:
-            self._watch_emptiness(node)
-        elif change.verb is not Verb.DELETED and _is_stuck(change.obj):
-            self._scan_soon()
+        self._sight.pod_changed(change)
+        if dig(change.obj, "spec", "nodeName"):
+            self._shrink_soon()
+        elif change.verb is not Verb.DELETED and is_stuck(change.obj, self._manner):
+            self._soon(_GROW)
 
     def _on_node(self, change: Change) -> None:
+        self._sight.node_changed(change)
         if change.verb is Verb.ADDED:
-            self._booting.pop(change.ref.name, None)
-            self._watch_emptiness(change.ref.name)
-        if change.verb is not Verb.MODIFIED:
-            self._scan_soon()
+            self._fleet.joined(change.obj)
+        elif change.verb is Verb.DELETED:
+            self._fleet.left(change.ref.name)
+        if change.verb is not Verb.MODIFIED or _matters(change):
+            self._soon(_GROW)
+            self._shrink_soon()
 
-    def _scan_soon(self) -> None:
-        if not self._scanning:
-            self._scanning = True
-            self.enqueue(_ALL, after=SCAN)
+    def _shrink_soon(self) -> None:
+        self._shrinking.changed()
+        self._soon(_SHRINK)
+
+    def _soon(self, look: Ref) -> None:
+        self._at(look, self.stage.loop.time() + self._manner.scan)
+
+    def _at(self, look: Ref, moment: float) -> None:
+        """Take a look at a moment, unless one is due before."""
+        if moment < self._due.get(look, float("inf")):
+            self._due[look] = moment
+            self.enqueue(look, after=moment - self.stage.loop.time())
 
     async def sync(self, ref: Ref) -> None:
-        if ref == _ALL:
-            self._scanning = False
+        if ref.kind == "Node":
+            await self._shrinking.give_back(ref.name)
+            self._soon(_SHRINK)
+            return
+        if self.stage.loop.time() < self._due.get(ref, float("inf")) - 1e-6:
+            return  # An earlier look has been taken, and a later one is due.
+        self._due.pop(ref, None)
+        if ref == _GROW:
             self._grow()
         else:
-            self._shrink(ref.name)
+            again = self._shrinking.review()
+            if again is not None:
+                self._at(_SHRINK, again)
 
     def _grow(self) -> None:
-        """Order the nodes that the pods which fit nowhere would need."""
-        stuck = [obj for obj in self.store.list("Pod") if _is_stuck(obj)]
-        imagined = ClusterState()
-        for name, pool in self._booting.items():
-            imagined.set_node(_imagined(pool, name))
-        for obj in stuck:
-            pod = pod_of(obj)
-            if not self._pack(pod, imagined) and not self._order(obj, pod, imagined):
-                words = "pod didn't trigger scale-up: no pool with room for more nodes fits it"
+        """Order the machines that the pods which fit nowhere would need."""
+        stuck = [obj for obj in self.store.list("Pod") if is_stuck(obj, self._manner)]
+        if not stuck:
+            return
+        model = self._sight.model()
+        self._fleet.imagine_booting(model)
+        decoded = [(obj, self._sight.pods[ref_of(obj)]) for obj in stuck]
+        # The oldest first among equals, as the scheduler will try them; the store is in that order.
+        for obj, pod in sorted(decoded, key=lambda each: -each[1].priority):
+            if self._sight.refused(pod):
+                continue  # It waits for a volume; no machine would help it.
+            if not model.place(pod) and not self._order(obj, pod, model):
+                words = _ALL_FULL if self._fleet.is_full() else _NO_POOL
                 self.recorder.record(obj, "Normal", "NotTriggerScaleUp", words)
 
-    def _pack(self, pod: Pod, imagined: ClusterState) -> bool:
-        found = choose(pod, imagined)
-        if isinstance(found, Chosen):
-            imagined.add_pod(pod, found.node)
-        return isinstance(found, Chosen)
-
-    def _order(self, obj: Json, pod: Pod, imagined: ClusterState) -> bool:
-        """Order a node of the first pool that would take the pod."""
-        for pool in self._pools:
-            taken = self._names_of(pool)
-            if len(taken) >= pool.most:
-                continue
-            index = next(i for i in range(pool.most) if pool.node_name(i) not in taken)
-            name = pool.node_name(index)
-            imagined.set_node(_imagined(pool, name))
-            if self._pack(pod, imagined):
-                self._boot(pool, index)
-                change = f"{len(taken)}->{len(taken) + 1} (max: {pool.most})"
+    def _order(self, obj: Json, pod: Pod, model: Model) -> bool:
+        """Order a machine of the cheapest pool that would take the pod."""
+        for pool, index, there in self._fleet.next_machines():
+            name = self._fleet.imagine(model, pool, index)
+            if model.place(pod):
+                self._fleet.order(pool, index)
+                change = f"{there}->{there + 1} (max: {pool.most})"
                 words = f"pod triggered scale-up: [{{{pool.name} {change}}}]"
                 self.recorder.record(obj, "Normal", "TriggeredScaleUp", words)
                 return True
-            imagined.remove_node(name)
+            model.remove_node(name)
         return False
 
-    def _names_of(self, pool: Pool) -> list[str]:
-        here = [
-            ref_of(node).name
-            for node in self.store.list("Node")
-            if dig(node, "metadata", "labels", POOL_LABEL) == pool.name
-        ]
-        return here + [name for name, other in self._booting.items() if other.name == pool.name]
 
-    def _boot(self, pool: Pool, index: int) -> None:
-        self._booting[pool.node_name(index)] = pool
-        self.stage.loop.call_later(pool.boot_delay, self.server.create, pool.node(index))
-
-    def _watch_emptiness(self, node: str) -> None:
-        """Start or stop the wait after which an empty node goes."""
-        pool = self._pool_of(node)
-        if pool is None:
-            return
-        if self._is_in_use(node):
-            self._empty_since.pop(node, None)
-        elif node not in self._empty_since:
-            self._empty_since[node] = self.stage.loop.time()
-            self.enqueue(Ref("Node", "", node), after=self._patience)
-
-    def _shrink(self, node: str) -> None:
-        since = self._empty_since.get(node)
-        pool = self._pool_of(node)
-        if since is None or pool is None or self._is_in_use(node):
-            return
-        if self.stage.loop.time() - since < self._patience - 1e-6:
-            return  # It was in use in between; a later look is due.
-        if len(self._names_of(pool)) > pool.count:
-            del self._empty_since[node]
-            self.recorder.record(
-                self.server.get(Ref("Node", "", node)), "Normal", "ScaleDown", "removed: empty"
-            )
-            self.server.delete(Ref("Node", "", node))
-
-    def _pool_of(self, node: str) -> Pool | None:
-        name = dig(self.store.get(Ref("Node", "", node)), "metadata", "labels", POOL_LABEL)
-        return next((pool for pool in self._pools if pool.name == name), None)
-
-    def _is_in_use(self, node: str) -> bool:
-        pods = self.stage.pods.on_node(node)
-        return any(
-            dig(pod, "status", "phase") not in FINISHED and not _is_daemon(pod) for pod in pods
-        )
-
-
-def _imagined(pool: Pool, name: str) -> Node:
-    index = int(name.rsplit("-", 1)[1])
-    return node_of(pool.node(index))
-
-
-def _is_stuck(pod: Json) -> bool:
-    """Whether a pod waits for a node that is not there, and may ask for one."""
-    condition = condition_of(pod, "PodScheduled")
-    return (
-        condition is not None
-        and condition.get("status") == "False"
-        and condition.get("reason") == "Unschedulable"
-        and not dig(pod, "spec", "nodeName")
-        and not dig(pod, "metadata", "deletionTimestamp")
-        and not dig(pod, "status", "nominatedNodeName")
-        and int(dig(pod, "spec", "priority") or 0) >= LEAST_PRIORITY
-        and not _is_daemon(pod)
-    )
-
-
-def _is_daemon(pod: Json) -> bool:
-    """Whether a pod belongs to its node: it neither asks for another nor keeps this one."""
-    return (controller_of(pod) or {}).get("kind") == "DaemonSet"
+def _matters(change: Change) -> bool:
+    """Whether a node says something else of itself than before, its status aside."""
+    parts = (("spec",), ("metadata", "labels"), ("metadata", "annotations"))
+    return any(dig(change.obj, *part) != dig(change.old, *part) for part in parts)

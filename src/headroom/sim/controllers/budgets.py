@@ -2,7 +2,7 @@
 
 kube-scheduler's preemption reads `status.disruptionsAllowed`. Shares and `maxUnavailable` go by the
 size that the pods' controllers ask for, as in the real controller, not by the pods that happen to
-be there. The eviction API is not modelled.
+be there. The eviction API (`api.evicting`) charges what is left until the next count.
 """
 
 from __future__ import annotations

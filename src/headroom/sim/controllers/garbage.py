@@ -6,7 +6,6 @@ as well, which is what makes a crash between two writes harmless.
 
 from __future__ import annotations
 
-from headroom.sim.api.kinds import KINDS
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
@@ -22,7 +21,7 @@ class GarbageCollector(Controller):
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage)
         self._dependents: dict[str, dict[Ref, None]] = {}
-        for kind in sorted(KINDS):
+        for kind in sorted(self.store.registry):
             if kind != "Event":
                 self.store.listen(kind, self.on_change)
 

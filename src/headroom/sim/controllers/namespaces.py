@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from headroom.sim.api.kinds import KINDS
 from headroom.sim.api.values import Ref, dig, ref_of
 from headroom.sim.controllers.base import Controller
 from headroom.sim.stage import Stage
@@ -25,8 +24,8 @@ class Namespaces(Controller):
             return
         left = [
             obj
-            for kind in sorted(KINDS)
-            if KINDS[kind].namespaced
+            for kind, facts in sorted(self.store.registry.items())
+            if facts.namespaced
             for obj in self.store.list(kind, ref.name)
         ]
         for obj in left:

@@ -67,7 +67,8 @@ class Nodes(Controller):
         if change.verb is Verb.DELETED:
             self._silent.pop(change.ref.name, None)
             self.stage.loop.call_later(_ORPHAN_GRACE, self._collect_orphans, change.ref.name)
-        elif _ready(change.old) == "True" and _ready(change.obj) != "True":
+        elif _ready(change.old) == "True" and _ready(change.obj) == "Unknown":
+            # A node that says itself that it is not ready has a kubelet to speak for its pods.
             self._tell_not_ready(change.obj)
 
     async def sync(self, ref: Ref) -> None:

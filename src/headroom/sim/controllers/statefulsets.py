@@ -2,7 +2,7 @@
 
 By default a pod is made only when all before it are ready, and the last is ended first, each gone
 before the next; `Parallel` waits for nobody. A changed template is rolled out from the highest
-ordinal down to the partition. Volume claims are named on the pods, but nobody makes them.
+ordinal down to the partition. A pod's volume claims are made before it, and stay.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from headroom.sim.errors import ApiError
 from headroom.sim.stage import Stage
 
 NAME_LABEL = "statefulset.kubernetes.io/pod-name"
+_CLAIM = "PersistentVolumeClaim"
 INDEX_LABEL = "apps.kubernetes.io/pod-index"
 
 
@@ -41,8 +42,6 @@ class StatefulSets(PodKeeper):
         if wish is None:
             return
         self.adopt(wish)
-        if dig(wish, "spec", "volumeClaimTemplates"):
-            self.server.note("StatefulSets with volumeClaimTemplates: no volume claims are made")
         self._settled.setdefault(uid_of(wish), _revision_of(wish))
         if await self._fill(wish) and await self._shrink(wish):
             await self._roll(wish)
@@ -78,7 +77,7 @@ class StatefulSets(PodKeeper):
             if pod is None:
                 await self.turn()
                 current = self.wanted(ref_of(wish))
-                if current is None or self.make(current, self._pod(current, ordinal)) is None:
+                if current is None or not self._made(current, ordinal):
                     return False
                 if in_order:
                     return False
@@ -88,6 +87,16 @@ class StatefulSets(PodKeeper):
             elif in_order and (is_ending(pod) or not is_ready(pod)):
                 return False
         return True
+
+    def _made(self, wish: Json, ordinal: int) -> bool:
+        """Make a pod, and before it those of its claims that are not there."""
+        for claim in _claims(wish, f"{ref_of(wish).name}-{ordinal}"):
+            if self.store.get(ref_of(claim)) is None:
+                self.server.create(claim)
+                pod, mine = f"{ref_of(wish).name}-{ordinal}", ref_of(wish).name
+                words = f"create Claim {ref_of(claim).name} Pod {pod} in StatefulSet {mine} success"
+                self.recorder.record(wish, "Normal", "SuccessfulCreate", words)
+        return self.make(wish, self._pod(wish, ordinal)) is not None
 
     def _replace(self, wish: Json, pod: Json) -> None:
         """End a pod that has ended by itself; its successor gets the same name."""
@@ -178,6 +187,21 @@ def _with_identity(wish: Json, spec: Json, name: str) -> dict[str, Any]:
         named = [claim["name"] for claim in claims]
         others = [each for each in spec.get("volumes") or () if each.get("name") not in named]
         made["volumes"] = [*claims, *others]
+    return made
+
+
+def _claims(wish: Json, pod: str) -> list[Json]:
+    """The claims of one pod; its labels are those that the StatefulSet selects by."""
+    made: list[Json] = []
+    for each in dig(wish, "spec", "volumeClaimTemplates") or ():
+        selected = dig(wish, "spec", "selector", "matchLabels") or {}
+        meta = {
+            **(each.get("metadata") or {}),
+            "name": f"{dig(each, 'metadata', 'name')}-{pod}",
+            "namespace": ref_of(wish).namespace,
+            "labels": {**(dig(each, "metadata", "labels") or {}), **selected},
+        }
+        made.append({**each, "apiVersion": "v1", "kind": _CLAIM, "metadata": meta})
     return made
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from headroom.core.names import (
     CLAIM_GATE,
     CLAIMED_ANNOTATION,
+    CLAIMED_SLOT_ANNOTATION,
     CLAIMED_UID_ANNOTATION,
     ROLE_LABEL,
     ROLE_LATCH,
@@ -104,6 +105,8 @@ class Invariants:
             owners.pop(uid_of(pod), None)
             return
         owners[uid_of(pod)] = ref_of(pod)
+        if dig(pod, "metadata", "annotations", CLAIMED_SLOT_ANNOTATION):
+            return  # A slot is held again under its own name once it is claimed.
         wish = self._store.by_uid(hold)
         once = wish is not None and dig(wish, "spec", "allocateOnce") is not False
         if len(owners) > 1 and once:

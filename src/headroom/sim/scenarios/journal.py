@@ -12,6 +12,7 @@ from headroom.core.names import CLAIMED_ANNOTATION, ROLE_LABEL
 from headroom.sim.api.store import Change, Store, Verb
 from headroom.sim.api.values import Json, condition_of, dig
 from headroom.sim.loop import SimClock
+from headroom.wire.kinds import HEADROOMS, HOLDS
 
 Entry = dict[str, Any]
 
@@ -24,7 +25,8 @@ class Journal:
         self._clock = clock
         store.listen("Pod", self._on_pod)
         store.listen("Node", self._on_node)
-        store.listen("Hold", self._on_hold)
+        for kind in (HOLDS, HEADROOMS, *store.registry.speech.foreign):
+            store.listen(kind.kind, self._on_wish)
 
     def note(self, what: str, thing: str = "", **more: Any) -> None:
         """Write one line; what is empty is left out."""
@@ -73,15 +75,19 @@ class Journal:
         elif _ready(change.obj) != _ready(change.old):
             self.note("node_ready" if _ready(change.obj) == "True" else "node_not_ready", name)
 
-    def _on_hold(self, change: Change) -> None:
-        name = str(change.ref)
+    def _on_wish(self, change: Change) -> None:
+        """Note that a hold, a headroom or an object of a dialect is there, and how it stands."""
+        name, word = str(change.ref), change.ref.kind.lower()
         if change.verb is Verb.ADDED:
-            self.note("hold_created", name)
+            self.note(f"{word}_created", name)
         elif change.verb is Verb.DELETED:
-            self.note("hold_deleted", name)
+            self.note(f"{word}_deleted", name)
         elif _phase(change.obj) != _phase(change.old):
             node = str(dig(change.obj, "status", "nodeName") or "")
-            self.note("hold_phase", name, phase=_phase(change.obj), node=node)
+            self.note(f"{word}_phase", name, phase=_phase(change.obj), node=node)
+        elif _counts(change.obj) != _counts(change.old):
+            held, desired = _counts(change.obj)
+            self.note(f"{word}_held", name, held=held, desired=desired)
 
 
 def _node(pod: Json | None) -> str:
@@ -94,6 +100,10 @@ def _claim(pod: Json | None) -> str:
 
 def _phase(obj: Json | None) -> str:
     return str(dig(obj, "status", "phase") or "")
+
+
+def _counts(obj: Json | None) -> tuple[int | None, int | None]:
+    return dig(obj, "status", "held"), dig(obj, "status", "desired")
 
 
 def _ready(node: Json | None) -> str:

@@ -13,13 +13,20 @@ from typing import Any
 
 from headroom.errors import HeadroomError
 from headroom.sim.api import sanity
-from headroom.sim.api.kinds import KINDS
 from headroom.sim.api.values import Json
 from headroom.sim.pools import Autoscaling, Pool
 from headroom.sim.scenarios.model import Scenario, Step
-from headroom.sim.scenarios.reading import StepReader, decode_problems, pool_from, seconds
-from headroom.sim.scenarios.schema import API_VERSION, KIND, catalogue
+from headroom.sim.scenarios.reading import (
+    Known,
+    ReadFile,
+    StepReader,
+    decode_problems,
+    pool_from,
+    seconds,
+)
+from headroom.sim.scenarios.schema import API_VERSION, KIND
 from headroom.wire.schema.checking import check
+from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.times import parse_time
 from headroom.wire.yamls import Document, ManifestError, load
 
@@ -34,8 +41,9 @@ class ScenarioError(HeadroomError):
         self.problems = tuple(problems)
 
 
-def load_scenario(paths: Sequence[Path]) -> Scenario:
+def load_scenario(paths: Sequence[Path], speech: Speech = NATIVE) -> Scenario:
     """Read manifests and at most one Scenario document; ScenarioError tells all problems."""
+    known = Known.by(speech)
     documents, problems = _read_all(paths)
     scenarios = [item for item in documents if _is_scenario(item)]
     problems += [
@@ -44,24 +52,24 @@ def load_scenario(paths: Sequence[Path]) -> Scenario:
     ]
     manifests = [item for item in documents if not _is_scenario(item)]
     for item in manifests:
-        problems += problems_of(item)
+        problems += problems_of(item, known)
     scenario = Scenario()
     if scenarios:
-        found = [str(error) for error in check(scenarios[0], catalogue())]
+        found = [str(error) for error in check(scenarios[0], known.catalogue)]
         problems += found
         if not found:
-            scenario = _scenario(scenarios[0], problems)
+            scenario = _scenario(scenarios[0], known, problems)
     if problems:
         raise ScenarioError(problems)
     return replace(scenario, objects=tuple(item.data for item in manifests))
 
 
-def problems_of(document: Document) -> list[str]:
+def problems_of(document: Document, known: Known) -> list[str]:
     """What is wrong with an ordinary manifest, or with asking us to run it."""
-    errors = [str(error) for error in check(document, catalogue())]
+    errors = [str(error) for error in check(document, known.catalogue)]
     if errors:
         return errors
-    if str(document.data["kind"]) not in KINDS:
+    if str(document.data["kind"]) not in known.registry:
         words = f"{document.data['kind']} is not modelled yet: the run would mislead without it"
         return [str(document.error("kind", words))]
     found = [*sanity.problems(document.data)] or [*decode_problems(document.data)]
@@ -99,10 +107,11 @@ def _is_scenario(document: Document) -> bool:
     return document.data.get("kind") == KIND and api_version.partition("/")[0] == group
 
 
-def _scenario(document: Document, problems: list[str]) -> Scenario:
+def _scenario(document: Document, known: Known, problems: list[str]) -> Scenario:
     spec: dict[str, Any] = document.data.get("spec") or {}
     default = Scenario()
-    reader = StepReader(document, Path(document.source).parent, _objects_of_file(problems))
+    read = _objects_of_file(known, problems)
+    reader = StepReader(document, Path(document.source).parent, read, known)
     steps: list[Step] = []
     for index, given in enumerate(spec.get("steps") or ()):
         step = reader.step(index, given)
@@ -147,17 +156,21 @@ def _autoscaling(given: Json) -> Autoscaling:
     default = Autoscaling()
     after = given.get("scaleDownAfter")
     wait = default.scale_down_after if after is None else seconds(after)
-    return Autoscaling(bool(given.get("enabled")), wait)
+    profile = str(given.get("profile") or default.profile)
+    cutoff = given.get("priorityCutoff")
+    return Autoscaling(
+        bool(given.get("enabled")), wait, profile, None if cutoff is None else int(cutoff)
+    )
 
 
-def _objects_of_file(problems: list[str]) -> Any:
+def _objects_of_file(known: Known, problems: list[str]) -> ReadFile:
     """A reader of the files that steps name."""
 
     def read(path: Path) -> tuple[Json, ...]:
         documents, trouble = _read_all([path])
         problems.extend(trouble)
         for document in documents:
-            problems.extend(problems_of(document))
+            problems.extend(problems_of(document, known))
         return tuple(document.data for document in documents)
 
     return read

@@ -16,7 +16,6 @@ from headroom.core.names import (
     CLAIMED_ANNOTATION,
     ROLE_GUARDIAN,
     ROLE_LABEL,
-    SCHEDULER_NAME,
 )
 from headroom.core.resources import CPU, MEMORY, Resources
 from headroom.sim.api.decoding import pod_of
@@ -34,6 +33,7 @@ class Meter:
     """Counts and adds up through a run."""
 
     def __init__(self, store: Store, clock: SimClock, prices: Mapping[str, float]) -> None:
+        self._schedulers = store.registry.speech.schedulers
         self._clock = clock
         self._prices = prices
         self._created: dict[str, float] = {}
@@ -82,7 +82,7 @@ class Meter:
         now = self._clock.elapsed()
         if verb is Verb.ADDED:
             self._created[uid] = now
-            if _came_through_our_door(pod):
+            if self._came_through_our_door(pod):
                 self._at_door.add(uid)
         if bound and uid not in self._bound:
             self._bound.add(uid)
@@ -91,6 +91,10 @@ class Meter:
                 self._claims += 1
             elif uid in self._at_door:
                 self._misses += 1
+
+    def _came_through_our_door(self, pod: Json) -> bool:
+        gates = [gate.get("name") for gate in dig(pod, "spec", "schedulingGates") or ()]
+        return CLAIM_GATE in gates or dig(pod, "spec", "schedulerName") in self._schedulers
 
     def _end_guardian(self, uid: str) -> None:
         if uid in self._guardians:
@@ -125,11 +129,6 @@ class Meter:
     def _price_so_far(self, name: str) -> float:
         since, price = self._nodes.get(name, (0.0, 0.0))
         return price * (self._clock.elapsed() - since) / HOUR
-
-
-def _came_through_our_door(pod: Json) -> bool:
-    gates = [gate.get("name") for gate in dig(pod, "spec", "schedulingGates") or ()]
-    return CLAIM_GATE in gates or dig(pod, "spec", "schedulerName") == SCHEDULER_NAME
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float | None:

@@ -56,6 +56,11 @@ class Finish:
 
 
 @dataclass(frozen=True, slots=True)
+class Drain:
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
 class KubeletState:
     node: str
     running: bool
@@ -78,7 +83,7 @@ class Expect:
     count: int | None = None
 
 
-Act = Apply | Delete | Patch | Scale | Finish | KubeletState | OperatorState | Expect
+Act = Apply | Delete | Patch | Scale | Finish | Drain | KubeletState | OperatorState | Expect
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from headroom.sim.scenarios.report import Result, result_of
 from headroom.sim.scenarios.steps import Performer
 from headroom.sim.settings import Settings
 from headroom.sim.world import SimWorld
+from headroom.wire.speech import NATIVE, Speech
 
 
 class Play:
@@ -29,9 +30,10 @@ class Play:
         scenario: Scenario,
         operator_factory: OperatorFactory | None,
         settings: Settings | None = None,
+        speech: Speech = NATIVE,
     ) -> None:
         self.scenario = scenario
-        self.world = SimWorld(scenario.start, scenario.seed, settings)
+        self.world = SimWorld(scenario.start, scenario.seed, settings, speech)
         self.journal = Journal(self.world.store, self.world.clock)
         self.invariants = Invariants(self.world.store, self.world.clock)
         prices = {pool.name: pool.price for pool in scenario.pools}
@@ -104,9 +106,10 @@ def run_scenario(
     scenario: Scenario,
     operator_factory: OperatorFactory | None,
     settings: Settings | None = None,
+    speech: Speech = NATIVE,
 ) -> Result:
     """Play a scenario from beginning to end."""
-    play = Play(scenario, operator_factory, settings)
+    play = Play(scenario, operator_factory, settings, speech)
     try:
         return play.finish()
     finally:

@@ -7,19 +7,20 @@ one we serve, that a selector can be read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from headroom.core.holds import Problem
 from headroom.sim.api import sanity
-from headroom.sim.api.kinds import KINDS
+from headroom.sim.api.registry import Registry
 from headroom.sim.api.values import Json
 from headroom.sim.pools import Pool
 from headroom.sim.scenarios.model import (
     Act,
     Apply,
     Delete,
+    Drain,
     Expect,
     Finish,
     KubeletState,
@@ -29,17 +30,36 @@ from headroom.sim.scenarios.model import (
     Step,
     Target,
 )
-from headroom.sim.scenarios.schema import ACTS, catalogue
+from headroom.sim.scenarios.schema import ACTS, with_scenarios
 from headroom.sim.selecting import parse_selector
 from headroom.wire.decode import thing_from
 from headroom.wire.durations import parse_duration
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import NODES, PODS, find_kind
 from headroom.wire.schema.checking import type_of, validate
+from headroom.wire.schema.notation import Catalogue
+from headroom.wire.speech import Speech
 from headroom.wire.yamls import Document
 
 ReadFile = Callable[[Path], tuple[Json, ...]]
-_SCALABLE = ("Deployment", "ReplicaSet", "StatefulSet")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What may stand in files: kinds that are served, and the fields of each."""
+
+    registry: Registry
+    catalogue: Catalogue
+
+    @classmethod
+    def by(cls, speech: Speech) -> Known:
+        """What a simulator with these dialects knows."""
+        registry = Registry(speech)
+        return cls(registry, with_scenarios(registry.catalogue))
+
+    @property
+    def scalable(self) -> tuple[str, ...]:
+        return tuple(sorted(name for name, kind in self.registry.items() if kind.scale))
 
 
 def seconds(text: Any) -> float:
@@ -82,8 +102,9 @@ def decode_problems(obj: Json) -> Iterator[Problem]:
 class StepReader:
     """Reads the steps of one document and gathers what is wrong with them."""
 
-    def __init__(self, document: Document, folder: Path, read_file: ReadFile) -> None:
+    def __init__(self, document: Document, folder: Path, read_file: ReadFile, known: Known) -> None:
         self.problems: list[str] = []
+        self._known = known
         self._document = document
         self._folder = folder
         self._read_file = read_file
@@ -114,10 +135,14 @@ class StepReader:
             case "patch":
                 return Patch(self._target(name, value), given["with"])
             case "scale":
-                return Scale(self._target(name, value, _SCALABLE), int(given["replicas"]))
+                return Scale(
+                    self._target(name, value, self._known.scalable), int(given["replicas"])
+                )
             case "finish":
                 phase = str(given.get("phase", "Succeeded"))
                 return Finish(self._target(name, value, ("Pod",)), phase)
+            case "drain":
+                return Drain(str(value))
             case "kubelet":
                 return KubeletState(str(value), given["state"] == "running")
             case "operator":
@@ -136,11 +161,11 @@ class StepReader:
     def _object(self, index: int, given: Json) -> Json:
         """Check an object written into the scenario as if it had a file of its own."""
         where = f"objects[{index}]"
-        found = type_of(given, catalogue())
+        found = type_of(given, self._known.catalogue)
         if isinstance(found, Problem):
             self._blame(f"{where}.{found.path}", found.message)
             return given
-        problems = validate(given, found, catalogue())
+        problems = validate(given, found, self._known.catalogue)
         for problem in problems or [*sanity.problems(given)] or [*decode_problems(given)]:
             self._blame(f"{where}.{problem.path}", problem.message)
         self._known_kind(f"{where}.kind", str(given.get("kind")))
@@ -156,7 +181,7 @@ class StepReader:
         return Target(kind, self._namespace(kind, given), str(given["name"]))
 
     def _namespace(self, kind: str, given: Mapping[str, Any]) -> str:
-        known = KINDS.get(kind)
+        known = self._known.registry.get(kind)
         if known is not None and not known.namespaced:
             return ""
         return str(given.get("namespace") or "default")
@@ -180,9 +205,8 @@ class StepReader:
         )
 
     def _known_kind(self, where: str, kind: str) -> None:
-        known = KINDS.get(kind)
-        if known is None:
-            names = ", ".join(sorted(KINDS))
+        if kind not in self._known.registry:
+            names = ", ".join(sorted(self._known.registry))
             self._blame(where, f"{kind!r} is not a kind that is known here; known are {names}")
 
     def _blame(self, where: str, words: str) -> None:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 from headroom.wire.schema.notation import Catalogue, Field, Rule, of
-from headroom.wire.schema.own import known
 
 API_VERSION = "sim.headroom.dev/v1alpha1"
 KIND = "Scenario"
-ACTS = ("apply", "objects", "delete", "patch", "scale", "finish", "kubelet", "operator", "expect")
+ACTS = (
+    "apply",
+    "objects",
+    "delete",
+    "patch",
+    "scale",
+    "finish",
+    "drain",
+    "kubelet",
+    "operator",
+    "expect",
+)
 _COMPANIONS = {"with": "patch", "replicas": "scale", "phase": "finish", "state": "kubelet"}
 
 _TYPES: dict[str, dict[str, Field]] = {
@@ -46,7 +55,9 @@ _TYPES: dict[str, dict[str, Field]] = {
     },
     "SimAutoscaler": {
         "enabled": of("bool"),
-        "scaleDownAfter": of("duration", "A node of a pool that was empty for so long goes."),
+        "scaleDownAfter": of("duration", "A node that nobody needed for so long goes."),
+        "profile": of("=ClusterAutoscaler|Karpenter", "Whose manners it has."),
+        "priorityCutoff": of("int32", "Pods below it ask for nothing and keep nothing."),
     },
     "SimStep": {
         "at": of("duration!", "When, in virtual time since the start."),
@@ -59,6 +70,7 @@ _TYPES: dict[str, dict[str, Field]] = {
         "replicas": of("int32", minimum=0),
         "finish": of("SimTarget"),
         "phase": of("=Succeeded|Failed"),
+        "drain": of("string", "A node's name."),
         "kubelet": of("string", "A node's name."),
         "state": of("=stopped|running"),
         "operator": of("=stopped|running|killed"),
@@ -113,7 +125,6 @@ _RULES: dict[str, tuple[Rule, ...]] = {
 }
 
 
-@cache
-def catalogue() -> Catalogue:
+def with_scenarios(catalogue: Catalogue) -> Catalogue:
     """Every kind that a file for the simulator may hold."""
-    return known().extended(_TYPES, {f"{API_VERSION}/{KIND}": KIND}, _RULES)
+    return catalogue.extended(_TYPES, {f"{API_VERSION}/{KIND}": KIND}, _RULES)

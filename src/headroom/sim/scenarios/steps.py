@@ -19,6 +19,7 @@ from headroom.sim.scenarios.model import (
     Act,
     Apply,
     Delete,
+    Drain,
     Expect,
     Finish,
     KubeletState,
@@ -93,9 +94,12 @@ class Performer:
             case Patch():
                 world.server.merge_patch(_ref(act.target), act.patch)
             case Scale():
-                world.server.merge_patch(_ref(act.target), {"spec": {"replicas": act.replicas}})
+                world.server.scale(_ref(act.target), act.replicas)
             case Finish():
                 world.kubelets.finish(_ref(act.target), act.phase)
+            case Drain():
+                world.drain(act.node)
+                self._journal.note("drain_started", act.node)
             case KubeletState():
                 (world.start_kubelet if act.running else world.stop_kubelet)(act.node)
                 self._journal.note(f"kubelet_{'running' if act.running else 'stopped'}", act.node)

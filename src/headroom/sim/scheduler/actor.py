@@ -12,13 +12,18 @@ from random import Random
 
 from headroom.core.objects import Key, Pod
 from headroom.scheduling.choose import Chosen, Unschedulable, choose
+from headroom.scheduling.filters import refused
 from headroom.scheduling.preempt import Futile, Preemption, explanation, preempt
+from headroom.scheduling.reasons import NODE_AFFINITY_CONFLICT
 from headroom.sim.errors import ApiError
 from headroom.sim.loop import DIGITS
 from headroom.sim.scheduler.queue import Entry
 from headroom.sim.scheduler.view import View
 from headroom.sim.scheduler.writer import SchedulerWriter
 from headroom.sim.stage import Stage
+
+_BINDING_POLL = 1.0
+_BINDING_TRIES = 600
 
 
 class Scheduler:
@@ -64,10 +69,14 @@ class Scheduler:
         self._next()
 
     def _place(self, entry: Entry) -> None:
-        pod = entry.pod
-        for what in pod.unjudged:
-            self._stage.server.note(f"Pod/{pod.key}: placed as if it had no {what}: not modelled")
-        answer = choose(pod, self.view.state, self._start, self._random.choice)
+        for what in _not_modelled(entry.pod):
+            self._stage.server.note(f"Pod/{entry.pod.key}: placed as if it had no {what}")
+        pod, problem = self.view.volumes.judged(entry.pod)
+        answer: Chosen | Unschedulable
+        if problem:
+            answer = Unschedulable(refused(pod, self.view.state, problem), self._start)
+        else:
+            answer = choose(pod, self.view.state, self._start, self._random.choice)
         self._start = answer.next_start
         if isinstance(answer, Chosen):
             self.view.queue.remove(pod.key)
@@ -76,19 +85,36 @@ class Scheduler:
         else:
             self._fail(entry, answer)
 
-    def _bind(self, entry: Entry, node: str) -> None:
+    def _bind(self, entry: Entry, node: str, tries: int = _BINDING_TRIES) -> None:
         pod = entry.pod
+        unbound = self.view.volumes.waiting(pod)
+        if unbound and tries and self._still_waits(pod):
+            self._writer.select_node(pod, unbound, node)
+            self._loop.call_later(_BINDING_POLL, self._bind, entry, node, tries - 1)
+            return
         try:
-            self._writer.bind(pod, node)
+            if not unbound:
+                self._writer.bind(pod, node)
+                return
         except ApiError:
-            self.view.forget(pod.key)
-            waiting = self.view.pending(pod.key)
-            if waiting is not None and waiting.uid == pod.uid:
-                self.view.queue.restore(entry)
-                self.view.queue.retry(entry, self._loop.time())
-            elif waiting is not None:  # A namesake made meanwhile.
-                self.view.reconsider(waiting)
-            self._kick()
+            pass  # Somebody else was faster, or it is gone; what is true now is looked up below.
+        self._take_back(entry)
+
+    def _still_waits(self, pod: Pod) -> bool:
+        waiting = self.view.pending(pod.key)
+        return waiting is not None and waiting.uid == pod.uid
+
+    def _take_back(self, entry: Entry) -> None:
+        """Forget a choice that could not be carried out, and try again whoever still waits."""
+        pod = entry.pod
+        self.view.forget(pod.key)
+        waiting = self.view.pending(pod.key)
+        if waiting is not None and waiting.uid == pod.uid:
+            self.view.queue.restore(entry)
+            self.view.queue.retry(entry, self._loop.time())
+        elif waiting is not None:  # A namesake made meanwhile.
+            self.view.reconsider(waiting)
+        self._kick()
 
     def _fail(self, entry: Entry, answer: Unschedulable) -> None:
         """Put a pod to sleep, making room for it by preemption where that helps."""
@@ -99,6 +125,9 @@ class Scheduler:
         outcome = preempt(pod, self.view.state, self.view.budgets(), found, offset)
         self.view.queue.fail(entry, frozenset(answer.reasons), self._loop.time())
         message = explanation(found, outcome)
+        if found.refused not in ("", NODE_AFFINITY_CONFLICT):
+            # A pod refused for its volumes: what comes after them misses their notes, and says so.
+            message = found.message(after="not found")
         self._writer.tell_failure(pod, message)
         nominated = self._nominate(pod, outcome)
         if self._writer.needs_report(pod, message, nominated):
@@ -115,15 +144,16 @@ class Scheduler:
         for loser in outcome.outbid:
             self.view.state.unnominate(loser.key)
             self._writer.later(self._writer.denominate, loser)
-        self.view.block(pod.key, len(outcome.victims))
+        self.view.block(pod.key, (victim.key for victim in outcome.victims))
         for victim in outcome.victims:
             self._writer.later(self._evict, victim, pod, outcome.node)
         return outcome.node
 
     def _evict(self, victim: Pod, preemptor: Pod, node: str) -> None:
         # Before the last victim goes, so that its end is not missed.
-        self.view.unblock(preemptor.key)
-        self._writer.evict(victim, preemptor, node)
+        self.view.unblock(preemptor.key, victim.key)
+        if not self._writer.evict(victim, preemptor, node):
+            self.view.wake(lambda entry: entry.pod.key == preemptor.key)  # Nobody's end will come.
 
     def _arm_retry(self) -> None:
         due = self.view.queue.next_retry()
@@ -151,3 +181,9 @@ class Scheduler:
 
     def _has_missed(self, entry: Entry) -> bool:
         return self._seen.get(entry.pod.key, 0) != self.view.changes
+
+
+def _not_modelled(pod: Pod) -> list[str]:
+    """What of a pod has no effect on its place: devices, and claims made for it alone."""
+    claimed = tuple(f"(claim {name})" for name in pod.claims)
+    return [what for what in pod.unjudged if not what.endswith(claimed)]

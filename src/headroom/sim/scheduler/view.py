@@ -7,16 +7,17 @@ pods and nodes wait until it is over (`freeze`, `thaw`), changes to nominations 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.scheduling import reasons
 from headroom.scheduling.preempt import Budget
 from headroom.scheduling.state import ClusterState
-from headroom.sim.api.decoding import changed_node, changed_pod, thing_of
+from headroom.sim.api.decoding import changed_node, changed_pod
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import dig
 from headroom.sim.scheduler.queue import Entry, SchedulingQueue
+from headroom.sim.scheduler.volumes import VolumeView
 from headroom.sim.selecting import selector_from
 from headroom.sim.stage import Stage
 
@@ -30,6 +31,7 @@ _BY_NODE_ALONE = frozenset(
         reasons.NODE_AFFINITY,
         reasons.NODE_AFFINITY_NAMES,
         reasons.NODE_AFFINITY_CONFLICT,
+        reasons.VOLUME_REACH,
     )
 )
 _BY_COMPANY = frozenset((reasons.AFFINITY, reasons.SPREAD, reasons.SPREAD_LABEL))
@@ -47,7 +49,7 @@ class View:
         self._kick = kick
         self._pending: dict[Key, Pod] = {}
         self._assumed: set[Key] = set()
-        self._blocked: dict[Key, int] = {}
+        self._blocked: dict[Key, list[Key]] = {}
         self._frozen = False
         self._late: list[Callable[[], None]] = []
         stage.feed("scheduler", "Namespace", self._on_namespace)
@@ -56,6 +58,7 @@ class View:
         stage.feed("scheduler", "ReplicaSet", self._on_controller)
         stage.feed("scheduler", "StatefulSet", self._on_controller)
         stage.feed("scheduler", "Service", self._on_service)
+        self.volumes = VolumeView(stage, "scheduler", self._volumes_changed)
 
     def pending(self, key: Key) -> Pod | None:
         """A pod of ours that is on no node, as far as we know."""
@@ -88,21 +91,30 @@ class View:
             self.state.remove_pod(key)
             self._pod_left()
 
-    def block(self, key: Key, victims: int) -> None:
-        """Let a pod sleep until as many victims have been told to go."""
-        self._blocked[key] = victims
+    def block(self, key: Key, victims: Iterable[Key]) -> None:
+        """Let a pod sleep until all of these victims have been told to go."""
+        self._blocked[key] = list(victims)
 
-    def unblock(self, key: Key) -> None:
-        left = self._blocked.pop(key, 1) - 1
-        if left > 0:
+    def unblock(self, key: Key, victim: Key) -> None:
+        """One of them has been told; the others keep the pod asleep."""
+        left = [each for each in self._blocked.pop(key, ()) if each != victim]
+        if left:
             self._blocked[key] = left
 
     def wake(self, helps: Callable[[Entry], bool]) -> None:
         """Let sleepers be tried again whom a change may help."""
         self.queue.wake(
-            lambda entry: entry.pod.key not in self._blocked and helps(entry), self._loop.time()
+            lambda entry: not self._is_blocked(entry.pod.key) and helps(entry), self._loop.time()
         )
         self._kick()
+
+    def _is_blocked(self, key: Key) -> bool:
+        """As for kube-scheduler, a last victim that is seen to go by itself blocks nobody."""
+        left = self._blocked.get(key, ())
+        if len(left) != 1:
+            return bool(left)
+        last = self.state.pod(left[0])
+        return last is not None and last.deleted is None
 
     def budgets(self) -> list[Budget]:
         """The disruption budgets, as their controller last worked them out."""
@@ -153,10 +165,12 @@ class View:
         self._soon(lambda: self._add(pod))
 
     def _add(self, pod: Pod) -> None:
+        assumed = pod.key in self._assumed
         self._assumed.discard(pod.key)
         before = self.state.pod(pod.key)
         self.state.add_pod(pod)
-        if before is None or before.labels != pod.labels:
+        # As for kube-scheduler, a pod that it bound itself arrives only with the event.
+        if assumed or before is None or before.labels != pod.labels:
             self.changes += 1
             self.wake(lambda entry: not entry.reasons.isdisjoint(_BY_COMPANY))
         elif before.requests != pod.requests:
@@ -214,7 +228,7 @@ class View:
         self.wake(lambda entry: not entry.reasons.isdisjoint(_BY_COMPANY))
 
     def _on_namespace(self, change: Change) -> None:
-        namespace = thing_of(change)
+        namespace = change.thing
         if change.verb is Verb.DELETED:
             self._soon(lambda: self.state.remove_namespace(change.ref.name))
         elif isinstance(namespace, Namespace):
@@ -227,6 +241,10 @@ class View:
             return
         selector = selector_from((change.obj.get("spec") or {}).get("selector"))
         self._soon(lambda: self.state.set_controller(kind, key, selector))
+
+    def _volumes_changed(self) -> None:
+        self.changes += 1
+        self.wake(lambda entry: bool(entry.pod.claims))
 
     def _on_service(self, change: Change) -> None:
         key = Key(change.ref.namespace, change.ref.name)

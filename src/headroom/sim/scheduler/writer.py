@@ -12,6 +12,7 @@ from typing import Any
 from headroom.core.objects import Pod
 from headroom.sim.api.events import NORMAL, WARNING
 from headroom.sim.api.values import Json, Ref, condition_of, dig, drop, uid_of, with_condition
+from headroom.sim.controllers.volumes import SELECTED_NODE
 from headroom.sim.scheduler.view import NAME
 from headroom.sim.stage import Stage, TokenBucket
 
@@ -40,6 +41,15 @@ class SchedulerWriter:
         words = f"Successfully assigned {pod.key} to {node}"
         self._recorder.record(bound, NORMAL, "Scheduled", words)
 
+    def select_node(self, pod: Pod, claims: tuple[str, ...], node: str) -> None:
+        """Say on claims that wait for their pod which node it will be on."""
+        for name in claims:
+            ref = Ref("PersistentVolumeClaim", pod.key.namespace, name)
+            claim = self._stage.store.get(ref)
+            if claim is not None and dig(claim, "metadata", "annotations", SELECTED_NODE) != node:
+                marks = {"metadata": {"annotations": {SELECTED_NODE: node}}}
+                self._stage.server.merge_patch(ref, marks)
+
     def tell_failure(self, pod: Pod, message: str) -> None:
         obj = self._current(pod)
         if obj is not None:
@@ -64,11 +74,11 @@ class SchedulerWriter:
         if obj is not None and dig(obj, "status", "nominatedNodeName"):
             self._stage.server.update(drop(obj, "status", "nominatedNodeName"), "status")
 
-    def evict(self, victim: Pod, preemptor: Pod, node: str) -> None:
-        """End a pod that has to make room."""
+    def evict(self, victim: Pod, preemptor: Pod, node: str) -> bool:
+        """End a pod that has to make room; say whether it was still there."""
         obj = self._current(victim)
         if obj is None or dig(obj, "metadata", "deletionTimestamp"):
-            return
+            return obj is not None
         condition = {
             "type": "DisruptionTarget",
             "status": "True",
@@ -80,6 +90,7 @@ class SchedulerWriter:
         words = f"Preempted by pod {preemptor.uid} on node {node}"
         self._recorder.record(marked, NORMAL, "Preempted", words)
         self._stage.server.delete(_ref(victim), uid=victim.uid)
+        return True
 
     def _current(self, pod: Pod) -> Json | None:
         obj = self._stage.store.get(_ref(pod))

@@ -15,12 +15,15 @@ from typing import Any
 from msgspec import Raw
 
 from headroom.core.amounts import format_amount
-from headroom.core.headrooms import (
+from headroom.core.demand.following import Follow, PerVolume
+from headroom.core.holds import LOCKED, PREEMPTIBLE, OwnerRule
+from headroom.core.names import API_VERSION
+from headroom.core.objects import Parent
+from headroom.core.standing.headrooms import (
     ALWAYS,
-    LOCKED,
     NEVER,
+    NODE_CHUNK,
     ON_CLAIM,
-    PREEMPTIBLE,
     Headroom,
     Limits,
     Percent,
@@ -29,9 +32,6 @@ from headroom.core.headrooms import (
     Size,
     Window,
 )
-from headroom.core.holds import OwnerRule
-from headroom.core.names import API_VERSION
-from headroom.core.objects import Parent
 from headroom.wire.amounts import read_amounts
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import HEADROOMS
@@ -41,7 +41,7 @@ from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.objects.sizes import MOST_SLOTS, duration_at, number_at, size_of
-from headroom.wire.objects.slots import slot_of
+from headroom.wire.objects.slots import slot_of, word_at
 
 _MOST = 2**31 - 1
 
@@ -109,7 +109,7 @@ def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
     namespace = metadata.namespace or ""
     spec = findings.read(_read_spec, headroom.spec, "spec") or _HeadroomSpec()
     size = size_of(spec.size, findings)
-    mode = _word(spec.mode, "spec.mode", (LOCKED, PREEMPTIBLE), findings)
+    mode = word_at(spec.mode, "spec.mode", (LOCKED, PREEMPTIBLE), findings)
     read = Headroom(
         parent=Parent(
             api_version=headroom.api_version or API_VERSION,
@@ -123,7 +123,7 @@ def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
         limits=_limits(spec.limits, findings),
         mode=mode,
         owners=_owners(spec.owners, mode, findings),
-        refill=_word(spec.refill, "spec.refill", (ON_CLAIM, ALWAYS, NEVER), findings),
+        refill=word_at(spec.refill, "spec.refill", (ON_CLAIM, ALWAYS, NEVER), findings),
         slot_lifetime=duration_at(spec.slot_lifetime, "spec.slotLifetime", findings),
         schedule=_schedule(spec.schedule, findings),
         paused=bool(findings.read(_read_flag, spec.paused, "spec.paused")),
@@ -139,18 +139,9 @@ def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
 
 def _in_parts(size: Size) -> bool:
     """Whether the size itself says how much a slot keeps."""
+    if isinstance(size, Follow):
+        return isinstance(size.slots, PerVolume)
     return isinstance(size, PerNode) and size.percent is not None
-
-
-def _word(raw: Raw, path: str, words: tuple[str, ...], findings: Findings) -> str:
-    """Read one of some words; the first of them is the default."""
-    word = findings.read(_read_text, raw, path)
-    if word is None:
-        return words[0]
-    if word not in words:
-        findings.add(path, f"{word!r} is none of {', '.join(words)}")
-        return words[0]
-    return word
 
 
 def _owners(raw: Raw, mode: str, findings: Findings) -> tuple[OwnerRule, ...]:
@@ -219,6 +210,8 @@ def _check_together(headroom: Headroom, findings: Findings) -> None:
         return
     if isinstance(headroom.size, Percent) and headroom.slot.source is None:
         findings.add("spec.size.percent", "is of a workload's replicas: name it in slot.from")
+    if headroom.slot.chunk == NODE_CHUNK and not isinstance(headroom.size, Replicas | Percent):
+        findings.add("spec.slot.chunk", "Node goes with size.replicas and size.percent only")
     if not isinstance(headroom.size, Replicas):
         for index, window in enumerate(headroom.schedule):
             if window.replicas is not None:

@@ -5,7 +5,7 @@ A status that makes no sense counts as none: it is ours, and is then written ane
 
 from __future__ import annotations
 
-from headroom.core.headrooms import HeadroomStatus
+from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.holdstatus import ConditionJson, condition_of
 from headroom.wire.objects.podjson import JsonObject
@@ -21,6 +21,7 @@ class _Status(JsonObject):
     misses: int | None = None
     next_start: Time | None = None
     selector: str | None = None
+    spent: list[str] | None = None
     conditions: list[ConditionJson] | None = None
     observed_generation: int | None = None
 
@@ -46,6 +47,7 @@ def _status(status: _Status) -> HeadroomStatus:
         misses=status.misses or 0,
         next_start=status.next_start,
         selector=status.selector or "",
+        spent=tuple(status.spent or ()),
         conditions=tuple(condition_of(each) for each in status.conditions or ()),
         observed_generation=status.observed_generation or 0,
     )

@@ -8,6 +8,7 @@ JSON, broken metadata) is a DecodeError.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,10 +22,12 @@ from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import HOLDS
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.holdstatus import status_of
+from headroom.wire.objects.metadata import labels_of
 from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.objects.templates import template_of
+from headroom.wire.objects.terms import resized, terms_of
 from headroom.wire.times import parse_time
 
 DEFAULT_TTL = timedelta(hours=24)
@@ -82,7 +85,7 @@ def hold_from(thing: Mapping[str, Any]) -> Hold:
 
 
 def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
-    findings = Findings()
+    findings, remarks = Findings(), Findings()
     namespace = metadata.namespace or ""
     spec = findings.read(_read_spec, hold.spec, "spec") or _HoldSpec()
     template = template_of(spec.template, namespace, findings)
@@ -97,7 +100,7 @@ def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
             name=metadata.name or "",
             uid=metadata.uid or "",
         ),
-        template=template,
+        template=resized(template, metadata, findings),
         owners=owners,
         created=metadata.creation_timestamp,
         ttl=_ttl(spec.ttl, findings),
@@ -111,6 +114,9 @@ def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
         deleted=metadata.deletion_timestamp,
         generation=metadata.generation or 1,
         version=metadata.resource_version or "",
+        labels=labels_of(metadata),
+        terms=replace(terms_of(metadata, findings, remarks), takes_several=True),
+        remarks=remarks.problems,
         status=status_of(spelling(hold.status)),
         problems=findings.problems,
     )

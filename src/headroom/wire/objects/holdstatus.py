@@ -15,7 +15,7 @@ from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, Time, spelling
 
 
-class _OwnerUse(JsonObject):
+class OwnerJson(JsonObject):
     namespace: str | None = None
     name: str | None = None
     uid: str | None = None
@@ -35,7 +35,7 @@ class _Status(JsonObject):
     node_name: str | None = None
     allocatable: Raw = ABSENT
     allocated: Raw = ABSENT
-    current_owners: list[_OwnerUse] | None = None
+    current_owners: list[OwnerJson] | None = None
     conditions: list[ConditionJson] | None = None
     observed_generation: int | None = None
 
@@ -57,12 +57,15 @@ def _status(status: _Status) -> HoldStatus:
         node=status.node_name or "",
         allocatable=amounts_of(spelling(status.allocatable), "status.allocatable"),
         allocated=amounts_of(spelling(status.allocated), "status.allocated"),
-        owners=tuple(
-            OwnerUse(use.namespace or "", use.name or "", use.uid or "")
-            for use in status.current_owners or ()
-        ),
+        owners=owners_of(status.current_owners),
         conditions=tuple(condition_of(each) for each in status.conditions or ()),
         observed_generation=status.observed_generation or 0,
+    )
+
+
+def owners_of(owners: list[OwnerJson] | None) -> tuple[OwnerUse, ...]:
+    return tuple(
+        OwnerUse(use.namespace or "", use.name or "", use.uid or "") for use in owners or ()
     )
 
 

@@ -1,7 +1,8 @@
 """Labels, annotations and owner references of any object, each spelling read once and shared.
 
 Annotations are kept only under the prefixes that we or a dialect read: most of their text (what
-kubectl applied last, what a service mesh noted) decides nothing and would fill the memory.
+kubectl applied last, what a service mesh noted) decides nothing and would fill the memory. A
+dialect may add prefixes (`Kept`); those that are known to come are kept anyway.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ KEPT_ANNOTATIONS: tuple[str, ...] = (
     "korder.dev/",
     "karpenter.azure.com/",
 )
-_KEPT_BYTES = tuple(prefix.encode() for prefix in KEPT_ANNOTATIONS)
 
 
 class _Reference(JsonObject):
@@ -43,13 +43,32 @@ def labels_of(metadata: Metadata) -> Mapping[str, str]:
     return _labels(text) if text else NO_LABELS
 
 
-def annotations_of(metadata: Metadata) -> Mapping[str, str]:
-    """The annotations under our prefixes."""
-    text = spelling(metadata.annotations)
-    # JSON may spell `/` in other ways; the API server and our own encoder never do.
-    if not any(prefix in text for prefix in _KEPT_BYTES):
-        return NO_LABELS
-    return _annotations(text)
+class Kept:
+    """Reads the annotations under some prefixes."""
+
+    __slots__ = ("_in_bytes", "_read", "prefixes")
+
+    def __init__(self, prefixes: tuple[str, ...]) -> None:
+        self.prefixes = prefixes
+        self._in_bytes = tuple(prefix.encode() for prefix in prefixes)
+        self._read: Interned[bytes, Mapping[str, str]] = Interned(self._chosen, limit=1024)
+
+    def __call__(self, metadata: Metadata) -> Mapping[str, str]:
+        """The annotations that are kept; shared between objects, so they cannot be changed."""
+        text = spelling(metadata.annotations)
+        # JSON may spell `/` in other ways; the API server and our own encoder never do.
+        if not text or not any(prefix in text for prefix in self._in_bytes):
+            return NO_LABELS
+        return self._read(text)
+
+    def _chosen(self, text: bytes) -> Mapping[str, str]:
+        found = _read_texts(text, "metadata.annotations")
+        return MappingProxyType(
+            {key: value for key, value in found.items() if key.startswith(self.prefixes)}
+        )
+
+
+annotations_of = Kept(KEPT_ANNOTATIONS)
 
 
 def owners_of(metadata: Metadata) -> tuple[OwnerReference, ...]:
@@ -60,13 +79,6 @@ def owners_of(metadata: Metadata) -> tuple[OwnerReference, ...]:
 
 def _read_labels(text: bytes) -> Mapping[str, str]:
     return MappingProxyType(_read_texts(text, "metadata.labels"))
-
-
-def _read_annotations(text: bytes) -> Mapping[str, str]:
-    found = _read_texts(text, "metadata.annotations")
-    return MappingProxyType(
-        {key: value for key, value in found.items() if key.startswith(KEPT_ANNOTATIONS)}
-    )
 
 
 def _read_owners(text: bytes) -> tuple[OwnerReference, ...]:
@@ -83,5 +95,4 @@ def _read_owners(text: bytes) -> tuple[OwnerReference, ...]:
 
 
 _labels: Interned[bytes, Mapping[str, str]] = Interned(_read_labels)
-_annotations: Interned[bytes, Mapping[str, str]] = Interned(_read_annotations, limit=1024)
 _owners: Interned[bytes, tuple[OwnerReference, ...]] = Interned(_read_owners)

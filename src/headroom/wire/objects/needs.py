@@ -11,8 +11,14 @@ from typing import NamedTuple
 
 from msgspec import Raw
 
-from headroom.core.requests import ContainerNeed, PodNeed, effective_requests, nonzero_requests
-from headroom.core.resources import Resources
+from headroom.core.requests import (
+    ContainerNeed,
+    PodNeed,
+    effective_requests,
+    growth_of,
+    nonzero_requests,
+)
+from headroom.core.resources import EMPTY, Resources
 from headroom.wire.amounts import read_amounts
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.podjson import (
@@ -26,10 +32,14 @@ from headroom.wire.objects.reader import ABSENT, Reader, spelling
 
 
 class Needs(NamedTuple):
-    """What a pod asks for, and the same with kube-scheduler's stand-ins for what it leaves open."""
+    """What a pod asks for, and the same with kube-scheduler's stand-ins for what it leaves open.
+
+    `growth` is what its node cannot give it yet, of a running pod that is being resized.
+    """
 
     requests: Resources
     nonzero: Resources
+    growth: Resources = EMPTY
 
 
 class _Requirements(JsonObject):
@@ -54,6 +64,7 @@ class _Spelled(NamedTuple):
     pod_actual: bytes
     pod_allocated: bytes
     infeasible: bool
+    deferred: bool
 
 
 _read_requirements = Reader(_Requirements)
@@ -75,7 +86,8 @@ def needs_of(spec: PodSpec, status: PodStatus) -> Needs:
             spelling(spec.resources),
             spelling(status.resources),
             spelling(status.allocated_resources),
-            _infeasible(status),
+            _resize(status, "Infeasible"),
+            _resize(status, "Deferred"),
         )
     )
 
@@ -92,10 +104,10 @@ def _spelled(
     )
 
 
-def _infeasible(status: PodStatus) -> bool:
-    """Whether the node has refused a resize for good."""
+def _resize(status: PodStatus, answer: str) -> bool:
+    """Whether the node has given this answer to a resize: refused for good, or put off."""
     return any(
-        each.type == "PodResizePending" and each.reason == "Infeasible"
+        each.type == "PodResizePending" and each.reason == answer
         for each in status.conditions or ()
     )
 
@@ -113,7 +125,8 @@ def _read(spelled: _Spelled) -> Needs:
         pod_allocated=_told(spelled.pod_allocated, "status.allocatedResources"),
         infeasible=spelled.infeasible,
     )
-    return Needs(effective_requests(need), nonzero_requests(need))
+    growth = growth_of(need) if spelled.deferred else EMPTY
+    return Needs(effective_requests(need), nonzero_requests(need), growth)
 
 
 _needs: Interned[_Spelled, Needs] = Interned(_read)

@@ -72,7 +72,7 @@ class _Affinity(JsonObject):
     pod_anti_affinity: _PodAffinity | None = None
 
 
-class _Toleration(JsonObject):
+class TolerationJson(JsonObject):
     key: str | None = None
     operator: str | None = None
     value: str | None = None
@@ -100,7 +100,7 @@ class _Port(JsonObject):
 
 _read_node_selector = Reader(dict[str, str])
 _read_affinity = Reader(_Affinity)
-_read_tolerations = Reader(list[_Toleration])
+_read_tolerations = Reader(list[TolerationJson])
 _read_spread = Reader(list[_Spread])
 _read_ports = Reader(list[_Port])
 
@@ -161,7 +161,7 @@ def _read(spelled: _Spelling) -> Placement:
         pod_affinity=_pod_affinity(affinity.pod_affinity),
         pod_anti_affinity=_pod_affinity(affinity.pod_anti_affinity),
         spread=tuple(_spread(each) for each in spread),
-        tolerations=tuple(_toleration(each) for each in tolerations),
+        tolerations=tuple(toleration_of(each) for each in tolerations),
         ports=_host_ports(spelled),
     )
 
@@ -224,7 +224,8 @@ def _spread(spread: _Spread) -> TopologySpread:
     )
 
 
-def _toleration(toleration: _Toleration) -> Toleration:
+def toleration_of(toleration: TolerationJson) -> Toleration:
+    """Make the core value; an empty operator means Equal."""
     return Toleration(
         key=toleration.key or "",
         operator=toleration.operator or "Equal",

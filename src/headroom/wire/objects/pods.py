@@ -13,23 +13,26 @@ from typing import Any
 
 from msgspec import Raw
 
-from headroom.core.names import DEFAULT_SCHEDULER_NAME
+from headroom.core.names import BESIDE_LABEL, DEFAULT_SCHEDULER_NAME
 from headroom.core.objects import Key, Pod
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.metadata import annotations_of, labels_of, owners_of
+from headroom.wire.objects.metadata import Kept, annotations_of, labels_of, owners_of
 from headroom.wire.objects.needs import needs_of
 from headroom.wire.objects.placement import placement_of
 from headroom.wire.objects.podjson import Metadata, PodObject, PodSpec, PodStatus
 from headroom.wire.objects.reader import Reader, about, spelling, to_text
+from headroom.wire.objects.wishes import wish_of
 
 _GRACE_SECONDS = 30
+_BESIDE = f"{BESIDE_LABEL}-".encode()
+_all_annotations = Kept(("",))
 _read_pod = Reader(PodObject)
 
 
-def decode_pod(data: bytes | Raw) -> Pod:
+def decode_pod(data: bytes | Raw, kept: Kept = annotations_of) -> Pod:
     """Read a pod; DecodeError names the pod and the path of what is wrong."""
     try:
-        return pod_of(_read_pod(data))
+        return pod_of(_read_pod(data), kept)
     except DecodeError as error:
         raise about("Pod", data, error) from error
 
@@ -39,7 +42,7 @@ def pod_from(thing: Mapping[str, Any]) -> Pod:
     return decode_pod(to_text("Pod", thing))
 
 
-def pod_of(pod: PodObject) -> Pod:
+def pod_of(pod: PodObject, kept: Kept = annotations_of) -> Pod:
     """Make the core value from a pod's JSON shape."""
     metadata = pod.metadata or Metadata()
     spec = pod.spec or PodSpec()
@@ -47,12 +50,14 @@ def pod_of(pod: PodObject) -> Pod:
     needs = needs_of(spec, status)
     since, message = _unschedulable(status)
     grace = spec.termination_grace_period_seconds
+    labels = labels_of(metadata)
+    annotations = _all_annotations(metadata) if _followed(metadata, spec) else kept(metadata)
     return Pod(
         key=Key(intern(metadata.namespace or ""), metadata.name or ""),
         uid=metadata.uid or "",
         version=metadata.resource_version or "",
-        labels=labels_of(metadata),
-        annotations=annotations_of(metadata),
+        labels=labels,
+        annotations=annotations,
         owners=owners_of(metadata),
         created=metadata.creation_timestamp,
         deleted=metadata.deletion_timestamp,
@@ -67,13 +72,21 @@ def pod_of(pod: PodObject) -> Pod:
         started=status.start_time,
         requests=needs.requests,
         nonzero_requests=needs.nonzero,
+        growth=needs.growth,
         placement=placement_of(spec),
         unjudged=_unjudged(spec),
+        claims=_claims(spec),
         unschedulable_since=since,
         unschedulable_message=message,
         grace_seconds=_GRACE_SECONDS if grace is None else grace,
         preempted=_preempted(status),
+        wish=wish_of(labels, annotations),
     )
+
+
+def _followed(metadata: Metadata, spec: PodSpec) -> bool:
+    """Whether slots may follow the pod: a Headroom may go by any annotation of it."""
+    return bool(spec.scheduling_gates) or _BESIDE in spelling(metadata.labels)
 
 
 def _gates(spec: PodSpec) -> tuple[str, ...]:
@@ -100,6 +113,14 @@ def _preempted(status: PodStatus) -> bool:
         and each.reason == "PreemptionByScheduler"
         for each in status.conditions or ()
     )
+
+
+def _claims(spec: PodSpec) -> tuple[str, ...]:
+    """The volume claims that the pod names, in its order."""
+    if not spec.volumes:
+        return ()
+    sources = (volume.persistent_volume_claim for volume in spec.volumes)
+    return tuple(source.claim_name or "" for source in sources if source is not None)
 
 
 def _unjudged(spec: PodSpec) -> tuple[str, ...]:

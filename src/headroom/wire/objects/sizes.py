@@ -9,10 +9,19 @@ from datetime import timedelta
 
 from msgspec import Raw
 
-from headroom.core.headrooms import (
+from headroom.core.demand.following import (
+    DEADLINE,
+    Fixed,
+    Follow,
+    FromAnnotation,
+    PerVolume,
+)
+from headroom.core.demand.following import (
+    MOST_SLOTS as MOST_FOLLOWERS,
+)
+from headroom.core.standing.headrooms import (
     NOTHING,
     Adaptive,
-    Follow,
     Percent,
     PerNode,
     Replicas,
@@ -25,8 +34,9 @@ from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
 
 MOST_SLOTS = 100_000
+LEAST_PART = 0.001
 _PATH = "spec.size"
-_NOT_SERVED = "is not served yet by this version; use replicas, percent or perNode"
+_NOT_SERVED = "is not served yet by this version; use another size"
 
 
 class _Size(JsonObject):
@@ -44,11 +54,21 @@ class _PerNode(JsonObject):
 
 
 class _Utilization(JsonObject):
-    threshold: float | None = None
+    threshold: Raw = ABSENT
 
 
 class _Follow(JsonObject):
-    gate: str | None = None
+    gate: Raw = ABSENT
+    slots: Raw = ABSENT
+    per_volume: Raw = ABSENT
+    from_annotation: Raw = ABSENT
+    deadline: Raw = ABSENT
+
+
+class _PerVolume(JsonObject):
+    driver: Raw = ABSENT
+    requests: Raw = ABSENT
+    limits: Raw = ABSENT
 
 
 class _Adaptive(JsonObject):
@@ -60,8 +80,12 @@ _read_size = Reader(_Size)
 _read_per_node = Reader(_PerNode)
 _read_utilization = Reader(_Utilization)
 _read_follow = Reader(_Follow)
+_read_per_volume = Reader(_PerVolume)
+_read_text = Reader(str)
+_read_texts = Reader(dict[str, str])
 _read_adaptive = Reader(_Adaptive)
 _read_number = Reader(int)
+_read_part = Reader(float)
 _read_duration: Reader[str | int] = Reader(str | int)  # type: ignore[arg-type]  # a union is no type
 
 
@@ -98,6 +122,10 @@ def _sized(name: str, raw: Raw, findings: Findings) -> Size:
             return Percent(number_at(raw, path, findings, 0, 1000) or 0)
         case "perNode":
             return _per_node(raw, path, findings)
+        case "utilization":
+            return _utilization(raw, path, findings)
+        case "follow":
+            return _follow(raw, path, findings)
     findings.add(path, _NOT_SERVED)
     return _not_served(name, raw, path, findings)
 
@@ -116,11 +144,84 @@ def _per_node(raw: Raw, path: str, findings: Findings) -> Size:
     return PerNode(slots=number_at(given.slots, f"{path}.slots", findings, 1, 110) or 1)
 
 
+def _follow(raw: Raw, path: str, findings: Findings) -> Size:
+    given = findings.read(_read_follow, raw, path)
+    if given is None:
+        return NOTHING
+    deadline = duration_at(given.deadline, f"{path}.deadline", findings)
+    if deadline == timedelta():
+        findings.add(f"{path}.deadline", "lasts no time, so no slot would ever be made in it")
+    return Follow(
+        gate=_text_at(given.gate, f"{path}.gate", findings),
+        slots=_followers(given, path, findings),
+        deadline=DEADLINE if deadline is None else deadline,
+    )
+
+
+def _followers(given: _Follow, path: str, findings: Findings) -> Fixed | PerVolume | FromAnnotation:
+    """How many slots for each pod; one, where nothing is said."""
+    parts = {
+        "slots": given.slots,
+        "perVolume": given.per_volume,
+        "fromAnnotation": given.from_annotation,
+    }
+    named = [name for name, part in parts.items() if spelling(part)]
+    if len(named) > 1:
+        findings.add(path, f"has {' and '.join(named)}; one of them says how many slots")
+        return Fixed()
+    match named:
+        case ["slots"]:
+            count = number_at(given.slots, f"{path}.slots", findings, 1, MOST_FOLLOWERS)
+            return Fixed(count or 1)
+        case ["perVolume"]:
+            return _per_volume(given.per_volume, f"{path}.perVolume", findings)
+        case ["fromAnnotation"]:
+            place = f"{path}.fromAnnotation"
+            return FromAnnotation(_text_at(given.from_annotation, place, findings))
+    return Fixed()
+
+
+def _per_volume(raw: Raw, path: str, findings: Findings) -> Fixed | PerVolume:
+    given = findings.read(_read_per_volume, raw, path)
+    if given is None:
+        return Fixed()
+    requests = findings.read(_read_texts, given.requests, f"{path}.requests") or {}
+    limits = findings.read(_read_texts, given.limits, f"{path}.limits") or {}
+    return PerVolume(
+        driver=_text_at(given.driver, f"{path}.driver", findings),
+        requests=tuple(sorted(requests.items())),
+        limits=tuple(sorted(limits.items())),
+    )
+
+
+def _text_at(raw: Raw, path: str, findings: Findings) -> str:
+    if not spelling(raw):
+        findings.add(path, "is missing")
+        return ""
+    text = findings.read(_read_text, raw, path)
+    if text == "":
+        findings.add(path, "is empty")
+    return text or ""
+
+
+def _utilization(raw: Raw, path: str, findings: Findings) -> Size:
+    given = findings.read(_read_utilization, raw, path)
+    if given is None:
+        return NOTHING
+    place = f"{path}.threshold"
+    if not spelling(given.threshold):
+        findings.add(place, "is missing: the part of the capacity that may be asked for")
+        return NOTHING
+    threshold = findings.read(_read_part, given.threshold, place)
+    if threshold is None:
+        return NOTHING
+    if not LEAST_PART <= threshold <= 1:
+        findings.add(place, f"{threshold} is out of range; it may be {LEAST_PART} to 1")
+        return NOTHING
+    return Utilization(_permille(threshold))
+
+
 def _not_served(name: str, raw: Raw, path: str, findings: Findings) -> Size:
-    if name == "utilization" and (level := findings.read(_read_utilization, raw, path)):
-        return Utilization(_permille(level.threshold))
-    if name == "follow" and (follow := findings.read(_read_follow, raw, path)):
-        return Follow(follow.gate or "")
     if name == "adaptive" and (promise := findings.read(_read_adaptive, raw, path)):
         within = duration_at(promise.start_within, f"{path}.startWithin", findings)
         return Adaptive(within or timedelta(), _permille(promise.ratio))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from headroom.core.headrooms import Slot, WorkloadRef
 from headroom.core.holds import PodTemplate
+from headroom.core.standing.headrooms import NODE_CHUNK, POD_CHUNK, Slot, WorkloadRef
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
@@ -36,6 +36,7 @@ _PLACES = (
 
 class _Slot(JsonObject):
     template: Raw = ABSENT
+    chunk: Raw = ABSENT
     source: Raw = msgspec.field(default=ABSENT, name="from")
 
 
@@ -57,6 +58,7 @@ class _Source(JsonObject):
 _read_slot = Reader(_Slot)
 _read_template = Reader(_SlotTemplate)
 _read_source = Reader(_Source)
+_read_text = Reader(str)
 
 
 def slot_of(raw: Raw, namespace: str, findings: Findings, may_ask_nothing: bool) -> Slot:
@@ -74,9 +76,22 @@ def slot_of(raw: Raw, namespace: str, findings: Findings, may_ask_nothing: bool)
         given = "has both" if has_template else "has neither"
         findings.add("spec.slot", f"{given} template and from; exactly one of them is needed")
         return Slot()
+    chunk = word_at(slot.chunk, "spec.slot.chunk", (POD_CHUNK, NODE_CHUNK), findings)
     if has_source:
-        return Slot(source=_source(slot.source, findings))
-    return Slot(template=_template(slot.template, namespace, findings, may_ask_nothing))
+        return Slot(source=_source(slot.source, findings), chunk=chunk)
+    template = _template(slot.template, namespace, findings, may_ask_nothing)
+    return Slot(template=template, chunk=chunk)
+
+
+def word_at(raw: Raw, path: str, words: tuple[str, ...], findings: Findings) -> str:
+    """Read one of some words; the first of them is the default."""
+    word = findings.read(_read_text, raw, path)
+    if word is None:
+        return words[0]
+    if word not in words:
+        findings.add(path, f"{word!r} is none of {', '.join(words)}")
+        return words[0]
+    return word
 
 
 def _template(

@@ -25,6 +25,7 @@ from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.podjson import PodObject, PodSpec
 from headroom.wire.objects.pods import pod_of
 from headroom.wire.objects.reader import Reader, spelling
+from headroom.wire.objects.shapes import shape_text
 
 _PATH = "spec.template"
 _AFFINITY = f"{_PATH}.spec.affinity.nodeAffinity"
@@ -71,7 +72,8 @@ def _read(spelled: tuple[str, bytes]) -> _Read:
         if refusal is not None:
             findings.add(path, refusal)
     slot = replace(pod, key=Key(namespace, ""), uid="", version="", owners=())
-    return _Read(PodTemplate(slot, text.decode(), spec.node_name or ""), findings.problems)
+    template = PodTemplate(slot, text.decode(), spec.node_name or "", shape_text(text))
+    return _Read(template, findings.problems)
 
 
 _templates: Interned[tuple[str, bytes], _Read] = Interned(_read, limit=2048)

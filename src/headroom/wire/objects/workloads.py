@@ -12,8 +12,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from headroom.core.headrooms import Workload, WorkloadRef
+from headroom.core.demand.forthcoming import job_size, missing
+from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
+from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
+from headroom.wire.kinds import WORKLOADS, Resource
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
@@ -28,11 +31,23 @@ class _Template(JsonObject):
 class _Spec(JsonObject):
     replicas: int | None = None
     parallelism: int | None = None
+    completions: int | None = None
+    suspend: bool | None = None
+    pod_management_policy: str | None = None
     template: _Template | None = None
+
+
+class _Condition(JsonObject):
+    type: str | None = None
+    status: str | None = None
 
 
 class _Status(JsonObject):
     desired_number_scheduled: int | None = None
+    replicas: int | None = None
+    active: int | None = None
+    succeeded: int | None = None
+    conditions: list[_Condition] | None = None
 
 
 class _Object(JsonObject):
@@ -42,6 +57,9 @@ class _Object(JsonObject):
 
 
 _read = Reader(_Object)
+_WITH_REPLICAS = ("Deployment", "ReplicaSet", "StatefulSet")
+_OVER = ("Complete", "Failed", "Suspended", "FailureTarget", "SuccessCriteriaMet")
+_BY_KIND = {(resource.api_version, resource.kind): resource for resource in WORKLOADS}
 
 
 def decode_workload(data: bytes | Raw, kind: str) -> Workload:
@@ -58,6 +76,12 @@ def workload_from(thing: Mapping[str, Any]) -> Workload:
     return decode_workload(to_text(kind, thing), kind)
 
 
+def copied_kind(thing: Thing) -> Resource | None:
+    """The kind of workload that a thing copies, if it is a Headroom that does."""
+    source = thing.slot.source if isinstance(thing, Headroom) else None
+    return _BY_KIND.get((source.api_version, source.kind)) if source is not None else None
+
+
 def _workload(read: _Object, kind: str) -> Workload:
     metadata = read.metadata or Metadata()
     spec = read.spec or _Spec()
@@ -71,7 +95,28 @@ def _workload(read: _Object, kind: str) -> Workload:
         replicas=_replicas(read, spec, kind),
         template=template_of(Raw(template), namespace, findings),
         problems=findings.problems,
+        uid=metadata.uid or "",
+        version=metadata.resource_version or "",
+        missing=0
+        if metadata.deletion_timestamp
+        else _missing(read.status or _Status(), spec, kind),
     )
+
+
+def _missing(status: _Status, spec: _Spec, kind: str) -> int:
+    """How many pods it is about to make; its own status says how many it has."""
+    true = [each.type for each in status.conditions or () if each.status == "True"]
+    if kind == "Job":
+        if spec.suspend or any(each in _OVER for each in true):
+            return 0
+        desired = job_size(spec.parallelism, spec.completions, status.succeeded or 0)
+        return missing(desired, status.active or 0)
+    if kind not in _WITH_REPLICAS:
+        return 0
+    desired = 1 if spec.replicas is None else spec.replicas
+    ordered = kind == "StatefulSet" and spec.pod_management_policy != "Parallel"
+    refused = "ReplicaFailure" in true
+    return missing(desired, status.replicas or 0, in_order=ordered, refused=refused)
 
 
 def _replicas(read: _Object, spec: _Spec, kind: str) -> int:

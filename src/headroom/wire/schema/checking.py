@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from headroom.core.holds import Problem
+from headroom.wire.kinds import FOREIGN_GROUPS
 from headroom.wire.schema.notation import (
     Catalogue,
     Choice,
@@ -146,6 +147,9 @@ def _nameless(data: Mapping[str, Any]) -> list[Problem]:
 
 
 def _unknown_kind(full: str, kind: str, catalogue: Catalogue) -> str:
+    dialect = FOREIGN_GROUPS.get(full.partition("/")[0])
+    if dialect is not None:
+        return f"{full} is served by the dialect {dialect}; switch it on with --dialect {dialect}"
     by_kind = {name.rsplit("/", 1)[-1]: name for name in sorted(catalogue.kinds)}
     close = get_close_matches(kind, sorted(by_kind), n=1, cutoff=0.75)
     known = f"known are {', '.join(sorted(by_kind))}"

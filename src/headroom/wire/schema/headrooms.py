@@ -15,6 +15,7 @@ from headroom.wire.schema.notation import Field, Rule, of
 from headroom.wire.schema.structural import DURATION_PATTERN, scalar
 
 SIZES = ("replicas", "percent", "perNode", "utilization", "follow", "adaptive")
+FOLLOWERS = ("slots", "perVolume", "fromAnnotation")
 _CRON_FIELD = "[0-9A-Za-z*?/,#-]+"
 _CRON = (
     "^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|"
@@ -74,6 +75,12 @@ TYPES: dict[str, dict[str, Field]] = {
     "HeadroomSlot": {
         "template": of("SlotTemplate", "The scheduling fields of a pod."),
         "from": of("SlotSource", "A workload of this namespace: slots are like its pods."),
+        "chunk": of(
+            "=Pod|Node",
+            "Pod: one guardian for each slot. Node: the room of all slots in as few guardians as "
+            "whole nodes hold; with size.replicas and size.percent.",
+            default="Pod",
+        ),
     },
     "SlotTemplate": {
         "resources": of("SlotResources", "What a slot keeps."),
@@ -116,10 +123,37 @@ TYPES: dict[str, dict[str, Field]] = {
         "percent": of("int32", "One slot of this part of its allocatable.", minimum=1, maximum=100),
     },
     "SizeUtilization": {
-        "threshold": of("number!", "Between 0 and 1.", minimum=0, maximum=1),
+        "threshold": of(
+            "number!",
+            "The part of the capacity that may be asked for; more than 0, at most 1.",
+            minimum=0.001,
+            maximum=1,
+        ),
     },
     "SizeFollow": {
         "gate": of("string!", "The name of the gate.", pattern=_GATE, maxLength=317),
+        "slots": of("int32", "So many slots for each pod; 1.", minimum=1, maximum=32),
+        "perVolume": of("FollowVolumes", "A slot for each of its bound volumes of a CSI driver."),
+        "fromAnnotation": of(
+            "string",
+            "The pod's annotation that says how many, up to 32.",
+            pattern=_GATE,
+            maxLength=317,
+        ),
+        "deadline": of(
+            "duration", "A pod that still waits for its slots after this time goes without; 5m."
+        ),
+    },
+    "FollowVolumes": {
+        "driver": of("string!", "The CSI driver's name.", pattern=_NAME, maxLength=253),
+        "requests": of(
+            "{}string", "By resource: the volume's attribute that says how much.", maxProperties=16
+        ),
+        "limits": of(
+            "{}string",
+            "By resource: the same for its limit, taken where there is no request.",
+            maxProperties=16,
+        ),
     },
     "SizeAdaptive": {
         "startWithin": of("duration!", "How soon a pod should start."),
@@ -129,8 +163,14 @@ TYPES: dict[str, dict[str, Field]] = {
     },
     "HeadroomLimits": {
         "slots": of("int32", "At most so many slots.", minimum=1),
-        "nodes": of("int32", "Slots on at most so many nodes (perNode).", minimum=1),
-        "pods": of("int32", "At most so many guardians.", minimum=1),
+        "nodes": of(
+            "int32",
+            "Slots on at most so many nodes (perNode); nodes of the cluster (utilization).",
+            minimum=1,
+        ),
+        "pods": of(
+            "int32", "At most so many guardians; with utilization, real pods count too.", minimum=1
+        ),
         "resources": of("{}quantity", "At most so much of each resource.", **_FEW_AMOUNTS),
     },
     "HeadroomWindow": {
@@ -165,6 +205,7 @@ TYPES: dict[str, dict[str, Field]] = {
         "misses": of("int64", "Owners that found none."),
         "nextStart": of("time", "When the next window of the schedule starts."),
         "selector": of("string", "Finds the guardians; for the scale subresource."),
+        "spent": of("[]string", "Slots that are used up and not held again (refill Never)."),
         "conditions": of(
             "[]HoldCondition",
             "Ready, Progressing and Degraded.",
@@ -175,9 +216,15 @@ TYPES: dict[str, dict[str, Field]] = {
 }
 
 
+def _says_how_much(size: Mapping[str, Any]) -> bool:
+    """Whether the size itself says how much a slot keeps."""
+    by_node = (size.get("perNode") or {}).get("percent")
+    return bool(by_node) or "perVolume" in (size.get("follow") or {})
+
+
 def _asks(spec: Mapping[str, Any]) -> bool:
     """Whether a template says how much to keep, or the size does."""
-    if "template" not in spec["slot"] or (spec["size"].get("perNode") or {}).get("percent"):
+    if "template" not in spec["slot"] or _says_how_much(spec["size"]):
         return True
     resources = spec["slot"]["template"].get("resources") or {}
     return bool(resources.get("requests") or resources.get("limits"))
@@ -199,6 +246,7 @@ def _room_for_one(spec: Mapping[str, Any]) -> bool:
 
 _TEMPLATE = "self.slot.template"
 _REQUESTS = f"{_TEMPLATE}.resources.requests"
+_BY_VOLUME = "(has(self.size.follow) && has(self.size.follow.perVolume))"
 _IS_PART = "(has(self.size.perNode) && has(self.size.perNode.percent))"
 
 RULES: dict[str, tuple[Rule, ...]] = {
@@ -210,7 +258,16 @@ RULES: dict[str, tuple[Rule, ...]] = {
             at="size",
         ),
         Rule(
-            f"!has({_TEMPLATE}) || {_IS_PART} || (has({_TEMPLATE}.resources) && "
+            "self.slot.chunk != 'Node' || has(self.size.replicas) || has(self.size.percent)",
+            "chunk: Node goes with size.replicas and size.percent only",
+            lambda spec: (
+                spec["slot"].get("chunk") != "Node"
+                or any(name in spec["size"] for name in ("replicas", "percent"))
+            ),
+            at="slot",
+        ),
+        Rule(
+            f"!has({_TEMPLATE}) || {_IS_PART} || {_BY_VOLUME} || (has({_TEMPLATE}.resources) && "
             f"((has({_REQUESTS}) && size({_REQUESTS}) > 0) || "
             f"(has({_TEMPLATE}.resources.limits) && size({_TEMPLATE}.resources.limits) > 0)))",
             "the template asks for nothing, so nothing would be held: set resources.requests, "
@@ -278,6 +335,32 @@ RULES: dict[str, tuple[Rule, ...]] = {
             "has(self.slots) != has(self.percent)",
             "exactly one of slots and percent is needed",
             lambda per_node: ("slots" in per_node) != ("percent" in per_node),
+        ),
+    ),
+    "SizeUtilization": (
+        Rule(
+            # The API server compares a whole number with the whole part of a minimum only.
+            "self.threshold > 0.0",
+            "must be more than 0",
+            lambda utilization: utilization["threshold"] > 0,
+            at="threshold",
+        ),
+    ),
+    "SizeFollow": (
+        Rule(
+            f"[{', '.join(f'has(self.{name})' for name in FOLLOWERS)}].filter(one, one).size() < 2",
+            f"at most one of {', '.join(FOLLOWERS)} says how many slots",
+            lambda follow: sum(name in follow for name in FOLLOWERS) < 2,
+        ),
+        Rule(
+            "!has(self.deadline) || "
+            f"!self.deadline.matches('{DURATION_PATTERN}') || "
+            "duration(self.deadline) > duration('0s')",
+            "a deadline of no time leaves none for the slots",
+            lambda follow: (
+                "deadline" not in follow or parse_duration(follow["deadline"]).total_seconds() > 0
+            ),
+            at="deadline",
         ),
     ),
     "HeadroomWindow": (

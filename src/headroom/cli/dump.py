@@ -1,0 +1,89 @@
+"""`headroom dump`: all that an answer may need, in one file that every verb reads with --from.
+
+Made to be handed to somebody else: what containers are told (environment, commands) is left out,
+because no answer needs it and secrets tend to be in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from headroom.cli.options import Context, Dialects, From, Kubeconfig
+from headroom.cli.output import Format, document, put, say
+
+Json = Mapping[str, Any]
+SECRETIVE = frozenset({"env", "envFrom", "command", "args"})
+CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
+APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+class DumpFormat(StrEnum):
+    JSON = "json"
+    YAML = "yaml"
+
+
+Form = Annotated[DumpFormat, typer.Option("--output", "-o", help="How to write the dump.")]
+
+
+def dump(
+    output: Form = DumpFormat.JSON,
+    source: From = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    dialect: Dialects = None,
+) -> None:
+    """Write all that the other verbs read, for their --from."""
+    from headroom.cli.source import WATCHED, Where, read_world
+    from headroom.core.names import API_VERSION
+    from headroom.wire.kinds import EVENTS
+    from headroom.wire.times import format_time
+
+    kinds = (*WATCHED, EVENTS)
+    world = read_world(
+        Where(tuple(source or ()), str(kubeconfig or ""), context, kinds, tuple(dialect or ()))
+    )
+    whole = {
+        "apiVersion": API_VERSION,
+        "kind": "Dump",
+        "end": format_time(world.now),
+        "objects": [discreet(item) for item in world.raw],
+    }
+    put(document(whole, Format(output.value)))
+    say(f"{len(world.raw)} objects; ask them with: headroom get --from FILE")
+
+
+def discreet(item: Json) -> dict[str, Any]:
+    """The object without what its containers are told and without what no answer needs."""
+    metadata = dict(item.get("metadata") or {})
+    metadata.pop("managedFields", None)
+    annotations = metadata.get("annotations") or {}
+    if APPLIED in annotations:
+        kept = {name: value for name, value in annotations.items() if name != APPLIED}
+        metadata["annotations"] = kept
+    clean = {**item, "metadata": metadata}
+    spec = item.get("spec")
+    if isinstance(spec, Mapping):
+        clean["spec"] = _discreet_spec(spec)
+    return clean
+
+
+def _discreet_spec(spec: Json) -> dict[str, Any]:
+    """A pod's spec, or that of something with a pod's template in it."""
+    clean = dict(spec)
+    for name in CONTAINERS:
+        if isinstance(spec.get(name), list):
+            clean[name] = [_silent(each) for each in spec[name]]
+    template = spec.get("template")
+    if isinstance(template, Mapping) and isinstance(template.get("spec"), Mapping):
+        clean["template"] = {**template, "spec": _discreet_spec(template["spec"])}
+    return clean
+
+
+def _silent(container: Any) -> Any:
+    if not isinstance(container, Mapping):
+        return container
+    return {name: value for name, value in container.items() if name not in SECRETIVE}

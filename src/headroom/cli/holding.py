@@ -1,0 +1,136 @@
+"""A Hold made from a few words, put into a cluster and taken out again.
+
+The manifest is built and checked here, so that a mistake is told before anything is sent; `reserve`
+has the flags.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headroom.cli.errors import Answer, Misuse
+from headroom.core.objects import Key
+from headroom.kube.answers import refusal
+from headroom.kube.client import Client
+from headroom.kube.kubeconfig import find_access
+from headroom.wire.kinds import HOLDS
+from headroom.wire.objects.holds import hold_from
+from headroom.wire.schema.checking import validate
+from headroom.wire.schema.own import known
+
+Json = dict[str, Any]
+LOOK_EVERY = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the flags ask for."""
+
+    key: Key
+    requests: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    pods: tuple[str, ...] = ()
+    ttl: str = ""
+    node: str = ""
+    reusable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """How a hold stands: its phase, its node, and why it has none."""
+
+    phase: str = ""
+    node: str = ""
+    why: str = ""
+
+
+def pairs(texts: Iterable[str], flag: str) -> dict[str, str]:
+    """Read KEY=VALUE texts of one flag."""
+    found = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise Misuse(f"{flag} {text}: write KEY=VALUE")
+        found[key] = value
+    return found
+
+
+def hold_manifest(asked: Asked) -> Json:
+    """The Hold as a manifest; Misuse says what is wrong with what was asked for."""
+    if not asked.requests:
+        raise Misuse("a hold of nothing: say how much with --cpu, --memory or --request")
+    if not asked.labels and not asked.pods:
+        raise Misuse("nobody could claim it: say for whom with --owner KEY=VALUE or --pod NAME")
+    container = {"name": "main", "resources": {"requests": dict(asked.requests)}}
+    pod: Json = {"containers": [container]}
+    if asked.node:
+        pod["nodeName"] = asked.node
+    spec: Json = {"template": {"spec": pod}, "owners": _owners(asked)}
+    if asked.ttl:
+        spec["ttl"] = asked.ttl
+    if asked.reusable:
+        spec["allocateOnce"] = False
+    manifest: Json = {
+        "apiVersion": HOLDS.api_version,
+        "kind": HOLDS.kind,
+        "metadata": {"name": asked.key.name, "namespace": asked.key.namespace},
+        "spec": spec,
+    }
+    problems = validate(manifest, HOLDS.kind, known()) or hold_from(manifest).problems
+    if problems:
+        raise Misuse("\n".join(str(problem) for problem in problems))
+    return manifest
+
+
+def _owners(asked: Asked) -> list[Json]:
+    owners: list[Json] = []
+    if asked.labels:
+        owners.append({"labelSelector": {"matchLabels": dict(asked.labels)}})
+    return [*owners, *({"object": {"name": name}} for name in asked.pods)]
+
+
+async def make(manifest: Json, client: Client, patience: float) -> Stand:
+    """Create the hold, and where asked to, wait until it is held or the patience is at its end."""
+    metadata = manifest["metadata"]
+    path = HOLDS.path(metadata["namespace"])
+    answer = await client.send("POST", path, json.dumps(manifest).encode())
+    if answer.status == 409:
+        raise Answer(
+            f"there is a hold {metadata['name']} already in namespace {metadata['namespace']}",
+            f"headroom explain hold/{metadata['name']}",
+        )
+    if not answer.ok:
+        raise refusal(answer, f"make hold {metadata['name']}")
+    loop = asyncio.get_running_loop()
+    give_up = loop.time() + patience
+    stand = Stand()
+    while patience and stand.phase in ("", "Pending") and loop.time() < give_up:
+        await asyncio.sleep(LOOK_EVERY)
+        body = await client.get(HOLDS.path(metadata["namespace"], metadata["name"]), "see the hold")
+        stand = _stand(json.loads(body))
+    return stand
+
+
+def _stand(item: Json) -> Stand:
+    status = hold_from(item).status
+    ready = next((each for each in status.conditions if each.type == "Ready"), None)
+    return Stand(status.phase, status.node, ready.message if ready is not None else "")
+
+
+async def unmake(key: Key, client: Client) -> bool:
+    """Delete a hold; False when there is none."""
+    answer = await client.send("DELETE", HOLDS.path(key.namespace, key.name), repeatable=True)
+    if answer.status == 404:
+        return False
+    if not answer.ok:
+        raise refusal(answer, f"delete hold {key}")
+    return True
+
+
+def cluster(kubeconfig: str, context: str) -> Client:
+    """The cluster that the command line names."""
+    return Client(find_access(kubeconfig, context))

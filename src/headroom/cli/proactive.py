@@ -1,0 +1,98 @@
+"""The flags of the dialect `proactive` on `headroom run`.
+
+They have the names, the environment variables and the defaults of the proposal that the dialect
+speaks for; they come as texts, because what is wrong with one is told in the dialect's own words.
+`placeholders` makes the object that they come to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headroom.cli.errors import Misuse
+
+if TYPE_CHECKING:
+    from headroom.dialects.proactive.options import Options
+
+NAME = "proactive"
+SWITCH = "--enable-proactive-scaleup"
+
+Enabled = Annotated[
+    str | None,
+    typer.Option(
+        SWITCH,
+        metavar="[true|false]",
+        envvar=["HEADROOM_ENABLE_PROACTIVE_SCALEUP", "ENABLE_PROACTIVE_SCALEUP"],
+        help="Keep placeholders ahead of demand. [default: false]",
+    ),
+]
+PodLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--pod-injection-limit",
+        metavar="N",
+        envvar=["HEADROOM_POD_INJECTION_LIMIT", "POD_INJECTION_LIMIT"],
+        help="Real pods and placeholders together. [default: 5000]",
+    ),
+]
+NodeLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--node-limit",
+        metavar="N",
+        envvar=["HEADROOM_NODE_LIMIT", "NODE_LIMIT"],
+        help="No placeholder asks for nodes beyond so many. [default: 15000]",
+    ),
+]
+Threshold = Annotated[
+    str | None,
+    typer.Option(
+        "--proactive-scaleup-threshold",
+        metavar="PART",
+        envvar=["HEADROOM_PROACTIVE_SCALEUP_THRESHOLD", "PROACTIVE_SCALEUP_THRESHOLD"],
+        help="The part of the capacity that pods may ask for before more is made. [default: 0.8]",
+    ),
+]
+ProfileName = Annotated[
+    str | None,
+    typer.Option(
+        "--proactive-scaleup-profile",
+        metavar="NAME",
+        envvar="HEADROOM_PROACTIVE_SCALEUP_PROFILE",
+        help="karpenter (priority -1000) or clusterAutoscaler (-10). [default: karpenter]",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """The flags as written; None where one was not given."""
+
+    enabled: str | None = None
+    pod_limit: str | None = None
+    node_limit: str | None = None
+    threshold: str | None = None
+    profile: str | None = None
+
+
+def read(flags: Flags, dialects: Iterable[str]) -> Options:
+    """Read the flags, or say which is wrong; naming the dialect switches it on as well."""
+    from headroom.dialects.proactive.options import BadOption, Texts, read_options
+
+    enabled = flags.enabled
+    if enabled is None and NAME in dialects:
+        enabled = "true"
+    texts = Texts(enabled, flags.pod_limit, flags.node_limit, flags.threshold, flags.profile)
+    options = read_options(texts)
+    if isinstance(options, BadOption):
+        raise Misuse(str(options))
+    return options
+
+
+def spelled_out(arguments: Iterable[str]) -> list[str]:
+    """The command line with the bare switch given its value, as people write it elsewhere."""
+    return [f"{SWITCH}=true" if each == SWITCH else each for each in arguments]

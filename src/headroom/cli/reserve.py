@@ -1,0 +1,137 @@
+"""`headroom reserve` and `release`: a Hold from flags, and its end.
+
+For a person in a hurry; what lasts belongs into a manifest, which `--dry-run` prints.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headroom.cli.errors import Answer, Misuse
+from headroom.cli.options import Context, Kubeconfig, Namespace
+from headroom.cli.output import documents, put, say
+
+if TYPE_CHECKING:
+    from headroom.cli.holding import Stand
+
+Name = Annotated[str, typer.Argument(help="The hold's name.")]
+Cpu = Annotated[
+    str, typer.Option("--cpu", metavar="AMOUNT", help="CPU to hold, such as 2 or 500m.")
+]
+Memory = Annotated[str, typer.Option("--memory", metavar="AMOUNT", help="Memory to hold: 4Gi.")]
+More = Annotated[
+    list[str] | None,
+    typer.Option("--request", metavar="NAME=AMOUNT", help="Another resource. Repeatable."),
+]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option("--owner", metavar="KEY=VALUE", help="A label that owners carry. Repeatable."),
+]
+Pods = Annotated[
+    list[str] | None,
+    typer.Option("--pod", metavar="NAME", help="A pod that may have it. Repeatable."),
+]
+Ttl = Annotated[
+    str, typer.Option("--ttl", metavar="D", help="How long. [default: 24h; 0: for ever]")
+]
+OnNode = Annotated[str, typer.Option("--node", metavar="NODE", help="Only on this node.")]
+Reusable = Annotated[
+    bool, typer.Option("--reusable", help="For many owners: what one returns is held again.")
+]
+Wait = Annotated[
+    str, typer.Option("--wait", metavar="D", help="Wait so long until it is held; 1 if it is not.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the manifest; touch nothing.")]
+
+
+def reserve(
+    name: Name,
+    cpu: Cpu = "",
+    memory: Memory = "",
+    request: More = None,
+    owner: Labels = None,
+    pod: Pods = None,
+    ttl: Ttl = "",
+    node: OnNode = "",
+    reusable: Reusable = False,
+    wait: Wait = "",
+    namespace: Namespace = "default",
+    dry_run: DryRun = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+) -> None:
+    """Make a Hold: room for the pods that carry these labels, or have these names."""
+    from headroom.cli.holding import Asked, hold_manifest, pairs
+    from headroom.core.objects import Key
+
+    amounts = {"cpu": cpu, "memory": memory, **pairs(request or (), "--request")}
+    asked = Asked(
+        Key(namespace, name),
+        requests={key: value for key, value in amounts.items() if value},
+        labels=pairs(owner or (), "--owner"),
+        pods=tuple(pod or ()),
+        ttl=ttl,
+        node=node,
+        reusable=reusable,
+    )
+    manifest = hold_manifest(asked)
+    patience = _seconds(wait)
+    if dry_run:
+        put(documents([manifest]))
+        return
+    stand = _made(manifest, patience, (str(kubeconfig or ""), context))
+    if patience and stand.phase != "Available":
+        why = stand.why or "no operator has looked at it"
+        raise Answer(f"hold {name} is not held: {why}", f"headroom explain hold/{name}")
+    put(f"hold {name} is held on {stand.node}" if patience else f"hold {name} made")
+    say(f"next: headroom explain hold/{name} -n {namespace}")
+
+
+def _made(manifest: dict[str, Any], patience: float, where: tuple[str, str]) -> Stand:
+    import asyncio
+
+    from headroom.cli.holding import cluster, make
+
+    async def act() -> Stand:
+        client = cluster(*where)
+        try:
+            return await make(manifest, client, patience)
+        finally:
+            await client.close()
+
+    return asyncio.run(act())
+
+
+def release(
+    name: Name,
+    namespace: Namespace = "default",
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+) -> None:
+    """Delete a Hold and give its room back; pods that got it keep running."""
+    import asyncio
+
+    from headroom.cli.holding import cluster, unmake
+    from headroom.core.objects import Key
+
+    async def act() -> bool:
+        client = cluster(str(kubeconfig or ""), context)
+        try:
+            return await unmake(Key(namespace, name), client)
+        finally:
+            await client.close()
+
+    if not asyncio.run(act()):
+        raise Answer(f"there is no hold {name} in namespace {namespace}", "see: headroom get holds")
+    put(f"hold {name} released")
+
+
+def _seconds(text: str) -> float:
+    from headroom.wire.durations import parse_duration
+
+    try:
+        return parse_duration(text).total_seconds() if text else 0.0
+    except ValueError as trouble:
+        raise Misuse(f"--wait: {trouble}") from trouble

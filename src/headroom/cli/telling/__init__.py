@@ -1,0 +1,1 @@
+"""What people are told about a cluster: pure functions from objects read once to words and rows."""

@@ -1,0 +1,47 @@
+"""Asking the operator's own questions of objects that were read once.
+
+The answers of `explain` come from the functions that the operator decides with, over a ledger
+filled here; so they are its own, not a second opinion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headroom.cli.source import World
+from headroom.cli.telling.answers import NodeAnswer
+from headroom.cli.telling.rooms import rooms
+from headroom.cli.telling.wishes import wish_of
+from headroom.core.objects import Pod
+from headroom.core.policy import Policy
+from headroom.engine.engine import Engine
+from headroom.engine.fitting import unfit
+from headroom.engine.ledger import Ledger
+from headroom.ports import Seen, Synced, Thing
+
+IS_ONE_RUNNING = "is an operator running? kubectl get lease -A | grep headroom-operator"
+SEE_NODES = "headroom get nodes  shows what is used, held and free"
+
+
+def ledger_of(world: World, policy: Policy) -> Ledger:
+    """Everything that was read, as the operator would know it; a headroom as its slots."""
+    slots = [
+        hold
+        for each in world.headrooms
+        if each.slot_objects is None
+        for hold in wish_of(world, each).slots
+    ]
+    things: list[Thing] = [*world.namespaces, *world.nodes, *world.holds, *slots, *world.pods]
+    engine = Engine(replace(policy, scheduler_names=world.speech.schedulers))
+    for thing in things:
+        engine.observe(Seen(thing), world.now)
+    engine.observe(Synced(), world.now)
+    return engine.ledger
+
+
+def node_answers(world: World, ledger: Ledger, pod: Pod) -> tuple[NodeAnswer, ...]:
+    """What every node says to a pod of this shape, by name."""
+    return tuple(
+        NodeAnswer(room, unfit(ledger, pod, room.node, frozenset()) or "")
+        for room in rooms(world.nodes, world.pods)
+    )

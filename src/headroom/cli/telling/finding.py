@@ -1,0 +1,70 @@
+"""From a noun and a name to the explanation of that very object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol, TypeVar
+
+from headroom.cli.errors import Answer
+from headroom.cli.source import World
+from headroom.cli.telling.answers import Explanation
+from headroom.cli.telling.headrooms import explain_headroom
+from headroom.cli.telling.holds import explain_hold
+from headroom.cli.telling.listing import key_of
+from headroom.cli.telling.orders import explain_order
+from headroom.cli.telling.pods import explain_pod
+from headroom.core.objects import Key
+from headroom.core.policy import Policy
+
+EXPLAINED = ("pod", "hold", "headroom", "order", "ticket", "reservation")
+HOLDS = ("hold", "ticket", "reservation")
+HEADROOMS = {"headroom": explain_headroom, "order": explain_order}
+
+
+class Named(Protocol):
+    @property
+    def key(self) -> Key: ...
+
+
+_T = TypeVar("_T", bound=Named)
+
+
+def explanation_of(
+    world: World, subject: tuple[str, str], namespace: str, policy: Policy, node: str = ""
+) -> Explanation:
+    """Explain one object; Answer says that there is none of that name."""
+    noun, name = subject
+    if node and node not in {each.name for each in world.nodes}:
+        raise Answer(f"there is no node {node}", "see: headroom get nodes")
+    if noun == "pod" and (pod := _named(world.pods, namespace, name)) is not None:
+        return explain_pod(world, pod, policy)
+    kind = noun.capitalize()
+    if noun in HOLDS:
+        holds = [each for each in world.holds if each.parent.kind == kind]
+        if (hold := _named(holds, namespace, name)) is not None:
+            return explain_hold(world, hold, policy)
+    if noun in HEADROOMS:
+        headrooms = [each for each in world.headrooms if each.parent.kind == kind]
+        if (headroom := _named(headrooms, namespace, name)) is not None:
+            return HEADROOMS[noun](world, headroom, policy, node)
+    raise Answer(f"there is no {noun} {name} in namespace {namespace}", "another one? -n NAMESPACE")
+
+
+def raw_of(world: World, subject: tuple[str, str], namespace: str) -> dict[str, Any]:
+    """The object itself, which is there since it was explained."""
+    noun, name = subject
+    kind = noun.capitalize()
+    places = _places(namespace, name)
+    return next(
+        dict(item) for item in world.raw if item.get("kind") == kind and key_of(item) in places
+    )
+
+
+def _named(things: Iterable[_T], namespace: str, name: str) -> _T | None:
+    places = _places(namespace, name)
+    return next((thing for thing in things if thing.key in places), None)
+
+
+def _places(namespace: str, name: str) -> tuple[Key, ...]:
+    """Where it may be: also outside of namespaces, or in a manifest that names none."""
+    return Key(namespace, name), Key("", name)

@@ -1,0 +1,51 @@
+"""Headrooms as rows of a table, each row beside the object it shows."""
+
+from __future__ import annotations
+
+from headroom.cli.source import World
+from headroom.cli.telling.listing import Row, Table, key_of, remaining
+from headroom.core.standing.headrooms import Headroom
+from headroom.core.standing.windows import next_start
+from headroom.engine.cron import calendar
+from headroom.wire.kinds import HEADROOMS
+
+HEADINGS = (
+    "NAMESPACE",
+    "NAME",
+    "DESIRED",
+    "HELD",
+    "PENDING",
+    "CLAIMED",
+    "NEXT START",
+    "READY",
+    "WHY",
+)
+
+
+def headrooms(world: World, kind: str = HEADROOMS.kind) -> Table:
+    """Every headroom as its own status tells it; one that no operator has seen says nothing.
+
+    The next start is worked out, because a status may be older than the last one.
+    """
+    raw = {key_of(item): item for item in world.of(kind)}
+    rows = [
+        Row(raw[each.key], _cells(each, world))
+        for each in sorted(world.headrooms, key=lambda each: each.key)
+        if each.parent.kind == kind
+    ]
+    return Table(HEADINGS, rows)
+
+
+def _cells(headroom: Headroom, world: World) -> list[str]:
+    status = headroom.status
+    ready = next((each for each in status.conditions if each.type == "Ready"), None)
+    start = next_start(headroom, world.now, calendar)
+    counts = (status.desired, status.held, status.pending, status.claimed)
+    return [
+        headroom.key.namespace,
+        headroom.key.name,
+        *(str(count) if ready is not None else "" for count in counts),
+        f"in {remaining(start, world.now)}" if start is not None else "",
+        ready.status if ready is not None else "",
+        ready.reason if ready is not None and ready.reason != "Held" else "",
+    ]

@@ -1,0 +1,71 @@
+"""How a hold stands, and for one without room what every node says to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headroom.cli.source import World
+from headroom.cli.telling.answers import Explanation, NodeAnswer
+from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, ledger_of, node_answers
+from headroom.cli.telling.listing import end_of
+from headroom.core.holds import Hold
+from headroom.core.owners import judged
+from headroom.core.policy import Policy
+
+
+def explain_hold(world: World, hold: Hold, policy: Policy) -> Explanation:
+    """Say how a hold stands, and for one without room what every node says to it."""
+    subject = f"{hold.parent.kind.lower()} {hold.key}"
+    hold = judged(hold, policy.across_namespaces)
+    if hold.problems:
+        told = "; ".join(str(problem) for problem in hold.problems)
+        return Explanation(
+            subject, f"{subject} promises nothing: {told}.", next_step="mend its spec"
+        )
+    phase = hold.status.phase or "Pending"
+    if phase == "Pending":
+        return _explain_pending(world, hold, policy)
+    if phase == "Available":
+        ends = end_of(hold)
+        until = f", until {ends.isoformat(timespec='seconds')}" if ends is not None else ""
+        return Explanation(
+            subject, f"{subject} is held on {hold.status.node}{until}{_users(hold)}."
+        )
+    if phase == "Succeeded":
+        return Explanation(subject, f"{subject} was given away{_users(hold)}.")
+    return Explanation(subject, f"{subject} is {phase}{_reason(hold)}.")
+
+
+def _explain_pending(world: World, hold: Hold, policy: Policy) -> Explanation:
+    subject = f"{hold.parent.kind.lower()} {hold.key}"
+    summary = f"{subject} has no room yet{_reason(hold)}."
+    reason = next((item.reason for item in hold.status.conditions if item.type == "Ready"), "")
+    if reason == "GuardianRefused":
+        step = "mend what stands in the way; it is tried again by itself, within two minutes"
+        return Explanation(subject, summary, next_step=step)
+    nodes = node_answers(world, ledger_of(world, policy), hold.template.pod)
+    wanted = hold.template.node
+    if wanted:
+        nodes = tuple(_only_on(wanted, each) for each in nodes)
+        if wanted not in {node.name for node in world.nodes}:
+            summary = f"{subject} has no room: its template is for node {wanted}, which is missing."
+    step = SEE_NODES if nodes and all(each.answer for each in nodes) else IS_ONE_RUNNING
+    return Explanation(subject, summary, nodes=nodes, next_step=step)
+
+
+def _only_on(wanted: str, answer: NodeAnswer) -> NodeAnswer:
+    if answer.room.node == wanted:
+        return answer
+    return replace(answer, answer=f"the template is for node {wanted} (spec.nodeName)")
+
+
+def _reason(hold: Hold) -> str:
+    ready = next((item for item in hold.status.conditions if item.type == "Ready"), None)
+    if ready is None:
+        return ""
+    return f": {ready.message.rstrip('.')}" if ready.message else f" ({ready.reason})"
+
+
+def _users(hold: Hold) -> str:
+    names = ", ".join(use.name for use in hold.status.owners)
+    return f", used by {names}" if names else ""

@@ -1,0 +1,106 @@
+"""An Order of the korder dialect, explained: the questions of its own troubleshooting guide.
+
+No tickets? Uneven? Slow? Each is answered in a sentence, from the same wish, rules and quotas that
+decide. Everything else is told as for any headroom (`headrooms`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from headroom.cli.source import World
+from headroom.cli.telling.answers import Explanation, Fact
+from headroom.cli.telling.headrooms import explain_headroom
+from headroom.cli.telling.quotas import quota_refusal
+from headroom.cli.telling.schedules import moment_told
+from headroom.cli.telling.slots import SlotView, State, slots_of
+from headroom.cli.telling.wishes import wish_of
+from headroom.core.policy import Policy
+from headroom.core.standing.eligibility import summary
+from headroom.core.standing.headrooms import Headroom, PerNode
+from headroom.core.standing.sizing import Wish
+from headroom.core.standing.windows import next_start
+from headroom.engine.cron import calendar
+
+MOST_NODES = 5
+
+
+def explain_order(world: World, order: Headroom, policy: Policy, node: str = "") -> Explanation:
+    """Say how an order stands, and answer what people ask when tickets are not as they expect."""
+    told = explain_headroom(world, order, policy, node)
+    if node:
+        return told
+    wished, views = wish_of(world, order), slots_of(world, order)
+    answers = (
+        Fact("no tickets?", _made(world, order, wished, views)),
+        Fact("uneven?", _even(world, order, wished, views)),
+        Fact("slow?", _slow(world, views)),
+    )
+    return replace(told, facts=(*answers, *told.facts))
+
+
+def _made(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]) -> str:
+    """Why tickets that one would expect were not made."""
+    reasons = {note.reason: note.message for note in wished.notes}
+    missing = [view for view in views if view.state is State.MISSING]
+    unmade = [view.hold for view in missing if view.hold is not None and view.hold.slot]
+    for reason in ("InvalidSpec", "Paused"):
+        if reason in reasons:
+            return f"{reason}: {reasons[reason]}"
+    if "OutsideSchedule" in reasons:
+        zone = order.schedule[0].time_zone
+        start = moment_told(next_start(order, world.now, calendar), world.now, zone)
+        return f"outside its schedule: the next tick of {order.schedule[0].start} is {start}"
+    if order.closes is not None and world.now >= order.closes:
+        return "its window (startTime and duration) is over: no ticket is made any more"
+    if isinstance(order.size, PerNode) and not wished.slots:
+        return f"no node is eligible: {summary(wished.excluded, len(world.nodes))}"
+    if not wished.slots:
+        return "spec.replicas is 0"
+    if refused := quota_refusal(world, order, unmade):
+        return f"{len(unmade)} not made: {refused}"
+    if unmade:
+        return f"{len(unmade)} are still to be made; an operator with --dialect korder makes them"
+    return f"no: {len(wished.slots)} are wished for, and all were made"
+
+
+def _even(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]) -> str:
+    """How tickets lie over the nodes, and whether that is as it should be."""
+    on = Counter(view.node for view in views if view.state is State.HELD)
+    if isinstance(order.size, PerNode):
+        bare = sorted({hold.slot for hold in wished.slots} - set(on))
+        if not bare:
+            return (
+                f"no: each of {len(on)} eligible nodes has its ticket; {_left_out(world, wished)}"
+            )
+        names = ", ".join(bare[:MOST_NODES])
+        more = f" and {len(bare) - MOST_NODES} more" if len(bare) > MOST_NODES else ""
+        return f"{len(bare)} eligible nodes have none: {names}{more}; {_left_out(world, wished)}"
+    if not on:
+        return "no ticket has a node yet"
+    spread = ", ".join(f"{name} {count}" for name, count in sorted(on.items())[:MOST_NODES])
+    return (
+        f"placed by kube-scheduler: {spread}; for one on each node set spec.daemonSet: true, "
+        "for an even spread topologySpreadConstraints in the template"
+    )
+
+
+def _left_out(world: World, wished: Wish) -> str:
+    return summary(wished.excluded, len(world.nodes))
+
+
+def _slow(world: World, views: Sequence[SlotView]) -> str:
+    """Tickets whose guardian waits for room: how many, since when, and what its scheduler says."""
+    waiting = [view for view in views if view.state is State.WAITING]
+    if not waiting:
+        return "no: no guardian waits for room"
+    created = [
+        view.guardian.created
+        for view in waiting
+        if view.guardian is not None and view.guardian.created is not None
+    ]
+    since = f", the oldest since {moment_told(min(created), world.now)}" if created else ""
+    said, count = Counter(view.why for view in waiting).most_common(1)[0]
+    return f"{len(waiting)} guardians wait for room{since}; of {count} the scheduler says: {said}"

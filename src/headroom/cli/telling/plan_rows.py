@@ -1,0 +1,107 @@
+"""A plan as people and programs read it: a sentence for each object, nodes, what finds no room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from headroom.cli.amounts import shown
+from headroom.cli.output import columns
+from headroom.cli.telling.planning import Place, Planned
+from headroom.core.names import API_VERSION
+from headroom.core.resources import CPU, EMPTY, MEMORY
+
+NODE_HEADINGS = ("OBJECT", "NODE", "SLOTS", "NEW", "CPU", "MEMORY")
+MOST_ROWS = 50
+
+
+def plan_prose(found: Sequence[Planned]) -> str:
+    """The whole plan for people."""
+    parts = ["\n".join(line for each in found for line in _told(each))]
+    rows = [row for each in found for row in _node_rows(each)]
+    if rows:
+        more = len(rows) - MOST_ROWS
+        table = columns(NODE_HEADINGS, rows[:MOST_ROWS])
+        parts.append(f"{table}\n… and {more} more: -o json has them all" if more > 0 else table)
+    short = [row for each in found for row in _unplaced_rows(each)]
+    if short:
+        parts.append(columns(("OBJECT", "SLOTS", "FINDS NO ROOM BECAUSE"), short))
+    return "\n\n".join(parts)
+
+
+def _told(each: Planned) -> list[str]:
+    if each.refused:
+        return [f"{each.subject} would promise nothing: {each.refused}."]
+    stands = sum(1 for place in each.places if place.stands)
+    counts = (
+        (stands, "stand already"),
+        (len(each.places) - stands - len(each.unplaced), "would be held"),
+        (len(each.unplaced), "would find no room"),
+        (len(each.leaving), "would be given back"),
+    )
+    told = ", ".join(f"{count} {words}" for count, words in counts if count)
+    wished = f"{each.subject}: {len(each.places)} slots wished for"
+    return [f"{wished}; {told}." if told else f"{wished}.", *(f"  {note}" for note in each.notes)]
+
+
+def _node_rows(each: Planned) -> list[tuple[str, ...]]:
+    on: dict[str, list[Place]] = {}
+    for place in each.places:
+        if place.node:
+            on.setdefault(place.node, []).append(place)
+    return [
+        (
+            each.subject,
+            node,
+            str(len(here)),
+            str(sum(1 for place in here if not place.stands)),
+            *_amounts(here),
+        )
+        for node, here in sorted(on.items())
+    ]
+
+
+def _amounts(places: Sequence[Place]) -> list[str]:
+    total = sum((place.hold.template.pod.requests for place in places), EMPTY)
+    return [shown(name, total[name]) if total[name] else "" for name in (CPU, MEMORY)]
+
+
+def _unplaced_rows(each: Planned) -> list[tuple[str, ...]]:
+    """Slots that find no room, those with one reason on one line."""
+    reasons: dict[str, list[str]] = {}
+    for place in each.unplaced:
+        reasons.setdefault(place.why, []).append(place.slot)
+    return [(each.subject, _names(slots), why) for why, slots in reasons.items()]
+
+
+def _names(slots: Sequence[str]) -> str:
+    named = ", ".join(slot for slot in slots[:3] if slot)
+    return f"{named} and {len(slots) - 3} more" if len(slots) > 3 else named
+
+
+def plan_document(found: Sequence[Planned]) -> dict[str, Any]:
+    """The whole plan for programs."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Plan",
+        "fits": all(each.fits for each in found),
+        "items": [
+            {
+                "subject": each.subject,
+                "fits": each.fits,
+                "refused": each.refused,
+                "notes": list(each.notes),
+                "leaving": list(each.leaving),
+                "slots": [
+                    {
+                        "slot": place.slot,
+                        "node": place.node,
+                        "stands": place.stands,
+                        "why": place.why,
+                    }
+                    for place in each.places
+                ],
+            }
+            for each in found
+        ],
+    }

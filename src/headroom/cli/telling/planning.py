@@ -1,0 +1,158 @@
+"""What would be held where, if these objects were applied: nothing is written, all is supposed.
+
+The slots come from the operator's own wish, and each is put where kube-scheduler would put its
+guardian, one after the other, so that two of them never count on the same room. What stands
+already stays where it is; a slot whose shape changes is held anew before the old one goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from headroom.cli.source import World
+from headroom.cli.telling.asking import ledger_of
+from headroom.cli.telling.slots import State, slots_of
+from headroom.cli.telling.wishes import wish_of
+from headroom.core.holds import Hold
+from headroom.core.names import LOCKED_PRIORITY, SHAPE_ANNOTATION
+from headroom.core.naming import shape_of
+from headroom.core.objects import Key, NodeAffinity, NodeTerm, Pod, Requirement
+from headroom.core.policy import Policy
+from headroom.core.selection import NAME_FIELD
+from headroom.core.standing.eligibility import summary
+from headroom.core.standing.headrooms import Headroom, PerNode
+from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.state import ClusterState
+
+WANTED = (State.HELD, State.WAITING, State.MISSING, State.HANDOVER)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one slot would stand; without a node, why it would find none."""
+
+    slot: str
+    hold: Hold
+    node: str = ""
+    why: str = ""
+    stands: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What would become of one object; `leaving` are slots that it would give back."""
+
+    subject: str
+    places: tuple[Place, ...] = ()
+    leaving: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+
+    @property
+    def unplaced(self) -> tuple[Place, ...]:
+        return tuple(place for place in self.places if not place.node)
+
+    @property
+    def fits(self) -> bool:
+        return not self.refused and not self.unplaced
+
+
+def planned(world: World, wanted: Sequence[Headroom | Hold]) -> tuple[Planned, ...]:
+    """Say of each object what would be held where, in the order in which they are given."""
+    known = [_known(world, each) for each in wanted]
+    there = _with(world, known)
+    state = ledger_of(there, Policy()).state
+    return tuple(
+        _headroom(there, each, state) if isinstance(each, Headroom) else _hold(there, each, state)
+        for each in known
+    )
+
+
+def _known(world: World, wanted: Headroom | Hold) -> Headroom | Hold:
+    """The object as it would be: what it says is new, what it is stays."""
+    if isinstance(wanted, Headroom):
+        old = next((each for each in world.headrooms if each.parent == wanted.parent), None)
+        if old is None:
+            return wanted
+        return replace(wanted, parent=old.parent, created=old.created, status=old.status)
+    hold = next((each for each in world.holds if each.parent == wanted.parent), None)
+    if hold is None:
+        return wanted
+    return replace(wanted, parent=hold.parent, created=hold.created, status=hold.status)
+
+
+def _with(world: World, wanted: Sequence[Headroom | Hold]) -> World:
+    parents = {each.parent for each in wanted}
+    headrooms = [each for each in world.headrooms if each.parent not in parents]
+    holds = [each for each in world.holds if each.parent not in parents]
+    headrooms += [each for each in wanted if isinstance(each, Headroom)]
+    holds += [each for each in wanted if isinstance(each, Hold)]
+    return replace(world, headrooms=tuple(headrooms), holds=tuple(holds))
+
+
+def _headroom(world: World, headroom: Headroom, state: ClusterState) -> Planned:
+    subject = f"{headroom.parent.kind.lower()} {headroom.key}"
+    wished = wish_of(world, headroom)
+    notes = [note.message for note in wished.notes]
+    if headroom.problems:
+        return Planned(subject, refused="; ".join(notes))
+    views = slots_of(world, headroom)
+    leaving = [view for view in views if view.state is State.LEAVING]
+    for view in leaving:
+        if view.guardian is not None:
+            state.remove_pod(view.guardian.key)
+    if isinstance(headroom.size, PerNode):
+        notes.append(summary(wished.excluded, len(world.nodes)))
+    places = tuple(
+        _place(view.name, view.hold, view.guardian, state)
+        for view in views
+        if view.hold is not None and view.state in WANTED
+    )
+    return Planned(subject, places, tuple(view.name for view in leaving), tuple(notes))
+
+
+def _hold(world: World, hold: Hold, state: ClusterState) -> Planned:
+    subject = f"{hold.parent.kind.lower()} {hold.key}"
+    if hold.problems:
+        return Planned(subject, refused="; ".join(map(str, hold.problems)))
+    guardian = ledger_of(world, Policy()).guardian_of(hold)
+    return Planned(subject, (_place("", hold, guardian, state),))
+
+
+def _place(slot: str, hold: Hold, guardian: Pod | None, state: ClusterState) -> Place:
+    """Put one slot's guardian where it would go, and count it there from now on."""
+    if guardian is not None and guardian.node and _as_wished(hold, guardian):
+        return Place(slot, hold, guardian.node, stands=True)
+    pod = _supposed(slot, hold)
+    choice = choose(pod, state)
+    if guardian is not None:
+        state.remove_pod(guardian.key)
+    if not isinstance(choice, Chosen):
+        return Place(slot, hold, why=choice.message)
+    state.add_pod(pod, choice.node)
+    return Place(slot, hold, choice.node)
+
+
+def _as_wished(hold: Hold, guardian: Pod) -> bool:
+    """Whether a guardian was made from this very template, as far as it says."""
+    return guardian.annotations.get(SHAPE_ANNOTATION) in (None, shape_of(hold))
+
+
+def _supposed(slot: str, hold: Hold) -> Pod:
+    """The guardian that would be made, as kube-scheduler would see it."""
+    pod = hold.template.pod
+    key = Key(hold.home, f"supposed {hold.parent} {slot}")
+    if hold.template.node:
+        pod = _pinned(pod, hold.template.node)
+    return replace(pod, key=key, uid=str(hold.parent), priority=LOCKED_PRIORITY, nominated="")
+
+
+def _pinned(pod: Pod, node: str) -> Pod:
+    """The pod with the node's name demanded by every alternative that its affinity allows."""
+    named = Requirement(NAME_FIELD, "In", (node,))
+    affinity = pod.placement.node_affinity
+    terms = affinity.required if affinity.required is not None else (NodeTerm(),)
+    pinned = tuple(replace(term, fields=(*term.fields, named)) for term in terms)
+    required = NodeAffinity(pinned, affinity.preferred)
+    return replace(pod, placement=replace(pod.placement, node_affinity=required))

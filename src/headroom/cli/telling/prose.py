@@ -1,0 +1,70 @@
+"""An explanation as a person reads it: a sentence, facts, and small tables.
+
+Slots of one headroom that answer alike share a line. A table of thousands is cut, and then begins
+with what is not well: who wants all of it asks for JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headroom.cli.amounts import shown
+from headroom.cli.output import columns
+from headroom.cli.telling.answers import Explanation, HoldAnswer
+from headroom.core.resources import CPU, MEMORY
+
+MOST_ROWS = 50
+WELL = ("held", "fits")
+NODE_HEADINGS = ("NODE", "CPU FREE", "MEMORY FREE", "CPU HELD", "ANSWER")
+SLOT_HEADINGS = ("SLOT", "STATE", "NODE", "WHY")
+
+
+def prose(told: Explanation) -> str:
+    """The whole explanation, except its next step."""
+    parts = [told.summary]
+    if told.facts:
+        width = max(len(fact.topic) for fact in told.facts)
+        parts.append("\n".join(f"{fact.topic.ljust(width)}   {fact.text}" for fact in told.facts))
+    if told.holds:
+        parts.append(_table(("HOLD", "ANSWER"), _hold_rows(told.holds)))
+    if told.slots and not told.by_node:
+        rows = [(each.slot, each.state, each.node, each.why) for each in told.slots]
+        parts.append(_table(SLOT_HEADINGS, rows))
+    if told.nodes:
+        parts.append(_table(NODE_HEADINGS, _node_rows(told)))
+    return "\n\n".join(parts)
+
+
+def _hold_rows(holds: Sequence[HoldAnswer]) -> list[tuple[str, ...]]:
+    groups: dict[tuple[str, str], list[HoldAnswer]] = {}
+    for each in holds:
+        groups.setdefault((each.group or str(each.parent), each.answer), []).append(each)
+    rows: list[tuple[str, ...]] = []
+    for (group, answer), alike in groups.items():
+        name = alike[0].hold
+        if len(alike) > 1:
+            name = f"{group.partition('/')[2]} ({len(alike)} slots)"
+        rows.append((name, answer))
+    return rows
+
+
+def _node_rows(told: Explanation) -> list[tuple[str, ...]]:
+    return [
+        (
+            each.room.node,
+            shown(CPU, each.room.free[CPU]),
+            shown(MEMORY, each.room.free[MEMORY]),
+            shown(CPU, each.room.held[CPU]),
+            each.answer or "fits",
+        )
+        for each in told.nodes
+    ]
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    if len(rows) > MOST_ROWS:
+        rows = sorted(rows, key=lambda row: any(cell in WELL for cell in row))
+    shown_rows = rows[:MOST_ROWS]
+    more = len(rows) - len(shown_rows)
+    table = columns(headings, shown_rows)
+    return f"{table}\n… and {more} more: -o json has them all" if more else table

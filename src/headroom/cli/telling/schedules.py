@@ -1,0 +1,117 @@
+"""A headroom's size and schedule in words: how much it wishes, since when, until when, what next.
+
+Each window is asked on its own, of the same calendar as the operator's, and its times are told on
+the clock of its own time zone: the one that its author thinks in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import assert_never
+from zoneinfo import ZoneInfo
+
+from headroom.core.demand.buffers import BufferSize
+from headroom.core.demand.following import Fixed, Follow, FromAnnotation, PerVolume
+from headroom.core.standing.headrooms import (
+    Adaptive,
+    Headroom,
+    Percent,
+    PerNode,
+    Replicas,
+    Size,
+    Utilization,
+    Window,
+    Workload,
+)
+from headroom.core.standing.windows import Refused, active, next_start
+from headroom.engine.cron import calendar
+
+STEPS = (("d", 86400), ("h", 3600), ("m", 60))
+
+
+def size_told(headroom: Headroom, size: Size, workload: Workload | None) -> str:
+    """A size in words."""
+    match size:
+        case Replicas(count):
+            return slots_told(count)
+        case Percent(percent):
+            there = f"the {workload.replicas} replicas" if workload is not None else "the replicas"
+            return f"{percent} % of {there} of {headroom.slot.source}, rounded up"
+        case PerNode(percent=int(percent)):
+            return f"a slot of {percent} % of each eligible node"
+        case PerNode(slots):
+            return f"{slots_told(slots)} on each eligible node"
+        case Utilization(permille):
+            return f"enough to keep requests under {permille / 10:g} % of what nodes have"
+        case BufferSize():
+            return "as many chunks as the buffer's replicas, percentage and limits come to"
+        case Follow(gate, slots):
+            return f"{_followers(slots)} next to each pod that is gated by {gate}"
+        case Adaptive(start_within, permille):
+            return (
+                f"as much as lets {permille / 10:g} % of pods start within {length(start_within)}"
+            )
+        case _:
+            assert_never(size)
+
+
+def _followers(slots: Fixed | PerVolume | FromAnnotation) -> str:
+    match slots:
+        case Fixed(count):
+            return slots_told(count)
+        case PerVolume(driver):
+            return f"a slot for each volume of {driver}"
+        case FromAnnotation(key):
+            return f"as many slots as its annotation {key} says,"
+
+
+def slots_told(count: int) -> str:
+    """A number of slots in words."""
+    return "1 slot" if count == 1 else f"{count} slots"
+
+
+def windows_told(headroom: Headroom, now: datetime) -> list[str]:
+    """One sentence a window; a headroom without a schedule has none."""
+    return [_window_told(headroom, window, now) for window in headroom.schedule]
+
+
+def _window_told(headroom: Headroom, window: Window, now: datetime) -> str:
+    name = f"{window.start} ({window.time_zone})"
+    if isinstance(refused := calendar(window.start, window.time_zone), Refused):
+        return f"{name} never opens: {refused.message}"
+    alone = replace(headroom, schedule=(window,))
+    size = f", for {slots_told(window.replicas)}" if window.replicas is not None else ""
+    following = next_start(alone, now, calendar)
+    again = f"next start {moment_told(following, now, window.time_zone)}" if following else ""
+    lead = f", held {length(window.lead_time)} earlier" if window.lead_time else ""
+    open_now = active(alone, now, calendar)
+    if open_now is None:
+        return f"{name} is closed{size}; {again or 'it never starts again'}{lead}"
+    since = moment_told(open_now.started_at, now, window.time_zone)
+    told = f"{name} is open{size}: since {since}"
+    ends = open_now.ends_at
+    if following is None or ends is None or ends < following:  # Else it starts anew before that.
+        told += f", until {moment_told(ends, now, window.time_zone)}"
+    return f"{told}; {again}{lead}" if again else told
+
+
+def moment_told(moment: datetime | None, now: datetime, zone: str = "UTC") -> str:
+    """A moment on the wall clock of a zone, and how far off it is."""
+    if moment is None:
+        return "always"
+    there = moment.astimezone(ZoneInfo(zone))
+    away = moment - now
+    far = f"in {length(away)}" if away >= timedelta(0) else f"{length(-away)} ago"
+    return f"{there:%a %Y-%m-%d %H:%M} ({far})"
+
+
+def length(span: timedelta) -> str:
+    """A span in its largest two units: 2d3h, 14h, 5m, 20s."""
+    left = int(span.total_seconds())
+    parts = []
+    for unit, size in (*STEPS, ("s", 1)):
+        count, left = divmod(left, size)
+        if count:
+            parts.append(f"{count}{unit}")
+    return "".join(parts[:2]) or "0s"

@@ -1,0 +1,154 @@
+"""The slots of a headroom: which it wishes for, who keeps each, and how that stands.
+
+Nothing but guardians says that a slot is held, so its state is worked out from the pods and from
+the very wish that the operator works by. For `get slots`, `explain` and `plan`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from headroom.cli.source import World
+from headroom.cli.telling.wishes import claimants_of, guardians_of, members_of, wish_of
+from headroom.core.holds import Hold
+from headroom.core.objects import Key, Pod
+from headroom.core.standing.headrooms import Headroom
+from headroom.core.standing.members import changes
+
+NOT_YET = "it has no guardian yet"
+# What a condition's message says besides trouble: how many stand, and which nodes are left out.
+USUAL = re.compile(r"\d+ of \d+ (slots held|nodes left out: .*)")
+
+
+class State(StrEnum):
+    """How a slot stands, in the words of the tables."""
+
+    HELD = "held"
+    WAITING = "waiting"
+    MISSING = "missing"
+    HANDOVER = "handover"
+    LEAVING = "leaving"
+    CLAIMED = "claimed"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotView:
+    """One slot; `hold` is None where it stands though it is no longer wished for.
+
+    Where slots are objects of their own, `hold` is that object.
+    """
+
+    headroom: Headroom
+    name: str
+    state: State
+    hold: Hold | None = None
+    guardian: Pod | None = None
+    why: str = ""
+
+    @property
+    def node(self) -> str:
+        """Where it stands, or where it is meant to stand."""
+        if self.guardian is not None and self.guardian.node:
+            return self.guardian.node
+        return (self.hold.status.node or self.hold.template.node) if self.hold is not None else ""
+
+
+def slots_of(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
+    """Every slot that is wished for or stands, in the order of the wish."""
+    if headroom.slot_objects is not None:
+        return _member_views(world, headroom)
+    guardians, owners = guardians_of(world, headroom), claimants_of(world, headroom)
+    wished = wish_of(world, headroom)
+    views = [
+        _view(headroom, hold, guardians.get(hold.slot), owners.get(hold.slot))
+        for hold in wished.slots
+    ]
+    state, why = State.LEAVING, "not wished for any more"
+    if wished.frozen:
+        state, why = State.HELD, "kept as it is, since nobody can know what is wished for"
+    known = {hold.slot for hold in wished.slots}
+    views += [
+        SlotView(headroom, name, state, None, pod, why)
+        for name, pod in sorted(guardians.items())
+        if name not in known
+    ]
+    return tuple(views)
+
+
+def _member_views(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
+    """The objects of slots as they stand, then those that are still to be made."""
+    members, wished = members_of(world, headroom), wish_of(world, headroom)
+    pods = {pod.key: pod for pod in world.pods}
+    due = changes(headroom, wished, members, ())
+    open_now = wished.slots or not any(note.reason == "OutsideSchedule" for note in wished.notes)
+    leaving = {hold.parent for hold in due.dismiss} if open_now and not wished.frozen else set()
+    views = [
+        _member_view(headroom, slot, hold, pods.get(Key(hold.home, hold.guardian)))
+        for slot, hold in sorted(members.items(), key=lambda item: (len(item[0]), item[0]))
+    ]
+    views = [
+        replace(view, state=State.LEAVING, why="not wished for any more")
+        if view.hold is not None and view.hold.parent in leaving
+        else view
+        for view in views
+    ]
+    made = [
+        SlotView(
+            headroom,
+            each.slot,
+            State.MISSING,
+            each.wished,
+            why=_why_missing(headroom, each.wished.slot),
+        )
+        for each in due.make
+    ]
+    return (*views, *made)
+
+
+def _member_view(headroom: Headroom, slot: str, hold: Hold, guardian: Pod | None) -> SlotView:
+    status = hold.status
+    if status.phase == "Succeeded":
+        names = ", ".join(use.name for use in status.owners)
+        return SlotView(headroom, slot, State.CLAIMED, hold, None, names and f"pod {names} has it")
+    if status.phase == "Failed":
+        return SlotView(headroom, slot, State.OVER, hold, None, _ready_message(hold))
+    if guardian is not None and guardian.node:
+        return SlotView(headroom, slot, State.HELD, hold, guardian)
+    if guardian is None:
+        why = _ready_message(hold) or NOT_YET
+        return SlotView(headroom, slot, State.MISSING, hold, None, why)
+    said = guardian.unschedulable_message or "its scheduler has not said anything yet"
+    return SlotView(headroom, slot, State.WAITING, hold, guardian, said)
+
+
+def _ready_message(hold: Hold) -> str:
+    ready = next((each for each in hold.status.conditions if each.type == "Ready"), None)
+    return (ready.message or ready.reason) if ready is not None else ""
+
+
+def _view(headroom: Headroom, hold: Hold, guardian: Pod | None, owner: Pod | None) -> SlotView:
+    if owner is not None:
+        return SlotView(
+            headroom, hold.slot, State.HANDOVER, hold, guardian, f"pod {owner.key} is to have it"
+        )
+    if guardian is None:
+        return SlotView(
+            headroom, hold.slot, State.MISSING, hold, None, _why_missing(headroom, hold.slot)
+        )
+    if guardian.node:
+        return SlotView(headroom, hold.slot, State.HELD, hold, guardian)
+    said = guardian.unschedulable_message or "its scheduler has not said anything yet"
+    return SlotView(headroom, hold.slot, State.WAITING, hold, guardian, said)
+
+
+def _why_missing(headroom: Headroom, slot: str) -> str:
+    """What the headroom's own condition says of a slot; of its sentences, those about trouble."""
+    degraded = next((each for each in headroom.status.conditions if each.type == "Degraded"), None)
+    if degraded is None or degraded.status != "True":
+        return NOT_YET
+    told = [part for part in degraded.message.split("; ") if not USUAL.fullmatch(part)]
+    own = [part.removeprefix(f"slot {slot}: ") for part in told if part.startswith(f"slot {slot}:")]
+    return "; ".join(own or told) or degraded.reason

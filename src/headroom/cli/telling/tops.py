@@ -1,0 +1,102 @@
+"""Who holds how much, and how full the nodes are: the fullest first. Pure; for `top`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headroom.cli.amounts import shown
+from headroom.cli.telling.rooms import Room
+from headroom.core.names import API_VERSION, PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.objects import Pod
+from headroom.core.resources import CPU, EMPTY, MEMORY, Resources
+
+HOLDER_HEADINGS = ("HELD FOR", "SLOTS", "WAITING", "CPU", "OF ALL", "MEMORY", "OF ALL")
+NODE_HEADINGS = ("NODE", "CPU USED", "HELD", "FREE", "MEMORY USED", "HELD", "FREE", "STATE")
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """An object that guardians keep room for, and how much they keep."""
+
+    parent: str
+    slots: int
+    waiting: int
+    held: Resources
+
+
+def holders(pods: Iterable[Pod]) -> list[Holder]:
+    """Sum up the guardians of each parent, the largest first."""
+    found: dict[str, Holder] = {}
+    for pod in pods:
+        if pod.labels.get(ROLE_LABEL) != ROLE_GUARDIAN or pod.finished or pod.deleted is not None:
+            continue
+        parent = pod.annotations.get(PARENT_ANNOTATION, "")
+        old = found.get(parent, Holder(parent, 0, 0, EMPTY))
+        if pod.node:
+            found[parent] = Holder(parent, old.slots + 1, old.waiting, old.held + pod.requests)
+        else:
+            found[parent] = Holder(parent, old.slots, old.waiting + 1, old.held)
+    return sorted(
+        found.values(), key=lambda each: (-each.held[CPU], -each.held[MEMORY], each.parent)
+    )
+
+
+def holder_row(holder: Holder, everything: Resources) -> list[str]:
+    """One line of the table; its share is of what all nodes have."""
+    cells = [holder.parent, str(holder.slots), str(holder.waiting) if holder.waiting else ""]
+    for resource in (CPU, MEMORY):
+        amount = holder.held[resource]
+        cells += [shown(resource, amount), percent(amount, everything[resource])]
+    return cells
+
+
+def fullest(found: Sequence[Room]) -> list[Room]:
+    """Nodes by how little of their CPU is free."""
+    return sorted(found, key=lambda room: (_free_permille(room), room.node))
+
+
+def _free_permille(room: Room) -> int:
+    return 1000 * room.free[CPU] // (room.allocatable[CPU] or 1)
+
+
+def node_row(room: Room) -> list[str]:
+    """One line of the table: everything as a share of the node."""
+    cells = [room.node]
+    for resource in (CPU, MEMORY):
+        parts = (room.used, room.held, room.free)
+        cells += [percent(part[resource], room.allocatable[resource]) for part in parts]
+    return [*cells, room.state]
+
+
+def percent(amount: int, of: int) -> str:
+    """A share in whole hundredths, rounded to the nearest."""
+    return f"{(200 * amount + of) // (2 * of)}%" if of else ""
+
+
+def top_document(found: Sequence[Holder], nodes: Sequence[Room]) -> dict[str, Any]:
+    """The same for programs; CPU in thousandths, everything else in its own unit."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Top",
+        "holders": [
+            {
+                "parent": each.parent,
+                "slots": each.slots,
+                "waiting": each.waiting,
+                "held": dict(sorted(each.held.items())),
+            }
+            for each in found
+        ],
+        "nodes": [
+            {
+                "name": room.node,
+                "state": room.state,
+                "allocatable": dict(sorted(room.allocatable.items())),
+                "used": dict(sorted(room.used.items())),
+                "held": dict(sorted(room.held.items())),
+            }
+            for room in nodes
+        ],
+    }

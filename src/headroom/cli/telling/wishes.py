@@ -1,0 +1,151 @@
+"""What a headroom wishes for, worked out from objects that were read once.
+
+Guardians and the objects of slots say what stands, pods what is claimed; the wish itself is the
+operator's own (`core.sizing`). `slots` says how each slot stands, `planning` where new ones would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headroom.cli.source import World
+from headroom.core.claims import claim_of
+from headroom.core.demand.following import (
+    Follow,
+    FollowerSlot,
+    Following,
+    PerVolume,
+    followed,
+    is_over,
+    owner_uid,
+)
+from headroom.core.holds import Hold
+from headroom.core.names import (
+    CLAIMED_ANNOTATION,
+    CLAIMED_SLOT_ANNOTATION,
+    PARENT_ANNOTATION,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+    SLOT_ANNOTATION,
+)
+from headroom.core.objects import Pod
+from headroom.core.resources import EMPTY
+from headroom.core.standing.besides import Followed, is_owner
+from headroom.core.standing.chunks import overhead_of
+from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Utilization, Workload
+from headroom.core.standing.members import stands
+from headroom.core.standing.sizing import Sight, Sized, Wish, wish
+from headroom.core.standing.windows import active, judged
+from headroom.engine.cron import calendar
+
+
+def guardians_of(world: World, headroom: Headroom) -> dict[str, Pod]:
+    """The guardians that stand for a headroom, by slot; of two for one slot, one with a node."""
+    whole, uid = headroom.parent.whole, headroom.parent.uid
+    found: dict[str, Pod] = {}
+    for pod in sorted(world.pods, key=lambda pod: (bool(pod.node), pod.key)):
+        if (
+            pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
+            and pod.annotations.get(PARENT_ANNOTATION) == whole
+            and pod.deleted is None
+            and not pod.finished
+            and (not uid or any(owner.uid == uid for owner in pod.owners))
+        ):
+            found[pod.annotations.get(SLOT_ANNOTATION, "")] = pod
+    return found
+
+
+def claimants_of(world: World, headroom: Headroom) -> dict[str, Pod]:
+    """Pods with a claim on a slot that have no node yet, by slot."""
+    return {
+        pod.annotations.get(CLAIMED_SLOT_ANNOTATION, ""): pod
+        for pod in sorted(world.pods, key=lambda pod: pod.key)
+        if pod.annotations.get(CLAIMED_ANNOTATION) == headroom.parent.whole
+        and not pod.node
+        and not pod.finished
+    }
+
+
+def workload_of(world: World, headroom: Headroom) -> Workload | None:
+    """The workload whose pods the slots are like, if it was read."""
+    source, namespace = headroom.slot.source, headroom.parent.namespace
+    matching = (each for each in world.workloads if each.ref == source)
+    return next((each for each in matching if each.namespace == namespace), None)
+
+
+def members_of(world: World, headroom: Headroom) -> dict[str, Hold]:
+    """The objects that stand for a headroom's slots, by slot."""
+    whole, uid = headroom.parent.whole, headroom.parent.uid
+    return {
+        hold.member.slot: hold
+        for hold in sorted(world.holds, key=lambda hold: hold.key)
+        if hold.member is not None
+        and hold.member.of.whole == whole
+        and uid in ("", hold.member.of.uid)
+    }
+
+
+def sight_of(world: World, headroom: Headroom) -> Sight:
+    """What the headroom's wish depends on, as far as objects tell."""
+    members = members_of(world, headroom)
+    there = [slot for slot, hold in members.items() if stands(hold)]
+    return Sight(
+        window=active(headroom, world.now, calendar),
+        nodes=world.nodes,
+        workload=workload_of(world, headroom),
+        standing=frozenset(there if headroom.slot_objects else guardians_of(world, headroom)),
+        promised=frozenset(claimants_of(world, headroom)),
+        spent=frozenset(headroom.status.spent),
+        overhead=overhead_of(world.pods) if headroom.slot.chunk == NODE_CHUNK else EMPTY,
+        sized=_sized(world, headroom),
+        followed=tuple(_followed(world, headroom)),
+    )
+
+
+def _sized(world: World, headroom: Headroom) -> Sized | None:
+    """Where the size follows the load, as many slots as the operator last found right."""
+    if not isinstance(headroom.size, Utilization):
+        return None
+    wanted = max(headroom.status.desired, len(guardians_of(world, headroom)))
+    return Sized(tuple(map(str, range(wanted))), wanted)
+
+
+def _followed(world: World, headroom: Headroom) -> Iterator[Followed]:
+    """Owners that slots follow; volumes are not read here, so those that stand count for them."""
+    size = headroom.size
+    if not isinstance(size, Follow):
+        return
+    guardians = guardians_of(world, headroom)
+    for pod in sorted(world.pods, key=lambda pod: pod.key):
+        if not is_owner(headroom.parent, size, pod) or is_over(pod):
+            continue
+        standing = tuple(
+            FollowerSlot(slot.partition("/")[2], guardian.requests)
+            for slot, guardian in sorted(guardians.items())
+            if owner_uid(slot) == pod.uid
+        )
+        if isinstance(size.slots, PerVolume):
+            yield Followed(pod, Following(standing))
+        else:
+            made = frozenset(slot.part for slot in standing)
+            yield Followed(pod, followed(pod, size, (), made, world.now))
+
+
+def wish_of(world: World, headroom: Headroom) -> Wish:
+    """Which slots the headroom wishes for now, and why not more."""
+    return wish(judged(headroom, calendar), sight_of(world, headroom), world.now)
+
+
+def claimed_slots(world: World, headroom: Headroom) -> int:
+    """How many pods with a node sit in slots of this headroom now."""
+    if headroom.slot_objects is not None:
+        taken = members_of(world, headroom).values()
+        return sum(1 for hold in taken if hold.status.phase == "Succeeded")
+    whole = headroom.parent.whole
+    return sum(
+        1
+        for pod in world.pods
+        if pod.occupies_node
+        and (claim := claim_of(pod)) is not None
+        and claim[0].partition("#")[0] == whole
+    )

@@ -1,0 +1,82 @@
+"""`headroom webhook`: puts the gate on owners where no admission policy can."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headroom.cli.dialects import chosen
+from headroom.cli.errors import Misuse
+from headroom.cli.options import Context, Dialects, Kubeconfig
+from headroom.cli.run import InCluster, Level, LogForm, LogFormat, LogLevel
+
+if TYPE_CHECKING:
+    from headroom.webhook.process import Settings
+
+Home = Annotated[
+    str,
+    typer.Option(
+        "--namespace",
+        metavar="NAME",
+        envvar="HEADROOM_NAMESPACE",
+        help="Where its Secret lives. [default: the pod's own, or headroom-system]",
+    ),
+]
+Listen = Annotated[
+    str,
+    typer.Option(
+        "--listen",
+        metavar="HOST:PORT",
+        envvar="HEADROOM_LISTEN",
+        help="Answer API servers here, over TLS; also /healthz, /readyz and /metrics.",
+    ),
+]
+
+
+def webhook(
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+    in_cluster: InCluster = False,
+    namespace: Home = "",
+    listen: Listen = ":8443",
+    dialect: Dialects = None,
+    log_level: LogLevel = Level.INFO,
+    log_format: LogFormat = LogForm.AUTO,
+) -> None:
+    """Run the webhook that gates owners, on clusters without MutatingAdmissionPolicy.
+
+    A process of its own beside the operator; `headroom install --webhook` brings it. Makes and
+    renews its certificates itself. Prints one line, `ready`, once it answers.
+    """
+    import asyncio
+
+    from headroom.cli.serve import home_of
+    from headroom.kube.kubeconfig import find_access
+    from headroom.runtime.http import Address
+    from headroom.runtime.logs import configure
+    from headroom.webhook.process import Settings
+
+    speech = chosen(dialect)
+    try:
+        address = Address.parse(listen)
+    except ValueError as trouble:
+        raise Misuse(f"--listen: {trouble}") from trouble
+    configure(log_level.value, form=log_format.value)
+    access = find_access(str(kubeconfig or ""), context, in_cluster)
+    home = home_of(access, namespace)
+    asyncio.run(_serve(Settings(access, home, address.host, address.port, speech)))
+
+
+async def _serve(settings: Settings) -> None:
+    """Make a replica, inside the running loop, and run it until a signal comes."""
+    import asyncio
+
+    from headroom.cli.serve import STOP_SIGNALS, announce
+    from headroom.webhook.process import Webhook
+
+    replica = Webhook(settings, announce)
+    loop = asyncio.get_running_loop()
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, replica.stop)
+    await replica.run()

@@ -1,0 +1,99 @@
+"""Which hold a pod gets when several would do, and which ones its own wish rules out.
+
+A wish narrows what the owner rules allow, it never grants. Among the holds that are left, an order
+that their authors gave comes first, then the one that the pod fills best, then the oldest, then the
+first by name: never chance. Room and policies are judged in `policies`, who may claim in `owners`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from headroom.core.amounts import format_amount
+from headroom.core.holds import Hold
+from headroom.core.objects import NO_LABELS, Node, Pod, Taint, Wish
+from headroom.core.resources import Resources
+from headroom.core.selection import term_matches, tolerated, untolerated
+
+CLOSED = Taint("node.kubernetes.io/unschedulable")
+FULL_SCORE = 100
+
+Preference = tuple[bool, int, int]
+
+
+def affinity_refusal(pod: Pod, hold: Hold, around: Mapping[str, str] = NO_LABELS) -> str | None:
+    """Say why the pod's wish rules this hold out, or None; `around` are the labels of its node.
+
+    A hold that is asked for by name is had in spite of its taints and of being closed to others.
+    """
+    wish = pod.wish
+    if wish.problem:
+        return wish.problem
+    if wish.shuns:
+        return "the pod uses no holds (label reservation-ignored)"
+    if wish.name:
+        if wish.name != hold.parent.name:
+            return f"the pod asks for {wish.name}"
+        return _inexact(pod, hold)
+    return (
+        _closed(pod, hold)
+        or _unwanted(wish, hold, {**around, **hold.labels})
+        or _inexact(pod, hold)
+    )
+
+
+def _closed(pod: Pod, hold: Hold) -> str | None:
+    wish = pod.wish
+    if hold.unschedulable and not tolerated(CLOSED, wish.tolerations):
+        return "it takes no new owners (spec.unschedulable)"
+    tolerations = wish.tolerations
+    if not wish.needs_hold:
+        if not hold.terms.binds_all:
+            return None
+        tolerations = pod.placement.tolerations
+    taint = untolerated(hold.taints, tolerations)
+    if taint is None:
+        return None
+    return f"the pod does not tolerate its taint {{{taint.key}: {taint.value}}}"
+
+
+def _unwanted(wish: Wish, hold: Hold, labels: Mapping[str, str]) -> str | None:
+    for key, value in wish.selector:
+        if labels.get(key) != value:
+            return f"the pod wants a hold with the label {key}={value}"
+    if wish.terms is None:
+        return None
+    # Terms are written as for nodes; a field in them means the name of the hold.
+    seen = Node(hold.parent.name, labels=labels)
+    if any(term_matches(term, seen) for term in wish.terms):
+        return None
+    return "its labels do not match the pod's reservation affinity"
+
+
+def _inexact(pod: Pod, hold: Hold) -> str | None:
+    room, asked = hold.template.pod.requests, pod.requests
+    for name in pod.wish.exact:
+        if room[name] != asked[name]:
+            has, wants = (format_amount(name, amount[name]) for amount in (room, asked))
+            return f"the pod wants exactly its {wants} {name}, the hold has {has}"
+    return None
+
+
+def fullness(asked: Resources, room: Resources, used: Resources) -> int:
+    """How full the pod would make a hold, in percent of each resource that it has, on average.
+
+    A resource that would not be enough counts nothing; a pod that asks for nothing scores nothing.
+    """
+    if not asked or not room:
+        return 0
+    shares = (
+        (asked[name] + used[name]) * FULL_SCORE // has
+        for name, has in sorted(room.items())
+        if asked[name] + used[name] <= has
+    )
+    return sum(shares) // len(room)
+
+
+def preference(order: int, asked: Resources, room: Resources, used: Resources) -> Preference:
+    """What holds are sorted by before their age: a given order, then how well they fit."""
+    return order == 0, order, -fullness(asked, room, used)

@@ -1,0 +1,1 @@
+"""Sizes that follow what workloads need: utilization, gated pods, capacity buffers."""

@@ -1,0 +1,157 @@
+"""A CapacityBuffer: how many chunks it wants, what it may have, and what its status says.
+
+The larger of a fixed number and a share of a workload, then no more than the limits allow, then no
+more than the namespace's quotas let in (`quotaroom`). Reasons are the words that the API's two
+implementations use; where they differ, ours are Karpenter's, and `Provisioning` is True only when
+every chunk stands on a ready node. The dialect `capacitybuffer` reads and writes the objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from headroom.core.objects import Condition
+from headroom.core.resources import Resources
+
+ACTIVE = "buffer.x-k8s.io/active-capacity"
+
+READY = "ReadyForProvisioning"
+LIMITED = "LimitedByQuotas"
+PROVISIONING = "Provisioning"
+
+RESOLVED = "Resolved"
+RESOLUTION_FAILED = "ResolutionFailed"
+NO_TEMPLATE = "PodTemplateNotFound"
+NO_WORKLOAD = "ScalableRefNotFound"
+BY_QUOTA = "ResourceQuotasAllocated"
+NOT_READY = "NotReadyForProvisioning"
+EMPTY_BUFFER = "BufferEmpty"
+FITS = "FitsExistingCapacity"
+NEEDS_MORE = "RequiresNewCapacity"
+
+
+@dataclass(frozen=True, slots=True)
+class BufferSize:
+    """The three ways to say how much; None is not said.
+
+    `limits` keeps amounts of zero, which a Resources would lose.
+    """
+
+    replicas: int | None = None
+    percentage: int | None = None
+    limits: tuple[tuple[str, int], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """So many chunks are wanted; `cut` says that the limits allow no more."""
+
+    count: int
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unsized:
+    """The buffer cannot be served, for a reason in one word and in a sentence."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BufferFacts:
+    """How a buffer stands: chunks wanted, allowed, made, and on ready nodes."""
+
+    wanted: int = 0
+    allowed: int = 0
+    held: int = 0
+    quotas: tuple[str, ...] = ()
+    trouble: Unsized | None = None
+    generation: int = 0
+
+
+def is_ours(strategy: str) -> bool:
+    """Whether a buffer of this strategy is to be served; others are not even answered."""
+    return strategy in ("", ACTIVE)
+
+
+def chunks(size: BufferSize, chunk: Resources, workload: int | None) -> Chunks | Unsized:
+    """Work out how many chunks a buffer wants.
+
+    `workload` is how many replicas the workload has, None where the buffer names none or they are
+    not known.
+    """
+    base = _base(size, workload)
+    if size.limits is None:
+        return _unsaid(size) if base is None else Chunks(base)
+    fits = [limit // chunk[name] for name, limit in size.limits if chunk[name] > 0]
+    if not fits:
+        named = ", ".join(name for name, _ in size.limits) or "nothing"
+        asked = ", ".join(sorted(chunk)) or "nothing"
+        words = f"spec.limits names {named}, but a chunk requests {asked}: they bound nothing"
+        return Unsized(RESOLUTION_FAILED, words)
+    most = max(0, min(fits))
+    if base is None:
+        return Chunks(most)
+    return Chunks(min(base, most), cut=most < base)
+
+
+def _base(size: BufferSize, workload: int | None) -> int | None:
+    """The larger of number and share; a share of a workload that is not known says nothing."""
+    wishes = [] if size.replicas is None else [max(0, size.replicas)]
+    if size.percentage is not None and workload is not None:
+        wishes.append(max(0, -(-size.percentage * workload // 100)))
+    return max(wishes, default=None)
+
+
+def _unsaid(size: BufferSize) -> Unsized:
+    if size.percentage is None:
+        words = "spec has neither replicas, percentage nor limits: it says no size"
+    else:
+        words = "spec.percentage needs a scalableRef whose replicas are known"
+    return Unsized(RESOLUTION_FAILED, words)
+
+
+def conditions(
+    facts: BufferFacts, before: Iterable[Condition], now: datetime
+) -> tuple[Condition, ...]:
+    """The three conditions of a buffer; each keeps its time for as long as its status stays."""
+    known = {condition.type: condition for condition in before}
+    made = []
+    for kind, status, reason, message in (_ready(facts), _limited(facts), _provisioning(facts)):
+        last = known.get(kind)
+        since = last.since if last is not None and last.status == status else None
+        since = since or now.replace(microsecond=0)
+        made.append(Condition(kind, status, reason, message, since, facts.generation))
+    return tuple(made)
+
+
+_Told = tuple[str, str, str, str]
+
+
+def _ready(facts: BufferFacts) -> _Told:
+    if facts.trouble is not None:
+        return READY, "False", facts.trouble.reason, facts.trouble.message
+    return READY, "True", RESOLVED, "shape and size are known"
+
+
+def _limited(facts: BufferFacts) -> _Told:
+    if facts.trouble is not None or facts.allowed >= facts.wanted:
+        return LIMITED, "False", BY_QUOTA, ""
+    quotas = ", ".join(facts.quotas)
+    message = f"{facts.wanted} chunks are wanted, {facts.allowed} allowed by quota {quotas}"
+    return LIMITED, "True", BY_QUOTA, message
+
+
+def _provisioning(facts: BufferFacts) -> _Told:
+    if facts.trouble is not None:
+        return PROVISIONING, "False", NOT_READY, "nothing is held while the buffer is not ready"
+    if facts.allowed == 0:
+        return PROVISIONING, "False", EMPTY_BUFFER, "no chunk is wanted or allowed"
+    if facts.held >= facts.allowed:
+        return PROVISIONING, "True", FITS, f"all {facts.allowed} chunks stand on ready nodes"
+    waiting = facts.allowed - facts.held
+    message = f"{waiting} of {facts.allowed} chunks wait for a node"
+    return PROVISIONING, "False", NEEDS_MORE, message

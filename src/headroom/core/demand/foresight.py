@@ -1,0 +1,143 @@
+"""How many slots a headroom that follows the load should have now, and which.
+
+Ties the parts together: demand that is certain (`forthcoming`), the rule that cannot swing
+(`utilization`), how fast the number may move and when to give up for a while (`pacing`), and the
+limits. What has to be remembered from one look to the next is a value, `Memory`, that the engine
+keeps. The answer is handed to `core.standing.sizing`, which makes slots of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import count as numbers
+from itertools import islice
+
+from headroom.core.demand.pacing import (
+    Pace,
+    Rate,
+    Stall,
+    Trail,
+    judged,
+    next_judgement,
+    next_move,
+    paced,
+)
+from headroom.core.demand.utilization import (
+    WHOLE,
+    Bounds,
+    Load,
+    Standing,
+    bounded,
+    given_back,
+    placeholders,
+)
+from headroom.core.plan import earliest
+from headroom.core.resources import EMPTY, Resources
+from headroom.core.standing.headrooms import NO_LIMITS, Limits
+from headroom.core.standing.sizing import Note, Sized
+
+PACE = Pace()
+# A workload's status is behind its pods for a moment; what is still missing then is believed, and
+# forgotten as soon as it has come.
+CERTAIN = Pace(
+    up=Rate(0, timedelta(seconds=1), after=timedelta(seconds=5), least=1_000_000),
+    down=Rate(100, timedelta(seconds=1)),
+)
+START = Trail()
+CALM = Stall()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What one look leaves for the next; `placed` are the guardians that were seen on a node."""
+
+    trail: Trail = START
+    certain: Trail = START
+    stall: Stall = CALM
+    placed: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """The slots that have a guardian, by name: whether it is on a node, and its uid.
+
+    `waiting_since` is when the one that waits longest was made.
+    """
+
+    bound: Mapping[str, bool]
+    placed: frozenset[str] = frozenset()
+    waiting_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What the number depends on: the shape of one slot, the load, and pods known to come."""
+
+    one: Resources
+    permille: int
+    load: Load
+    forthcoming: Resources = EMPTY
+    limits: Limits = NO_LIMITS
+
+
+def foreseen(
+    demand: Demand, guarded: Guarded, memory: Memory | None, now: datetime
+) -> tuple[Sized, Memory]:
+    """Say which slots there should be, and what to remember of this look."""
+    if memory is None:  # After a restart what stands is where the number is.
+        memory = Memory(Trail(len(guarded.bound)), placed=guarded.placed)
+    coming = _pieces(demand.forthcoming, demand.one)
+    certain = paced(memory.certain, coming, CERTAIN, now)
+    by_rule = placeholders(demand.load.used, demand.one, demand.permille)
+    trail = paced(memory.trail, by_rule, PACE, now)
+    count = certain.count + trail.count
+    placed = bool(guarded.placed - memory.placed)
+    stall = judged(memory.stall, guarded.waiting_since, placed, now)
+    bound = sum(guarded.bound.values())
+    standing = Standing(bound, len(guarded.bound) - bound)
+    target = bounded(count, demand.load, standing, _bounds(demand.limits))
+    notes = [
+        Note("LimitReached", f"spec.limits.{name} allows {target.count} of {count} slots")
+        for name in target.held_by
+    ]
+    most = target.count
+    if stall.held_back(now) and most > bound + 1:
+        most = bound + 1
+        notes.append(_stalled(stall, target.count - most))
+    sized = Sized(
+        names=tuple(_names(guarded.bound, most)),
+        asked=coming + by_rule,
+        notes=tuple(notes),
+        look_again=earliest(
+            next_move(trail, PACE, now),
+            next_move(certain, CERTAIN, now),
+            next_judgement(stall, guarded.waiting_since, now),
+        ),
+    )
+    return sized, Memory(trail, certain, stall, guarded.placed)
+
+
+def _pieces(amount: Resources, one: Resources) -> int:
+    """How many slots of this shape hold so much."""
+    return placeholders(amount, one, WHOLE // 2)
+
+
+def _bounds(limits: Limits) -> Bounds:
+    return Bounds(slots=limits.slots, pods=limits.pods, nodes=limits.nodes)
+
+
+def _stalled(stall: Stall, fewer: int) -> Note:
+    until = stall.until.strftime("%H:%M:%S") if stall.until is not None else ""
+    words = f"no node came for those that wait: one stays, {fewer} more are asked for at {until}"
+    return Note("Stalled", words)
+
+
+def _names(bound: Mapping[str, bool], most: int) -> Iterator[str]:
+    """So many slots: those that stand, except what is given back, then the lowest free names."""
+    gone = frozenset(given_back(bound, most))
+    kept = [name for name in sorted(bound, key=lambda each: (len(each), each)) if name not in gone]
+    yield from kept
+    free = (name for name in map(str, numbers()) if name not in bound)
+    yield from islice(free, max(0, most - len(kept)))

@@ -1,0 +1,177 @@
+"""How many pods of one shape a namespace's ResourceQuotas would still let in.
+
+Placeholders are real pods, so admission charges them: what ours use already is taken out of what
+is used, or they would starve themselves. `charges` says which quotas a pod counts against; the
+rules are those of the quota admission in 1.36. `buffers` shares a namespace's room between its
+buffers; anything else that makes pods may ask too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from headroom.core.objects import Key, Pod, PodTerm
+from headroom.core.resources import CPU, EMPTY, MEMORY, PODS, Resources
+
+_REQUESTS = "requests."
+_PLAIN = (CPU, MEMORY, "ephemeral-storage")
+_COUNTS = ("pods", "count/pods")
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeRule:
+    """One scope of a quota; `operator` and `values` only for the scope PriorityClass."""
+
+    name: str
+    operator: str = "Exists"
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceQuota:
+    """A quota's status: how much it allows and how much of it is used, by its own names."""
+
+    name: str
+    hard: Mapping[str, int] = field(default_factory=dict)
+    used: Mapping[str, int] = field(default_factory=dict)
+    scopes: tuple[ScopeRule, ...] = ()
+    namespace: str = ""
+    uid: str = ""
+    version: str = ""
+
+    @property
+    def key(self) -> Key:
+        return Key(self.namespace, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How many pods may be made of those wanted, and the quotas that allow no more, by name."""
+
+    count: int
+    limited_by: tuple[str, ...] = ()
+
+
+def charges(quota: ResourceQuota, pod: Pod, priority_class: str = "") -> bool:
+    """Whether a pod counts against a quota: every one of its scopes must cover the pod."""
+    return all(_covers(scope, pod, priority_class) for scope in quota.scopes)
+
+
+def allowance(
+    wanted: int, requests: Resources, quotas: Iterable[ResourceQuota], ours: Resources = EMPTY
+) -> Allowance:
+    """Hold a number of pods to the quotas that charge them.
+
+    `ours` is what our own pods use of these quotas now, `pods` included: it is counted in `wanted`.
+    """
+    count, limiting = wanted, []
+    for quota in sorted(quotas, key=lambda each: each.name):
+        most = _most(quota, requests, ours)
+        if most is not None and most < wanted:
+            limiting.append(quota.name)
+            count = min(count, most)
+    return Allowance(count, tuple(limiting))
+
+
+def in_turn(
+    wants: Sequence[tuple[int, Resources]],
+    quotas: Sequence[Sequence[ResourceQuota]],
+    ours: Resources = EMPTY,
+) -> tuple[Allowance, ...]:
+    """Let several take from the same quotas one after the other: what one gets, the next lacks.
+
+    `quotas` has, for each of `wants` (how many, of which requests), the quotas that charge it.
+    """
+    given: dict[str, Resources] = {}
+    answers = []
+    for (wanted, requests), charging in zip(wants, quotas, strict=True):
+        left = [_less(quota, given.get(quota.name, EMPTY)) for quota in charging]
+        answer = allowance(wanted, requests, left, ours)
+        answers.append(answer)
+        taken = _times(_charged(requests), answer.count)
+        for quota in charging:
+            given[quota.name] = given.get(quota.name, EMPTY) + taken
+    return tuple(answers)
+
+
+def _most(quota: ResourceQuota, requests: Resources, ours: Resources) -> int | None:
+    charged = _charged(requests)
+    rooms = []
+    for name, hard in sorted(quota.hard.items()):
+        resource = _resource(name)
+        if resource is None or not charged[resource]:
+            continue
+        used = max(0, quota.used.get(name, 0) - ours[resource])
+        rooms.append(max(0, hard - used) // charged[resource])
+    return min(rooms, default=None)
+
+
+def _less(quota: ResourceQuota, given: Resources) -> ResourceQuota:
+    hard = {
+        name: most - given[resource] if (resource := _resource(name)) else most
+        for name, most in quota.hard.items()
+    }
+    return ResourceQuota(quota.name, hard, quota.used, quota.scopes)
+
+
+def _charged(requests: Resources) -> Resources:
+    """What admission charges for one pod: its requests, and itself."""
+    return Resources({**requests, PODS: 1})
+
+
+def _times(requests: Resources, count: int) -> Resources:
+    return Resources({name: amount * count for name, amount in requests.items()})
+
+
+def _resource(name: str) -> str | None:
+    """The resource that a name in a quota is about; None for limits and other objects."""
+    if name in _COUNTS:
+        return PODS
+    if name.startswith(_REQUESTS):
+        return name.removeprefix(_REQUESTS)
+    return name if name in _PLAIN or name.startswith("hugepages-") else None
+
+
+def _covers(scope: ScopeRule, pod: Pod, priority_class: str) -> bool:
+    match scope.name:
+        case "NotTerminating":
+            return True  # Ours have no deadline.
+        case "BestEffort":
+            return _is_best_effort(pod)
+        case "NotBestEffort":
+            return not _is_best_effort(pod)
+        case "PriorityClass":
+            return _names_class(scope, priority_class)
+        case "CrossNamespacePodAffinity":
+            return any(map(_across_namespaces, _pod_terms(pod)))
+        case _:
+            return False
+
+
+def _is_best_effort(pod: Pod) -> bool:
+    return not pod.requests[CPU] and not pod.requests[MEMORY]
+
+
+def _names_class(scope: ScopeRule, name: str) -> bool:
+    match scope.operator:
+        case "Exists":
+            return bool(name)
+        case "DoesNotExist":
+            return not name
+        case "In":
+            return name in scope.values
+        case "NotIn":
+            return name not in scope.values
+        case _:
+            return False
+
+
+def _pod_terms(pod: Pod) -> Iterable[PodTerm]:
+    for affinity in (pod.placement.pod_affinity, pod.placement.pod_anti_affinity):
+        yield from affinity.required
+        yield from (each.term for each in affinity.preferred)
+
+
+def _across_namespaces(term: PodTerm) -> bool:
+    return bool(term.namespaces) or term.namespace_selector is not None

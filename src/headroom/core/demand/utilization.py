@@ -1,0 +1,208 @@
+"""How many placeholders keep the requests of real pods under a share of the capacity.
+
+The headroom to keep is `used * (1/threshold - 1)`: what would fill the nodes up to the threshold
+again if it were used. It does not depend on the capacity, and so cannot swing: nodes that an
+autoscaler adds for placeholders do not make any of them superfluous. While less than the threshold
+is used, all of them fit into room that is there anyway; as soon as it is crossed one of them waits,
+and the autoscaler acts. `pacing` bounds how fast the number moves, `bounded` how far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from headroom.core.objects import Node, Pod
+from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.core.standing.eligibility import sorted_out
+
+WHOLE = 1000
+Amounts = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What real pods ask of the nodes that count, and how much there is of both.
+
+    Nodes count as capacity where a placeholder may stand: ready, not cordoned, not leaving.
+    `nodes` counts every Node object, as a limit on nodes does. `pods` are real pods that have not
+    ended. `a_node` is how many placeholders the roomiest node takes, at least one, `vacant` how
+    many the room takes that is free now, where real pods do not wait for it.
+    """
+
+    used: Resources = EMPTY
+    offered: Resources = EMPTY
+    nodes: int = 0
+    pods: int = 0
+    a_node: int = 1
+    vacant: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The placeholders that are there: on a node, or still waiting for one."""
+
+    bound: int = 0
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the number of placeholders is held to; None is no bound.
+
+    `pods` bounds real pods and placeholders together, `nodes` the nodes of the cluster, `quota` is
+    how many placeholders a namespace's quotas let in, those that stand included.
+    """
+
+    least: int = 0
+    slots: int | None = None
+    pods: int | None = None
+    nodes: int | None = None
+    quota: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """How many placeholders there should be now, and the bounds that keep it from being more."""
+
+    count: int
+    held_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What real pods that have not ended ask for, by node; `pods` counts those that are limited.
+
+    `taken` is what all pods ask for, placeholders included.
+    """
+
+    by_node: Mapping[str, Resources]
+    taken: Mapping[str, Resources]
+    pods: int = 0
+
+
+def use_of(pods: Iterable[Pod], ours: Callable[[Pod], bool], waiting_only: bool = False) -> Use:
+    """Add up what real pods ask for.
+
+    `ours` tells placeholders and the like from real pods; with `waiting_only` a limit on pods
+    counts only the real pods that are on no node yet.
+    """
+    used: dict[str, Amounts] = {}
+    taken: dict[str, Amounts] = {}
+    real = 0
+    for pod in pods:
+        if pod.finished:
+            continue
+        _add(taken.setdefault(pod.node, {}), pod.requests)
+        if not ours(pod):
+            real += not (waiting_only and pod.node)
+            _add(used.setdefault(pod.node, {}), pod.requests)
+    return Use(_resources(used), _resources(taken), real)
+
+
+def load_on(nodes: Collection[Node], use: Use, shape: Pod) -> Load:
+    """The load of a cluster for placeholders of this shape."""
+    counted, _ = sorted_out(nodes, shape)
+    used = offered = EMPTY
+    for node in counted:
+        used += use.by_node.get(node.name, EMPTY)
+        offered += node.allocatable
+    one = shape.requests
+    roomiest = max((_fits(node.allocatable, one) for node in counted), default=1)
+    free = sum(_fits(_left(node, use), one) for node in counted)
+    vacant = max(0, free - _pieces(use.by_node.get("", EMPTY), one))
+    return Load(used, offered, len(nodes), use.pods, max(1, roomiest), vacant)
+
+
+def placeholders(used: Resources, one: Resources, permille: int) -> int:
+    """How many placeholders of this shape hold the headroom that a threshold asks for.
+
+    The threshold is in thousandths, more than none and at most all; at all, nothing is held.
+    """
+    numbers = (
+        -(-used[name] * (WHOLE - permille) // (permille * amount))
+        for name, amount in one.items()
+        if name != PODS and amount > 0
+    )
+    return max(numbers, default=0)
+
+
+def utilization(load: Load, held: Resources = EMPTY) -> int:
+    """The part of the capacity that is asked for, in thousandths, of the scarcest resource."""
+    parts = (
+        (load.used[name] + held[name]) * WHOLE // offered
+        for name, offered in load.offered.items()
+        if name != PODS and offered > 0
+    )
+    return max(parts, default=0)
+
+
+def bounded(wanted: int, load: Load, standing: Standing, bounds: Bounds) -> Target:
+    """Hold a number to its bounds; real pods are never among what gives way.
+
+    At the limit on nodes nothing may wait but what fits on them, because whatever else waits would
+    bring a node; beyond it everything goes, because what stands on a node keeps it. Below it no
+    more may wait than the nodes that are still allowed could take besides: nodes on their way are
+    no Node objects yet, and one that has just come is still empty.
+    """
+    count, held_by = max(wanted, bounds.least), []
+    room = None if bounds.pods is None else max(0, bounds.pods - load.pods)
+    at_most = {
+        "slots": bounds.slots,
+        "pods": room,
+        "quota": bounds.quota,
+        "nodes": _under_node_limit(load, standing, bounds.nodes),
+    }
+    for name, most in at_most.items():
+        if most is not None and count > most:
+            count = max(0, most)
+            held_by.append(name)
+    return Target(count, tuple(held_by))
+
+
+def given_back(bound: Mapping[str, bool], count: int) -> tuple[str, ...]:
+    """Name the placeholders to give back so that `count` remain: those without a node first.
+
+    `bound` says for each, by name, whether it is on a node. Among equals the highest name goes, so
+    that the lowest stay.
+    """
+    ordered = sorted(bound, key=lambda name: (bound[name], -len(name), _downward(name), name))
+    return tuple(ordered[: max(0, len(ordered) - count)])
+
+
+def _under_node_limit(load: Load, standing: Standing, limit: int | None) -> int | None:
+    if limit is None:
+        return None
+    if load.nodes > limit:
+        return 0
+    return standing.bound + load.vacant + (limit - load.nodes) * load.a_node
+
+
+def _left(node: Node, use: Use) -> Resources:
+    taken = use.taken.get(node.name, EMPTY)
+    return Resources({name: room - taken[name] for name, room in node.allocatable.items()})
+
+
+def _pieces(asked: Resources, one: Resources) -> int:
+    """As how many placeholders so much counts."""
+    counts = (-(-asked[name] // amount) for name, amount in one.items() if amount > 0)
+    return max(counts, default=0)
+
+
+def _add(total: Amounts, more: Resources) -> None:
+    for name, amount in more.items():
+        total[name] = total.get(name, 0) + amount
+
+
+def _resources(by_node: Mapping[str, Amounts]) -> dict[str, Resources]:
+    return {node: Resources(amounts) for node, amounts in by_node.items()}
+
+
+def _fits(room: Resources, one: Resources) -> int:
+    counts = (room[name] // amount for name, amount in one.items() if amount > 0)
+    return max(0, min(counts, default=room[PODS] or 1))
+
+
+def _downward(name: str) -> tuple[int, ...]:
+    """Sort names of one length from the last to the first."""
+    return tuple(-ord(letter) for letter in name)

@@ -1,0 +1,126 @@
+"""The volumes of a pod, as far as they decide where it may go and what follows it.
+
+A pod names claims, a claim is bound to a volume, and a volume may be reachable from some nodes
+only. `mounts` puts the three together and names what is missing; `allowed_nodes` is what
+kube-scheduler makes of bound volumes. `following` counts slots by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from headroom.core.objects import Key, NodeTerm, no_labels
+
+
+class Binding(Enum):
+    """How far a claim of a pod has got."""
+
+    BOUND = "bound"
+    UNBOUND = "unbound"
+    WAITS_FOR_POD = "waits for its pod"  # It is bound only once the pod has a node.
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeClaim:
+    key: Key
+    volume: str = ""
+    storage_class: str = ""
+    uid: str = ""
+    bound: bool = False
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A PersistentVolume; `terms` are the nodes that reach it, None: all of them do."""
+
+    name: str
+    driver: str = ""
+    attributes: Mapping[str, str] = field(default_factory=no_labels)
+    claim: Key | None = None
+    claim_uid: str = ""
+    terms: tuple[NodeTerm, ...] | None = None
+    uid: str = ""
+    version: str = ""
+
+    @property
+    def key(self) -> Key:
+        return Key("", self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class StorageClass:
+    name: str
+    provisioner: str = ""
+    waits_for_pod: bool = False
+    uid: str = ""
+    version: str = ""
+
+    @property
+    def key(self) -> Key:
+        return Key("", self.name)
+
+
+Stored = VolumeClaim | Volume | StorageClass
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Everything known of volumes."""
+
+    claims: Mapping[Key, VolumeClaim] = field(default_factory=dict)
+    volumes: Mapping[str, Volume] = field(default_factory=dict)
+    classes: Mapping[str, StorageClass] = field(default_factory=dict)
+
+
+NO_STORAGE = Storage()
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One claim of a pod; `driver` is the one that serves it, or will, where that is known."""
+
+    claim: str
+    binding: Binding
+    volume: Volume | None = None
+    driver: str = ""
+    trouble: str = ""
+
+
+def mounts(namespace: str, claims: Iterable[str], storage: Storage) -> tuple[Mount, ...]:
+    """Look up the claims that a pod names, in its order."""
+    return tuple(_mount(Key(namespace, name), storage) for name in claims)
+
+
+def _mount(key: Key, storage: Storage) -> Mount:
+    claim = storage.claims.get(key)
+    if claim is None:
+        return Mount(key.name, Binding.MISSING, trouble=f"claim {key.name} does not exist")
+    if not claim.volume or not claim.bound:
+        return _unbound(claim, storage)
+    volume = storage.volumes.get(claim.volume)
+    if volume is None:
+        words = f"volume {claim.volume} of claim {key.name} does not exist"
+        return Mount(key.name, Binding.MISSING, trouble=words)
+    stolen = claim.uid and volume.claim_uid and claim.uid != volume.claim_uid
+    if volume.claim != key or stolen:
+        words = f"volume {volume.name} belongs to another claim than {key.name}"
+        return Mount(key.name, Binding.MISSING, trouble=words)
+    return Mount(key.name, Binding.BOUND, volume, volume.driver)
+
+
+def _unbound(claim: VolumeClaim, storage: Storage) -> Mount:
+    found = storage.classes.get(claim.storage_class)
+    driver = found.provisioner if found is not None else ""
+    waits = found is not None and found.waits_for_pod and not claim.volume
+    binding = Binding.WAITS_FOR_POD if waits else Binding.UNBOUND
+    return Mount(claim.key.name, binding, driver=driver)
+
+
+def allowed_nodes(mounted: Iterable[Mount]) -> tuple[tuple[NodeTerm, ...], ...]:
+    """The node terms of all bound volumes: a node must match one term of each."""
+    volumes = (mount.volume for mount in mounted)
+    return tuple(each.terms for each in volumes if each is not None and each.terms is not None)

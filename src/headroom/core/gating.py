@@ -1,0 +1,80 @@
+"""Whether a new pod waits at our gate: the one rule that everybody at admission obeys.
+
+The webhook and the embedded API server ask it here. The admission policy of `wire.policy` has to
+say the same in CEL, and tests hold the two against each other. A pod may be meant by an owner rule
+(in a namespace that has opted in), or ask by an annotation of a dialect (almost anywhere); either
+way the namespace's claim index must say so and be fresh. Each no says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from headroom.core.names import CLAIM_GATE, DEFAULT_SCHEDULER_NAME, ROLE_LABEL
+from headroom.core.objects import Pod
+from headroom.core.owners import carried_keys
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimIndex:
+    """What the operator lets admission know of a namespace, and until when it may be believed."""
+
+    keys: Container[str]
+    fresh_until: datetime
+
+
+def claim_refusal(pod: Pod, index: ClaimIndex | None, at: datetime | None) -> str | None:
+    """Say why a new pod of a namespace that has opted in is left alone, or None when it waits.
+
+    `at` is when the pod was created, as far as anybody knows.
+    """
+    refusal = _unconcerned(pod)
+    if refusal is not None:
+        return refusal
+    if index is None or not _fresh(index, at):
+        return _stale(index)
+    if any(key in index.keys for key in carried_keys(pod)):
+        return None
+    return "no owner rule here could mean it"
+
+
+def asking_pod_refusal(
+    pod: Pod, index: ClaimIndex | None, at: datetime | None, asks: Iterable[str]
+) -> str | None:
+    """Say why a new pod is left alone that may ask by one of these annotations, or None."""
+    asked = [name for name in asks if name in pod.annotations]
+    if not asked:
+        return "it asks for nothing"
+    refusal = _unconcerned(pod)
+    if refusal is not None:
+        return refusal
+    if index is None or not _fresh(index, at):
+        return _stale(index)
+    if any(f"asks:{name}" in index.keys for name in asked):
+        return None
+    return "there is nothing here that could be asked for"
+
+
+def _unconcerned(pod: Pod) -> str | None:
+    if pod.node:
+        return f"it has its node, {pod.node}"
+    if pod.scheduler != DEFAULT_SCHEDULER_NAME:
+        return f"it is for {pod.scheduler}"
+    if ROLE_LABEL in pod.labels:
+        return "it is one of our own"
+    if CLAIM_GATE in pod.gates:
+        return "it has the gate already"
+    return None
+
+
+def _fresh(index: ClaimIndex, at: datetime | None) -> bool:
+    return at is not None and at < index.fresh_until
+
+
+def _stale(index: ClaimIndex | None) -> str:
+    """An operator that is gone stops nobody's pods."""
+    if index is None:
+        return "its namespace has no claim index"
+    return f"the claim index is too old: it was good until {index.fresh_until.isoformat()}"

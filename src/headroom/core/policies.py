@@ -1,0 +1,119 @@
+"""How much of a hold an owner may have, what of it is then used up, and what stays held.
+
+    Aligned, or no policy   the hold and free room of the node together; never two holds
+    Restricted              of resources that the hold counts, the hold's room only
+
+What owners use is counted up to what the hold has and no further. The guardian keeps exactly the
+rest, so nobody finds room twice: neither strangers, nor owners of another hold. Whether the pod
+fits on the node is for the scheduling rules; `life` keeps guardians of the sizes worked out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+
+from headroom.core.amounts import format_amount, format_resources, parse_resources
+from headroom.core.holds import Hold
+from headroom.core.names import CLAIMED_BESIDE_ANNOTATION
+from headroom.core.objects import HostPort, Pod
+from headroom.core.quantity import QuantityError
+from headroom.core.resources import EMPTY, Resources
+
+RESTRICTED = "Restricted"
+
+
+def counted(hold: Hold) -> frozenset[str]:
+    """The resources that owners use up: all that the hold has, unless its terms name some."""
+    room = frozenset(hold.template.pod.requests)
+    if hold.allocate_policy != RESTRICTED:
+        return room
+    return room.intersection(hold.terms.counted) or room
+
+
+def asked_by(users: Iterable[Pod]) -> Resources:
+    """What pods ask of a hold together; one that grew into it had the rest before."""
+    total = EMPTY
+    for pod in users:
+        beside = pod.annotations.get(CLAIMED_BESIDE_ANNOTATION)
+        total = total + (pod.requests.minus(beside_of(beside)) if beside else pod.requests)
+    return total
+
+
+def beside_text(amounts: Resources) -> str:
+    """Spell what a pod has without its hold: `cpu=500m memory=1Gi`."""
+    return " ".join(f"{name}={text}" for name, text in format_resources(amounts).items())
+
+
+@lru_cache(maxsize=4096)
+def beside_of(text: str) -> Resources:
+    """Read it back; nothing of a text that is not ours."""
+    pairs = (part.partition("=") for part in text.split())
+    try:
+        return parse_resources({name: amount for name, _, amount in pairs})
+    except QuantityError:
+        return EMPTY
+
+
+def used_up(hold: Hold, users: Iterable[Pod]) -> Resources:
+    """What owners use of a hold, never more than it may give: the rest they have from the node."""
+    total = asked_by(users).only(counted(hold))
+    room = hold.template.pod.requests.minus(hold.terms.withheld)
+    return Resources({name: min(amount, room[name]) for name, amount in total.items()})
+
+
+def to_keep(hold: Hold, users: Iterable[Pod]) -> Resources:
+    """What the guardian keeps beside these owners."""
+    return hold.template.pod.requests.minus(used_up(hold, users))
+
+
+def told_use(hold: Hold, users: Iterable[Pod]) -> Resources:
+    """What the status says that owners use: of the names that the hold has, and no others."""
+    room = hold.template.pod.requests
+    total = asked_by(users).only(frozenset(room))
+    if hold.terms.tells_all:
+        return total
+    return Resources({name: min(amount, room[name]) for name, amount in total.items()})
+
+
+def kept_beside(hold: Hold, guardian: Resources, asked: Resources) -> Resources:
+    """What stays held of a guardian's room when an owner that asks for this comes in.
+
+    Nothing of a hold for one owner: what that owner leaves goes back to the node.
+    """
+    if hold.allocate_once:
+        return EMPTY
+    free = guardian.minus(hold.terms.withheld).only(counted(hold))
+    given = {name: min(asked[name], amount) for name, amount in free.items()}
+    return guardian.minus(Resources(given))
+
+
+def ports_beside(ports: Iterable[HostPort], users: Iterable[Pod]) -> tuple[HostPort, ...]:
+    """The host ports that are left of some when these pods have theirs: each is given once."""
+    used = {(port.port, port.protocol) for pod in users for port in pod.placement.ports}
+    return tuple(port for port in ports if (port.port, port.protocol) not in used)
+
+
+def policy_refusal(hold: Hold, users: Collection[Pod], pod: Pod) -> str | None:
+    """Say why a hold's own limits keep this pod out, whatever room the node has, or None."""
+    room = hold.template.pod.requests
+    wanted = pod.wish.needs_hold or any(rule.asks is not None for rule in hold.owners)
+    if not wanted and not any(name in room for name in pod.requests):
+        return "it has nothing of what the pod asks for"
+    if hold.allocate_policy != RESTRICTED:
+        return None
+    most = hold.terms.most_owners
+    if most is not None and len(users) >= most:
+        return f"Too many pods: {len(users)} of {most} owners are there"
+    used = asked_by(users)
+    short = [
+        _shortage(name, pod.requests[name], used[name], room[name] - hold.terms.withheld[name])
+        for name in sorted(counted(hold))
+        if 0 < pod.requests[name] > room[name] - hold.terms.withheld[name] - used[name]
+    ]
+    return "; ".join(short) if short else None
+
+
+def _shortage(name: str, asked: int, used: int, capacity: int) -> str:
+    written = (format_amount(name, amount) for amount in (asked, used, capacity))
+    return "Insufficient {}: requested {}, used {}, capacity {}".format(name, *written)

@@ -1,0 +1,87 @@
+"""Room that running pods still use, promised to a hold for when they end.
+
+Which pods a hold may succeed, and which of them it waits for: few rather than many, and only such
+as fit into it, since what they leave is all that it will get beyond the free room beside them. A
+latch then keeps everybody else out, see `life`; the pods themselves are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from headroom.core.choosing import affinity_refusal, fullness
+from headroom.core.claims import claim_of
+from headroom.core.holds import Hold
+from headroom.core.objects import Key, Pod
+from headroom.core.owners import owner_refusal
+from headroom.core.resources import EMPTY
+from headroom.core.selection import integer
+
+PRIORITY_ANNOTATION = "pod.koordinator.sh/pre-allocatable-priority"
+
+Fits = Callable[[str, frozenset[Key]], bool]
+"""Whether the hold would fit on a node if those pods were gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Succession:
+    """The node on which a hold waits, and for the end of which pods."""
+
+    node: str
+    pods: tuple[Pod, ...] = ()
+
+    @property
+    def message(self) -> str:
+        names = ", ".join(str(pod.key) for pod in self.pods)
+        return f"waits on {self.node} for the end of {names}" if names else "its room is free"
+
+
+def may_succeed(hold: Hold, pod: Pod, across_namespaces: bool = False) -> bool:
+    """Whether a hold may take the place of a pod: a running one of its owners without a claim."""
+    return (
+        pod.occupies_node
+        and pod.deleted is None
+        and claim_of(pod) is None
+        and pod.requests.fits_in(hold.template.pod.requests)
+        and owner_refusal(hold, pod, across_namespaces) is None
+        and affinity_refusal(pod, hold) is None
+    )
+
+
+def succession(hold: Hold, by_node: Mapping[str, Iterable[Pod]], fits: Fits) -> Succession | None:
+    """Choose where a hold waits: for the fewest pods, then for those that fill it best."""
+    found = (
+        _on_node(hold, node, sorted(pods, key=_turn), fits)
+        for node, pods in sorted(by_node.items())
+    )
+    return min((each for each in found if each), key=lambda each: _rank(hold, each), default=None)
+
+
+def _on_node(hold: Hold, node: str, pods: Sequence[Pod], fits: Fits) -> Succession | None:
+    if not hold.terms.takes_several:
+        return next(
+            (Succession(node, (pod,)) for pod in pods if fits(node, frozenset({pod.key}))), None
+        )
+    taken: list[Pod] = []
+    total = EMPTY
+    for pod in pods:
+        if not (total + pod.requests).fits_in(hold.template.pod.requests):
+            continue
+        total = total + pod.requests
+        taken.append(pod)
+        if fits(node, frozenset(each.key for each in taken)):
+            return Succession(node, tuple(taken))
+    return None
+
+
+def _turn(pod: Pod) -> tuple[int, Key]:
+    """The highest priority that a pod was given for this comes first, then its name."""
+    return -(integer(pod.annotations.get(PRIORITY_ANNOTATION, "")) or 0), pod.key
+
+
+def _rank(hold: Hold, found: Succession) -> tuple[int, int, str]:
+    total = EMPTY
+    for pod in found.pods:
+        total = total + pod.requests
+    return len(found.pods), -fullness(total, hold.template.pod.requests, EMPTY), found.node

@@ -1,0 +1,270 @@
+"""Quotas: how much all objects of a scope may hold together, and whether one more fits under it.
+
+A quota counts objects that want slots (`orders`), single slots (`tickets`) and what these keep
+(`reserved.cpu`, `reserved.nvidia.com/gpu`), all in exact whole numbers; `max-duration` bounds each
+slot for itself. A dialect decodes its own kind into `Quota`; `engine.quotas` keeps the books and
+`statuses` words what the object shows. Nothing that stands is ever taken away: a quota only
+says no to what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from fractions import Fraction
+
+from headroom.core.amounts import format_amount
+from headroom.core.holds import Problem
+from headroom.core.objects import Condition, Key, LabelSelector, Parent, no_labels
+from headroom.core.quotas.hours import Hours, look_again
+from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.core.selection import matches
+
+QUOTA_EXCEEDED = "QuotaExceeded"
+CLUSTER = "Cluster"
+NAMESPACE_SELECTOR = "NamespaceSelector"
+NAMESPACE_LIST = "NamespaceList"
+OBJECT_SELECTOR = "ObjectSelector"
+SCOPES = (CLUSTER, NAMESPACE_SELECTOR, NAMESPACE_LIST, OBJECT_SELECTOR)
+ORDERS = "orders"
+TICKETS = "tickets"
+RESERVED = "reserved."
+MAX_DURATION = "max-duration"
+EVERYTHING = LabelSelector()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which objects count: all, those of some namespaces, or those with some labels."""
+
+    kind: str = CLUSTER
+    namespaces: tuple[str, ...] = ()
+    selector: LabelSelector = EVERYTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """At most so much by name, and no slot for longer than `longest`; what is absent is free."""
+
+    amounts: Mapping[str, int] = field(default_factory=dict)
+    longest: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one namespace of the scope may have of it at most."""
+
+    namespace: str
+    ceiling: Ceiling
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """While it is open, what may be reserved is so many times as much."""
+
+    name: str
+    hours: Hours
+    multiplier: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaStatus:
+    hard: Ceiling = Ceiling()
+    used: Resources = EMPTY
+    window: str = ""
+    conditions: tuple[Condition, ...] = ()
+    observed_generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """`problems` keep a quota out of force, `warnings` do not; both are told.
+
+    `freed` is its list of finalizers without the one that its former controller left on it, where
+    that is all that keeps a deleted object; None: there is nothing to take off.
+    """
+
+    parent: Parent
+    scope: Scope = Scope()
+    hard: Ceiling = Ceiling()
+    shares: tuple[Share, ...] = ()
+    windows: tuple[TimeWindow, ...] = ()
+    created: datetime | None = None
+    deleted: datetime | None = None
+    freed: tuple[str, ...] | None = None
+    generation: int = 1
+    version: str = ""
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    status: QuotaStatus = field(default_factory=QuotaStatus)
+
+    @property
+    def key(self) -> Key:
+        return Key(self.parent.namespace, self.parent.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What one object takes of every quota that it is under.
+
+    `duration` is how long a slot lasts; None is for ever. It matters to slots only.
+    """
+
+    namespace: str
+    amounts: Resources
+    labels: Mapping[str, str] = field(default_factory=no_labels)
+    duration: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The ceilings of a quota at a moment; `window` is the name of the one that is open."""
+
+    hard: Ceiling
+    shares: tuple[Share, ...] = ()
+    window: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exceeded:
+    """Which quota says no, by which of its fields, and the numbers behind it."""
+
+    quota: str
+    path: str
+    name: str
+    used: int
+    wanted: int
+    most: int
+
+    def __str__(self) -> str:
+        used, wanted, most = (
+            spelled(self.name, number) for number in (self.used, self.wanted, self.most)
+        )
+        where = f"Quota {self.quota}: {self.path}[{self.name}]"
+        if self.name == MAX_DURATION:
+            wanted = wanted if self.wanted else "without end"
+            return f"{where}: wanted {wanted}, at most {most}"
+        return f"{where}: used {used}, wanted {wanted} more, at most {most}"
+
+
+def order_demand(namespace: str, labels: Mapping[str, str]) -> Demand:
+    """What an object that wants slots takes itself; its slots are counted one by one."""
+    return Demand(namespace, Resources({ORDERS: 1}), labels)
+
+
+def ticket_demand(
+    namespace: str,
+    labels: Mapping[str, str],
+    requests: Resources,
+    duration: timedelta | None,
+) -> Demand:
+    """What one slot takes: itself, and everything that it keeps."""
+    reserved = {f"{RESERVED}{name}": amount for name, amount in requests.items()}
+    return Demand(namespace, Resources({TICKETS: 1, **reserved}), labels, duration)
+
+
+def applies(scope: Scope, demand: Demand, namespace_labels: Mapping[str, str]) -> bool:
+    """Say whether an object is within a scope."""
+    match scope.kind:
+        case "Cluster":
+            return True
+        case "NamespaceList":
+            return demand.namespace in scope.namespaces
+        case "NamespaceSelector":
+            return matches(scope.selector, namespace_labels)
+        case "ObjectSelector":
+            return matches(scope.selector, demand.labels)
+        case _:
+            return False
+
+
+def bounds(quota: Quota, now: datetime) -> Bounds:
+    """The ceilings that hold now; of several open windows the first in the list counts."""
+    open_now = next((each for each in quota.windows if each.hours.open_at(now)), None)
+    if open_now is None:
+        return Bounds(quota.hard, quota.shares)
+    shares = tuple(
+        Share(share.namespace, _scaled(share.ceiling, open_now.multiplier))
+        for share in quota.shares
+    )
+    return Bounds(_scaled(quota.hard, open_now.multiplier), shares, open_now.name)
+
+
+def next_look(quota: Quota, now: datetime) -> datetime | None:
+    """Say when a window may open or close; None for a quota without windows."""
+    return look_again([each.hours for each in quota.windows], now) if quota.windows else None
+
+
+def refusal(
+    quota: Quota, limits: Bounds, demand: Demand, used: Resources, used_there: Resources
+) -> Exceeded | None:
+    """Say what of a quota has no room for a demand, or None.
+
+    `used` is what counts for the quota already, `used_there` the part of the demand's namespace.
+    """
+    for path, ceiling, taken in _ceilings(limits, demand.namespace, used, used_there):
+        for name in sorted(demand.amounts):
+            wanted, most = demand.amounts[name], ceiling.amounts.get(name)
+            if most is not None and taken[name] + wanted > most:
+                return Exceeded(quota.parent.name, path, name, taken[name], wanted, most)
+        longest = ceiling.longest
+        if longest is None or TICKETS not in demand.amounts:
+            continue
+        if not demand.duration or demand.duration > longest:
+            wanted = _seconds(demand.duration or timedelta())
+            return Exceeded(quota.parent.name, path, MAX_DURATION, 0, wanted, _seconds(longest))
+    return None
+
+
+def surpassed(
+    limits: Bounds, used: Resources, used_by: Mapping[str, Resources]
+) -> Iterator[tuple[str, str, int, int]]:
+    """Where more is used than may be: path, name, used and the most allowed."""
+    for name, most in sorted(limits.hard.amounts.items()):
+        if used[name] > most:
+            yield "spec.hard", name, used[name], most
+    for share in limits.shares:
+        there = used_by.get(share.namespace, EMPTY)
+        for name, most in sorted(share.ceiling.amounts.items()):
+            if there[name] > most:
+                yield _share_path(share.namespace), name, there[name], most
+
+
+def unit_of(name: str) -> str:
+    """The resource whose units a quota counts a name in; counts of objects go like pods."""
+    return name.removeprefix(RESERVED) if name.startswith(RESERVED) else PODS
+
+
+def spelled(name: str, number: int) -> str:
+    """Print a number of a quota's as a quantity; durations in seconds."""
+    return f"{number}s" if name == MAX_DURATION else format_amount(unit_of(name), number)
+
+
+def _ceilings(
+    limits: Bounds, namespace: str, used: Resources, used_there: Resources
+) -> Iterator[tuple[str, Ceiling, Resources]]:
+    yield "spec.hard", limits.hard, used
+    for share in limits.shares:
+        if share.namespace == namespace:
+            yield _share_path(namespace), share.ceiling, used_there
+
+
+def _share_path(namespace: str) -> str:
+    return f"spec.allocation[{namespace}].limits"
+
+
+def _scaled(ceiling: Ceiling, multiplier: Fraction) -> Ceiling:
+    """Scale what may be reserved, rounding down; how many objects and how long stays."""
+    amounts = {
+        name: most * multiplier.numerator // multiplier.denominator
+        if name.startswith(RESERVED)
+        else most
+        for name, most in ceiling.amounts.items()
+    }
+    return Ceiling(amounts, ceiling.longest)
+
+
+def _seconds(duration: timedelta) -> int:
+    """Whole seconds, rounded up: what is a little too long should look too long."""
+    return -(-duration // timedelta(seconds=1))

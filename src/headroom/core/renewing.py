@@ -1,0 +1,83 @@
+"""Guardians that are to be renewed: made from an older template, or standing for too long.
+
+The successor comes first and the old one goes when it stands, so that nothing is bare in between;
+where both do not fit, the old one is replaced under a latch (`handover.shrink`). Two names take
+turns, so that both can be there at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from headroom.core.holds import Hold
+from headroom.core.names import SHAPE_ANNOTATION
+from headroom.core.naming import guardian_names, shape_of
+from headroom.core.objects import Pod
+from headroom.core.plan import earliest
+
+
+@dataclass(frozen=True, slots=True)
+class Guardians:
+    """The guardians of one hold by what they are to it.
+
+    `standing` keeps the room, or waits to; `successor` is to take its place and has no node yet;
+    `needless` are to go.
+    """
+
+    standing: Pod | None
+    successor: Pod | None
+    needless: tuple[Pod, ...]
+
+
+def told_apart(hold: Hold, guardians: Sequence[Pod], now: datetime) -> Guardians:
+    """Say which guardian counts: one that has a node before one that waits, then the newest."""
+    healthy = [pod for pod in guardians if not pod.finished and pod.deleted is None]
+    seated = [pod for pod in healthy if pod.node]
+    new = [pod for pod in seated if not outdated(hold, pod, now)]
+    waiting = [pod for pod in healthy if not pod.node and not outdated(hold, pod, now)]
+    standing = next(iter((*new, *seated, *waiting)), None)
+    successor = None
+    if standing is not None and standing.node and not new:
+        successor = next(iter(waiting), None)
+    kept = [pod.uid for pod in (standing, successor) if pod is not None]
+    needless = tuple(
+        pod for pod in guardians if pod.deleted is None and (pod.finished or pod.uid not in kept)
+    )
+    return Guardians(standing, successor, needless)
+
+
+def outdated(hold: Hold, guardian: Pod, now: datetime) -> bool:
+    """Whether a guardian is to be renewed."""
+    if not has_shape_of(hold, guardian):
+        return True
+    created = guardian.created
+    if created is None:
+        return False
+    # The API server stamps whole seconds: one made in the second of a start is not older than it.
+    started = hold.fresh_since.replace(microsecond=0) if hold.fresh_since else None
+    if started is not None and started <= now and created.replace(microsecond=0) < started:
+        return True
+    return bool(hold.lifetime) and hold.lifetime is not None and created + hold.lifetime <= now
+
+
+def has_shape_of(hold: Hold, guardian: Pod) -> bool:
+    """Whether a guardian is as it would be made now; one that does not say so is taken as such."""
+    return guardian.annotations.get(SHAPE_ANNOTATION) in (None, shape_of(hold))
+
+
+def outdated_at(hold: Hold, guardian: Pod, now: datetime) -> datetime | None:
+    """When a guardian that is not to be renewed yet will be; None for never."""
+    created = guardian.created
+    if created is None:
+        return None
+    by_age = created + hold.lifetime if hold.lifetime else None
+    by_start = hold.fresh_since if hold.fresh_since and hold.fresh_since > now else None
+    return earliest(by_age, by_start)
+
+
+def successor_name(hold: Hold, standing: Pod) -> str:
+    """The one of a hold's two guardian names that is free."""
+    first, second = guardian_names(hold)
+    return second if standing.key.name == first else first

@@ -1,0 +1,56 @@
+"""Slots in pieces of a whole node: one guardian for as many pods as a node takes.
+
+Many small placeholders are slow to take, because each is preempted or handed over on its own.
+A piece is a multiple of the pod's requests, so that it is filled without a rest, and as large as
+fits on every node where a slot may stand, beside the pods that stand on each node anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from headroom.core.holds import PodTemplate
+from headroom.core.objects import Node, Pod
+from headroom.core.requests import ContainerNeed, PodNeed, nonzero_requests
+from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.core.standing.eligibility import sorted_out
+
+
+def pods_a_node(template: PodTemplate, nodes: Collection[Node], overhead: Resources = EMPTY) -> int:
+    """How many pods of this shape every eligible node takes; at least one.
+
+    `overhead` is what stands on a node anyway (DaemonSets).
+    """
+    requests = template.pod.requests
+    eligible, _ = sorted_out(nodes, template.pod)
+    counts = [
+        (node.allocatable[name] - overhead[name]) // requests[name]
+        for node in eligible
+        for name in requests
+        if name != PODS and requests[name]
+    ]
+    return max(1, min(counts, default=1))
+
+
+def overhead_of(pods: Iterable[Pod]) -> Resources:
+    """What DaemonSets ask for, of each resource on the node where they ask for most of it."""
+    by_node: dict[str, Resources] = {}
+    for pod in pods:
+        if pod.occupies_node and any(owner.kind == "DaemonSet" for owner in pod.owners):
+            by_node[pod.node] = by_node.get(pod.node, EMPTY) + pod.requests
+    largest = EMPTY
+    for each in by_node.values():
+        largest = largest.largest(each)
+    return largest
+
+
+def times(template: PodTemplate, count: int) -> PodTemplate:
+    """The template that keeps the room of so many pods in one piece."""
+    if count == 1:
+        return template
+    once = template.pod.requests
+    requests = Resources({name: once[name] * count for name in once if name != PODS})
+    need = PodNeed(containers=(ContainerNeed(requests=requests),))
+    pod = replace(template.pod, requests=requests, nonzero_requests=nonzero_requests(need))
+    return replace(template, pod=pod)

@@ -1,0 +1,167 @@
+"""A headroom's status: how many slots stand, whether that is enough, and if not, why.
+
+Worked out from the wish (`sizing`) and from counts that the engine keeps; the times of conditions
+that stay are kept. The message says first what stands, then everything that is in the way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from headroom.core.demand.buffers import (
+    LIMITED,
+    NO_TEMPLATE,
+    NO_WORKLOAD,
+    RESOLUTION_FAILED,
+    BufferFacts,
+    BufferSize,
+    Unsized,
+    conditions,
+)
+from headroom.core.names import FOR_LABEL, ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.naming import label_value
+from headroom.core.objects import Condition
+from headroom.core.quotas.limits import QUOTA_EXCEEDED
+from headroom.core.standing.eligibility import summary
+from headroom.core.standing.headrooms import Headroom, HeadroomStatus, PerNode
+from headroom.core.standing.sizing import POD_TEMPLATE, SOURCE, Wish
+
+# A person must act before these go away; the first that applies is the reason of all conditions.
+_DEGRADING = ("InvalidSpec", "WorkloadMissing", "WorkloadUnusable", "NothingToHold", "CannotFollow")
+_QUIET = ("Paused", "OutsideSchedule")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What the engine counts: slots that stand, and owners served or not since the beginning.
+
+    `nodes` is how many there are in the cluster; `trouble` says why slots cannot be held,
+    `refused` which quota leaves no room for more of them.
+    """
+
+    held: int = 0
+    pending: int = 0
+    claimed: int = 0
+    hits: int = 0
+    misses: int = 0
+    nodes: int = 0
+    trouble: str = ""
+    refused: str = ""
+    next_start: datetime | None = None
+    spent: tuple[str, ...] = ()
+    last_start: datetime | None = None
+    objects: int = 0
+    ended: int = 0
+    updated: int = 0
+    template_generation: int = 0
+
+
+def status_of(headroom: Headroom, wished: Wish, tally: Tally, now: datetime) -> HeadroomStatus:
+    """Build the status that wish and tally call for."""
+    if isinstance(headroom.size, BufferSize):
+        return _buffer_status(headroom, wished, tally, now)
+    desired = len(wished.slots)
+    reason = _reason(wished, tally, desired)
+    degraded = reason in _DEGRADING or bool(tally.trouble or tally.refused)
+    ready = not degraded and tally.held >= desired
+    wanted = (
+        ("Ready", ready),
+        ("Progressing", not degraded and tally.held < desired),
+        ("Degraded", degraded),
+    )
+    message = _message(headroom, wished, tally, desired)
+    before = {condition.type: condition for condition in headroom.status.conditions}
+    return HeadroomStatus(
+        desired=desired,
+        held=tally.held,
+        pending=tally.pending,
+        claimed=tally.claimed,
+        hits=tally.hits,
+        misses=tally.misses,
+        next_start=tally.next_start,
+        spent=tally.spent,
+        last_start=tally.last_start,
+        objects=tally.objects,
+        ended=tally.ended,
+        updated=tally.updated,
+        selector=selector_of(headroom) if headroom.slot_objects is None else "",
+        conditions=tuple(
+            Condition(
+                kind,
+                status := "True" if holds else "False",
+                reason,
+                message,
+                _since(before.get(kind), status, now),
+                headroom.generation,
+            )
+            for kind, holds in wanted
+        ),
+        observed_generation=headroom.generation,
+    )
+
+
+def _buffer_status(headroom: Headroom, wished: Wish, tally: Tally, now: datetime) -> HeadroomStatus:
+    """A buffer's status says less, and in its own words."""
+    source = headroom.slot.source
+    named = source.name if source is not None and source.kind == POD_TEMPLATE else ""
+    trouble = _unsized(wished, bool(named))
+    facts = BufferFacts(
+        wanted=wished.asked,
+        allowed=len(wished.slots),
+        held=tally.held,
+        quotas=tuple(note.message for note in wished.notes if note.reason == LIMITED),
+        trouble=trouble,
+        generation=headroom.generation,
+    )
+    return HeadroomStatus(
+        desired=len(wished.slots),
+        conditions=conditions(facts, headroom.status.conditions, now),
+        observed_generation=headroom.generation,
+        template="" if trouble else named,
+        template_generation=0 if trouble else tally.template_generation,
+    )
+
+
+def _unsized(wished: Wish, by_template: bool) -> Unsized | None:
+    for note in wished.notes:
+        if note.reason == "WorkloadMissing":
+            reason = NO_TEMPLATE if by_template else NO_WORKLOAD
+            return Unsized(reason, note.message.removeprefix(SOURCE))
+        if note.reason in _DEGRADING:
+            return Unsized(RESOLUTION_FAILED, note.message.removeprefix(SOURCE))
+    return None
+
+
+def selector_of(headroom: Headroom) -> str:
+    """The label selector of a headroom's guardians, as the scale subresource shows it."""
+    name = label_value(headroom.parent.name)
+    return f"{FOR_LABEL}={name},{ROLE_LABEL}={ROLE_GUARDIAN}"
+
+
+def _reason(wished: Wish, tally: Tally, desired: int) -> str:
+    given = [note.reason for note in wished.notes]
+    for reason in (*_DEGRADING, *_QUIET):
+        if reason in given:
+            return reason
+    if tally.refused:
+        return QUOTA_EXCEEDED
+    if tally.trouble:
+        return "Unschedulable"
+    if tally.held < desired:
+        return "Holding"
+    return given[0] if given else "Held"
+
+
+def _message(headroom: Headroom, wished: Wish, tally: Tally, desired: int) -> str:
+    parts = [f"{tally.held} of {desired} slots held", *(note.message for note in wished.notes)]
+    if isinstance(headroom.size, PerNode) and wished.excluded:
+        parts.append(summary(wished.excluded, tally.nodes))
+    parts += [why for why in (tally.refused, tally.trouble) if why]
+    return "; ".join(parts)
+
+
+def _since(before: Condition | None, status: str, now: datetime) -> datetime:
+    if before is not None and before.status == status and before.since is not None:
+        return before.since
+    return now.replace(microsecond=0)

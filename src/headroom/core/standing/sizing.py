@@ -1,0 +1,364 @@
+"""Which slots a headroom wishes for, as Holds, and what keeps it from wishing for more.
+
+Everything is worked out anew from what is true now, so a slot that was lost is simply wished for
+again, under its own name: its index, or its node. The engine compares the wish with the guardians
+that stand. `windows` says beforehand whether the headroom is on, `eligibility` which nodes count,
+`nodeslots` what stands on each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from headroom.core.demand.buffers import LIMITED, BufferSize, Unsized, chunks
+from headroom.core.demand.following import Follow
+from headroom.core.demand.quotaroom import Allowance
+from headroom.core.holds import Hold, PodTemplate
+from headroom.core.objects import Node
+from headroom.core.resources import EMPTY, Resources
+from headroom.core.standing.besides import Followed, beside_slots, troubles
+from headroom.core.standing.chunks import pods_a_node, times
+from headroom.core.standing.eligibility import Exclusion, Rule, sorted_out
+from headroom.core.standing.headrooms import (
+    ALWAYS,
+    NEVER,
+    NO_LIMITS,
+    NODE_CHUNK,
+    Headroom,
+    Limits,
+    Percent,
+    PerNode,
+    Replicas,
+    Size,
+    Workload,
+)
+from headroom.core.standing.nodeslots import NodeSlots
+from headroom.core.standing.windows import ActiveWindow
+
+GRACE = timedelta(seconds=40)
+POD_TEMPLATE = "PodTemplate"
+SOURCE = "spec.slot.from: "
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Why a wish is smaller than one might think: a word for a condition, and a sentence."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """Slots by name, where somebody else has worked out which (see `core.demand.foresight`).
+
+    `asked` is how many there would be if nothing held the number.
+    """
+
+    names: tuple[str, ...] = ()
+    asked: int = 0
+    notes: tuple[Note, ...] = ()
+    look_again: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What quotas leave to a buffer, and when to ask again."""
+
+    allowance: Allowance
+    look_again: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a wish depends on besides its headroom.
+
+    Slots by name: `standing` are there now; `promised` are those of them whose owner is on its way;
+    `spent` were claimed and count as used up where nothing is refilled. `overhead` is what stands
+    on a node anyway, for slots as large as a node. `sized` is there where the size follows the
+    load of the cluster, which is not seen here; `followed` are the owners of a headroom that
+    follows gated pods.
+    """
+
+    window: ActiveWindow | None
+    nodes: Collection[Node] = ()
+    workload: Workload | None = None
+    standing: frozenset[str] = frozenset()
+    promised: frozenset[str] = frozenset()
+    spent: frozenset[str] = frozenset()
+    overhead: Resources = EMPTY
+    sized: Sized | None = None
+    followed: tuple[Followed, ...] = ()
+    room: Room | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The slots to hold; `asked` is how many there would be without limits.
+
+    Slots that are promised are among them whatever the size, until their owner has them.
+    Where it is `frozen` we cannot know what is wanted: nothing is made and nothing given back.
+    """
+
+    slots: tuple[Hold, ...] = ()
+    asked: int = 0
+    notes: tuple[Note, ...] = ()
+    excluded: tuple[Exclusion, ...] = ()
+    look_again: datetime | None = None
+    frozen: bool = False
+
+
+def wish(headroom: Headroom, sight: Sight, now: datetime, grace: timedelta = GRACE) -> Wish:
+    """Work out which slots should stand; the same each time for the same sight."""
+    if headroom.deleted is not None:
+        return Wish()
+    if headroom.problems:
+        note = Note("InvalidSpec", "; ".join(map(str, headroom.problems)))
+        return Wish(notes=(note,), frozen=True)
+    template = template_for(headroom, sight.workload)
+    if isinstance(template, Note):
+        return Wish(notes=(template,), frozen=True)
+    if headroom.paused:
+        note = Note("Paused", "spec.paused: nothing is held anew and nothing is given back")
+        slots = _remade(headroom, template, sight, sight.standing | sight.promised)
+        return Wish(slots, len(slots), (note,))
+    wished = _wish(headroom, template, sight, now, grace)
+    others = sight.promised - {hold.slot for hold in wished.slots}
+    if not others:
+        return wished
+    return replace(wished, slots=wished.slots + _remade(headroom, template, sight, others))
+
+
+def surplus(headroom: Headroom, wished: Wish, sight: Sight) -> tuple[str, ...]:
+    """Name the standing slots to give back, the highest first; while paused or frozen, none."""
+    if wished.frozen or (headroom.paused and headroom.deleted is None):
+        return ()
+    wanted = {hold.slot for hold in wished.slots}
+    return tuple(sorted(sight.standing - wanted - sight.promised, key=_height, reverse=True))
+
+
+def _wish(
+    headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime, grace: timedelta
+) -> Wish:
+    if sight.window is None:
+        return _nothing("OutsideSchedule", "no window of spec.schedule is open")
+    size = sight.window.size
+    if isinstance(size, PerNode):
+        return _on_nodes(headroom, NodeSlots(size, template, grace), sight, now)
+    if sight.sized is not None:
+        return _foreseen(headroom, template, sight, sight.sized)
+    if isinstance(size, Follow):
+        return _beside_owners(headroom, size, template, sight)
+    if isinstance(size, BufferSize):
+        return _buffered(headroom, template, size, sight)
+    asked = _count(size, sight.workload)
+    if asked is None:
+        return _nothing("InvalidSpec", "spec.size: this size is not served yet")
+    if headroom.slot.chunk == NODE_CHUNK:
+        most = pods_a_node(template, sight.nodes, sight.overhead)
+        template, asked = times(template, most), -(-asked // most)
+    slots = [_slot(headroom, template, index, sight) for index in _indexes(headroom, asked, sight)]
+    kept, notes = _limited(slots, headroom.limits)
+    return Wish(kept, len(slots), notes)
+
+
+def _foreseen(headroom: Headroom, template: PodTemplate, sight: Sight, sized: Sized) -> Wish:
+    slots = [_slot(headroom, template, name, sight) for name in sized.names]
+    kept, notes = _limited(slots, headroom.limits)
+    asked = max(sized.asked, len(slots))
+    return Wish(kept, asked, (*sized.notes, *notes), look_again=sized.look_again)
+
+
+def _buffered(headroom: Headroom, template: PodTemplate, size: BufferSize, sight: Sight) -> Wish:
+    wanted = chunks(size, template.pod.requests, replicas_of(sight.workload))
+    if isinstance(wanted, Unsized):
+        return Wish(notes=(Note("InvalidSpec", wanted.message),))
+    count = wanted.count
+    limited: tuple[Note, ...] = ()
+    allowed = sight.room.allowance if sight.room is not None else None
+    if allowed is not None and allowed.count < count:
+        count = allowed.count
+        limited = tuple(Note(LIMITED, name) for name in allowed.limited_by)
+    slots = (_slot(headroom, template, str(index), sight) for index in range(count))
+    again = sight.room.look_again if sight.room is not None else None
+    return Wish(tuple(slots), wanted.count, limited, look_again=again)
+
+
+def replicas_of(workload: Workload | None) -> int | None:
+    """How many pods a workload wants; a PodTemplate is a shape, and wants none."""
+    if workload is None or workload.ref.kind == POD_TEMPLATE:
+        return None
+    return workload.replicas
+
+
+def _beside_owners(headroom: Headroom, size: Follow, template: PodTemplate, sight: Sight) -> Wish:
+    """A claimed slot is not held again: what it was held for has come."""
+    slots = [
+        replace(
+            _slot(headroom, each.template, each.name, sight),
+            guardian=each.guardian,
+            awaits=each.awaits,
+        )
+        for each in beside_slots(headroom.parent, size, template, sight.followed)
+        if each.name not in sight.spent
+    ]
+    kept, notes = _limited(slots, headroom.limits)
+    trouble = troubles(sight.followed)
+    told = (Note("CannotFollow", trouble),) if trouble else ()
+    return Wish(kept, len(slots), (*told, *notes))
+
+
+def _height(slot: str) -> tuple[int, str]:
+    """Sort indexes as numbers; the order of nodes only has to be the same each time."""
+    return len(slot), slot
+
+
+def _nothing(reason: str, message: str) -> Wish:
+    return Wish(notes=(Note(reason, message),))
+
+
+def template_for(headroom: Headroom, workload: Workload | None) -> PodTemplate | Note:
+    """The shape of a headroom's slots: its own, or that of its workload's pods."""
+    if headroom.slot.template is not None:
+        return headroom.slot.template
+    source = headroom.slot.source
+    if workload is None or workload.ref != source:
+        return Note("WorkloadMissing", f"{SOURCE}there is no {source} in this namespace")
+    if workload.problems:
+        told = "; ".join(map(str, workload.problems))
+        return Note("WorkloadUnusable", f"{SOURCE}{source}: {told}")
+    return workload.template
+
+
+def _count(size: Size, workload: Workload | None) -> int | None:
+    match size:
+        case Replicas(count):
+            return count
+        case Percent(percent):
+            replicas = workload.replicas if workload is not None else 0
+            return -(-replicas * percent // 100)
+        case _:
+            return None
+
+
+def _indexes(headroom: Headroom, asked: int, sight: Sight) -> Iterator[str]:
+    """The lowest indexes; where nothing is refilled, claimed slots count and are left alone."""
+    taken = sight.spent | sight.promised if headroom.refill == NEVER else frozenset()
+    left = max(0, asked - len(taken))
+    free = (name for name in map(str, range(asked + len(taken))) if name not in taken)
+    for _, name in zip(range(left), free, strict=False):
+        yield name
+
+
+def _slot(headroom: Headroom, template: PodTemplate, name: str, sight: Sight) -> Hold:
+    """One slot as a hold of its own; when it is renewed is up to the headroom, so it has no ttl.
+
+    Its version stays empty: a headroom's status changes often, and its slots with it would not.
+    """
+    renewed = sight.window.started_at if sight.window and headroom.refill == ALWAYS else None
+    return Hold(
+        parent=replace(headroom.parent, slot=name),
+        template=template,
+        owners=headroom.owners,
+        mode=headroom.mode,
+        created=headroom.created,
+        ttl=None,
+        allocate_once=headroom.slot.chunk != NODE_CHUNK,
+        fresh_since=renewed,
+        lifetime=headroom.slot_lifetime if headroom.refill != NEVER else None,
+        paused=headroom.paused,
+        deleted=headroom.deleted,
+        generation=headroom.generation,
+    )
+
+
+def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime) -> Wish:
+    nodes, excluded = sorted_out(sight.nodes, shape.template.pod)
+    blinking = _blinking(shape, excluded, sight, now)
+    spent = sight.spent if headroom.refill == NEVER else frozenset()
+    slots: list[Hold] = []
+    empty: list[str] = []
+    kept_on = frozenset(node.name for node, _ in blinking)
+    for node in sorted((*nodes, *(node for node, _ in blinking)), key=lambda node: node.name):
+        template = shape.pinned(node)
+        if template is None:
+            empty.append(node.name)
+            continue
+        names = [name for name in shape.names(node) if name not in spent]
+        if node.name in kept_on:
+            names = [name for name in names if name in sight.standing]
+        slots += [_slot(headroom, template, name, sight) for name in names]
+    kept, notes = _limited(slots, headroom.limits)
+    if empty:
+        message = f"{shape.size.percent} % of {', '.join(empty)} comes to nothing"
+        notes = (*notes, Note("NothingToHold", message))
+    return Wish(
+        kept,
+        len(slots),
+        notes,
+        tuple(each for each in excluded if each.node not in kept_on),
+        min((until for _, until in blinking), default=None),
+    )
+
+
+def _blinking(
+    shape: NodeSlots, excluded: Sequence[Exclusion], sight: Sight, now: datetime
+) -> list[tuple[Node, datetime]]:
+    """Nodes in their grace period, each with its end."""
+    unready = {each.node for each in excluded if each.rule is Rule.READY}
+    return [
+        (node, until)
+        for node in sight.nodes
+        if node.name in unready and (until := shape.graceful(node, sight.standing, now)) is not None
+    ]
+
+
+def _remade(
+    headroom: Headroom, template: PodTemplate, sight: Sight, names: frozenset[str]
+) -> tuple[Hold, ...]:
+    """These slots as they are; one whose node is gone is gone as well."""
+    if isinstance(headroom.size, Follow):
+        wished = _beside_owners(headroom, headroom.size, template, sight)
+        return tuple(hold for hold in wished.slots if hold.slot in names)
+    ordered = sorted(names, key=_height)
+    if not isinstance(headroom.size, PerNode):
+        return tuple(_slot(headroom, template, name, sight) for name in ordered)
+    shape = NodeSlots(headroom.size, template, timedelta())
+    nodes = {node.name: node for node in sight.nodes}
+    found = ((name, nodes.get(name.partition("/")[0])) for name in ordered)
+    shapes = ((name, shape.pinned(node)) for name, node in found if node is not None)
+    return tuple(
+        _slot(headroom, pinned, name, sight) for name, pinned in shapes if pinned is not None
+    )
+
+
+def _limited(slots: Sequence[Hold], limits: Limits) -> tuple[tuple[Hold, ...], tuple[Note, ...]]:
+    """Keep the first slots up to the limit that is met first, and say which that was."""
+    if limits == NO_LIMITS:
+        return tuple(slots), ()
+    used: dict[str, int] = {}
+    nodes: set[str] = set()
+    for count, hold in enumerate(slots):
+        if hold.template.node:
+            nodes.add(hold.template.node)
+        for name, most in limits.resources:
+            used[name] = used.get(name, 0) + hold.template.pod.requests[name]
+            if used[name] > most:
+                return _cut(slots, count, f"resources.{name}")
+        for name, most_of, reached in (
+            ("slots", limits.slots, count + 1),
+            ("pods", limits.pods, count + 1),
+            ("nodes", limits.nodes, len(nodes)),
+        ):
+            if most_of is not None and reached > most_of:
+                return _cut(slots, count, name)
+    return tuple(slots), ()
+
+
+def _cut(
+    slots: Sequence[Hold], count: int, limit: str
+) -> tuple[tuple[Hold, ...], tuple[Note, ...]]:
+    message = f"spec.limits.{limit} allows {count} of {len(slots)} slots"
+    return tuple(slots[:count]), (Note("LimitReached", message),)

@@ -1,0 +1,1 @@
+"""Other systems' own objects, served unchanged: one package a dialect, each a value of data."""

@@ -1,0 +1,38 @@
+"""The dialect `capacitybuffer`: CapacityBuffers of autoscaling.x-k8s.io, kept by real placeholders.
+
+A buffer is a Headroom whose slots make way for anything (`buffers`); how many is `core.demand`'s,
+in the API's words. `statuses` writes back, `schema` has the kind. A buffer that an autoscaler in
+the cluster answers itself is left to it.
+"""
+
+from __future__ import annotations
+
+from headroom.dialects.capacitybuffer.buffers import decode_buffer
+from headroom.dialects.capacitybuffer.names import BUFFERS, GROUP
+from headroom.dialects.capacitybuffer.podtemplates import decode_pod_template
+from headroom.dialects.capacitybuffer.schema import definitions, with_buffers
+from headroom.dialects.capacitybuffer.statuses import render
+from headroom.wire.dialect import Dialect
+from headroom.wire.kinds import POD_TEMPLATES, RESOURCE_QUOTAS
+from headroom.wire.objects.resourcequotas import decode_resource_quota
+
+CAPACITYBUFFER = Dialect(
+    name="capacitybuffer",
+    decoders={BUFFERS: decode_buffer},
+    render=render,
+    definitions=definitions,
+    rules=(
+        {"apiGroups": [GROUP], "resources": [BUFFERS.plural], "verbs": ["get", "list", "watch"]},
+        {"apiGroups": [GROUP], "resources": [f"{BUFFERS.plural}/status"], "verbs": ["patch"]},
+        {
+            "apiGroups": [""],
+            "resources": ["podtemplates", "resourcequotas"],
+            "verbs": ["get", "list", "watch"],
+        },
+    ),
+    catalogue=with_buffers,
+    reads={POD_TEMPLATES: decode_pod_template, RESOURCE_QUOTAS: decode_resource_quota},
+    follows=(POD_TEMPLATES, RESOURCE_QUOTAS),
+)
+
+__all__ = ["CAPACITYBUFFER"]

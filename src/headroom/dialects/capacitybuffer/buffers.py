@@ -1,0 +1,156 @@
+"""CapacityBuffers from their JSON, as Headrooms whose slots make way for anything.
+
+What the schema lets in and makes no sense all the same is a problem that the status tells. Whose
+status somebody else writes is served by them: two would undo each other's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Raw
+
+from headroom.core.demand.buffers import BufferSize, is_ours
+from headroom.core.holds import PREEMPTIBLE
+from headroom.core.objects import Parent
+from headroom.core.standing.headrooms import Headroom, Slot, WorkloadRef
+from headroom.dialects.capacitybuffer.names import APPS, BATCH, BUFFERS, OURS, PEOPLE
+from headroom.dialects.capacitybuffer.statuses import status_of
+from headroom.wire.amounts import read_amounts
+from headroom.wire.errors import DecodeError
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.sizes import MOST_SLOTS, number_at
+
+_MOST = 2**31 - 1
+
+
+class _Manager(JsonObject):
+    manager: str | None = None
+    subresource: str | None = None
+
+
+class _Metadata(Metadata):
+    managed_fields: list[_Manager] | None = None
+
+
+class _Object(JsonObject):
+    metadata: _Metadata | None = None
+    spec: Raw = ABSENT
+    status: Raw = ABSENT
+
+
+class _Spec(JsonObject):
+    provisioning_strategy: Raw = ABSENT
+    pod_template_ref: Raw = ABSENT
+    scalable_ref: Raw = ABSENT
+    replicas: Raw = ABSENT
+    percentage: Raw = ABSENT
+    limits: Raw = ABSENT
+
+
+class _TemplateRef(JsonObject):
+    name: str | None = None
+
+
+class _ScalableRef(JsonObject):
+    api_group: str | None = None
+    kind: str | None = None
+    name: str | None = None
+
+
+_read = Reader(_Object)
+_read_spec = Reader(_Spec)
+_read_template_ref = Reader(_TemplateRef)
+_read_scalable_ref = Reader(_ScalableRef)
+_read_text = Reader(str)
+
+
+def decode_buffer(data: bytes | Raw) -> Headroom:
+    """Read a buffer; what is wrong with its spec is in `problems`."""
+    try:
+        read = _read(data)
+        return _headroom(read, read.metadata or _Metadata())
+    except DecodeError as error:
+        raise about(BUFFERS.kind, data, error) from error
+
+
+def buffer_from(thing: Mapping[str, Any]) -> Headroom:
+    """Read a buffer held as plain dicts."""
+    return decode_buffer(to_text(BUFFERS.kind, thing))
+
+
+def _headroom(read: _Object, metadata: _Metadata) -> Headroom:
+    findings = Findings()
+    spec = findings.read(_read_spec, read.spec, "spec") or _Spec()
+    strategy = findings.read(_read_text, spec.provisioning_strategy, "spec.provisioningStrategy")
+    parent = Parent(
+        api_version=BUFFERS.api_version,
+        kind=BUFFERS.kind,
+        namespace=metadata.namespace or "",
+        name=metadata.name or "",
+        uid=metadata.uid or "",
+    )
+    return Headroom(
+        parent=parent,
+        slot=Slot(source=_source(spec, findings)),
+        size=_size(spec, findings),
+        mode=PREEMPTIBLE,
+        created=metadata.creation_timestamp,
+        deleted=metadata.deletion_timestamp,
+        generation=metadata.generation or 1,
+        version=metadata.resource_version or "",
+        status=status_of(spelling(read.status)),
+        served=is_ours(strategy or "") and not _others(metadata),
+        problems=findings.problems,
+    )
+
+
+def _others(metadata: _Metadata) -> bool:
+    """Whether somebody but us writes the status: an autoscaler that serves buffers itself."""
+    return any(
+        each.subresource == "status" and not (each.manager or "").startswith((OURS, PEOPLE))
+        for each in metadata.managed_fields or ()
+    )
+
+
+def _size(spec: _Spec, findings: Findings) -> BufferSize:
+    limits: tuple[tuple[str, int], ...] | None = None
+    if spelling(spec.limits):
+        try:
+            limits = tuple(sorted(read_amounts(spelling(spec.limits), "spec.limits").items()))
+        except DecodeError as error:
+            findings.note(error)
+    return BufferSize(
+        replicas=number_at(spec.replicas, "spec.replicas", findings, 0, MOST_SLOTS),
+        percentage=number_at(spec.percentage, "spec.percentage", findings, 0, _MOST),
+        limits=limits,
+    )
+
+
+def _source(spec: _Spec, findings: Findings) -> WorkloadRef | None:
+    template = findings.read(_read_template_ref, spec.pod_template_ref, "spec.podTemplateRef")
+    scalable = findings.read(_read_scalable_ref, spec.scalable_ref, "spec.scalableRef")
+    if template is not None and scalable is not None:
+        findings.add("spec", "has both podTemplateRef and scalableRef; leave one of them out")
+    elif template is not None:
+        return WorkloadRef("v1", "PodTemplate", template.name or "")
+    elif scalable is not None:
+        return _workload(scalable, findings)
+    elif not findings.problems:
+        findings.add("spec", "has neither podTemplateRef nor scalableRef: a chunk has no shape")
+    return None
+
+
+def _workload(ref: _ScalableRef, findings: Findings) -> WorkloadRef | None:
+    kind, group = ref.kind or "", ref.api_group or ""
+    if kind in APPS and group in ("", "apps"):
+        return WorkloadRef("apps/v1", kind, ref.name or "")
+    if kind in BATCH and group == "batch":
+        return WorkloadRef("batch/v1", kind, ref.name or "")
+    known = f"{', '.join(APPS)} of apps, {', '.join(BATCH)} of batch"
+    told = f"{kind} of {group}" if group else kind
+    findings.add("spec.scalableRef", f"{told} is not supported; known: {known}")
+    return None

@@ -1,0 +1,51 @@
+"""PodTemplates from their JSON, as workloads without replicas: the shape of a buffer's chunk."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from headroom.core.standing.headrooms import Workload, WorkloadRef
+from headroom.wire.errors import DecodeError
+from headroom.wire.kinds import POD_TEMPLATES
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import ABSENT, Reader, about, spelling
+from headroom.wire.objects.templates import template_of
+
+
+class _Template(JsonObject):
+    spec: Raw = ABSENT
+
+
+class _Object(JsonObject):
+    metadata: Metadata | None = None
+    template: _Template | None = None
+
+
+_read = Reader(_Object)
+
+
+def decode_pod_template(data: bytes | Raw) -> Workload:
+    """Read a PodTemplate; labels and annotations of its pods stay out, as for any workload."""
+    try:
+        return _workload(_read(data))
+    except DecodeError as error:
+        raise about(POD_TEMPLATES.kind, data, error) from error
+
+
+def _workload(read: _Object) -> Workload:
+    metadata = read.metadata or Metadata()
+    findings = Findings()
+    shape = spelling(read.template.spec) if read.template else b""
+    template = msgspec.json.encode({"spec": Raw(shape)}) if shape else b""
+    return Workload(
+        ref=WorkloadRef("v1", POD_TEMPLATES.kind, metadata.name or ""),
+        namespace=metadata.namespace or "",
+        replicas=0,
+        template=template_of(Raw(template), metadata.namespace or "", findings),
+        problems=findings.problems,
+        uid=metadata.uid or "",
+        version=metadata.resource_version or "",
+        generation=metadata.generation or 1,
+    )

@@ -1,0 +1,36 @@
+"""Koordinator's Resource Reservation, served unchanged on guardians that everybody can see.
+
+`reservations` reads the objects as holds, `statuses` and `writes` say in Koordinator's own words
+what becomes of them, `schema` is the kind itself. What decides is the core, as for our own kinds.
+"""
+
+from __future__ import annotations
+
+from headroom.dialects.koordinator.names import ALLOCATED, GROUP, RESERVATIONS, SCHEDULER_NAME
+from headroom.dialects.koordinator.reservations import decode_reservation
+from headroom.dialects.koordinator.schema import definitions, with_reservations
+from headroom.dialects.koordinator.writes import render
+from headroom.wire.dialect import Dialect, Rival
+
+KOORDINATOR = Dialect(
+    name="koordinator",
+    decoders={RESERVATIONS: decode_reservation},
+    render=render,
+    definitions=definitions,
+    rules=(
+        {
+            "apiGroups": [GROUP],
+            "resources": ["reservations"],
+            # Ended ones are collected a day later, as Koordinator does.
+            "verbs": ["get", "list", "watch", "delete"],
+        },
+        {"apiGroups": [GROUP], "resources": ["reservations/status"], "verbs": ["patch"]},
+    ),
+    schedulers=frozenset({SCHEDULER_NAME}),
+    annotations=(f"{GROUP}/", "node.koordinator.sh/", "pod.koordinator.sh/"),
+    claims=(ALLOCATED,),
+    catalogue=with_reservations,
+    rivals=(Rival("koord-scheduler", "Koordinator's own scheduler"),),
+)
+
+__all__ = ["KOORDINATOR"]

@@ -1,0 +1,191 @@
+"""Reservations from their JSON, as holds.
+
+One object that cannot be read says so in its own status and stops nobody else: each field is read
+on its own. What Koordinator takes in silence is told: as a problem where nothing sensible could be
+held, else as a remark on a hold that is kept all the same. Labels and annotations are in `terms`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from msgspec import Raw
+
+from headroom.core.holds import Hold
+from headroom.core.objects import Parent, Taint
+from headroom.dialects.koordinator.names import RESERVATIONS
+from headroom.dialects.koordinator.statuses import status_of
+from headroom.dialects.koordinator.templates import read_template
+from headroom.wire.durations import format_duration, parse_duration
+from headroom.wire.errors import DecodeError
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.metadata import labels_of
+from headroom.wire.objects.owners import owner_rules
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import ABSENT, Reader, about, spelling
+from headroom.wire.objects.terms import resized, terms_of
+from headroom.wire.times import format_time, parse_time
+
+DEFAULT_TTL = timedelta(hours=24)
+RESTRICTED = "Restricted"
+_POLICIES = ("", "Aligned", RESTRICTED)
+_OBEYED_EFFECTS = ("NoSchedule", "NoExecute")
+
+
+class _Object(JsonObject):
+    api_version: str | None = None
+    kind: str | None = None
+    metadata: Metadata | None = None
+    spec: Raw = ABSENT
+    status: Raw = ABSENT
+
+
+class _PreAllocation(JsonObject):
+    mode: str | None = None
+    enable_multiple: bool | None = None
+
+
+class _Spec(JsonObject):
+    template: Raw = ABSENT
+    owners: Raw = ABSENT
+    ttl: Raw = ABSENT
+    expires: Raw = ABSENT
+    pre_allocation: Raw = ABSENT
+    pre_allocation_policy: Raw = ABSENT
+    allocate_once: Raw = ABSENT
+    allocate_policy: Raw = ABSENT
+    unschedulable: Raw = ABSENT
+    taints: Raw = ABSENT
+
+
+class _Taint(JsonObject):
+    key: str | None = None
+    value: str | None = None
+    effect: str | None = None
+
+
+_read_object = Reader(_Object)
+_read_spec = Reader(_Spec)
+_read_text = Reader(str)
+_read_flag = Reader(bool)
+_read_pre_allocation = Reader(_PreAllocation)
+_read_taints = Reader(list[_Taint])
+
+
+def decode_reservation(data: bytes | Raw) -> Hold:
+    """Read a Reservation; what is wrong with its spec is in `problems`."""
+    try:
+        thing = _read_object(data)
+        return _hold(thing, thing.metadata or Metadata())
+    except DecodeError as error:
+        raise about(RESERVATIONS.kind, data, error) from error
+
+
+def _hold(thing: _Object, metadata: Metadata) -> Hold:
+    findings, remarks = Findings(), Findings()
+    spec = findings.read(_read_spec, thing.spec, "spec") or _Spec()
+    template = read_template(spec.template, metadata.labels, findings, remarks)
+    owners = owner_rules(spec.owners, findings)
+    if not spelling(spec.owners):
+        findings.add("spec.owners", "is missing: nobody could use this; add at least one owner")
+    once = findings.read(_read_flag, spec.allocate_once, "spec.allocateOnce") is not False
+    created, generation = metadata.creation_timestamp, metadata.generation or 1
+    ttl, expires = _ttl(spec.ttl, findings), _expires(spec.expires, findings)
+    _remark_on_end(ttl, expires, created, remarks)
+    policy = _policy(spec.allocate_policy, findings)
+    return Hold(
+        parent=Parent(
+            RESERVATIONS.api_version,
+            RESERVATIONS.kind,
+            namespace="",
+            name=metadata.name or "",
+            uid=metadata.uid or "",
+        ),
+        template=resized(template, metadata, findings),
+        owners=owners,
+        created=created,
+        ttl=ttl,
+        expires=expires,
+        allocate_once=once,
+        allocate_policy=policy,
+        pre_allocation=_pre_allocation(spec, policy, findings),
+        unschedulable=bool(findings.read(_read_flag, spec.unschedulable, "spec.unschedulable")),
+        taints=_taints(spec.taints, findings, remarks),
+        deleted=metadata.deletion_timestamp,
+        generation=generation,
+        version=metadata.resource_version or "",
+        labels=labels_of(metadata),
+        terms=replace(
+            terms_of(metadata, findings, remarks),
+            takes_several=_takes_several(spec, findings),
+            binds_all=False,
+            tells_all=True,
+            ends_with_node=True,
+        ),
+        status=status_of(spelling(thing.status), created, generation),
+        problems=findings.problems,
+        remarks=remarks.problems,
+    )
+
+
+def _ttl(raw: Raw, findings: Findings) -> timedelta:
+    """A negative one is taken as written: the reservation is over before it begins."""
+    text = findings.read(_read_text, raw, "spec.ttl")
+    ttl = findings.parse(parse_duration, text, "spec.ttl")
+    return DEFAULT_TTL if ttl is None else ttl
+
+
+def _expires(raw: Raw, findings: Findings) -> datetime | None:
+    text = findings.read(_read_text, raw, "spec.expires")
+    return findings.parse(parse_time, text, "spec.expires")
+
+
+def _remark_on_end(
+    ttl: timedelta, expires: datetime | None, created: datetime | None, remarks: Findings
+) -> None:
+    if expires is None:
+        return
+    if not ttl:
+        remarks.add("spec.expires", "has no effect beside ttl 0, which means never")
+    elif created is not None and created + ttl < expires:
+        ends = format_time(created + ttl)
+        remarks.add("spec.expires", f"is after the end of ttl {format_duration(ttl)}: ends {ends}")
+
+
+def _policy(raw: Raw, findings: Findings) -> str:
+    policy = findings.read(_read_text, raw, "spec.allocatePolicy") or ""
+    if policy not in _POLICIES:
+        findings.add("spec.allocatePolicy", f"{policy!r} is neither Aligned nor Restricted")
+        return ""
+    return policy
+
+
+def _pre_allocation(spec: _Spec, policy: str, findings: Findings) -> bool:
+    path = "spec.preAllocation"
+    if not findings.read(_read_flag, spec.pre_allocation, path):
+        return False
+    if policy != RESTRICTED:
+        findings.add(path, "is supported with allocatePolicy Restricted only")
+    return True
+
+
+def _takes_several(spec: _Spec, findings: Findings) -> bool:
+    path = "spec.preAllocationPolicy"
+    policy = findings.read(_read_pre_allocation, spec.pre_allocation_policy, path)
+    if policy is None:
+        return False
+    if policy.mode not in (None, "", "Default"):
+        findings.add(f"{path}.mode", f"{policy.mode} is not supported here; leave it out")
+    return bool(policy.enable_multiple)
+
+
+def _taints(raw: Raw, findings: Findings, remarks: Findings) -> tuple[Taint, ...]:
+    taints = []
+    for index, each in enumerate(findings.read(_read_taints, raw, "spec.taints") or ()):
+        path = f"spec.taints[{index}]"
+        if each.effect not in _OBEYED_EFFECTS:
+            obeyed = " and ".join(_OBEYED_EFFECTS)
+            remarks.add(f"{path}.effect", f"{each.effect!r} keeps nobody out; only {obeyed} do")
+        taints.append(Taint(each.key or "", each.value or "", each.effect or ""))
+    return tuple(taints)

@@ -1,0 +1,147 @@
+"""The kind Reservation as Koordinator defines it: its fields, defaults and printer columns.
+
+Field for field what clients of Koordinator know, and not stricter: an object that its own
+definition lets in is let in here. What is odd in it is told in a condition, see `reservations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from headroom.dialects.koordinator.names import GROUP, RESERVATIONS, VERSION
+from headroom.wire.schema.notation import Catalogue, Field, Rule, kubernetes, of
+from headroom.wire.schema.structural import structural
+
+# Objects of the API are open-ended JSON.
+Json: TypeAlias = dict[str, Any]
+
+KIND = RESERVATIONS.kind
+CONTROLLER = {name: of("string!") for name in ("apiVersion", "kind", "name", "uid")}
+
+TYPES: Mapping[str, Mapping[str, Field]] = {
+    "Reservation": {
+        "apiVersion": of("string"),
+        "kind": of("string"),
+        "metadata": of("ObjectMeta"),
+        "spec": of("ReservationSpec", "What is reserved, for whom and until when."),
+        "status": of("ReservationStatus", "What became of it; written by the operator only."),
+    },
+    "ReservationSpec": {
+        "template": of("any!", "The scheduling shape of the reservation, as in a pod template."),
+        "owners": of(
+            "[]ReservationOwner!",
+            "Who may use it. A pod must match one item; of an item, all parts.",
+            minItems=1,
+        ),
+        "ttl": of("string", "How long after its creation it ends; 0 means never.", default="24h"),
+        "expires": of("time", "When it ends, at the latest."),
+        "preAllocation": of("bool", "Whether to reserve what running pods still use."),
+        "preAllocationPolicy": of("ReservationPreAllocation", "Which running pods, how many."),
+        "allocateOnce": of("bool", "Whether the first owner ends it.", default=True),
+        "allocatePolicy": of(
+            "=Aligned|Restricted",
+            "Aligned: an owner may use it and free room of the node together. Restricted: of "
+            "resources that it reserves, only what it reserves.",
+        ),
+        "unschedulable": of("bool", "True: no new owners."),
+        "taints": of("[]ReservationTaint", "Keep owners out that do not tolerate them."),
+    },
+    "ReservationPreAllocation": {
+        "mode": of("=Default|Cluster", "Where candidates come from.", default="Default"),
+        "enableMultiple": of("bool", "Whether several running pods may be taken."),
+    },
+    "ReservationOwner": {
+        "object": of("ObjectReference", "The pod itself."),
+        "labelSelector": of("LabelSelector", "The pod's labels."),
+        "controller": of("ReservationController", "One of the pod's ownerReferences."),
+    },
+    "ReservationController": {
+        **CONTROLLER,
+        "controller": of("bool"),
+        "blockOwnerDeletion": of("bool", "Not used."),
+        "namespace": of("string", "The pod's namespace."),
+    },
+    "ReservationTaint": {
+        "key": of("string!"),
+        "effect": of("string!"),
+        "value": of("string"),
+        "timeAdded": of("time", "Not used."),
+    },
+    "ReservationStatus": {
+        "phase": of("string", default="Pending"),
+        "nodeName": of("string", "Where it is."),
+        "allocatable": of("{}quantity", "What it reserves."),
+        "allocated": of("{}quantity", "What its owners use, of the resources that it reserves."),
+        "currentOwners": of("[]ObjectReference", "The pods that use it."),
+        "conditions": of("[]ReservationCondition", "Scheduled and Ready."),
+    },
+    "ReservationCondition": {
+        "type": of("string"),
+        "status": of("string"),
+        "reason": of("string"),
+        "message": of("string"),
+        "lastProbeTime": of("time"),
+        "lastTransitionTime": of("time"),
+    },
+}
+
+_PARTS = ("object", "controller", "labelSelector")
+_NEEDS_A_PART = Rule(
+    " || ".join(f"has(self.{part})" for part in _PARTS),
+    f"an owner needs at least one of {', '.join(_PARTS)}",
+    lambda owner: any(part in owner for part in _PARTS),
+)
+
+
+def with_reservations(catalogue: Catalogue) -> Catalogue:
+    """The kinds that are known, and Reservation."""
+    kinds = {f"{RESERVATIONS.api_version}/{KIND}": KIND}
+    rules = {"ReservationOwner": (_NEEDS_A_PART,)}
+    return catalogue.extended(TYPES, kinds, rules, frozenset({KIND}))
+
+
+def definitions() -> list[Json]:
+    """Return the CustomResourceDefinition of Reservation."""
+    schema = structural(KIND, kubernetes().extended(TYPES, {}))
+    properties = schema["properties"]
+    properties["metadata"] = {"type": "object"}
+    # Koordinator counts the parts of an owner; a rule in CEL would have no bound on their number.
+    properties["spec"]["properties"]["owners"]["items"]["minProperties"] = 1
+    return [
+        {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{RESERVATIONS.plural}.{GROUP}"},
+            "spec": {
+                "group": GROUP,
+                "scope": "Cluster",
+                "names": {
+                    "kind": KIND,
+                    "listKind": f"{KIND}List",
+                    "plural": RESERVATIONS.plural,
+                    "singular": KIND.lower(),
+                },
+                "versions": [
+                    {
+                        "name": VERSION,
+                        "served": True,
+                        "storage": True,
+                        "schema": {"openAPIV3Schema": schema},
+                        "subresources": {"status": {}},
+                        "additionalPrinterColumns": [
+                            _column("Phase", ".status.phase"),
+                            _column("Age", ".metadata.creationTimestamp", "date"),
+                            _column("Node", ".status.nodeName"),
+                            _column("TTL", ".spec.ttl"),
+                            _column("Expires", ".spec.expires"),
+                        ],
+                    }
+                ],
+            },
+        }
+    ]
+
+
+def _column(name: str, path: str, kind: str = "string") -> Json:
+    return {"name": name, "type": kind, "jsonPath": path}

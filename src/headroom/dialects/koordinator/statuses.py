@@ -1,0 +1,151 @@
+"""A Reservation's status in Koordinator's own words, and those words read back.
+
+Only fields that Koordinator's definition has are written: any other would be dropped, and a status
+that reads back otherwise than it was meant would be written again and again. Its conditions are
+
+    Scheduled  False/<why not>  while it waits and there is something to say, else True/Scheduled
+    Ready      True/Available, False/Succeeded, False/Expired
+
+and a third one, Degraded, only for what Koordinator has no words for: it is held, but not whole.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from msgspec import Raw
+
+from headroom.core.amounts import format_resources
+from headroom.core.holds import HoldStatus
+from headroom.core.objects import Condition
+from headroom.wire.amounts import amounts_of
+from headroom.wire.errors import DecodeError
+from headroom.wire.objects.holdstatus import ConditionJson, OwnerJson, owners_of
+from headroom.wire.objects.podjson import JsonObject
+from headroom.wire.objects.reader import ABSENT, Reader, spelling
+from headroom.wire.times import format_time
+
+Json = dict[str, Any]
+
+AVAILABLE = "Available"
+FULLY_USED = "FullyUsed"
+WAITING_FOR_NODE = "WaitingForNode"
+ENDED = ("Succeeded", "Failed")
+HELD = (AVAILABLE, *ENDED)
+_SAYS_FULL = "all of it is in use"  # A reason of its own with us, with Koordinator none.
+
+
+class _Status(JsonObject):
+    phase: str | None = None
+    node_name: str | None = None
+    allocatable: Raw = ABSENT
+    allocated: Raw = ABSENT
+    current_owners: list[OwnerJson] | None = None
+    conditions: list[ConditionJson] | None = None
+
+
+_read_status = Reader(_Status)
+
+
+def status_json(status: HoldStatus) -> Json:
+    """Spell a status; what is empty is left out, as Koordinator does."""
+    owners = [
+        {"namespace": use.namespace, "name": use.name, "uid": use.uid} for use in status.owners
+    ]
+    fields: Json = {
+        "phase": status.phase,
+        "nodeName": status.node,
+        "allocatable": format_resources(status.allocatable),
+        "allocated": format_resources(status.allocated),
+        "currentOwners": owners,
+        "conditions": _conditions(status),
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def _conditions(status: HoldStatus) -> list[Json]:
+    known = {condition.type: condition for condition in status.conditions}
+    ready = known.get("Ready")
+    if ready is None:
+        return []
+    placed = known.get("Progressing", ready)
+    if status.phase not in HELD:
+        if ready.reason == WAITING_FOR_NODE and not ready.message:
+            return []
+        return [_condition("Scheduled", "False", ready, ready.reason, ready.message)]
+    written = []
+    if status.node:
+        written.append(_condition("Scheduled", "True", placed, "Scheduled"))
+    if status.phase in ENDED:
+        return [*written, _condition("Ready", "False", ready, ready.reason, ready.message)]
+    if ready.reason in (AVAILABLE, FULLY_USED):
+        return [*written, _condition("Ready", "True", ready, AVAILABLE, ready.message)]
+    odd = known.get("Degraded", ready)
+    return [
+        *written,
+        _condition("Ready", "True", ready, AVAILABLE),
+        _condition("Degraded", odd.status, odd, odd.reason, odd.message),
+    ]
+
+
+def _condition(kind: str, status: str, known: Condition, reason: str, message: str = "") -> Json:
+    since = format_time(known.since) if known.since else None
+    fields: Json = {
+        "type": kind,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastProbeTime": since,
+        "lastTransitionTime": since,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def status_of(text: bytes, created: datetime | None, generation: int) -> HoldStatus:
+    """Read a status back; empty for what is absent or makes no sense.
+
+    Koordinator keeps fewer times than we do and no generations: what it does not say is as old as
+    the object, and about its present generation.
+    """
+    try:
+        status = _read_status(text) if text else _Status()
+        return HoldStatus(
+            phase=status.phase or "",
+            node=status.node_name or "",
+            allocatable=amounts_of(spelling(status.allocatable), "status.allocatable"),
+            allocated=amounts_of(spelling(status.allocated), "status.allocated"),
+            owners=owners_of(status.current_owners),
+            conditions=_own_conditions(status, created, generation),
+            observed_generation=generation if status.phase else 0,
+        )
+    except DecodeError:
+        return HoldStatus()
+
+
+def _own_conditions(
+    status: _Status, created: datetime | None, generation: int
+) -> tuple[Condition, ...]:
+    if not status.phase:
+        return ()
+    known = {condition.type: condition for condition in status.conditions or ()}
+    placed = known.get("Scheduled", ConditionJson(reason=WAITING_FOR_NODE))
+    ready = known.get("Ready", placed)
+    odd = known.get("Degraded")
+    told = odd or ready
+    reason, message = told.reason or "", told.message or ""
+    if status.phase == AVAILABLE and odd is None and message.startswith(_SAYS_FULL):
+        reason = FULLY_USED
+    stuck = status.phase == "Pending" and reason != WAITING_FOR_NODE
+    degraded = odd.status == "True" if odd is not None else stuck
+
+    def condition(kind: str, holds: bool, source: ConditionJson) -> Condition:
+        word = "True" if holds else "False"
+        since = source.last_transition_time or created
+        return Condition(kind, word, reason, message, since, generation)
+
+    return (
+        condition("Ready", status.phase == AVAILABLE, ready),
+        condition("Progressing", status.phase == "Pending" and not degraded, placed),
+        condition("Degraded", degraded, odd or placed),
+    )

@@ -1,0 +1,70 @@
+"""The few actions that are about Reservations and their owners, in Koordinator's own words.
+
+Owners carry Koordinator's annotation beside ours, written in the same request as the claim: there
+is no moment in which a pod is bound to a Reservation's room and does not say so.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from headroom.core.actions import (
+    Action,
+    Bind,
+    ClaimInPlace,
+    DeleteObject,
+    Nominate,
+    WriteHoldStatus,
+)
+from headroom.core.objects import Parent
+from headroom.dialects.koordinator.names import ALLOCATED, RESERVATIONS
+from headroom.dialects.koordinator.statuses import status_json
+from headroom.wire.objectpatches import whole_status
+from headroom.wire.render import render as render_native
+from headroom.wire.writes import Write
+
+Json = dict[str, Any]
+
+
+def render(action: Action) -> Write | None:
+    """Turn an action about a Reservation into its request; None for any other action."""
+    match action:
+        case WriteHoldStatus() if _is_reservation(action.parent):
+            return _write_status(action)
+        case DeleteObject() if _is_reservation(action.parent):
+            return _delete(action.parent)
+        case Bind() | Nominate() | ClaimInPlace():
+            claimed = action.claimed
+            if claimed is None or not _is_reservation(claimed):
+                return None
+            return _annotated(render_native(action), claimed)
+        case _:
+            return None
+
+
+def _is_reservation(parent: Parent) -> bool:
+    return (parent.api_version, parent.kind) == (RESERVATIONS.api_version, RESERVATIONS.kind)
+
+
+def _annotated(write: Write, claimed: Parent) -> Write:
+    """The same write, saying also in Koordinator's words which Reservation the owner got."""
+    body = write.body
+    value = json.dumps({"name": claimed.name, "uid": claimed.uid}, separators=(",", ":"))
+    if not isinstance(body, dict):
+        return write
+    metadata = body.get("metadata", {})
+    annotations = {**metadata.get("annotations", {}), ALLOCATED: value}
+    return replace(write, body={**body, "metadata": {**metadata, "annotations": annotations}})
+
+
+def _write_status(action: WriteHoldStatus) -> Write:
+    return whole_status(RESERVATIONS, action.parent, status_json(action.status), action.version)
+
+
+def _delete(parent: Parent) -> Write:
+    body: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+    if parent.uid:
+        body["preconditions"] = {"uid": parent.uid}
+    return Write("delete", RESERVATIONS, "", parent.name, body)

@@ -1,0 +1,71 @@
+"""The dialect `korder`: Order, Ticket and Quota of core.korder.dev, and the pods that ask for them.
+
+An Order is a headroom whose slots are Tickets (`orders`), a Ticket a hold that lasts a while
+(`tickets`), a Quota a bound on both (`quotas`); `rendering` writes back in korder's words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headroom.core.actions import Action
+from headroom.core.tenancy.asking import ASKING
+from headroom.dialects.korder.definitions import order_and_ticket
+from headroom.dialects.korder.kinds import (
+    CLAIMED_ANNOTATION,
+    GROUP,
+    NODE_ANNOTATION,
+    ORDERS,
+    PREFIX,
+    QUOTAS,
+    RIVAL_LEASE,
+    TICKETS,
+)
+from headroom.dialects.korder.orders import decode_order
+from headroom.dialects.korder.quotas import decode_quota
+from headroom.dialects.korder.quotaschema import quota_definition, with_quota
+from headroom.dialects.korder.quotastatus import render_quota
+from headroom.dialects.korder.rendering import render
+from headroom.dialects.korder.schema import extended
+from headroom.dialects.korder.tickets import decode_ticket
+from headroom.wire.dialect import Dialect, Rival
+from headroom.wire.schema.notation import Catalogue
+from headroom.wire.writes import Write
+
+
+def _rule(resources: tuple[str, ...], *verbs: str) -> dict[str, Any]:
+    return {"apiGroups": [GROUP], "resources": list(resources), "verbs": list(verbs)}
+
+
+def _render(action: Action) -> Write | None:
+    return render_quota(action) or render(action)
+
+
+def _definitions() -> list[dict[str, Any]]:
+    return [*order_and_ticket(), quota_definition()]
+
+
+def _catalogue(catalogue: Catalogue) -> Catalogue:
+    return with_quota(extended(catalogue))
+
+
+KORDER = Dialect(
+    name="korder",
+    decoders={ORDERS: decode_order, TICKETS: decode_ticket, QUOTAS: decode_quota},
+    render=_render,
+    definitions=_definitions,
+    rules=(
+        _rule(("orders", "tickets"), "get", "list", "watch", "patch"),
+        _rule(("tickets",), "create", "delete"),
+        # A Quota is written only to take off the finalizer that korder's own controller left.
+        _rule(("quotas",), "get", "list", "watch", "patch"),
+        _rule(("orders/status", "tickets/status", "quotas/status"), "patch"),
+        # An owner whose deletion waits for its tickets may be named only by who may finalize it.
+        _rule(("orders/finalizers", "tickets/finalizers"), "update"),
+    ),
+    asks=ASKING,
+    annotations=(PREFIX,),
+    claims=(CLAIMED_ANNOTATION, NODE_ANNOTATION),
+    catalogue=_catalogue,
+    rivals=(Rival(RIVAL_LEASE, "korder's manager"),),
+)

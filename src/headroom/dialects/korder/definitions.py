@@ -1,0 +1,109 @@
+"""Korder's kinds as CustomResourceDefinitions: what is around the fields that `schema` names.
+
+Names, scopes and printer columns are korder's own where it has any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from headroom.dialects.korder.kinds import GROUP, ORDERS, TICKETS, VERSION
+from headroom.dialects.korder.schema import extended
+from headroom.wire.kinds import Resource
+from headroom.wire.schema.notation import Catalogue
+from headroom.wire.schema.own import known
+from headroom.wire.schema.structural import structural
+
+# Objects of the API are open-ended JSON.
+Json: TypeAlias = dict[str, Any]
+
+_READY = '.status.conditions[?(@.type=="Ready")]'
+
+
+def column(name: str, path: str, type: str = "string", priority: int = 0) -> Json:
+    """One printer column; with a priority, only the wide table shows it."""
+    shown: Json = {"name": name, "type": type, "jsonPath": path}
+    return {**shown, "priority": priority} if priority else shown
+
+
+AGE = column("Age", ".metadata.creationTimestamp", "date")
+
+_ORDER_COLUMNS = (
+    column("Strategy", ".spec.strategy.type"),
+    column("Desired", ".status.desiredReplicas", "integer"),
+    column("Available", ".status.availableReplicas", "integer"),
+    column("Unavailable", ".status.unavailableReplicas", "integer"),
+    column("Claimed", ".status.claimedReplicas", "integer"),
+    AGE,
+    column("Refresh", ".spec.strategy.refreshPolicy", priority=1),
+    column("Next", ".status.nextScheduleTime", priority=1),
+    column("Reason", f"{_READY}.reason", priority=1),
+    column("Message", f"{_READY}.message", priority=1),
+)
+_TICKET_COLUMNS = (
+    column("Phase", ".status.phase"),
+    column("Node", ".status.nodeName", priority=1),
+    column("Claimed-By", ".status.claimedPod"),
+    column("Guardian-Pod", ".status.guardianPod", priority=1),
+    column("Expiration", ".status.expirationTime", priority=1),
+    AGE,
+)
+
+
+def order_and_ticket() -> list[Json]:
+    """The definitions of Order and Ticket."""
+    catalogue = extended(known())
+    return [
+        definition(
+            ORDERS,
+            catalogue,
+            _ORDER_COLUMNS,
+            "An Order keeps Tickets of one shape: a number of them or one on every eligible node, "
+            "always or at set times.",
+        ),
+        definition(
+            TICKETS,
+            catalogue,
+            _TICKET_COLUMNS,
+            "A Ticket keeps room for one pod, which asks for it by annotation. A guardian pod "
+            "occupies the room until then.",
+        ),
+    ]
+
+
+def definition(
+    resource: Resource, catalogue: Catalogue, columns: Sequence[Json], description: str
+) -> Json:
+    """One kind's definition; its fields are those of the catalogue's type of the same name."""
+    schema = structural(resource.kind, catalogue)
+    # The API server knows these three itself and allows no more here.
+    schema["properties"]["metadata"] = {"type": "object"}
+    version: Json = {
+        "name": VERSION,
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"description": description, **schema}},
+        "subresources": {"status": {}},
+    }
+    if columns:
+        version["additionalPrinterColumns"] = [dict(each) for each in columns]
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"{resource.plural}.{GROUP}",
+            "labels": {"app.kubernetes.io/name": "headroom"},
+        },
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced" if resource.namespaced else "Cluster",
+            "names": {
+                "kind": resource.kind,
+                "listKind": f"{resource.kind}List",
+                "plural": resource.plural,
+                "singular": resource.kind.lower(),
+            },
+            "versions": [version],
+        },
+    }

@@ -1,0 +1,194 @@
+"""An Order as a headroom whose slots are Tickets, and what those are made from.
+
+    daemonSet   one slot on every eligible node      else  that many replicas
+    OneTime     no schedule: the number is kept
+    Scheduled   a window at each tick, as long as a ticket lasts; outside it nothing is made
+    Recurring   windows that never close: each tick is a new start, and what is always refreshed is
+                renewed then
+
+Both historical field sets are read; where they disagree the Order says so and makes nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import msgspec
+from msgspec import Raw
+
+from headroom.core.checks import label_key_refusal, label_value_refusal
+from headroom.core.naming import label_value, short_hash
+from headroom.core.objects import Parent
+from headroom.core.standing.headrooms import (
+    ALWAYS,
+    NEVER,
+    ON_CLAIM,
+    Headroom,
+    PerNode,
+    Replicas,
+    Size,
+    Slot,
+    Window,
+)
+from headroom.core.tenancy.values import SlotObjects, Tenure
+from headroom.dialects.korder.kinds import (
+    API_VERSION,
+    ORDER_FINALIZER,
+    ORDER_LABEL,
+    ORDER_UID_LABEL,
+    ORDERS,
+    TICKETS,
+)
+from headroom.dialects.korder.metadata import KorderMetadata, KorderObject, parent_of
+from headroom.dialects.korder.orderstatus import order_status_of
+from headroom.dialects.korder.specs import Place, TicketSpec, ticket_spec
+from headroom.wire.errors import DecodeError
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.podjson import JsonObject
+from headroom.wire.objects.reader import ABSENT, Reader, about, spelling
+from headroom.wire.objects.sizes import MOST_SLOTS, number_at
+
+ONE_TIME, SCHEDULED, RECURRING = "OneTime", "Scheduled", "Recurring"
+# Longer than between any two ticks of a cron expression that ever fires twice.
+EVER = timedelta(days=36_525)
+_POLICIES = (ON_CLAIM, ALWAYS, NEVER)
+
+
+class _Spec(JsonObject):
+    paused: Raw = ABSENT
+    replicas: Raw = ABSENT
+    daemon_set: Raw = ABSENT
+    strategy: Raw = ABSENT
+    refresh_policy: Raw = ABSENT
+    template: Raw = ABSENT
+
+
+class _Strategy(JsonObject):
+    type: Raw = ABSENT
+    schedule: Raw = ABSENT
+    refresh_policy: Raw = ABSENT
+
+
+class _TemplateMetadata(JsonObject):
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class _Template(JsonObject):
+    metadata: Raw = ABSENT
+    spec: Raw = ABSENT
+
+
+_read_order = Reader(KorderObject)
+_read_spec = Reader(_Spec)
+_read_strategy = Reader(_Strategy)
+_read_template = Reader(_Template)
+_read_metadata = Reader(_TemplateMetadata)
+_read_flag = Reader(bool)
+_read_text = Reader(str)
+_sorted = msgspec.json.Encoder(order="sorted")
+
+
+def decode_order(data: bytes | Raw) -> Headroom:
+    """Read an order; what is wrong with its spec is in `problems`."""
+    try:
+        order = _read_order(data)
+        return _headroom(order, order.metadata or KorderMetadata())
+    except DecodeError as error:
+        raise about(ORDERS.kind, data, error) from error
+
+
+def _headroom(order: KorderObject, metadata: KorderMetadata) -> Headroom:
+    findings = Findings()
+    parent = parent_of(ORDERS, metadata)
+    spec = findings.read(_read_spec, order.spec, "spec") or _Spec()
+    strategy = findings.read(_read_strategy, spec.strategy, "spec.strategy") or _Strategy()
+    template = findings.read(_read_template, spec.template, "spec.template") or _Template()
+    if not spelling(template.spec):
+        findings.add("spec.template.spec", "is missing: it says what tickets are like")
+    place = Place(parent.namespace, "spec.template.spec")
+    ticket = ticket_spec(template.spec, place, findings)
+    return Headroom(
+        parent=parent,
+        slot=Slot(template=ticket.template),
+        size=_size(spec, findings),
+        refill=_refill(spec, strategy, findings),
+        schedule=_schedule(strategy, ticket, findings),
+        paused=bool(findings.read(_read_flag, spec.paused, "spec.paused")),
+        closes=_closes(ticket),
+        slot_objects=_slot_objects(template, parent, ticket.tenure, findings),
+        finalizer=ORDER_FINALIZER,
+        finalizers=tuple(metadata.finalizers or ()),
+        created=metadata.creation_timestamp,
+        deleted=metadata.deletion_timestamp,
+        generation=metadata.generation or 1,
+        version=metadata.resource_version or "",
+        status=order_status_of(spelling(order.status)),
+        problems=findings.problems,
+    )
+
+
+def _size(spec: _Spec, findings: Findings) -> Size:
+    count = number_at(spec.replicas, "spec.replicas", findings, 0, MOST_SLOTS)
+    if findings.read(_read_flag, spec.daemon_set, "spec.daemonSet"):
+        return PerNode(1)
+    return Replicas(1 if count is None else count)
+
+
+def _refill(spec: _Spec, strategy: _Strategy, findings: Findings) -> str:
+    path, older = "spec.refreshPolicy", "spec.strategy.refreshPolicy"
+    latest = _policy(spec.refresh_policy, path, findings)
+    first = _policy(strategy.refresh_policy, older, findings)
+    if latest is not None and first is not None and latest != first:
+        findings.add(path, f"{latest} disagrees with {older} {first}; write only one of them")
+    return latest or first or ON_CLAIM
+
+
+def _policy(raw: Raw, path: str, findings: Findings) -> str | None:
+    policy = findings.read(_read_text, raw, path) or None
+    if policy is not None and policy not in _POLICIES:
+        findings.add(path, f"{policy!r} is none of {', '.join(_POLICIES)}")
+        return None
+    return policy
+
+
+def _schedule(strategy: _Strategy, ticket: TicketSpec, findings: Findings) -> tuple[Window, ...]:
+    path = "spec.strategy.schedule"
+    kind = findings.read(_read_text, strategy.type, "spec.strategy.type") or ONE_TIME
+    cron = findings.read(_read_text, strategy.schedule, path) or ""
+    if kind == ONE_TIME:
+        if cron:
+            findings.add(path, "a OneTime order takes none; use Scheduled or Recurring")
+        return ()
+    if kind not in (SCHEDULED, RECURRING):
+        known = ", ".join((ONE_TIME, SCHEDULED, RECURRING))
+        findings.add("spec.strategy.type", f"{kind!r} is none of {known}")
+        return ()
+    if not cron:
+        findings.add(path, f"is missing: a {kind} order says when")
+        return ()
+    lasts = ticket.tenure.duration if kind == SCHEDULED else EVER
+    return (Window(cron, lasts, ticket.time_zone, source=path),)
+
+
+def _closes(ticket: TicketSpec) -> datetime | None:
+    """When tickets with a set start would be over before they began."""
+    return ticket.starts + ticket.tenure.duration if ticket.starts is not None else None
+
+
+def _slot_objects(
+    template: _Template, order: Parent, tenure: Tenure, findings: Findings
+) -> SlotObjects:
+    path = "spec.template.metadata"
+    metadata = findings.read(_read_metadata, template.metadata, path) or _TemplateMetadata()
+    given = {"labels": metadata.labels or {}, "annotations": metadata.annotations or {}}
+    for key, value in given["labels"].items():
+        refusal = label_key_refusal(key) or label_value_refusal(value)
+        if refusal is not None:
+            findings.add(f"{path}.labels", refusal)
+    spec = spelling(template.spec)
+    written = {"metadata": given, "spec": msgspec.json.decode(spec) if spec else {}}
+    raw = _sorted.encode(written).decode()
+    own = {ORDER_LABEL: label_value(order.name), ORDER_UID_LABEL: order.uid}
+    labels = {**given["labels"], **own}
+    return SlotObjects(API_VERSION, TICKETS.kind, raw, short_hash(raw), labels, tenure)

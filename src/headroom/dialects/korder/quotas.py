@@ -1,0 +1,255 @@
+"""korder's Quota from its JSON and back: what a person wrote, what is wrong with it, its status.
+
+Every field is read on its own, as everywhere. What korder's own webhook refuses is a problem, and
+keeps the quota out of force; what it only warns of, or never looked at (a window's hours, its
+multiplier), is a warning: the rest of the quota is in force. `quotaschema` has the definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Raw
+
+from headroom.core.checks import selector_refusal
+from headroom.core.objects import LabelSelector, Parent
+from headroom.core.quotas.hours import parse_hours
+from headroom.core.quotas.limits import (
+    CLUSTER,
+    MAX_DURATION,
+    NAMESPACE_LIST,
+    NAMESPACE_SELECTOR,
+    OBJECT_SELECTOR,
+    SCOPES,
+    Ceiling,
+    Quota,
+    Scope,
+    Share,
+    TimeWindow,
+    spelled,
+)
+from headroom.dialects.korder.kinds import QUOTAS
+from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, ceiling_of, multiplier_of
+from headroom.dialects.korder.quotastatus import status_of
+from headroom.wire.errors import DecodeError
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.selectors import Selector, label_selector
+
+FINALIZER = "korder.dev/quota-finalizer"  # korder's own controller puts it on; it guards nothing
+
+
+class _Metadata(Metadata):
+    finalizers: list[str] | None = None
+
+
+class _Object(JsonObject):
+    api_version: str | None = None
+    kind: str | None = None
+    metadata: _Metadata | None = None
+    spec: Raw = ABSENT
+    status: Raw = ABSENT
+
+
+class _Spec(JsonObject):
+    scope: Raw = ABSENT
+    hard: Raw = ABSENT
+    time_windows: Raw = ABSENT
+    allocation: Raw = ABSENT
+
+
+class _Scope(JsonObject):
+    type: Raw = ABSENT
+    namespace_selector: Raw = ABSENT
+    namespaces: Raw = ABSENT
+    object_selector: Raw = ABSENT
+
+
+class _Window(JsonObject):
+    name: Raw = ABSENT
+    schedule: Raw = ABSENT
+    multiplier: Raw = ABSENT
+
+
+class _Allocation(JsonObject):
+    namespace: Raw = ABSENT
+    limits: Raw = ABSENT
+
+
+_read_quota = Reader(_Object)
+_read_spec = Reader(_Spec)
+_read_scope = Reader(_Scope)
+_read_windows = Reader(list[_Window])
+_read_allocation = Reader(list[_Allocation])
+_read_selector = Reader(Selector)
+_read_texts = Reader(list[str])
+_read_text = Reader(str)
+_USED_BY = {
+    "namespaces": NAMESPACE_LIST,
+    "namespaceSelector": NAMESPACE_SELECTOR,
+    "objectSelector": OBJECT_SELECTOR,
+}
+
+
+class _Notes:
+    """What is found in one object: `wrong` keeps it out of force, `odd` does not."""
+
+    def __init__(self) -> None:
+        self.wrong = Findings()
+        self.odd = Findings()
+
+
+def decode_quota(data: bytes | Raw) -> Quota:
+    """Read a Quota; what is wrong with its spec is in `problems` and `warnings`."""
+    try:
+        read = _read_quota(data)
+        return _quota(read, read.metadata or _Metadata())
+    except DecodeError as error:
+        raise about(QUOTAS.kind, data, error) from error
+
+
+def quota_from(thing: Mapping[str, Any]) -> Quota:
+    """Read a Quota held as plain dicts."""
+    return decode_quota(to_text(QUOTAS.kind, thing))
+
+
+def _quota(read: _Object, metadata: _Metadata) -> Quota:
+    notes = _Notes()
+    spec = notes.wrong.read(_read_spec, read.spec, "spec") or _Spec()
+    scope = _scope(spec.scope, notes)
+    hard = ceiling_of(spec.hard, "spec.hard", notes.wrong, notes.odd) or DEFAULT_LIMITS
+    if hard.longest is None:
+        hard = Ceiling(hard.amounts, DEFAULT_LIMITS.longest)
+    shares = _shares(spec.allocation, notes)
+    _compare(scope, hard, shares, notes.odd)
+    windows = _windows(spec.time_windows, notes)
+    return Quota(
+        parent=Parent(
+            api_version=read.api_version or QUOTAS.api_version,
+            kind=read.kind or QUOTAS.kind,
+            namespace="",
+            name=metadata.name or "",
+            uid=metadata.uid or "",
+        ),
+        scope=scope,
+        hard=hard,
+        shares=shares,
+        windows=windows,
+        created=metadata.creation_timestamp,
+        deleted=metadata.deletion_timestamp,
+        freed=_freed(metadata),
+        generation=metadata.generation or 1,
+        version=metadata.resource_version or "",
+        problems=notes.wrong.problems,
+        warnings=notes.odd.problems,
+        status=status_of(spelling(read.status)),
+    )
+
+
+def _freed(metadata: _Metadata) -> tuple[str, ...] | None:
+    """The finalizers that a deleted object keeps, if korder's is among those that it has."""
+    found = metadata.finalizers or []
+    if metadata.deletion_timestamp is None or FINALIZER not in found:
+        return None
+    return tuple(each for each in found if each != FINALIZER)
+
+
+def _scope(raw: Raw, notes: _Notes) -> Scope:
+    findings, path = notes.wrong, "spec.scope"
+    scope = findings.read(_read_scope, raw, path)
+    if scope is None:
+        if not spelling(raw):
+            findings.add(path, "is missing: say which objects it limits, such as type: Cluster")
+        return Scope()
+    kind = findings.read(_read_text, scope.type, f"{path}.type") or CLUSTER
+    if kind not in SCOPES:
+        findings.add(f"{path}.type", f"{kind!r} is none of {', '.join(SCOPES)}")
+        return Scope()
+    given = {
+        "namespaces": scope.namespaces,
+        "namespaceSelector": scope.namespace_selector,
+        "objectSelector": scope.object_selector,
+    }
+    for name, text in given.items():
+        if spelling(text) and _USED_BY[name] != kind:
+            notes.odd.add(f"{path}.{name}", f"is not looked at with type {kind}")
+    if kind == NAMESPACE_LIST:
+        return Scope(kind, namespaces=_namespaces(scope.namespaces, findings))
+    if kind == NAMESPACE_SELECTOR:
+        selector = _selector(scope.namespace_selector, "namespaceSelector", findings)
+        return Scope(kind, selector=selector)
+    if kind == OBJECT_SELECTOR:
+        return Scope(kind, selector=_selector(scope.object_selector, "objectSelector", findings))
+    return Scope(kind)
+
+
+def _namespaces(raw: Raw, findings: Findings) -> tuple[str, ...]:
+    path = "spec.scope.namespaces"
+    names = findings.read(_read_texts, raw, path)
+    if not names:
+        findings.add(path, "is empty: with type NamespaceList name at least one namespace")
+    for index, name in enumerate(names or ()):
+        if not name:
+            findings.add(f"{path}[{index}]", "is empty; write a namespace's name")
+    return tuple(names or ())
+
+
+def _selector(raw: Raw, name: str, findings: Findings) -> LabelSelector:
+    path = f"spec.scope.{name}"
+    if not spelling(raw):
+        findings.add(path, "is missing: this type of scope needs it; {} selects everything")
+    selector = label_selector(findings.read(_read_selector, raw, path) or Selector())
+    refusal = selector_refusal(selector)
+    if refusal is not None:
+        findings.add(path, refusal)
+    return selector
+
+
+def _windows(raw: Raw, notes: _Notes) -> tuple[TimeWindow, ...]:
+    windows = []
+    for index, each in enumerate(notes.wrong.read(_read_windows, raw, "spec.timeWindows") or ()):
+        path = f"spec.timeWindows[{index}]"
+        name = _text(each.name, f"{path}.name", notes.wrong)
+        schedule = _text(each.schedule, f"{path}.schedule", notes.wrong)
+        multiplier = _text(each.multiplier, f"{path}.multiplier", notes.wrong)
+        hours = notes.odd.parse(parse_hours, schedule, f"{path}.schedule")
+        factor = notes.odd.parse(multiplier_of, multiplier, f"{path}.multiplier")
+        if name and hours is not None and factor is not None:
+            windows.append(TimeWindow(name, hours, factor))
+    return tuple(windows)
+
+
+def _shares(raw: Raw, notes: _Notes) -> tuple[Share, ...]:
+    shares = []
+    for index, each in enumerate(notes.wrong.read(_read_allocation, raw, "spec.allocation") or ()):
+        path = f"spec.allocation[{index}]"
+        namespace = _text(each.namespace, f"{path}.namespace", notes.wrong)
+        limits = ceiling_of(each.limits, f"{path}.limits", notes.wrong, notes.odd)
+        if namespace and limits is not None:
+            shares.append(Share(namespace, limits))
+    return tuple(shares)
+
+
+def _compare(scope: Scope, hard: Ceiling, shares: tuple[Share, ...], odd: Findings) -> None:
+    """Take down shares that can never be used up, or that are nobody's."""
+    for index, share in enumerate(shares):
+        path = f"spec.allocation[{index}]"
+        if scope.kind == NAMESPACE_LIST and share.namespace not in scope.namespaces:
+            odd.add(f"{path}.namespace", f"{share.namespace} is not in spec.scope.namespaces")
+        for name, amount in sorted(share.ceiling.amounts.items()):
+            if amount > hard.amounts.get(name, amount):
+                told, most = spelled(name, amount), spelled(name, hard.amounts[name])
+                odd.add(f"{path}.limits[{name}]", f"{told} is more than spec.hard, {most}")
+        longest = share.ceiling.longest
+        if longest is not None and hard.longest is not None and longest > hard.longest:
+            odd.add(f"{path}.limits[{MAX_DURATION}]", "is more than spec.hard")
+
+
+def _text(raw: Raw, path: str, findings: Findings) -> str | None:
+    """Read a text that must be there; None when it is not, which is taken down."""
+    text = findings.read(_read_text, raw, path)
+    if not text and (text is not None or not spelling(raw)):
+        findings.add(path, "is missing")
+    return text or None

@@ -1,0 +1,200 @@
+"""The fields of a Quota, what korder's webhook refused written as rules, and its definition.
+
+One thing is wider than korder's own: `max-duration` may be a duration such as `24h`, as korder
+documents it. That a second Quota for the whole cluster is one too many no schema can see; it is
+told in its conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headroom.core.quotas.limits import (
+    CLUSTER,
+    MAX_DURATION,
+    NAMESPACE_LIST,
+    NAMESPACE_SELECTOR,
+    OBJECT_SELECTOR,
+    SCOPES,
+)
+from headroom.dialects.korder.definitions import AGE, column, definition
+from headroom.dialects.korder.kinds import QUOTAS
+from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, known_name, limit_of, longest_of
+from headroom.dialects.korder.quotastatus import ceiling_json
+from headroom.wire.schema.notation import Catalogue, Field, Rule, of
+from headroom.wire.schema.own import known
+from headroom.wire.schema.structural import DURATION_PATTERN, QUANTITY_PATTERN
+
+Json = dict[str, Any]
+
+# Either notation; which name may have which is a rule's business.
+_LIMITS = {
+    "maxProperties": 32,
+    "additionalProperties": {
+        "anyOf": [{"type": "integer"}, {"type": "string"}],
+        "x-kubernetes-int-or-string": True,
+        "pattern": f"{QUANTITY_PATTERN}|{DURATION_PATTERN}",
+        "minimum": 0,
+        "maxLength": 32,
+    },
+}
+_NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+
+TYPES: dict[str, dict[str, Field]] = {
+    "Quota": {
+        "apiVersion": of("string"),
+        "kind": of("string"),
+        "metadata": of("ObjectMeta"),
+        "spec": of("QuotaSpec!", "How much the objects of a scope may hold together."),
+        "status": of("QuotaStatus", "What is used of it; written by the operator only."),
+    },
+    "QuotaSpec": {
+        "scope": of("QuotaScope!", "Which Orders and Tickets count."),
+        "hard": of(
+            "{}intorstring",
+            "At most so many orders and tickets, so much of reserved.<resource>, and no ticket "
+            "for longer than max-duration, in seconds or as a duration such as 24h.",
+            default=ceiling_json(DEFAULT_LIMITS),
+            **_LIMITS,
+        ),
+        "timeWindows": of(
+            "[]QuotaTimeWindow",
+            "Hours in which more or less may be reserved; of several that are open, the first.",
+            maxItems=32,
+        ),
+        "allocation": of(
+            "[]QuotaAllocation", "What single namespaces may have of it at most.", maxItems=64
+        ),
+    },
+    "QuotaScope": {
+        "type": of(f"={'|'.join(SCOPES)}", "Not to be changed.", default=CLUSTER),
+        "namespaceSelector": of("LabelSelector", "With NamespaceSelector: by namespaces' labels."),
+        "namespaces": of(
+            "[]string", "With NamespaceList: those of these namespaces.", maxItems=256
+        ),
+        "objectSelector": of("LabelSelector", "With ObjectSelector: by their own labels."),
+    },
+    "QuotaTimeWindow": {
+        "name": of("string!", "What the status calls it.", minLength=1, maxLength=253),
+        "schedule": of(
+            "string!",
+            "Hours in cron's five fields, in UTC: open in every minute that they allow, such as "
+            "0 9-17 * * 1-5 for the working day.",
+            minLength=1,
+            maxLength=128,
+        ),
+        "multiplier": of(
+            "string!",
+            "So many times as much may be reserved; a number above 0, such as 0.5.",
+            minLength=1,
+            maxLength=20,
+        ),
+    },
+    "QuotaAllocation": {
+        "namespace": of("string!", "The namespace.", pattern=_NAME, maxLength=63),
+        "limits": of("{}intorstring!", "As hard, for this namespace alone.", **_LIMITS),
+    },
+    "QuotaStatus": {
+        "hard": of("{}quantity", "What holds now, the open window counted in."),
+        "used": of("{}quantity", "What counts now."),
+        "activeTimeWindow": of("string", "The window that is open."),
+        "conditions": of("[]QuotaCondition", "Ready, Enforced and Exceeded."),
+        "observedGeneration": of("int64", "The generation of the spec that this speaks about."),
+    },
+    "QuotaCondition": {
+        "type": of("string!"),
+        "status": of("string!"),
+        "reason": of("string"),
+        "message": of("string"),
+        "lastTransitionTime": of("time"),
+        "observedGeneration": of("int64"),
+    },
+}
+
+
+def _readable(limits: Mapping[str, Any]) -> bool:
+    """Whether every limit is one that is known to be read; unknown names are only told."""
+    try:
+        for name, value in limits.items():
+            if name == MAX_DURATION:
+                longest_of(str(value))
+            elif known_name(name):
+                limit_of(name, value)
+    except ValueError:
+        return False
+    return True
+
+
+def _limits(field: str) -> Rule:
+    return Rule(
+        f"!has(self.{field}) || self.{field}.all(name, name == '{MAX_DURATION}' || "
+        f"isQuantity(string(self.{field}[name])))",
+        f"only {MAX_DURATION} may be a duration; write a quantity such as 500m, 2 or 1Gi",
+        lambda holder: _readable(holder.get(field) or {}),
+        at=field,
+    )
+
+
+def _needs(kind: str, field: str) -> Rule:
+    return Rule(
+        f"self.type != '{kind}' || has(self.{field})",
+        f"{field} is needed with type {kind}",
+        lambda scope: scope.get("type") != kind or field in scope,
+        at=field,
+    )
+
+
+def _lists_namespaces(scope: Mapping[str, Any]) -> bool:
+    names = scope.get("namespaces") or ()
+    return bool(names) and all(names)
+
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    "QuotaSpec": (_limits("hard"),),
+    "QuotaAllocation": (_limits("limits"),),
+    "QuotaScope": (
+        Rule(
+            "self.type == oldSelf.type",
+            "the type of a scope does not change; make another Quota",
+            lambda scope: True,  # Only an update can break it.
+            at="type",
+        ),
+        _needs(NAMESPACE_SELECTOR, "namespaceSelector"),
+        _needs(OBJECT_SELECTOR, "objectSelector"),
+        Rule(
+            f"self.type != '{NAMESPACE_LIST}' || (has(self.namespaces) && "
+            "size(self.namespaces) > 0 && self.namespaces.all(name, name != ''))",
+            f"namespaces are needed with type {NAMESPACE_LIST}, none of them empty",
+            lambda scope: scope.get("type") != NAMESPACE_LIST or _lists_namespaces(scope),
+            at="namespaces",
+        ),
+    ),
+}
+
+_EXCEEDED = '.status.conditions[?(@.type=="Exceeded")]'
+_COLUMNS = (
+    column("Scope", ".spec.scope.type"),
+    column("Enforced", '.status.conditions[?(@.type=="Enforced")].status'),
+    column("Exceeded", f"{_EXCEEDED}.status"),
+    column("Window", ".status.activeTimeWindow"),
+    AGE,
+    column("Message", f"{_EXCEEDED}.message", priority=1),
+)
+
+
+def with_quota(catalogue: Catalogue) -> Catalogue:
+    """The catalogue with Quota."""
+    kinds = {f"{QUOTAS.api_version}/{QUOTAS.kind}": QUOTAS.kind}
+    return catalogue.extended(TYPES, kinds, RULES, frozenset({QUOTAS.kind}))
+
+
+def quota_definition() -> Json:
+    """The CustomResourceDefinition of Quota."""
+    return definition(
+        QUOTAS,
+        with_quota(known()),
+        _COLUMNS,
+        "A Quota limits what Orders and Tickets hold: in the cluster, in some namespaces, or of "
+        "those with some labels. What stands is left alone; what is new waits for room.",
+    )

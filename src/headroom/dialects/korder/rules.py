@@ -1,0 +1,158 @@
+"""What must hold between the fields of an Order or a Ticket: korder's refusals, in CEL.
+
+Korder checks most of it in webhooks, on creation only. Rules about what may change compare with
+the stored object (`oldSelf`), so only an API server can judge them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from headroom.core.quantity import parse_quantity
+from headroom.dialects.korder.spellings import CRON, parse_start
+from headroom.wire.durations import parse_duration
+from headroom.wire.schema.notation import Rule
+from headroom.wire.schema.structural import DURATION_PATTERN
+from headroom.wire.times import parse_time
+
+Given = Mapping[str, Any]
+
+_NO_TIME = "a ticket that lasts no time keeps nothing; leave it out for 24h"
+
+
+def _lasts(field: str) -> Rule:
+    name = field.rpartition(".")[2]
+    return Rule(
+        f"!has(self.{name}) || !self.{name}.matches('{DURATION_PATTERN}') || "
+        f"duration(self.{name}) > duration('0s')",
+        _NO_TIME,
+        lambda spec: name not in spec or parse_duration(spec[name]).total_seconds() > 0,
+        at=name,
+    )
+
+
+def _durations_agree(spec: Given) -> bool:
+    window = spec.get("window") or {}
+    if spec.get("duration") is None or window.get("duration") is None:
+        return True
+    return parse_duration(spec["duration"]) == parse_duration(window["duration"])
+
+
+def _starts_agree(spec: Given) -> bool:
+    window = spec.get("window") or {}
+    if spec.get("startTime") is None or not window.get("startTime"):
+        return True
+    try:
+        start = parse_start(window["startTime"], window.get("timeZone") or "")
+    except ValueError:
+        return True  # What is wrong with it is told where it is read.
+    return start == parse_time(spec["startTime"])
+
+
+def _fits_limits(resources: Given) -> bool:
+    limits = resources.get("limits") or {}
+    return all(
+        name not in limits or _milli(asked) <= _milli(limits[name])
+        for name, asked in (resources.get("requests") or {}).items()
+    )
+
+
+def _milli(written: object) -> int:
+    return parse_quantity(str(written)).milli_value()
+
+
+_OFFSET = "(Z|[+-][0-9]{2}:[0-9]{2})$"
+_WINDOW = "has(self.window) && has(self.window"
+
+_TICKET_RULES = (
+    _lasts("duration"),
+    Rule(
+        f"!(has(self.duration) && {_WINDOW}.duration)) || "
+        f"!self.duration.matches('{DURATION_PATTERN}') || "
+        f"!self.window.duration.matches('{DURATION_PATTERN}') || "
+        "duration(self.duration) == duration(self.window.duration)",
+        "duration and window.duration disagree; write only one of them",
+        _durations_agree,
+        at="duration",
+    ),
+    Rule(
+        f"!(has(self.startTime) && {_WINDOW}.startTime)) || self.window.startTime == '' || "
+        f"!self.window.startTime.matches('{_OFFSET}') || "
+        "timestamp(self.window.startTime) == self.startTime",
+        "startTime and window.startTime disagree; write only one of them",
+        _starts_agree,
+        at="startTime",
+    ),
+)
+
+_TYPE = "(has({0}.strategy) ? {0}.strategy.type : 'OneTime')"
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    "OrderSpec": (
+        Rule(
+            "!has(self.refreshPolicy) || !has(self.strategy) || "
+            "!has(self.strategy.refreshPolicy) || "
+            "self.refreshPolicy == self.strategy.refreshPolicy",
+            "refreshPolicy and strategy.refreshPolicy disagree; write only one of them",
+            lambda spec: (
+                spec.get("refreshPolicy") is None
+                or (spec.get("strategy") or {}).get("refreshPolicy") is None
+                or spec["refreshPolicy"] == spec["strategy"]["refreshPolicy"]
+            ),
+            at="refreshPolicy",
+        ),
+        Rule(
+            f"{_TYPE.format('self')} == {_TYPE.format('oldSelf')}",
+            "the type of a strategy cannot be changed; make another Order",
+            lambda _: True,
+            at="strategy",
+        ),
+    ),
+    "OrderStrategy": (
+        Rule(
+            f"!has(self.schedule) || self.schedule.matches('{CRON}')",
+            "no cron expression: five fields (minute, hour, day of month, month, day of week) are "
+            "needed, or a name such as @daily",
+            lambda strategy: re.search(CRON, strategy.get("schedule", "")) is not None,
+            at="schedule",
+        ),
+        Rule(
+            "(self.type == 'OneTime') == (!has(self.schedule) || self.schedule == '')",
+            "Scheduled and Recurring need a schedule, OneTime takes none",
+            lambda strategy: (strategy["type"] == "OneTime") == (not strategy.get("schedule")),
+            at="schedule",
+        ),
+    ),
+    "OrderSelector": (
+        Rule(
+            "(has(self.matchLabels) && size(self.matchLabels) > 0) || "
+            "(has(self.matchExpressions) && size(self.matchExpressions) > 0)",
+            "an empty selector; leave it out",
+            lambda selector: bool(selector.get("matchLabels") or selector.get("matchExpressions")),
+        ),
+    ),
+    "TicketTemplateSpec": _TICKET_RULES,
+    "TicketSpec": (
+        *_TICKET_RULES,
+        Rule(
+            "!has(oldSelf.nodeName) || oldSelf.nodeName == '' || "
+            "(has(self.nodeName) && self.nodeName == oldSelf.nodeName)",
+            "the node of a ticket cannot be changed; make another Ticket",
+            lambda _: True,
+            at="nodeName",
+        ),
+    ),
+    "TicketWindow": (_lasts("window.duration"),),
+    "TicketResources": (
+        Rule(
+            "!has(self.requests) || !has(self.limits) || self.requests.all(name, "
+            "!(name in self.limits) || quantity(string(self.requests[name])).compareTo("
+            "quantity(string(self.limits[name]))) <= 0)",
+            "a request is larger than its limit",
+            _fits_limits,
+            at="requests",
+        ),
+    ),
+}

@@ -1,0 +1,57 @@
+"""How cron expressions, starts and time zones are spelled, as patterns that an API server takes.
+
+Everything that korder reads is a cron expression here, and more: names of days and months, steps
+on ranges, lists of both. Whether one ever fires, and whether a zone exists, no pattern can say.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from headroom.wire.times import parse_time
+
+_MONTHS = "JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC"
+_DAYS = "SUN|MON|TUE|WED|THU|FRI|SAT"
+_NAMES = "yearly|annually|monthly|weekly|daily|midnight|hourly"
+
+
+def _field(value: str, beyond: str = "") -> str:
+    """A list of values, ranges and stars, each with a step or without."""
+    step = "(/[1-9][0-9]*)?"
+    item = rf"(([*]|({value})(-({value}))?){step}{beyond})"
+    return rf"{item}(,{item})*"
+
+
+_FIELDS = (
+    _field("[0-5]?[0-9]"),
+    _field("[01]?[0-9]|2[0-3]"),
+    _field("0?[1-9]|[12][0-9]|3[01]", "|[?]|L|LW"),
+    _field(f"0?[1-9]|1[0-2]|(?i:{_MONTHS})"),
+    _field(f"[0-7]|(?i:{_DAYS})", r"|[?]|[0-7](#[1-5]|L)"),
+)
+CRON = f"^$|^@(?i:{_NAMES})$|^ *{' +'.join(_FIELDS)} *$"
+_DAY, _HOUR = "[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{2}:[0-9]{2}"
+START = f"^$|^{_DAY}T{_HOUR}:[0-9]{{2}}([.][0-9]+)?(Z|[+-]{_HOUR})?$"
+ZONE = "^[A-Za-z0-9_+/-]*$"
+
+_OFFSET = ("Z", "z")
+
+
+def parse_start(text: str, zone: str) -> datetime:
+    """Read a start, in its own offset or in the zone; ValueError says what is wrong with it."""
+    if text.endswith(_OFFSET) or "+" in text or text.count("-") > 2:
+        return parse_time(text)
+    return parse_time(f"{text}Z").replace(tzinfo=parse_zone(zone))
+
+
+def parse_zone(name: str) -> ZoneInfo:
+    """Look a time zone up; ValueError for one that nobody knows. No name is UTC."""
+    # This one is the machine's own, and would mean something else on the next.
+    if name != "localtime":
+        try:
+            return ZoneInfo(name or "UTC")
+        # A folder of the database, or a path out of it, is an OSError or a ValueError.
+        except (KeyError, OSError, ValueError):
+            pass
+    raise ValueError(f"{name!r} is no time zone; write for example UTC or Europe/Zurich")

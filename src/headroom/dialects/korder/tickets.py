@@ -1,0 +1,138 @@
+"""A Ticket as a hold: one slot kept for a while, for the pod that asks for it by annotation.
+
+A ticket belongs to an Order by its controller ownerReference; a label alone, which anyone may
+write, makes it answer to requests for that order and nothing more. Tickets that korder itself made
+are read as well: they say by their name which slot they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from msgspec import Raw
+
+from headroom.core.holds import Hold, OwnerRule
+from headroom.core.names import SHAPE_ANNOTATION, SLOT_ANNOTATION
+from headroom.core.naming import hashed, label_value
+from headroom.core.objects import Parent
+from headroom.core.tenancy.asking import Asks
+from headroom.core.tenancy.values import Membership
+from headroom.dialects.korder.kinds import (
+    API_VERSION,
+    COMPONENT_LABEL,
+    GROUP_ANNOTATION,
+    GUARDIAN_LABEL,
+    GUARDIAN_PREFIX,
+    NODE_LABEL,
+    ORDER_LABEL,
+    ORDERS,
+    ROLE_LABEL,
+    TICKET_FINALIZER,
+    TICKET_LABEL,
+    TICKET_UID_LABEL,
+    TICKETS,
+)
+from headroom.dialects.korder.metadata import KorderMetadata, KorderObject, parent_of
+from headroom.dialects.korder.specs import Place, labelled, ticket_spec
+from headroom.dialects.korder.ticketstatus import ticket_status_of
+from headroom.wire.errors import DecodeError
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.metadata import annotations_of, labels_of, owners_of
+from headroom.wire.objects.reader import Reader, about, spelling
+
+_read_ticket = Reader(KorderObject)
+
+
+def decode_ticket(data: bytes | Raw) -> Hold:
+    """Read a ticket; what is wrong with its spec is in `problems`."""
+    try:
+        ticket = _read_ticket(data)
+        return _hold(ticket, ticket.metadata or KorderMetadata())
+    except DecodeError as error:
+        raise about(TICKETS.kind, data, error) from error
+
+
+def guardian_of(ticket: str) -> str:
+    """The name of a ticket's guardian."""
+    return hashed(f"{GUARDIAN_PREFIX}{ticket}")
+
+
+def _hold(ticket: KorderObject, metadata: KorderMetadata) -> Hold:
+    findings = Findings()
+    parent = parent_of(TICKETS, metadata)
+    labels, annotations = labels_of(metadata), annotations_of(metadata)
+    spec = ticket_spec(ticket.spec, Place(parent.namespace), findings)
+    template = labelled(spec.template, _guardian_labels(parent, labels))
+    member = _membership(metadata, parent, labels, annotations)
+    return Hold(
+        parent=parent,
+        template=template,
+        owners=(OwnerRule(asks=_asks(parent, member, labels, annotations)),),
+        created=metadata.creation_timestamp,
+        ttl=None,
+        starts=spec.starts,
+        guardian=guardian_of(parent.name),
+        tenure=spec.tenure,
+        member=member,
+        finalizer=TICKET_FINALIZER,
+        finalizers=tuple(metadata.finalizers or ()),
+        deleted=metadata.deletion_timestamp,
+        generation=metadata.generation or 1,
+        version=metadata.resource_version or "",
+        problems=findings.problems,
+        labels=labels,
+        status=ticket_status_of(spelling(ticket.status), template.pod.requests),
+    )
+
+
+def _guardian_labels(parent: Parent, labels: Mapping[str, str]) -> Mapping[str, str]:
+    """The labels by which korder's users find guardians; not those of the ticket itself.
+
+    A guardian with the labels of an application would count for its disruption budgets.
+    """
+    node = {NODE_LABEL: labels[NODE_LABEL]} if NODE_LABEL in labels else {}
+    return MappingProxyType(
+        {
+            TICKET_LABEL: label_value(parent.name),
+            TICKET_UID_LABEL: parent.uid,
+            GUARDIAN_LABEL: "true",
+            COMPONENT_LABEL: "guardian-pod",
+            ROLE_LABEL: "guardian",
+            **node,
+        }
+    )
+
+
+def _asks(
+    parent: Parent,
+    member: Membership | None,
+    labels: Mapping[str, str],
+    annotations: Mapping[str, str],
+) -> Asks:
+    told = labels.get(ORDER_LABEL) or annotations.get(ORDER_LABEL, "")
+    return Asks(
+        name=parent.name,
+        order=member.of.name if member is not None else told,
+        group=annotations.get(GROUP_ANNOTATION, ""),
+        labels=tuple(sorted(labels.items())),
+    )
+
+
+def _membership(
+    metadata: KorderMetadata,
+    parent: Parent,
+    labels: Mapping[str, str],
+    annotations: Mapping[str, str],
+) -> Membership | None:
+    for owner in owners_of(metadata):
+        if owner.controller and (owner.api_version, owner.kind) == (API_VERSION, ORDERS.kind):
+            order = Parent(API_VERSION, ORDERS.kind, parent.namespace, owner.name, owner.uid)
+            slot = annotations.get(SLOT_ANNOTATION) or _slot(parent.name, owner.name, labels)
+            return Membership(order, slot, annotations.get(SHAPE_ANNOTATION, ""))
+    return None
+
+
+def _slot(ticket: str, order: str, labels: Mapping[str, str]) -> str:
+    """Which slot a ticket is that does not say so."""
+    return labels.get(NODE_LABEL) or ticket.removeprefix(f"{order}-")

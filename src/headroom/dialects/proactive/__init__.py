@@ -1,0 +1,55 @@
+"""The dialect `proactive`: headroom ahead of demand, by the four flags of an Azure proposal.
+
+There is no kind to serve. The flags (`options`) become one ordinary Headroom in the operator's
+namespace (`objects`), which anybody can see; read with this dialect (`reading`) its guardians carry
+the proposal's label and class, and pods that workloads are about to make are counted first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headroom.core.actions import Action
+from headroom.core.names import GROUP
+from headroom.dialects.proactive.names import AUTOSCALER_LEASE, PRIORITY_CLASS
+from headroom.dialects.proactive.objects import class_object
+from headroom.dialects.proactive.reading import decode
+from headroom.wire.dialect import Dialect
+from headroom.wire.kinds import DEPLOYMENTS, HEADROOMS, JOBS, STATEFUL_SETS
+from headroom.wire.writes import Write
+
+
+def _nothing(action: Action) -> Write | None:
+    return None
+
+
+def _no_definitions() -> list[dict[str, Any]]:
+    return []
+
+
+PROACTIVE = Dialect(
+    name="proactive",
+    decoders={},
+    render=_nothing,
+    definitions=_no_definitions,
+    rules=(
+        {"apiGroups": [GROUP], "resources": ["headrooms"], "verbs": ["create", "patch", "delete"]},
+        {
+            "apiGroups": ["scheduling.k8s.io"],
+            "resources": ["priorityclasses"],
+            "verbs": ["get"],
+            "resourceNames": [PRIORITY_CLASS],
+        },
+        {
+            "apiGroups": ["coordination.k8s.io"],
+            "resources": ["leases"],
+            "verbs": ["list"],
+            "resourceNames": [AUTOSCALER_LEASE],
+        },
+    ),
+    classes=(class_object(),),
+    reads={HEADROOMS: decode},
+    follows=(DEPLOYMENTS, STATEFUL_SETS, JOBS),
+)
+
+__all__ = ["PROACTIVE"]

@@ -1,0 +1,93 @@
+"""What the flags come to in the cluster: one Headroom, and the PriorityClass of its guardians."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from headroom.core.names import API_VERSION, PLACEHOLDER, PLACEHOLDER_LABEL, PREEMPTIBLE_CLASS
+from headroom.dialects.proactive.names import (
+    CLASS_ANNOTATION,
+    CUTOFF,
+    OBJECT_NAME,
+    PRIORITY,
+    PRIORITY_CLASS,
+    REMARK_ANNOTATION,
+)
+from headroom.dialects.proactive.options import Options, Profile
+
+# Objects of the API are open-ended JSON.
+Json: TypeAlias = dict[str, Any]
+
+SHAPE: Json = {"resources": {"requests": {"cpu": "500m", "memory": "512Mi"}}}
+
+
+def headroom_object(options: Options, namespace: str, autoscaler: str = "") -> Json:
+    """The Headroom that the flags stand for.
+
+    `autoscaler` says in words which Cluster Autoscaler is at work, if one is.
+    """
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Headroom",
+        "metadata": {
+            "name": OBJECT_NAME,
+            "namespace": namespace,
+            "labels": {PLACEHOLDER_LABEL: PLACEHOLDER},
+            "annotations": _annotations(options, autoscaler),
+        },
+        "spec": {"slot": {"template": SHAPE}, "mode": "Preemptible", **_amount(options)},
+    }
+
+
+def change_to(options: Options, autoscaler: str = "") -> Json:
+    """A merge patch that brings an object from before in line; its slot's shape stays."""
+    amount = _amount(options)
+    size = {"utilization": None, "replicas": None, **amount["size"]}
+    blank = {CLASS_ANNOTATION: None, REMARK_ANNOTATION: None}
+    return {
+        "metadata": {"annotations": {**blank, **_annotations(options, autoscaler)}},
+        "spec": {"limits": None, **amount, "size": size},
+    }
+
+
+def class_object() -> Json:
+    """The PriorityClass of placeholders, as the proposal has it."""
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": PRIORITY_CLASS},
+        "value": PRIORITY,
+        "preemptionPolicy": "Never",
+        "globalDefault": False,
+        "description": "Placeholders that keep room ahead of demand and make way for any pod.",
+    }
+
+
+def remark_on(options: Options, autoscaler: str) -> str:
+    """What is wrong with these flags in this cluster; empty if nothing is."""
+    if not autoscaler or options.profile is Profile.CLUSTER_AUTOSCALER:
+        return ""
+    return (
+        f"{autoscaler}: it makes no node for pods with a priority below {CUTOFF} unless told to, "
+        f"and placeholders have {PRIORITY}; start with --proactive-scaleup-profile "
+        f"{Profile.CLUSTER_AUTOSCALER}, or give it --expendable-pods-priority-cutoff={PRIORITY}"
+    )
+
+
+def _annotations(options: Options, autoscaler: str) -> dict[str, str]:
+    found = {}
+    if options.profile is Profile.CLUSTER_AUTOSCALER:
+        found[CLASS_ANNOTATION] = PREEMPTIBLE_CLASS
+    if remark := remark_on(options, autoscaler):
+        found[REMARK_ANNOTATION] = remark
+    return found
+
+
+def _amount(options: Options) -> Json:
+    """Size and limits; a limit of nothing is a size of nothing."""
+    if not options.pod_limit or not options.node_limit:
+        return {"size": {"replicas": 0}}
+    return {
+        "size": {"utilization": {"threshold": options.threshold}},
+        "limits": {"pods": options.pod_limit, "nodes": options.node_limit},
+    }

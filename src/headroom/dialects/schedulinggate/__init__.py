@@ -1,0 +1,53 @@
+"""The dialect `schedulinggate`: room for Mountpoint's helper pods, reserved behind its gate.
+
+There is no kind to serve. One ordinary Headroom in the driver's namespace (`objects`) follows the
+gate; read with this dialect (`reading`) it serves pods of every namespace, and its guardians have
+the names, labels, class and sizes that Mountpoint's driver gives its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headroom.core.actions import Action
+from headroom.core.names import GROUP
+from headroom.dialects.schedulinggate.names import (
+    DEFAULT_CLASS,
+    HEADROOM_CLASS,
+    PREEMPTING_CLASS,
+)
+from headroom.dialects.schedulinggate.objects import classes, objects
+from headroom.dialects.schedulinggate.reading import dressed
+from headroom.wire.dialect import Dialect
+from headroom.wire.writes import Write
+
+
+def _nothing(action: Action) -> Write | None:
+    return None
+
+
+def _no_definitions() -> list[dict[str, Any]]:
+    return []
+
+
+SCHEDULING_GATE = Dialect(
+    name="schedulinggate",
+    decoders={},
+    render=_nothing,
+    definitions=_no_definitions,
+    rules=(
+        # At its start it looks whether these are there, and makes the Headroom.
+        {
+            "apiGroups": ["scheduling.k8s.io"],
+            "resources": ["priorityclasses"],
+            "verbs": ["get"],
+            "resourceNames": [DEFAULT_CLASS, PREEMPTING_CLASS, HEADROOM_CLASS],
+        },
+        {"apiGroups": [GROUP], "resources": ["headrooms"], "verbs": ["create"]},
+    ),
+    classes=classes(),
+    objects=objects(),
+    dress=dressed,
+)
+
+__all__ = ["SCHEDULING_GATE"]

@@ -1,0 +1,83 @@
+"""What the dialect needs in the cluster: the namespace, three PriorityClasses and one Headroom.
+
+The driver's own chart brings the first two as well, with the same names and values; nothing that
+exists is changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from headroom.core.names import API_VERSION
+from headroom.dialects.schedulinggate.names import (
+    CRITICAL,
+    DEFAULT_CLASS,
+    DRIVER,
+    GATE,
+    HEADROOM,
+    HEADROOM_CLASS,
+    LIMITS,
+    NAMESPACE,
+    OBJECT_NAME,
+    PREEMPTING_CLASS,
+    REQUESTS,
+)
+
+# Objects of the API are open-ended JSON.
+Json: TypeAlias = dict[str, Any]
+
+
+def classes() -> tuple[Json, ...]:
+    """The PriorityClasses: of helpers that wait, of helpers that preempt, of held room."""
+    return (
+        _class(DEFAULT_CLASS, CRITICAL, "Mountpoint pods.", "Never"),
+        _class(
+            PREEMPTING_CLASS,
+            CRITICAL,
+            "Mountpoint pods that take the room held for them.",
+            "PreemptLowerPriority",
+        ),
+        _class(HEADROOM_CLASS, HEADROOM, "Room held for Mountpoint pods; makes way for any pod."),
+    )
+
+
+def objects() -> tuple[Json, ...]:
+    """The namespace of helpers and guardians, and the Headroom that the guardians belong to."""
+    labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+    namespace = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": NAMESPACE, "labels": labels},
+    }
+    return namespace, headroom_object()
+
+
+def headroom_object() -> Json:
+    """Slots next to each gated pod, one for each of its volumes of the driver."""
+    shape = {
+        "nodeSelector": {"kubernetes.io/os": "linux"},
+        "tolerations": [{"operator": "Exists"}],
+    }
+    volumes = {"driver": DRIVER, "requests": REQUESTS, "limits": LIMITS}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Headroom",
+        "metadata": {"name": OBJECT_NAME, "namespace": NAMESPACE},
+        "spec": {
+            "slot": {"template": shape},
+            "size": {"follow": {"gate": GATE, "perVolume": volumes}},
+            "mode": "Preemptible",
+        },
+    }
+
+
+def _class(name: str, value: int, description: str, policy: str = "") -> Json:
+    made: Json = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": value,
+        "globalDefault": False,
+        "description": description,
+    }
+    return {**made, "preemptionPolicy": policy} if policy else made

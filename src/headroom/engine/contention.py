@@ -1,0 +1,123 @@
+"""Guardians that wait for room, kept out of the way of owners that come through the gate.
+
+kube-scheduler counts a nominated owner only against pods that are no more important than it. A
+guardian is: one that waits in its queue would take the room that another guardian has just given
+up for its owner. So before that room is given up, guardians that could take it are removed, and
+none is made until the owner has its node. Owners come first; what is held anew can wait a moment.
+Through the second door nothing of this is needed: a latch is as important as a guardian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from headroom.core.claims import claim_of
+from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.objects import Key, Placement, Pod
+from headroom.core.resources import Resources
+from headroom.core.selection import only_node
+from headroom.engine.agenda import Agenda
+from headroom.engine.indexes import drop
+
+ANYWHERE = ""
+
+Fits = Callable[[Pod], bool]
+
+
+class Contention:
+    """Who is on the way to which node, and which guardians could be in the way there."""
+
+    def __init__(self, agenda: Agenda) -> None:
+        self._agenda = agenda
+        self._arriving: dict[str, dict[str, None]] = {}  # node → owners and handovers on their way
+        self._seeking: dict[str, dict[Key, None]] = {}  # the only node it may go to → guardians
+        self._making: dict[str, dict[str, None]] = {}  # the same → holds whose guardian is made now
+        self._waiting: dict[str, dict[str, None]] = {}  # the same → subjects of holds that wait
+
+    def add(self, pod: Pod) -> None:
+        """A pod is as given."""
+        node = _arrives_at(pod)
+        if node:
+            self._arriving.setdefault(node, {})[str(pod.key)] = None
+        elif _seeks(pod):
+            self._seeking.setdefault(only_node(pod.placement), {})[pod.key] = None
+
+    def remove(self, pod: Pod) -> None:
+        """A pod is no longer as given."""
+        node = _arrives_at(pod)
+        if node:
+            self._left(node, str(pod.key))
+        elif _seeks(pod):
+            drop(self._seeking, only_node(pod.placement), pod.key)
+
+    def begin(self, node: str) -> None:
+        """A handover through the gate begins on a node."""
+        self._arriving.setdefault(node, {})["handover"] = None
+
+    def end(self, node: str) -> None:
+        """It has ended; the owners themselves may still be on their way."""
+        self._left(node, "handover")
+
+    def expect(self, node: str, who: str) -> None:
+        """Room was made on a node for somebody else, who is on the way."""
+        self._arriving.setdefault(node, {})[who] = None
+
+    def arrived(self, node: str, who: str) -> None:
+        """They have come, or will not."""
+        self._left(node, who)
+
+    def may_make(self, subject: str, pin: str) -> bool:
+        """Whether a guardian may be made now; if not, its hold is looked at when it may."""
+        waits = pin in self._arriving if pin else bool(self._arriving)
+        if waits:
+            self._waiting.setdefault(pin, {})[subject] = None
+        return not waits
+
+    def making(self, hold: str, pin: str) -> None:
+        self._making.setdefault(pin, {})[hold] = None
+
+    def made(self, hold: str, pin: str) -> None:
+        drop(self._making, pin, hold)
+
+    def blocks(self, node: str) -> bool:
+        """Whether a guardian is being made that could land on a node, and is not known yet."""
+        return node in self._making or ANYWHERE in self._making
+
+    def rivals(self, node: str, pods: dict[Key, Pod], priority: int, fits: Fits) -> list[Pod]:
+        """Guardians that wait for room and could take an owner's on this node.
+
+        `fits` says whether one would find room there; those of one shape are asked about once.
+        """
+        known: dict[tuple[Resources, Placement], bool] = {}
+        found: list[Pod] = []
+        for key in (*self._seeking.get(node, ()), *self._seeking.get(ANYWHERE, ())):
+            pod = pods[key]
+            shape = (pod.requests, pod.placement)
+            if pod.priority > priority and shape not in known:
+                known[shape] = fits(pod)
+            if pod.priority > priority and known[shape]:
+                found.append(pod)
+        return found
+
+    def _left(self, node: str, who: str) -> None:
+        drop(self._arriving, node, who)
+        if node not in self._arriving:
+            self._wake(node)
+        if not self._arriving:
+            self._wake(ANYWHERE)
+
+    def _wake(self, pin: str) -> None:
+        for subject in self._waiting.pop(pin, ()):
+            self._agenda.touch(subject)
+
+
+def _arrives_at(pod: Pod) -> str:
+    """The node to which an owner of kube-scheduler's is on its way with a claim."""
+    if pod.node or pod.finished or ROLE_LABEL in pod.labels or claim_of(pod) is None:
+        return ""
+    return pod.nominated if pod.scheduler == DEFAULT_SCHEDULER_NAME else ""
+
+
+def _seeks(pod: Pod) -> bool:
+    guardian = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
+    return guardian and not pod.node and not pod.finished and pod.deleted is None

@@ -1,0 +1,31 @@
+"""Pods that ignore holds (Koordinator's label reservation-ignored): held room is free to them.
+
+They never become owners. Where no room is free they take part of what a guardian keeps; it goes on
+keeping the rest, and its hold says what it lacks until that room is free again.
+"""
+
+from __future__ import annotations
+
+from headroom.core.claims import Offer
+from headroom.core.objects import Pod
+from headroom.core.plan import hold_subject
+from headroom.engine.fitting import unfit
+from headroom.engine.ledger import Ledger
+
+
+def displacement(ledger: Ledger, pod: Pod) -> Offer | None:
+    """Find the guardian that loses least and has all the room that the pod asks for."""
+    offers = [
+        Offer(hold, guardian, guardian.requests.minus(pod.requests), claims=False)
+        for parent in ledger.open
+        for hold in (ledger.holds[parent],)
+        for guardian in (ledger.guardian_of(hold),)
+        if guardian is not None
+        and guardian.node
+        and not ledger.agenda.busy(hold_subject(hold.parent))
+        and pod.requests.fits_in(guardian.requests)
+        and unfit(ledger, pod, guardian.node, frozenset({guardian.key})) is None
+    ]
+    return min(
+        offers, key=lambda offer: (sum(offer.kept.values()), str(offer.hold.parent)), default=None
+    )

@@ -1,0 +1,51 @@
+"""Owners that run already and grow in place: room that is held for them on their node is theirs.
+
+A pod whose resize its node has put off for want of room claims a hold there. Once the claim is
+written the keeper does the rest: the guardian goes or is made smaller, and the kubelet finds the
+room. No rival can be quicker, because kube-scheduler counts the larger pod from the moment in
+which it was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from headroom.core.actions import ClaimInPlace
+from headroom.core.claims import standing_refusal
+from headroom.core.holds import Hold
+from headroom.core.objects import Pod
+from headroom.core.plan import Sequence, hold_subject, pod_subject
+from headroom.core.policies import kept_beside, policy_refusal
+from headroom.engine.fitting import labels_around, unfit
+from headroom.engine.ledger import Ledger
+
+
+def grow_in_place(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
+    """Claim the best hold on the pod's own node that has what it asks for beyond what it has."""
+    for parent in ledger.open.for_pod(replace(pod, requests=pod.growth)):
+        hold = ledger.holds[parent]
+        busy = ledger.agenda.busy(hold_subject(hold.parent))
+        if not busy and _serves(ledger, hold, pod, now):
+            beside = pod.requests.minus(pod.growth)
+            claim = ClaimInPlace(pod.key, pod.uid, hold.parent, beside)
+            subjects = (pod_subject(pod.key), hold_subject(hold.parent))
+            yield Sequence("grow", subjects, ((claim,),))
+            return
+
+
+def _serves(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> bool:
+    guardian = ledger.guardian_of(hold)
+    if guardian is None or guardian.node != pod.node:
+        return False
+    around = labels_around(ledger, pod.node)
+    growth = replace(pod, requests=pod.growth)
+    users = [user for user in ledger.claimants_of(hold) if not user.finished]
+    if standing_refusal(hold, pod, ledger.policy, now, around) is not None:
+        return False
+    if policy_refusal(hold, users, growth) is not None:
+        return False
+    kept = kept_beside(hold, guardian.requests, pod.growth)
+    grown = replace(pod, requests=pod.requests + kept)
+    return unfit(ledger, grown, pod.node, frozenset({guardian.key, pod.key})) is None

@@ -1,0 +1,42 @@
+"""Indexes as dicts of dicts: sets that keep their order, so that decisions repeat; their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from headroom.core.holds import Hold
+from headroom.core.latches import claims_on, kept_for
+from headroom.core.life import is_leaving
+from headroom.core.objects import Pod
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+def drop(index: dict[_K, dict[_V, None]], key: _K, value: _V) -> None:
+    """Take a value out of an index; a key without values goes as well."""
+    entries = index.get(key)
+    if entries is not None:
+        entries.pop(value, None)
+        if not entries:
+            del index[key]
+
+
+def counted_on(pod: Pod) -> str:
+    """The node on which kube-scheduler counts a pod: its own, or the one it is nominated to."""
+    if pod.finished:
+        return ""
+    return pod.node or pod.nominated
+
+
+def keeps_place(
+    latch: Pod, holds: Mapping[str, Hold], users: Callable[[Hold], Iterable[Pod]]
+) -> bool:
+    """Whether a latch stands for a hold that waits for the end of a pod: that may take long."""
+    hold = holds.get(kept_for(latch))
+    if hold is None or claims_on(latch):
+        return False
+    if hold.status.node != latch.nominated:
+        return False
+    return hold.status.phase == "Waiting" or any(is_leaving(pod) for pod in users(hold))

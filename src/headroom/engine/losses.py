@@ -1,0 +1,59 @@
+"""Guardians that do not last: each is made again, but after a pause that grows.
+
+Something in the cluster takes them away as soon as they stand (a kubelet, a taint, an admission
+controller); making them again at once would be a loop that helps nobody.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+SHORT_LIFE = timedelta(seconds=10)
+LONGEST_PAUSE = timedelta(minutes=2)
+
+
+class Losses:
+    """By hold: when its guardian was made, how many went early in a row, until when to wait."""
+
+    def __init__(self, first_pause: timedelta) -> None:
+        self._first = first_pause
+        self._made: dict[str, datetime] = {}
+        self._count: dict[str, int] = {}
+        self._until: dict[str, datetime] = {}
+
+    def made(self, name: str, now: datetime) -> None:
+        self._made[name] = now
+
+    def removed(self, name: str) -> None:
+        """We took it away ourselves."""
+        self._made.pop(name, None)
+
+    def lost(self, name: str, now: datetime) -> bool:
+        """There is no guardian; say whether that happens again and again.
+
+        A first loss is made good at once: somebody may have deleted the pod by hand.
+        """
+        made = self._made.pop(name, None)
+        if made is None:
+            return False
+        if now - made >= SHORT_LIFE:
+            self._count.pop(name, None)
+            return False
+        count = self._count.get(name, 0)
+        self._count[name] = count + 1
+        if not count:
+            return False
+        self._until[name] = now + min(self._first * 2 ** min(count - 1, 10), LONGEST_PAUSE)
+        return True
+
+    def not_before(self, name: str, now: datetime) -> datetime | None:
+        """When the next one may be made, while that is to come."""
+        until = self._until.get(name)
+        if until is not None and until <= now:
+            del self._until[name]
+            return None
+        return until
+
+    def forget(self, name: str) -> None:
+        for index in (self._made, self._count, self._until):
+            index.pop(name, None)

@@ -1,0 +1,51 @@
+"""Whose turn it is to be renewed: of the slots of one headroom only a part at a time.
+
+Each keeps its old guardian until the new one stands, so a renewal needs room beside what is held;
+all at once would ask for twice the room and flood the scheduler.
+"""
+
+from __future__ import annotations
+
+from headroom.core.holds import Hold
+from headroom.core.plan import hold_subject
+from headroom.engine.indexes import drop
+from headroom.engine.ledger import Ledger
+
+
+class Renewals:
+    """Slots that are being renewed and slots that wait to be, by headroom."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._going: dict[str, dict[str, None]] = {}
+        self._waiting: dict[str, dict[str, None]] = {}
+
+    def may(self, hold: Hold) -> bool:
+        """Whether this hold's guardian may be renewed now; if not, it is told when it may."""
+        whole, name = hold.group, str(hold.parent)
+        if not whole:
+            return True
+        going = self._going.get(whole, {})
+        if name not in going and len(going) >= self._most(whole):
+            self._waiting.setdefault(whole, {})[name] = None
+            return False
+        self._going.setdefault(whole, {})[name] = None
+        drop(self._waiting, whole, name)
+        return True
+
+    def over(self, hold: Hold) -> None:
+        """This hold's guardian is as it should be, or the hold is gone: the next one may."""
+        whole, name = hold.group, str(hold.parent)
+        drop(self._waiting, whole, name)
+        if name not in self._going.get(whole, ()):
+            return
+        drop(self._going, whole, name)
+        for waiting in self._waiting.get(whole, ()):
+            known = self._ledger.holds.get(waiting)
+            if known is not None:
+                self._ledger.agenda.touch(hold_subject(known.parent))
+                return
+
+    def _most(self, whole: str) -> int:
+        slots = self._ledger.slots.count(whole)
+        return max(1, -(-slots * self._ledger.policy.renewed_at_once // 100))

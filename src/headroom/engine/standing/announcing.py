@@ -1,0 +1,81 @@
+"""The statuses of headrooms: written when they differ, not more often than people can read.
+
+Slots come and go by the thousand; their headroom's status follows at most once a second. A write
+that failed is made again after a pause; one that the watch does not show in a while as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from headroom.core.actions import WriteHeadroomStatus
+from headroom.core.objects import Parent
+from headroom.core.plan import Sequence, headroom_subject
+from headroom.core.standing.events import tellings
+from headroom.core.standing.headrooms import Headroom, HeadroomStatus
+from headroom.core.standing.readiness import Tally, status_of
+from headroom.core.standing.sizing import Wish
+from headroom.engine.ledger import Ledger
+
+PACE = timedelta(seconds=1)
+TRUST_OWN_WRITE = timedelta(seconds=5)
+
+
+def announcement(parent: Parent) -> str:
+    """The subject of a headroom's status write: one at a time."""
+    return f"announce {parent.whole}"
+
+
+class Announcer:
+    """Remembers, by headroom, what was last written and when the next write may come."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._written: dict[str, tuple[HeadroomStatus, datetime]] = {}
+        self._not_before: dict[str, datetime] = {}
+
+    def forget(self, parent: Parent) -> None:
+        self._written.pop(parent.whole, None)
+        self._not_before.pop(parent.whole, None)
+        self._ledger.agenda.forget(announcement(parent))
+
+    def publish(
+        self, headroom: Headroom, wished: Wish, tally: Tally, now: datetime
+    ) -> Iterator[Sequence]:
+        """Write the status that wish and tally call for, and tell what has changed."""
+        whole, agenda = headroom.parent.whole, self._ledger.agenda
+        subject = announcement(headroom.parent)
+        shown = self._as_written(headroom, now)
+        status = status_of(shown, wished, tally, now)
+        if status == shown.status or agenda.busy(subject) or agenda.resting(subject, now):
+            return
+        soonest = self._not_before.setdefault(whole, self._first(headroom, tally, now))
+        if now < soonest:
+            agenda.later(headroom_subject(headroom.parent), soonest)
+            return
+        self._not_before[whole] = now + PACE
+        self._written[whole] = (status, now)
+        write = WriteHeadroomStatus(headroom.parent, status)
+        yield Sequence("status", (subject,), ((write,),))
+        for tell in tellings(shown, status, now):
+            yield Sequence("tell", (), ((tell,),))
+
+    def failed(self, parent: Parent, now: datetime) -> None:
+        """A status did not get through: what the object shows counts again."""
+        self._written.pop(parent.whole, None)
+        self._ledger.agenda.failed(announcement(parent), now)
+
+    def _as_written(self, headroom: Headroom, now: datetime) -> Headroom:
+        """The headroom with the status that we wrote, while an older one may still be seen."""
+        mine = self._written.get(headroom.parent.whole)
+        if mine is None or mine[0] == headroom.status or now >= mine[1] + TRUST_OWN_WRITE:
+            return headroom
+        self._ledger.agenda.later(headroom_subject(headroom.parent), mine[1] + TRUST_OWN_WRITE)
+        return replace(headroom, status=mine[0])
+
+    def _first(self, headroom: Headroom, tally: Tally, now: datetime) -> datetime:
+        """A new headroom is mostly held a moment later: one write instead of two."""
+        waits = tally.pending and not headroom.status.observed_generation
+        return now + PACE if waits else now

@@ -1,0 +1,126 @@
+"""What the ResourceQuotas of a namespace leave to its buffers, one after the other.
+
+Admission charges our placeholders as it charges any pod, so what they use is taken out of what is
+used. Older buffers come first. The arithmetic is `core.demand.quotaroom`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from headroom.core.demand.buffers import BufferSize, Chunks, chunks
+from headroom.core.demand.quotaroom import Allowance, ResourceQuota, charges, in_turn
+from headroom.core.holds import PodTemplate
+from headroom.core.names import PREEMPTIBLE_CLASS
+from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.core.standing.headrooms import Headroom
+from headroom.core.standing.sizing import Note, Room, replicas_of, template_for
+from headroom.engine.indexes import drop
+from headroom.engine.ledger import Ledger
+
+SETTLED = timedelta(seconds=3)
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class BufferRooms:
+    """Buffers and quotas by namespace."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._quotas: dict[str, dict[str, ResourceQuota]] = {}
+        self._buffers: dict[str, dict[str, None]] = {}
+        self._answers: dict[str, tuple[Allowance, datetime]] = {}
+
+    def depend(self, old: Headroom | None, new: Headroom | None) -> None:
+        """A headroom came, changed or went."""
+        if old is not None:
+            drop(self._buffers, old.parent.namespace, old.parent.whole)
+            self._answers.pop(old.parent.whole, None)
+        if new is not None and isinstance(new.size, BufferSize):
+            self._buffers.setdefault(new.parent.namespace, {})[new.parent.whole] = None
+
+    def see(self, quota: ResourceQuota) -> tuple[str, ...]:
+        """A quota is as given; say whom that concerns."""
+        self._quotas.setdefault(quota.namespace, {})[quota.name] = quota
+        return self.siblings(quota.namespace)
+
+    def lose(self, quota: ResourceQuota) -> tuple[str, ...]:
+        self._quotas.get(quota.namespace, {}).pop(quota.name, None)
+        return self.siblings(quota.namespace)
+
+    def siblings(self, namespace: str) -> tuple[str, ...]:
+        """The buffers that share a namespace's quotas."""
+        return tuple(self._buffers.get(namespace, ()))
+
+    def room(self, headroom: Headroom, now: datetime) -> Room | None:
+        """How many chunks the quotas let a buffer have; None where there is nothing to ask.
+
+        What a quota says is used and what we know of our own pods come by different ways. So an
+        answer is asked for again a moment later, and what stands is given up only if it lasts.
+        """
+        whole, answer = headroom.parent.whole, self._allowance(headroom)
+        if answer is None:
+            self._answers.pop(whole, None)
+            return None
+        known = self._answers.get(whole)
+        if known is None or known[0] != answer:
+            known = self._answers[whole] = (answer, now)
+        sure_at = known[1] + SETTLED
+        if now >= sure_at:
+            return Room(answer)
+        standing = len(self._ledger.guarded(headroom))
+        return Room(replace(answer, count=max(answer.count, standing)), sure_at)
+
+    def _allowance(self, headroom: Headroom) -> Allowance | None:
+        namespace = headroom.parent.namespace
+        quotas = self._quotas.get(namespace)
+        if not quotas or not isinstance(headroom.size, BufferSize):
+            return None
+        wants, charging, names = [], [], []
+        for each in sorted(map(self._headroom, self.siblings(namespace)), key=_age):
+            wanted, template = self._wanted(each)
+            if template is not None:
+                wants.append((wanted, template.pod.requests))
+                charging.append(
+                    [
+                        one
+                        for one in quotas.values()
+                        if charges(one, template.pod, PREEMPTIBLE_CLASS)
+                    ]
+                )
+                names.append(each.parent.whole)
+        if headroom.parent.whole not in names:
+            return None
+        answers = in_turn(wants, charging, self._ours(namespace))
+        return answers[names.index(headroom.parent.whole)]
+
+    def _headroom(self, whole: str) -> Headroom:
+        return self._ledger.slots.headrooms[whole]
+
+    def _wanted(self, headroom: Headroom) -> tuple[int, PodTemplate | None]:
+        source, size = headroom.slot.source, headroom.size
+        if source is None or headroom.problems or not isinstance(size, BufferSize):
+            return 0, None
+        key = (headroom.parent.namespace, source)
+        workload = self._ledger.slots.workloads.get(key)
+        template = template_for(headroom, workload)
+        if isinstance(template, Note):
+            return 0, None
+        wanted = chunks(size, template.pod.requests, replicas_of(workload))
+        return (wanted.count, template) if isinstance(wanted, Chunks) else (0, None)
+
+    def _ours(self, namespace: str) -> Resources:
+        """What the placeholders of a namespace's buffers are charged for."""
+        used, ledger = EMPTY, self._ledger
+        for whole in self.siblings(namespace):
+            parent = self._headroom(whole).parent
+            for slot in ledger.slots.of.get(whole, ()):
+                hold = ledger.holds[str(replace(parent, slot=slot))]
+                for guardian in ledger.guardians_of(hold):
+                    used += Resources({**guardian.requests, PODS: 1})
+        return used
+
+
+def _age(headroom: Headroom) -> tuple[datetime, str]:
+    return headroom.created or _LONG_AGO, headroom.parent.name

@@ -1,0 +1,107 @@
+"""Headrooms that follow the load: what their number depends on, gathered from the ledger.
+
+Adding up all pods costs time, so it is done once for all such headrooms and only after something
+has changed; `Standing` asks each of them at most once in `LOAD_PAUSE`. What decides is pure:
+`core.demand.foresight`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from headroom.core.demand.foresight import Demand, Guarded, Memory, foreseen
+from headroom.core.demand.utilization import Use, load_on, use_of
+from headroom.core.names import PLACEHOLDER, PLACEHOLDER_LABEL, ROLE_LABEL
+from headroom.core.objects import Pod
+from headroom.core.resources import EMPTY, Resources
+from headroom.core.standing.headrooms import Headroom, Size, Utilization, Workload
+from headroom.core.standing.sizing import Note, Sized, template_for
+from headroom.engine.ledger import Ledger
+
+LOAD_PAUSE = timedelta(seconds=2)
+
+
+def follows_load(headroom: Headroom) -> bool:
+    """Whether a headroom's number of slots depends on the pods of the cluster."""
+    return isinstance(headroom.size, Utilization)
+
+
+class Foresight:
+    """What is remembered of each headroom that follows the load, and how much is in use."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._memories: dict[str, Memory] = {}
+        self._use: Use | None = None
+
+    def stale(self) -> None:
+        """Pods have changed."""
+        self._use = None
+
+    def forget(self, whole: str) -> None:
+        self._memories.pop(whole, None)
+
+    def sized(
+        self, headroom: Headroom, size: Size, workload: Workload | None, now: datetime
+    ) -> Sized | None:
+        """Which slots a headroom should have now; None where its size is of another kind."""
+        template = template_for(headroom, workload)
+        idle = headroom.problems or headroom.paused or headroom.deleted is not None
+        if not isinstance(size, Utilization) or isinstance(template, Note) or idle:
+            return None
+        if self._use is None:
+            self._use = use_of(self._ledger.pods.values(), _is_placeholder)
+        whole, nodes = headroom.parent.whole, self._ledger.nodes.values()
+        demand = Demand(
+            one=template.pod.requests,
+            permille=size.permille,
+            load=load_on(nodes, self._use, template.pod),
+            forthcoming=self._forthcoming(size, workload),
+            limits=headroom.limits,
+        )
+        before = self._memories.get(whole)
+        answer, self._memories[whole] = foreseen(demand, self._guarded(headroom), before, now)
+        remarks = tuple(Note("PriorityIgnored", each.message) for each in headroom.remarks)
+        return replace(answer, notes=(*answer.notes, *remarks))
+
+    def _forthcoming(self, size: Utilization, workload: Workload | None) -> Resources:
+        """What pods that are on their way will ask for: of the workload that the slots are like.
+
+        Where the size looks ahead it is of all workloads; a ReplicaSet is mostly a Deployment's.
+        """
+        asked = EMPTY if workload is None else _coming(workload)
+        if size.ahead:
+            for each in self._ledger.slots.workloads.values():
+                if each.missing and each.ref.kind != "ReplicaSet":
+                    asked += _coming(each)
+        return asked
+
+    def _guarded(self, headroom: Headroom) -> Guarded:
+        ledger = self._ledger
+        bound: dict[str, bool] = {}
+        placed: list[str] = []
+        since: datetime | None = None
+        for slot in ledger.slots.of.get(headroom.parent.whole, ()):
+            hold = ledger.holds[str(replace(headroom.parent, slot=slot))]
+            guardian = ledger.guardian_of(hold)
+            if guardian is None:
+                continue
+            bound[slot] = bool(guardian.node)
+            if guardian.node:
+                placed.append(guardian.uid)
+            elif guardian.created is not None:
+                since = min(since or guardian.created, guardian.created)
+        for slot in ledger.guarded(headroom):  # Of before a restart; not looked at yet.
+            bound.setdefault(slot, True)
+        return Guarded(bound, frozenset(placed), since)
+
+
+def _is_placeholder(pod: Pod) -> bool:
+    """Whether a pod only keeps room, ours or anybody's: it is not what the capacity is for."""
+    return ROLE_LABEL in pod.labels or pod.labels.get(PLACEHOLDER_LABEL) == PLACEHOLDER
+
+
+def _coming(workload: Workload) -> Resources:
+    requests = workload.template.pod.requests
+    return Resources({name: amount * workload.missing for name, amount in requests.items()})

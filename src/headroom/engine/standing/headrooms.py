@@ -1,0 +1,367 @@
+"""Standing headrooms: which slots each should have now, and what its status says of them.
+
+A slot is a hold without an object of its own. This class makes slots known to the ledger and takes
+them away again; from there on each is kept, claimed and renewed as any other hold. What is wished
+for is worked out anew only when something that it depends on has changed: the headroom, a node,
+its workload, the time. A headroom of many slots is looked at less often, so that a storm of nodes
+costs no more than a breeze.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from headroom.core.actions import CreateSlotObject, Done, Outcome, SetFinalizers
+from headroom.core.holds import Hold, HoldStatus
+from headroom.core.objects import Parent, Pod
+from headroom.core.owners import judged as judged_rules
+from headroom.core.plan import Sequence, earliest, headroom_subject, latest
+from headroom.core.standing.events import tell_headroom, window_tellings
+from headroom.core.standing.headrooms import (
+    NEVER,
+    Headroom,
+    HeadroomStatus,
+    PerNode,
+    Workload,
+)
+from headroom.core.standing.members import stands
+from headroom.core.standing.readiness import Tally
+from headroom.core.standing.sizing import Sight, surplus, wish
+from headroom.core.standing.windows import (
+    Calendar,
+    active,
+    judged,
+    next_change,
+    next_start,
+)
+from headroom.core.statuses import tell_pod
+from headroom.engine.indexing import index_subject
+from headroom.engine.ledger import Ledger
+from headroom.engine.quotas import QuotaBook
+from headroom.engine.standing.announcing import Announcer
+from headroom.engine.standing.demand import LOAD_PAUSE
+from headroom.engine.standing.issuing import Issuer
+from headroom.engine.standing.known import Known, first_known
+from headroom.engine.standing.sights import Sights
+
+PAUSE_PER_SLOT = timedelta(microseconds=200)
+LONGEST_PAUSE = timedelta(seconds=1)
+PROMISED_AGAIN = timedelta(seconds=1)
+NO_STATUS = HeadroomStatus()
+
+
+class Standing:
+    """Looks after every headroom, one at a time."""
+
+    def __init__(self, ledger: Ledger, calendar: Calendar, quotas: QuotaBook) -> None:
+        self._ledger = ledger
+        self._calendar = calendar
+        self.announcer = Announcer(ledger)
+        self.issuer = Issuer(ledger, quotas)
+        self._quotas = quotas
+        self._known: dict[str, Known] = {}
+        self._stale: dict[str, None] = {}  # headrooms whose wish is to be worked out anew
+        self._sights = Sights(ledger)
+        self.followers = self._sights.followers
+        self.buffers = self._sights.buffers
+
+    def see(self, headroom: Headroom) -> None:
+        """Take a headroom as it now is; its own status coming back changes no wish."""
+        whole = headroom.parent.whole
+        headroom = judged(headroom, self._calendar)
+        headroom = judged_rules(headroom, self._ledger.policy.across_namespaces)
+        old = self._ledger.slots.headrooms.get(whole)
+        if old is not None and (old.parent.uid != headroom.parent.uid or not headroom.served):
+            self.lose(old.parent)
+            old = None
+        if not headroom.served:
+            return
+        self._ledger.slots.headrooms[whole] = headroom
+        if whole not in self._known:
+            self._known[whole] = first_known(headroom)
+        if old is None or _wishes(old) != _wishes(headroom):
+            self._known[whole].begin_anew()
+            self._sights.depend(old, headroom)
+            self.upset(whole)
+            self.concern(self._sights.siblings(headroom))
+        self._ledger.agenda.touch(headroom_subject(headroom.parent))
+
+    def lose(self, parent: Parent) -> None:
+        """A headroom is gone; its slots go with it."""
+        whole = parent.whole
+        old = self._ledger.slots.headrooms.get(whole)
+        if old is None:
+            return
+        self._sights.depend(old, None)
+        for slot in tuple(self._ledger.slots.of.get(whole, ())):
+            self._ledger.lose_hold(str(replace(parent, slot=slot)))
+        self._known.pop(whole, None)
+        self._sights.foresight.forget(whole)
+        self.issuer.forget(whole)
+        self._stale.pop(whole, None)
+        self._ledger.slots.forget(whole)
+        self.concern(self._sights.siblings(old))
+        self.announcer.forget(parent)
+        self._ledger.agenda.forget(headroom_subject(parent))
+        self._ledger.agenda.touch(index_subject(parent.namespace))
+
+    def nodes_changed(self) -> None:
+        """A node came, went or is not as it was."""
+        for whole in self._sights.per_node:
+            self.upset(whole)
+        self.pods_changed()
+
+    def pods_changed(self) -> None:
+        """A pod came, went or is not as it was; whoever follows the load looks in a while."""
+        self._sights.foresight.stale()
+        for whole in self._sights.by_load:
+            if whole not in self._stale:
+                self.upset(whole)
+
+    def concern(self, wholes: Iterable[str]) -> None:
+        """Something has changed that these headrooms depend on."""
+        for whole in wholes:
+            self.upset(whole)
+
+    def workload_changed(self, workload: Workload) -> None:
+        for whole in self._sights.concerned(workload):
+            self.upset(whole)
+
+    def upset(self, whole: str) -> None:
+        """Have a headroom's wish worked out anew."""
+        self._stale[whole] = None
+        self._ledger.agenda.touch(headroom_subject(self._ledger.slots.headrooms[whole].parent))
+
+    def slot_now(self, hold: Hold, status: HoldStatus) -> None:
+        """A slot's own status is this now; it is shown as part of its headroom's."""
+        known = self._known.get(hold.group)
+        if known is None:
+            return
+        if hold.member is None:
+            known.note(hold.slot, status)
+            self._ledger.agenda.touch(headroom_subject(hold.parent))
+            if self._ledger.slots.headrooms[hold.group].refill == NEVER:
+                self._stale[hold.group] = None  # Its time begins, and is to be minded.
+        elif known.phases.get(hold.member.slot) != status.phase or known.troubles:
+            known.note(hold.member.slot, status)
+            if status.phase in ("Succeeded", "Failed"):
+                self.upset(hold.group)
+            else:  # It stands, or is to: what is wished for stays the same.
+                self._ledger.agenda.touch(headroom_subject(hold.member.of))
+
+    def member(self, hold: Hold) -> Hold:
+        """The hold of an object that is a slot, with what its headroom says of it."""
+        known, headroom = self._known.get(hold.group), self._ledger.slots.headrooms.get(hold.group)
+        if hold.member is None or known is None:
+            return hold
+        there = self._ledger.holds.get(str(hold.parent))
+        if hold.member.slot not in known.phases:
+            known.note(hold.member.slot, hold.status)
+            if self.issuer.arrived(hold):
+                known.updated += 1
+            else:
+                self.upset(hold.group)
+        elif there is not None and there.member != hold.member:  # Of the present template now.
+            self.upset(hold.group)
+        return self.issuer.dressed(hold, headroom, known.window)
+
+    def member_gone(self, hold: Hold) -> None:
+        """The object of a slot is gone."""
+        known = self._known.get(hold.group)
+        if known is not None and hold.member is not None:
+            known.forget(hold.member.slot)
+            self.upset(hold.group)
+
+    def wrote(self, action: CreateSlotObject, outcome: Outcome, now: datetime) -> None:
+        """The object of a slot was written, or could not be: then it is tried again later."""
+        known = self._known.get(action.of.whole)
+        self.issuer.settled(action, outcome)
+        if known is not None:
+            known.wrote(action.hold.parent, outcome, now)
+            if not isinstance(outcome, Done):
+                self.upset(action.of.whole)
+
+    def finalized(self, action: SetFinalizers) -> None:
+        """The finalizers of an object are these now."""
+        name = str(action.parent)
+        if name in self._ledger.slots.headrooms:
+            headroom = replace(self._ledger.slots.headrooms[name], finalizers=action.finalizers)
+            self._ledger.slots.headrooms[name] = headroom
+            self.upset(name)
+        elif name in self._ledger.holds:
+            hold = self._ledger.holds[name]
+            self._ledger.holds[name] = replace(hold, finalizers=action.finalizers)
+
+    def abandons(self, guardian: Pod, whole: str) -> bool:
+        """Whether a guardian whose slot the ledger does not know is to go."""
+        headroom = self._ledger.slots.headrooms.get(whole)
+        if headroom is None:
+            return True
+        if not any(owner.uid == headroom.parent.uid for owner in guardian.owners):
+            return True
+        known = self._known[whole]
+        return known.looked and not known.wished.frozen
+
+    def look(self, whole: str, now: datetime) -> Iterator[Sequence]:
+        """Bring a headroom's slots and status up to date."""
+        headroom, known = self._ledger.slots.headrooms.get(whole), self._known.get(whole)
+        if headroom is None or known is None:
+            return
+        yield from self._count_claims(headroom, known, now)
+        if headroom.slot_objects is not None and not known.looked:
+            for hold in self.issuer.members(headroom).values():
+                self.member(hold)
+        if headroom.deleted is not None and headroom.finalizer:
+            yield from self._unless_busy(self.issuer.wind_up(headroom))
+            return
+        before = self.issuer.prepare(headroom)
+        if before is not None:
+            yield from self._unless_busy(iter((before,)))
+            return
+        due = known.look_at is not None and known.look_at <= now
+        if whole in self._stale or known.refused or due:
+            if known.not_before is not None and now < known.not_before:
+                self._ledger.agenda.later(headroom_subject(headroom.parent), known.not_before)
+            else:
+                yield from self._wish(headroom, known, now)
+        if known.look_at is not None:  # An earlier timer may have brought us here.
+            again = latest(known.look_at, known.not_before) or known.look_at
+            self._ledger.agenda.later(headroom_subject(headroom.parent), again)
+        if known.looked and not known.unseen:
+            yield from self.announcer.publish(
+                headroom, known.wished, self._tally(headroom, known, now), now
+            )
+
+    def _unless_busy(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
+        for sequence in sequences:
+            if not any(self._ledger.agenda.busy(subject) for subject in sequence.subjects):
+                yield sequence
+
+    def _count_claims(self, headroom: Headroom, known: Known, now: datetime) -> Iterator[Sequence]:
+        known.misses += self._ledger.slots.missed.pop(headroom.parent.whole, 0)
+        for owner in self._ledger.slots.seated.pop(headroom.parent.whole, ()):
+            known.claimed += 1
+            known.hits += 1
+            self._stale[headroom.parent.whole] = None
+            if headroom.slot_objects is not None:
+                continue  # The slot's own object tells.
+            where = f"on {owner.node}"
+            given = tell_headroom(headroom, "Claimed", f"given to pod {owner.key} {where}", now)
+            runs = f"runs in the room of {headroom.parent} {where}"
+            yield Sequence("tell", (), ((given, tell_pod(owner, "Claimed", runs, now)),))
+
+    def _wish(self, headroom: Headroom, known: Known, now: datetime) -> Iterator[Sequence]:
+        self._stale.pop(headroom.parent.whole, None)
+        window = active(headroom, now, self._calendar)
+        if known.looked or _passed(headroom.status.next_start, now):
+            for tell in window_tellings(headroom, known.window, window, now):
+                yield Sequence("tell", (), ((tell,),))
+        known.window = window
+        members = self.issuer.members(headroom) if headroom.slot_objects is not None else {}
+        sight = self._sights.sight(headroom, known, members, window, now)
+        known.wished = wished = wish(headroom, sight, now, self._ledger.policy.node_grace)
+        again = None
+        if headroom.slot_objects is None:
+            again = self._settle_slots(headroom, sight, now)
+        else:
+            self._quotas.asks_anew(headroom_subject(headroom.parent))
+            known.refused = ""
+            if window is not None:
+                yield from self._settle_objects(headroom, known, now)
+        known.looked = True
+        known.look_at = earliest(
+            next_change(headroom, now, self._calendar),
+            next_start(headroom, now, self._calendar),  # The status tells of the one after it.
+            wished.look_again,
+            again,
+            self._sights.next_end(headroom, now),
+            self.followers.due(headroom),
+        )
+        yield from self.followers.serve(headroom, window is not None, now)
+        by_load = headroom.parent.whole in self._sights.by_load
+        pause = min(PAUSE_PER_SLOT * len(wished.slots), LONGEST_PAUSE)
+        known.not_before = now + (LOAD_PAUSE if by_load else pause)
+
+    def _settle_slots(self, headroom: Headroom, sight: Sight, now: datetime) -> datetime | None:
+        """Tell the ledger which slots there are; say when to look again at those left over."""
+        ledger, known = self._ledger, self._known[headroom.parent.whole]
+        wished = known.wished
+        if wished.frozen:
+            return None
+        there = frozenset(ledger.slots.of.get(headroom.parent.whole, ()))
+        again: datetime | None = None
+        for slot in surplus(headroom, wished, replace(sight, standing=there | sight.standing)):
+            name = str(replace(headroom.parent, slot=slot))
+            hold = ledger.holds.get(name)
+            if hold is not None and ledger.promised(hold):
+                again = earliest(again, now + PROMISED_AGAIN)
+                continue
+            ledger.lose_hold(name)
+            ledger.wake_guardians(name)
+            known.forget(slot)
+            if sight.window is not None and isinstance(sight.window.size, PerNode):
+                known.flaps.dropped(slot, now)
+        for hold in wished.slots:
+            until = known.flaps.not_before(hold.slot, now) if hold.slot not in there else None
+            if until is None:
+                self._put(hold, known)
+            again = earliest(again, until)
+        if {hold.slot for hold in wished.slots} != there:
+            ledger.agenda.touch(index_subject(headroom.parent.namespace))
+        return again
+
+    def _settle_objects(
+        self, headroom: Headroom, known: Known, now: datetime
+    ) -> Iterator[Sequence]:
+        """Bring the objects of the slots in line; each is looked after as a hold of its own."""
+        settling = False
+        for each in self.issuer.settle(headroom, known.wished, now):
+            settling = True
+            if isinstance(each, str):
+                known.refused = each
+            else:
+                yield from self._unless_busy(iter((each,)))
+        if not settling:
+            known.begin_anew()
+        members = self.issuer.members(headroom)
+        revision = headroom.slot_objects.revision if headroom.slot_objects else ""
+        known.updated = sum(
+            hold.member is not None and hold.member.revision == revision and stands(hold)
+            for hold in members.values()
+        )
+        for hold in members.values():
+            dressed = self.issuer.dressed(hold, headroom, known.window)
+            if dressed != hold:
+                self._ledger.see_hold(dressed)
+
+    def _put(self, hold: Hold, known: Known) -> None:
+        there = self._ledger.holds.get(str(hold.parent))
+        if there is not None:
+            hold = replace(hold, status=there.status)
+            if hold == there:
+                return
+        else:
+            known.unseen[hold.slot] = None
+        self._ledger.see_hold(hold)
+
+    def _tally(self, headroom: Headroom, known: Known, now: datetime) -> Tally:
+        starts = next_start(headroom, now, self._calendar)
+        tally = known.tally(len(self._ledger.nodes), starts)
+        if headroom.refill == NEVER:
+            tally = replace(tally, spent=tuple(known.spent))
+        if headroom.slot.source is not None:
+            key = (headroom.parent.namespace, headroom.slot.source)
+            workload = self._ledger.slots.workloads.get(key)
+            tally = replace(tally, template_generation=workload.generation if workload else 0)
+        return replace(tally, **known.objects()) if headroom.slot_objects is not None else tally
+
+
+def _wishes(headroom: Headroom) -> Headroom:
+    """The headroom without what says nothing about its wish."""
+    return replace(headroom, status=NO_STATUS, version="", finalizers=())
+
+
+def _passed(moment: datetime | None, now: datetime) -> bool:
+    return moment is not None and moment <= now

@@ -1,0 +1,171 @@
+"""Slots that are objects of a dialect's kind: made, brought up to date, renewed and deleted.
+
+Each such object then lives as a hold of its own; here is only which of them there should be. What
+was asked of the API server and is not seen yet counts as there, or it would be made twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from headroom.core.actions import Action, CreateSlotObject, Done, Outcome, SetFinalizers, Taken
+from headroom.core.holds import Hold
+from headroom.core.plan import Sequence, headroom_subject, hold_subject
+from headroom.core.standing.headrooms import ALWAYS, Headroom
+from headroom.core.standing.members import Making, changes, stands
+from headroom.core.standing.sizing import Wish
+from headroom.core.standing.windows import ActiveWindow
+from headroom.core.tenancy.lodging import dismissed
+from headroom.core.tenancy.moments import object_of
+from headroom.engine.ledger import Ledger
+from headroom.engine.quotas import QuotaBook
+
+EXPECTED_FOR = timedelta(seconds=5)
+
+
+class Issuer:
+    """The objects of slots, by headroom."""
+
+    def __init__(self, ledger: Ledger, quotas: QuotaBook) -> None:
+        self._ledger = ledger
+        self._quotas = quotas
+        self._expected: dict[str, dict[str, tuple[Hold, datetime]]] = {}  # made, not seen yet
+        self._taken: dict[str, dict[str, None]] = {}  # names that strangers have
+
+    def forget(self, whole: str) -> None:
+        """A headroom is gone."""
+        self._expected.pop(whole, None)
+        self._taken.pop(whole, None)
+
+    def dressed(self, hold: Hold, headroom: Headroom | None, window: ActiveWindow | None) -> Hold:
+        """The hold of a slot's object, with what its headroom says of it: when it is renewed."""
+        if headroom is None or window is None or headroom.refill != ALWAYS:
+            return hold
+        return replace(hold, fresh_since=window.started_at)
+
+    def members(self, headroom: Headroom) -> dict[str, Hold]:
+        """The objects that are there, by slot."""
+        names = self._ledger.slots.members.get(headroom.parent.whole, ())
+        found = (self._ledger.holds[name] for name in names)
+        return {
+            hold.member.slot: hold
+            for hold in found
+            if hold.member is not None and hold.member.of.uid == headroom.parent.uid
+        }
+
+    def prepare(self, headroom: Headroom) -> Sequence | None:
+        """The finalizer that goes onto a headroom before it has its first object."""
+        if not headroom.finalizer or headroom.finalizer in headroom.finalizers:
+            return None
+        return _finalizers(headroom, (*headroom.finalizers, headroom.finalizer))
+
+    def wind_up(self, headroom: Headroom) -> Iterator[Sequence]:
+        """Somebody deletes the headroom: its objects go first, then our finalizer."""
+        members = self.members(headroom)
+        for hold in members.values():
+            yield from self._dismiss(hold)
+        if not members and headroom.finalizer in headroom.finalizers:
+            others = tuple(each for each in headroom.finalizers if each != headroom.finalizer)
+            yield _finalizers(headroom, others)
+
+    def settle(self, headroom: Headroom, wished: Wish, now: datetime) -> Iterator[Sequence | str]:
+        """Bring the objects in line with the wish; a text says why some are not made."""
+        objects = headroom.slot_objects
+        if objects is None or wished.frozen or headroom.paused:
+            return
+        whole, members = headroom.parent.whole, self.members(headroom)
+        there = {**members, **self._still_expected(whole, members, now)}
+        taken = {
+            slot: None
+            for slot in self._taken.pop(whole, ())
+            if str(object_of(objects, headroom.parent, slot)) in self._ledger.holds
+        }
+        if taken:  # A stranger that goes leaves its name to us.
+            self._taken[whole] = taken
+        wanted = changes(headroom, wished, there, taken)
+        for hold in wanted.dismiss:
+            yield from self._dismiss(hold)
+        yield from self._make(headroom, wanted.make, now)
+        for slot, hold in members.items():
+            changed = hold.member is not None and hold.member.revision != objects.revision
+            if changed and stands(hold):
+                yield self._write(headroom, Making(slot, hold), hold)
+
+    def settled(self, action: CreateSlotObject, outcome: Outcome) -> None:
+        """An object was made, or could not be."""
+        if isinstance(outcome, Done):
+            return
+        whole = action.of.whole
+        self._expected.get(whole, {}).pop(action.slot, None)
+        self._quotas.lose(action.hold.parent)
+        if isinstance(outcome, Taken):
+            self._taken.setdefault(whole, {})[action.slot] = None
+
+    def arrived(self, hold: Hold) -> bool:
+        """Take note of an object that is there; say whether it is one that we waited for."""
+        if hold.member is None:
+            return False
+        waited = self._expected.get(hold.group, {}).pop(hold.member.slot, None)
+        return waited is not None and stands(hold)
+
+    def _make(
+        self, headroom: Headroom, makings: tuple[Making, ...], now: datetime
+    ) -> Iterator[Sequence | str]:
+        subject = headroom_subject(headroom.parent)
+        if headroom.closes is not None and now >= headroom.closes:
+            return
+        if makings:
+            why = self._quotas.room_for(headroom, subject, now)
+            if why is not None:
+                yield why
+                return
+        for making in makings:
+            hold = self._slot(headroom, making)
+            why = self._quotas.room_for(hold, subject, now)
+            if why is not None:
+                yield why
+                return
+            expected = self._expected.setdefault(headroom.parent.whole, {})
+            expected[making.slot] = (hold, now + EXPECTED_FOR)
+            yield self._write(headroom, making, hold)
+
+    def _write(self, headroom: Headroom, making: Making, hold: Hold) -> Sequence:
+        objects = headroom.slot_objects
+        if objects is None:
+            raise ValueError(f"{headroom.parent} has no objects for its slots")
+        write = CreateSlotObject(hold, headroom.parent, making.slot, objects)
+        return Sequence("object", (f"object {hold.parent}",), ((write,),))
+
+    def _slot(self, headroom: Headroom, making: Making) -> Hold:
+        objects = headroom.slot_objects
+        if objects is None:
+            return making.wished
+        parent = object_of(objects, headroom.parent, making.slot)
+        return replace(making.wished, parent=parent, labels=objects.labels, tenure=objects.tenure)
+
+    def _dismiss(self, hold: Hold) -> Iterator[Sequence]:
+        """Delete an object that nobody has claimed and that nothing is being done with."""
+        ledger = self._ledger
+        busy = ledger.agenda.busy(hold_subject(hold.parent))
+        known = bool(hold.parent.uid) and hold.deleted is None
+        if known and not busy and not ledger.promised(hold):
+            yield dismissed(hold, ledger.guardians_of(hold))
+
+    def _still_expected(
+        self, whole: str, members: dict[str, Hold], now: datetime
+    ) -> dict[str, Hold]:
+        expected = self._expected.get(whole, {})
+        kept = {
+            slot: (hold, until)
+            for slot, (hold, until) in expected.items()
+            if slot not in members and now < until
+        }
+        self._expected[whole] = kept
+        return {slot: hold for slot, (hold, _) in kept.items()}
+
+
+def _finalizers(headroom: Headroom, finalizers: tuple[str, ...]) -> Sequence:
+    action: Action = SetFinalizers(headroom.parent, headroom.version, finalizers)
+    return Sequence("object", (f"object {headroom.parent}",), ((action,),))

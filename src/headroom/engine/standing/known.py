@@ -1,0 +1,130 @@
+"""What is known of one headroom beyond its object: its wish, its slots' states, its counts.
+
+Counts are kept as slots change, so that a status costs the same for five slots and five thousand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from headroom.core.actions import Done, Gone, Outcome, Stale, Taken
+from headroom.core.holds import HoldStatus
+from headroom.core.objects import Parent
+from headroom.core.standing.headrooms import Headroom
+from headroom.core.standing.readiness import Tally
+from headroom.core.standing.sizing import Wish
+from headroom.core.standing.windows import ActiveWindow
+from headroom.engine.standing.flaps import Flaps
+
+TROUBLES_TOLD = 2
+MOMENT = timedelta(milliseconds=200)  # the watch is about to bring us the truth
+FIRST_PAUSE = timedelta(seconds=1)
+LONGEST_PAUSE = timedelta(seconds=30)
+
+
+@dataclass(slots=True)
+class Known:
+    """One headroom's memory; slots by name."""
+
+    wished: Wish = field(default_factory=Wish)
+    window: ActiveWindow | None = None
+    looked: bool = False
+    look_at: datetime | None = None
+    not_before: datetime | None = None
+    unseen: dict[str, None] = field(default_factory=dict)  # slots not looked at yet
+    phases: dict[str, str] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    troubles: dict[str, str] = field(default_factory=dict)
+    spent: dict[str, None] = field(default_factory=dict)
+    flaps: Flaps = field(default_factory=Flaps)
+    updated: int = 0  # slots that are objects of the present template
+    refused: str = ""  # the quota that leaves no room for more slots, in words
+    unmade: str = ""  # why the object of a slot could not be written
+    pause: timedelta = timedelta()  # how long to wait after that, longer each time
+    rests_until: datetime | None = None
+    claimed: int = 0
+    hits: int = 0
+    misses: int = 0
+
+    def note(self, slot: str, status: HoldStatus) -> None:
+        """A slot is in this state now."""
+        self.forget(slot)
+        self.phases[slot] = status.phase
+        self.counts[status.phase] += 1
+        degraded = next((each for each in status.conditions if each.type == "Degraded"), None)
+        if degraded is not None and degraded.status == "True":
+            self.troubles[slot] = degraded.message or degraded.reason
+
+    def forget(self, slot: str) -> None:
+        """A slot is no more."""
+        self.unseen.pop(slot, None)
+        self.troubles.pop(slot, None)
+        phase = self.phases.pop(slot, None)
+        if phase is not None:
+            self.counts[phase] -= 1
+
+    def wrote(self, parent: Parent, outcome: Outcome, now: datetime) -> None:
+        """The object of a slot was written, or was not: then wait before the next try."""
+        resting = self.rests_until is not None and now < self.rests_until
+        if isinstance(outcome, Done):
+            if not resting:  # Else others failed that were written at the same time.
+                self.begin_anew()
+            return
+        if isinstance(outcome, Taken | Stale | Gone):  # The next look knows what to do.
+            self.not_before = max(self.not_before or now, now + MOMENT)
+            return
+        why = f"{parent} cannot be written: {outcome.message}"
+        self.unmade = min(self.unmade or why, why)
+        if not resting:
+            self.pause = min(max(FIRST_PAUSE, self.pause * 2), LONGEST_PAUSE)
+            self.rests_until = now + self.pause
+        self.not_before = max(self.not_before or now, self.rests_until or now)
+
+    def begin_anew(self) -> None:
+        """What was wrong with the objects of slots may be mended: forget that they failed."""
+        self.unmade, self.pause, self.rests_until = "", timedelta(), None
+
+    def tally(self, nodes: int, next_start: datetime | None) -> Tally:
+        """What a status is made from."""
+        held = self.counts["Available"]
+        told = [f"slot {slot}: {why}" for slot, why in list(self.troubles.items())[:TROUBLES_TOLD]]
+        more = len(self.troubles) - len(told)
+        if more > 0:
+            told.append(f"and {more} more")
+        if self.unmade:
+            told.append(self.unmade)
+        return Tally(
+            held=held,
+            pending=max(0, len(self.wished.slots) - held),
+            claimed=self.claimed,
+            hits=self.hits,
+            misses=self.misses,
+            nodes=nodes,
+            trouble="; ".join(told),
+            refused=self.refused,
+            next_start=next_start,
+        )
+
+    def objects(self) -> dict[str, Any]:
+        """What a tally says besides, where slots are objects of their own."""
+        return {
+            "pending": self.counts["Pending"] + self.counts[""],
+            "last_start": self.window.started_at if self.window is not None else None,
+            "objects": len(self.phases),
+            "ended": self.counts["Failed"],
+            "updated": self.updated,
+        }
+
+
+def first_known(headroom: Headroom) -> Known:
+    """What its object still says from before we knew it."""
+    status = headroom.status
+    return Known(
+        spent=dict.fromkeys(status.spent),
+        claimed=status.claimed,
+        hits=status.hits,
+        misses=status.misses,
+    )

@@ -1,0 +1,148 @@
+"""What a headroom's wish depends on: who depends on what, and all of it gathered for one look.
+
+Kept apart from `headrooms`, which acts on wishes; here is only what they are made from. The load
+of the cluster comes from `demand`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from headroom.core.demand.buffers import BufferSize
+from headroom.core.demand.following import Follow
+from headroom.core.holds import Hold
+from headroom.core.resources import EMPTY
+from headroom.core.standing.chunks import overhead_of
+from headroom.core.standing.headrooms import (
+    NEVER,
+    NODE_CHUNK,
+    Headroom,
+    PerNode,
+    Utilization,
+    Workload,
+    WorkloadRef,
+)
+from headroom.core.standing.members import stands
+from headroom.core.standing.sizing import Sight
+from headroom.core.standing.windows import ActiveWindow
+from headroom.engine.ledger import Ledger
+from headroom.engine.standing.buffers import BufferRooms
+from headroom.engine.standing.demand import Foresight, follows_load
+from headroom.engine.standing.following import Followers
+from headroom.engine.standing.known import Known
+
+
+class Sights:
+    """Headrooms by what they depend on, and the sight of each."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.foresight = Foresight(ledger)
+        self.followers = Followers(ledger)
+        self.buffers = BufferRooms(ledger)
+        self.per_node: dict[str, None] = {}  # headrooms that depend on nodes
+        self.by_load: dict[str, None] = {}  # headrooms that depend on pods
+        self._ahead: dict[str, None] = {}  # headrooms that depend on all workloads
+        self._copying: dict[tuple[str, WorkloadRef], dict[str, None]] = {}
+
+    def depend(self, old: Headroom | None, new: Headroom | None) -> None:
+        """A headroom came, changed or went."""
+        self.followers.depend(old, new)
+        self.buffers.depend(old, new)
+        if old is not None:
+            self.per_node.pop(old.parent.whole, None)
+            self.by_load.pop(old.parent.whole, None)
+            self._ahead.pop(old.parent.whole, None)
+            if old.slot.source is not None:
+                key = (old.parent.namespace, old.slot.source)
+                self._copying.get(key, {}).pop(old.parent.whole, None)
+        if new is None:
+            return
+        if isinstance(new.size, PerNode) or new.slot.chunk == NODE_CHUNK:
+            self.per_node[new.parent.whole] = None
+        if follows_load(new):
+            self.by_load[new.parent.whole] = None
+        if isinstance(new.size, Utilization) and new.size.ahead:
+            self._ahead[new.parent.whole] = None
+        if new.slot.source is not None:
+            key = (new.parent.namespace, new.slot.source)
+            self._copying.setdefault(key, {})[new.parent.whole] = None
+
+    def concerned(self, workload: Workload) -> tuple[str, ...]:
+        """The headrooms whose slots are like a workload's pods, and those that look ahead."""
+        copying = tuple(self._copying.get((workload.namespace, workload.ref), ()))
+        sharing = self.buffers.siblings(workload.namespace) if copying else ()
+        return (*copying, *self._ahead, *sharing)
+
+    def siblings(self, headroom: Headroom) -> tuple[str, ...]:
+        """Buffers that share a namespace's quotas with this one."""
+        if not isinstance(headroom.size, BufferSize):
+            return ()
+        return self.buffers.siblings(headroom.parent.namespace)
+
+    def sight(
+        self,
+        headroom: Headroom,
+        known: Known,
+        members: dict[str, Hold],
+        window: ActiveWindow | None,
+        now: datetime,
+    ) -> Sight:
+        """Gather what a headroom's wish depends on; `members` are slots that are objects."""
+        ledger, source = self._ledger, headroom.slot.source
+        if headroom.refill == NEVER:
+            over = (slot for slot, hold in members.items() if hold.terminal)
+            known.spent |= dict.fromkeys(over)
+            known.spent |= dict.fromkeys(ledger.claimed_slots(headroom))
+            known.spent |= dict.fromkeys(self._outlived(headroom, now))
+        chunked = headroom.slot.chunk == NODE_CHUNK
+        workload = (
+            ledger.slots.workloads.get((headroom.parent.namespace, source)) if source else None
+        )
+        size = window.size if window is not None else headroom.size
+        return Sight(
+            window=window,
+            nodes=ledger.nodes.values() if headroom.parent.whole in self.per_node else (),
+            workload=workload,
+            room=self.buffers.room(headroom, now),
+            sized=self.foresight.sized(headroom, size, workload, now),
+            standing=self._standing(headroom, members),
+            spent=self._spent(headroom, known),
+            followed=self.followers.look(headroom, size, now),
+            overhead=overhead_of(ledger.pods.values()) if chunked else EMPTY,
+        )
+
+    def _spent(self, headroom: Headroom, known: Known) -> frozenset[str]:
+        """Slots that are not held again; of one that follows pods, those whose owner is there."""
+        if isinstance(headroom.size, Follow):
+            return frozenset(self._ledger.claimed_slots(headroom))
+        return frozenset(known.spent)
+
+    def next_end(self, headroom: Headroom, now: datetime) -> datetime | None:
+        """When the next slot has stood for its time, where nothing is refilled."""
+        if headroom.refill != NEVER:
+            return None
+        return min((ends for _, ends in self._ends(headroom) if ends > now), default=None)
+
+    def _standing(self, headroom: Headroom, members: dict[str, Hold]) -> frozenset[str]:
+        if headroom.slot_objects is None:
+            return self._ledger.guarded(headroom)
+        return frozenset(slot for slot, hold in members.items() if stands(hold))
+
+    def _outlived(self, headroom: Headroom, now: datetime) -> Iterator[str]:
+        """Slots that have stood for their time, where nothing is refilled."""
+        for slot, ends in self._ends(headroom):
+            if ends <= now:
+                yield slot
+
+    def _ends(self, headroom: Headroom) -> Iterator[tuple[str, datetime]]:
+        lifetime = headroom.slot_lifetime
+        if not lifetime:
+            return
+        for slot in self._ledger.slots.of.get(headroom.parent.whole, ()):
+            hold = self._ledger.holds[str(replace(headroom.parent, slot=slot))]
+            guardian = self._ledger.guardian_of(hold)
+            if guardian is not None and guardian.created is not None:
+                yield slot, guardian.created + lifetime

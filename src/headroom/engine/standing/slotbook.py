@@ -1,0 +1,61 @@
+"""Headrooms and what concerns them apart from pods: their slots, workloads and counts.
+
+A part of the ledger. It decides nothing; it says on the agenda which headroom is to be looked at.
+"""
+
+from __future__ import annotations
+
+from headroom.core.holds import Hold
+from headroom.core.objects import Pod
+from headroom.core.plan import headroom_subject
+from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
+from headroom.engine.agenda import Agenda
+from headroom.engine.indexes import drop
+
+
+class SlotBook:
+    """Headrooms by their parent's text, as are their slots and counts."""
+
+    def __init__(self, agenda: Agenda) -> None:
+        self._agenda = agenda
+        self.headrooms: dict[str, Headroom] = {}
+        self.workloads: dict[tuple[str, WorkloadRef], Workload] = {}
+        self.of: dict[str, dict[str, None]] = {}
+        self.members: dict[str, dict[str, None]] = {}  # slots that are objects, as holds
+        self.seated: dict[str, list[Pod]] = {}  # who has got a slot and is not counted yet
+        self.missed: dict[str, int] = {}  # how many owners went without and are not counted yet
+
+    def add(self, hold: Hold) -> None:
+        if hold.slot:
+            self.of.setdefault(hold.parent.whole, {})[hold.slot] = None
+        if hold.member is not None:
+            self.members.setdefault(hold.member.of.whole, {})[str(hold.parent)] = None
+
+    def remove(self, hold: Hold) -> None:
+        drop(self.of, hold.parent.whole, hold.slot)
+        if hold.member is not None:
+            drop(self.members, hold.member.of.whole, str(hold.parent))
+
+    def count(self, whole: str) -> int:
+        """How many slots a headroom has."""
+        return len(self.of.get(whole, ())) or len(self.members.get(whole, ()))
+
+    def note_seated(self, hold: Hold, owner: Pod) -> None:
+        """Take down that a slot has found its owner, for its headroom to count."""
+        headroom = self.headrooms.get(hold.group)
+        if headroom is not None:
+            self.seated.setdefault(hold.group, []).append(owner)
+            self._agenda.touch(headroom_subject(headroom.parent))
+
+    def note_missed(self, whole: str) -> None:
+        """Take down that a pod went without, for the headroom that was for it to count."""
+        headroom = self.headrooms.get(whole)
+        if headroom is not None:
+            self.missed[whole] = self.missed.get(whole, 0) + 1
+            self._agenda.touch(headroom_subject(headroom.parent))
+
+    def forget(self, whole: str) -> None:
+        """A headroom is gone, with what was not counted yet."""
+        self.headrooms.pop(whole, None)
+        self.seated.pop(whole, None)
+        self.missed.pop(whole, None)

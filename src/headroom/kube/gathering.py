@@ -1,0 +1,75 @@
+"""All informers of one stream: those of the scopes asked for, and of kinds as they are named.
+
+A Headroom may copy the pods of a Deployment or go by volumes, and few do; so such a kind is
+followed from the moment a Headroom needs it (`wire.objects.needed`). What the first list of
+Headrooms needs belongs to the beginning: `Synced` waits for it. `watch` has the informer,
+`cluster` the queue behind `put`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+from headroom.kube.client import Client
+from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
+from headroom.ports import Event, Seen, Synced
+from headroom.wire.kinds import Resource
+from headroom.wire.objects.needed import needed_kinds
+from headroom.wire.speech import Speech
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whom to ask, how to read the answers, and how patiently."""
+
+    client: Client
+    speech: Speech
+    tuning: WatchTuning | None = None
+
+
+class Gathering:
+    """Runs informers until one of them gives up, and merges what they tell."""
+
+    def __init__(
+        self,
+        source: Source,
+        put: Callable[[list[Event]], Awaitable[None]],
+        trouble: Callable[[Trouble], None],
+    ) -> None:
+        self._source = source
+        self._put = put
+        self._listener = Listener(self._tell, self._list_told, trouble)
+        self._group = asyncio.TaskGroup()
+        self._followed: set[Resource] = set()
+        self._listing = 0
+        self._synced = False
+
+    async def run(self, scopes: Iterable[Scope]) -> None:
+        """Follow all of these; the first informer that gives up ends the others."""
+        async with self._group:
+            for scope in scopes:
+                self._follow(scope)
+
+    def _follow(self, scope: Scope) -> None:
+        self._listing += 1
+        self._followed.add(scope.resource)
+        source = self._source
+        informer = Informer(
+            source.client, scope, self._listener, source.tuning, source.speech.decode
+        )
+        self._group.create_task(informer.run(), name=f"watch {scope.resource}")
+
+    async def _tell(self, batch: list[Event]) -> None:
+        for event in batch:
+            for needed in needed_kinds(event.thing) if isinstance(event, Seen) else ():
+                if needed not in self._followed:
+                    self._follow(Scope(needed))
+        await self._put(batch)
+
+    async def _list_told(self) -> None:
+        self._listing -= 1
+        if not self._listing and not self._synced:
+            self._synced = True
+            await self._put([Synced()])

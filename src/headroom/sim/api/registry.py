@@ -1,0 +1,73 @@
+"""Which kinds one cluster serves: those of `kinds`, and those that its dialects define.
+
+A dialect's kinds come from its CRDs, so they are served in the simulator just as they would be by a
+real API server: status and scale where the definition says so, checked by the same schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from headroom.sim.api.kinds import KINDS, Kind
+from headroom.sim.api.values import Json, dig
+from headroom.sim.errors import bad_request
+from headroom.wire.decode import Thing
+from headroom.wire.kinds import Resource
+from headroom.wire.schema.notation import Catalogue
+from headroom.wire.speech import NATIVE, Speech
+
+
+class Registry(Mapping[str, Kind]):
+    """Kinds by name."""
+
+    def __init__(self, speech: Speech = NATIVE) -> None:
+        self.speech = speech
+        self.catalogue: Catalogue = speech.catalogue()
+        self._kinds = dict(KINDS)
+        for dialect in speech.dialects:
+            for definition in dialect.definitions():
+                kind = _defined(definition, dialect.kinds)
+                self._kinds[kind.name] = kind
+
+    def __getitem__(self, name: str) -> Kind:
+        return self._kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def served(self, name: str) -> Kind:
+        """The kind of this name; a request for another is a bad one."""
+        if name not in self._kinds:
+            raise bad_request(f"kind {name!r} is unknown")
+        return self._kinds[name]
+
+    def thing_of(self, obj: Json) -> Thing:
+        """An object as the operator would read it."""
+        return self.speech.thing_from(self[str(obj["kind"])].resource, obj)
+
+
+def _defined(definition: Json, watched: tuple[Resource, ...]) -> Kind:
+    """The kind that a CRD defines, in the version that its dialect follows."""
+    spec: dict[str, Any] = definition["spec"]
+    names = spec["names"]
+    followed = {kind.version for kind in watched if kind.kind == names["kind"]}
+    versions = [version for version in spec["versions"] if version["name"] in followed]
+    version = (versions or spec["versions"])[0]
+    resource = Resource(
+        spec["group"],
+        version["name"],
+        names["plural"],
+        names["kind"],
+        namespaced=spec["scope"] == "Namespaced",
+    )
+    path = str(dig(version, "subresources", "scale", "specReplicasPath") or "")
+    return Kind(
+        resource,
+        has_status=dig(version, "subresources", "status") is not None,
+        scale=tuple(part for part in path.split(".") if part),
+        custom=True,
+    )

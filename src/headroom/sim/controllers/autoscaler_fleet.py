@@ -1,0 +1,113 @@
+"""The machines of the pools: which there are, which are booting, and what one more would offer.
+
+`autoscaler` decides when to order or give back; this knows names, numbers and shapes. A machine
+that is imagined carries the DaemonSet pods that would come with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from headroom.core.objects import Node, Pod
+from headroom.sim.api.decoding import node_of, pod_of
+from headroom.sim.api.values import Json, dig, ref_of
+from headroom.sim.controllers.autoscaler_sight import Model
+from headroom.sim.controllers.daemonplan import daemon_spec, eligibility
+from headroom.sim.pools import POOL_LABEL, Pool
+from headroom.sim.stage import Stage
+
+
+class Fleet:
+    """Machines of pools that can grow, the cheapest pool first."""
+
+    def __init__(self, stage: Stage, pools: Sequence[Pool]) -> None:
+        self._stage = stage
+        self._store = stage.store
+        self._pools = sorted(
+            (pool for pool in pools if pool.most > pool.count),
+            key=lambda pool: (pool.price, pool.name),
+        )
+        self._here: dict[str, dict[str, None]] = {pool.name: {} for pool in self._pools}
+        self._booting: dict[str, tuple[Pool, int]] = {}
+        self._leaving: set[str] = set()
+        for node in self._store.list("Node"):
+            self.joined(node)
+
+    def joined(self, node: Json) -> None:
+        """Take note of a node, if it is a machine of ours."""
+        name = ref_of(node).name
+        self._booting.pop(name, None)
+        pool = dig(node, "metadata", "labels", POOL_LABEL)
+        if pool in self._here:
+            self._here[pool][name] = None
+
+    def left(self, node: str) -> None:
+        for names in self._here.values():
+            names.pop(node, None)
+        self._leaving.discard(node)
+
+    def machines(self) -> list[str]:
+        """The nodes that their pools could do without, those that leave left out."""
+        found = []
+        for pool in self._pools:
+            staying = [name for name in self._here[pool.name] if name not in self._leaving]
+            if len(staying) > pool.count:
+                found += staying
+        return found
+
+    def may_leave(self, node: str) -> bool:
+        return node in self.machines()
+
+    def leaves(self, node: str) -> None:
+        self._leaving.add(node)
+
+    def stays(self, node: str) -> None:
+        self._leaving.discard(node)
+
+    def is_emptying(self) -> bool:
+        return bool(self._leaving)
+
+    def next_machines(self) -> Iterator[tuple[Pool, int, int]]:
+        """For each pool that may grow: the next machine's index, and how many there are."""
+        for pool in self._pools:
+            taken = self._names(pool)
+            if len(taken) < pool.most:
+                index = next(i for i in range(pool.most) if pool.node_name(i) not in taken)
+                yield pool, index, len(taken)
+
+    def is_full(self) -> bool:
+        """Whether no pool may grow any more."""
+        return next(self.next_machines(), None) is None
+
+    def order(self, pool: Pool, index: int) -> None:
+        """Let a machine boot; it joins when its time is over."""
+        self._booting[pool.node_name(index)] = (pool, index)
+        self._stage.loop.call_later(pool.boot_delay, self._stage.server.create, pool.node(index))
+
+    def imagine_booting(self, model: Model) -> None:
+        """Add the machines that are on their way."""
+        for pool, index in self._booting.values():
+            self.imagine(model, pool, index)
+
+    def imagine(self, model: Model, pool: Pool, index: int) -> str:
+        """Add a machine as it would join, with the daemons that would come with it."""
+        node = node_of(pool.node(index))
+        model.add_node(node, self._daemons(node))
+        return node.name
+
+    def _daemons(self, node: Node) -> list[Pod]:
+        found = []
+        for daemon_set in self._store.list("DaemonSet"):
+            ref = ref_of(daemon_set)
+            template = dig(daemon_set, "spec", "template") or {}
+            spec = daemon_spec(template.get("spec") or {})
+            meta = {"name": f"{ref.name}-on-{node.name}", "namespace": ref.namespace}
+            labels = dig(template, "metadata", "labels") or {}
+            pod = pod_of({"metadata": {**meta, "labels": labels}, "spec": spec})
+            if eligibility(pod.placement, str(spec.get("nodeName") or ""), node).run:
+                found.append(pod)
+        return found
+
+    def _names(self, pool: Pool) -> list[str]:
+        booting = [name for name, (other, _) in self._booting.items() if other is pool]
+        return [*self._here[pool.name], *booting]

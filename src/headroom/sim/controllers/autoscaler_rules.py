@@ -1,0 +1,99 @@
+"""Who asks an autoscaler for machines, and who keeps one from being given back.
+
+Pods as JSON in, words out. The rules are those of the Cluster Autoscaler and of Karpenter at their
+defaults; `pools.Manner` says which of them is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headroom.core.names import SAFE_TO_EVICT
+from headroom.core.objects import Pod, Taint
+from headroom.core.selection import tolerated
+from headroom.sim.api.pods import FINISHED
+from headroom.sim.api.values import Json, condition_of, controller_of, dig
+from headroom.sim.pools import KARPENTER, Manner
+from headroom.sim.selecting import selects
+
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
+SCALE_DOWN_DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+_REPLICATED = ("ReplicationController", "Job", "ReplicaSet", "StatefulSet")
+_LOCAL = ("emptyDir", "hostPath")
+
+
+def is_stuck(pod: Json, manner: Manner) -> bool:
+    """Whether a pod waits for a node that is not there, and may ask for one."""
+    condition = condition_of(pod, "PodScheduled") or {}
+    return (
+        condition.get("status") == "False"
+        and condition.get("reason") == "Unschedulable"
+        and not dig(pod, "spec", "nodeName")
+        and not dig(pod, "metadata", "deletionTimestamp")
+        and not dig(pod, "status", "nominatedNodeName")
+        and not is_expendable(pod, manner)
+        and not is_daemon(pod)
+    )
+
+
+def is_daemon(pod: Json) -> bool:
+    """Whether a pod belongs to its node: it neither asks for another nor keeps this one."""
+    return (controller_of(pod) or {}).get("kind") == "DaemonSet"
+
+
+def is_expendable(pod: Json, manner: Manner) -> bool:
+    priority = int(dig(pod, "spec", "priority") or 0)
+    return manner.cutoff is not None and priority < manner.cutoff
+
+
+def must_move(pod: Json, decoded: Pod, manner: Manner) -> bool:
+    """Whether a pod has to find another place before its node can go."""
+    if dig(pod, "status", "phase") in FINISHED or is_daemon(pod) or is_expendable(pod, manner):
+        return False
+    if manner.profile != KARPENTER:
+        return True
+    # It neither evicts nor waits for whoever bears being on a node that goes.
+    return not tolerated(Taint(manner.taint), decoded.placement.tolerations)
+
+
+def keeps_node(pod: Json, budgets: Iterable[Json], manner: Manner) -> str:
+    """Why a pod that would have to move keeps its node, in words; "" when it does not."""
+    covering = [each for each in budgets if selects(dig(each, "spec", "selector"), pod)]
+    if manner.profile == KARPENTER:
+        why = _karpenter_says(pod)
+    else:
+        why = _cluster_autoscaler_says(pod, bool(covering))
+    if why:
+        return why
+    for budget in covering:
+        if int(dig(budget, "status", "disruptionsAllowed") or 0) <= 0:
+            return f"budget {dig(budget, 'metadata', 'name')} allows no disruption"
+    return ""
+
+
+def is_protected(node: Json, manner: Manner) -> bool:
+    """Whether somebody said on the node itself that it is to stay."""
+    key = DO_NOT_DISRUPT if manner.profile == KARPENTER else SCALE_DOWN_DISABLED
+    return bool(dig(node, "metadata", "annotations", key) == "true")
+
+
+def _karpenter_says(pod: Json) -> str:
+    # A duration counts from the pod's start; whoever writes one wants it kept for now.
+    if dig(pod, "metadata", "annotations", DO_NOT_DISRUPT) not in (None, "false"):
+        return "the pod is not to be disrupted"
+    return ""
+
+
+def _cluster_autoscaler_says(pod: Json, has_budget: bool) -> str:
+    said = dig(pod, "metadata", "annotations", SAFE_TO_EVICT)
+    if said == "true":
+        return ""
+    if said == "false":
+        return "the pod is not safe to evict"
+    if (controller_of(pod) or {}).get("kind") not in _REPLICATED:
+        return "nobody would make the pod anew"
+    if any(kind in volume for volume in dig(pod, "spec", "volumes") or () for kind in _LOCAL):
+        return "the pod has local storage"
+    if dig(pod, "metadata", "namespace") == "kube-system" and not has_budget:
+        return "it is a pod of the system"
+    return ""

@@ -1,0 +1,56 @@
+"""ResourceQuotas: how much of each its namespace uses, worked out for whoever reads the status.
+
+Admission (`api.quota`) counts for itself; this is only what people and controllers see. Resources
+that admission does not model are left out of the status too.
+"""
+
+from __future__ import annotations
+
+from headroom.core.amounts import format_amount
+from headroom.core.objects import Pod
+from headroom.sim.api.decoding import pod_of
+from headroom.sim.api.quota import PODS, REQUESTS
+from headroom.sim.api.store import Change
+from headroom.sim.api.values import Ref, dig, ref_of
+from headroom.sim.controllers.base import Controller
+from headroom.sim.stage import Stage
+
+KIND = "ResourceQuota"
+
+
+class QuotaCounts(Controller):
+    """Keeps the status of every ResourceQuota."""
+
+    name = "resourcequota-controller"
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
+        self.watch(KIND)
+        self.store.listen("Pod", self._on_pod)
+
+    def _on_pod(self, change: Change) -> None:
+        for item in self.store.list(KIND, change.ref.namespace):
+            self.enqueue(ref_of(item))
+
+    async def sync(self, ref: Ref) -> None:
+        quota = self.store.get(ref)
+        if quota is None:
+            return
+        hard = {
+            name: most
+            for name, most in (dig(quota, "spec", "hard") or {}).items()
+            if name in PODS or name in REQUESTS
+        }
+        pods = [
+            pod for pod in map(pod_of, self.store.list("Pod", ref.namespace)) if not pod.finished
+        ]
+        status = {"hard": hard, "used": {name: _used(name, pods) for name in hard}}
+        if quota.get("status") != status:
+            self.server.update({**quota, "status": status}, "status")
+
+
+def _used(name: str, pods: list[Pod]) -> str:
+    if name in PODS:
+        return str(len(pods))
+    resource = REQUESTS[name]
+    return format_amount(resource, sum(pod.requests[resource] for pod in pods))

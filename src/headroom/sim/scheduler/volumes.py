@@ -1,0 +1,89 @@
+"""What the scheduler knows of volumes: where a pod's bound ones are reached, and what is missing.
+
+As kube-scheduler's VolumeBinding: a claim that is missing, or unbound though it should be bound at
+once, refuses the pod as a whole; bound volumes rule out nodes; claims that wait for their pod are
+bound to the node that was chosen, before the pod is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from headroom.core.demand.volumes import (
+    Binding,
+    Mount,
+    Storage,
+    StorageClass,
+    Volume,
+    VolumeClaim,
+    allowed_nodes,
+    mounts,
+)
+from headroom.core.objects import Key, Pod
+from headroom.sim.api.store import Change, Verb
+from headroom.sim.stage import Stage
+from headroom.wire.objects.volumes import claim_from, storage_class_from, volume_from
+
+_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
+
+
+class VolumeView:
+    """Claims, volumes and classes, fed by watches; `changed` is called when one of them did."""
+
+    def __init__(self, stage: Stage, name: str, changed: Callable[[], None]) -> None:
+        self._claims: dict[Key, VolumeClaim] = {}
+        self._volumes: dict[str, Volume] = {}
+        self._classes: dict[str, StorageClass] = {}
+        self._storage = Storage(self._claims, self._volumes, self._classes)
+        self._changed = changed
+        stage.feed(name, "PersistentVolumeClaim", self._on_claim)
+        stage.feed(name, "PersistentVolume", self._on_volume)
+        stage.feed(name, "StorageClass", self._on_class)
+
+    def judged(self, pod: Pod) -> tuple[Pod, str]:
+        """The pod with what its volumes ask of a node, and why it is refused as a whole, if so."""
+        if not pod.claims:
+            return pod, ""
+        mounted = mounts(pod.key.namespace, pod.claims, self._storage)
+        return replace(pod, reach=allowed_nodes(mounted)), _refusal(mounted)
+
+    def waiting(self, pod: Pod) -> tuple[str, ...]:
+        """The claims of a pod that are still to be bound."""
+        mounted = mounts(pod.key.namespace, pod.claims, self._storage)
+        return tuple(each.claim for each in mounted if each.binding is not Binding.BOUND)
+
+    def _on_claim(self, change: Change) -> None:
+        key = Key(change.ref.namespace, change.ref.name)
+        if change.verb is Verb.DELETED:
+            self._claims.pop(key, None)
+        else:
+            self._claims[key] = claim_from(change.obj)
+        self._changed()
+
+    def _on_volume(self, change: Change) -> None:
+        if change.verb is Verb.DELETED:
+            self._volumes.pop(change.ref.name, None)
+        else:
+            self._volumes[change.ref.name] = volume_from(change.obj)
+        self._changed()
+
+    def _on_class(self, change: Change) -> None:
+        if change.verb is Verb.DELETED:
+            self._classes.pop(change.ref.name, None)
+        else:
+            self._classes[change.ref.name] = storage_class_from(change.obj)
+        self._changed()
+
+
+def _refusal(mounted: tuple[Mount, ...]) -> str:
+    for each in mounted:
+        if each.binding is Binding.MISSING:
+            return _missing(each)
+    return _UNBOUND if any(each.binding is Binding.UNBOUND for each in mounted) else ""
+
+
+def _missing(mount: Mount) -> str:
+    if mount.trouble == f"claim {mount.claim} does not exist":
+        return f'persistentvolumeclaim "{mount.claim}" not found'
+    return mount.trouble

@@ -1,0 +1,1 @@
+"""The optional admission webhook: the claim gate for clusters without MutatingAdmissionPolicy."""

@@ -1,0 +1,183 @@
+"""The claim indexes of all namespaces, followed for ever.
+
+Smaller than `kube.watch`, which tells the engine what changed: here only the present matters, and
+whatever breaks is mended by reading everything again. Nothing goes wrong meanwhile: an index that
+is not renewed goes stale by itself, and then no pod is gated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+import structlog
+from msgspec import Raw
+
+from headroom.core.gating import ClaimIndex
+from headroom.core.names import INDEX_NAME
+from headroom.kube.client import Client
+from headroom.kube.errors import (
+    CannotReach,
+    ConfigError,
+    Expired,
+    Forbidden,
+    KubeError,
+    Refused,
+    Unauthorized,
+)
+from headroom.kube.lines import Lines
+from headroom.wire.errors import DecodeError
+from headroom.wire.kinds import CLAIM_INDEXES
+from headroom.wire.objects.claimindexes import decode_index
+from headroom.wire.objects.reader import identity_of
+
+log = structlog.get_logger("headroom.webhook")
+
+
+@dataclass(frozen=True, slots=True)
+class FollowTuning:
+    """Times and sizes; tests make them tiny."""
+
+    quiet_seconds: float = 70.0  # Bookmarks come about once a minute.
+    renew_seconds: tuple[int, int] = (300, 600)
+    page_size: int = 100
+    first_backoff: float = 0.1
+    longest_backoff: float = 5.0
+
+
+class _ListMetadata(msgspec.Struct, rename={"version": "resourceVersion", "token": "continue"}):
+    version: str = ""
+    token: str = ""
+
+
+class _List(msgspec.Struct):
+    metadata: _ListMetadata
+    items: list[Raw] | None = None
+
+
+class _Line(msgspec.Struct):
+    type: str
+    object: Raw
+
+
+class _Status(msgspec.Struct):
+    code: int = 0
+    message: str = ""
+
+
+class Indexes:
+    """What is known of each namespace; `run` keeps it so."""
+
+    def __init__(self, client: Client, tuning: FollowTuning | None = None) -> None:
+        self.synced = asyncio.Event()
+        self._client = client
+        self._tuning = tuning or FollowTuning()
+        self._by_namespace: dict[str, ClaimIndex] = {}
+        self._version = ""
+        self._failures = 0
+        self._random = random.Random()
+
+    def of(self, namespace: str) -> ClaimIndex | None:
+        """The index of a namespace, if there is one."""
+        return self._by_namespace.get(namespace)
+
+    async def run(self) -> None:
+        """List, follow, and begin anew when that breaks; raises only what a person must mend."""
+        while True:
+            try:
+                if not self._version:
+                    await self._list()
+                await self._follow()
+            except KubeError as error:
+                await self._recover(error)
+
+    async def _list(self) -> None:
+        what = f"list {CLAIM_INDEXES}"
+        found: dict[str, ClaimIndex] = {}
+        token = ""
+        while True:
+            asked = {"limit": str(self._tuning.page_size)}
+            if token:
+                asked["continue"] = token
+            body = await self._client.get(self._path(**asked), what)
+            page = _decoded(body, _List, what)
+            for item in page.items or ():
+                _take(item, found)
+            token = page.metadata.token
+            if not token:
+                break
+        self._by_namespace, self._version = found, page.metadata.version
+        self.synced.set()
+
+    async def _follow(self) -> None:
+        """Read one stream to its end; the next goes on from there."""
+        path = self._path(
+            watch="true",
+            allowWatchBookmarks="true",
+            resourceVersion=self._version,
+            timeoutSeconds=str(self._random.randint(*self._tuning.renew_seconds)),
+        )
+        what, heard = f"watch {CLAIM_INDEXES}", 0
+        async with self._client.stream(path, what, self._tuning.quiet_seconds) as chunks:
+            lines = Lines()
+            async for chunk in chunks:
+                for line in lines.feed(chunk):
+                    self._hear(_decoded(line, _Line, what))
+                    heard += 1
+                self._failures = 0
+        if not heard:  # An empty stream must not become a busy loop.
+            raise CannotReach(f"the watch of {CLAIM_INDEXES} ended before it began")
+
+    def _hear(self, line: _Line) -> None:
+        match line.type:
+            case "ADDED" | "MODIFIED":
+                _take(line.object, self._by_namespace)
+            case "DELETED":
+                self._by_namespace.pop(identity_of(line.object).namespace, None)
+            case "ERROR":
+                status = _decoded(line.object, _Status, f"watch {CLAIM_INDEXES}")
+                kind = Expired if status.code == 410 else Refused
+                raise kind(status.code, f"cannot watch {CLAIM_INDEXES}: {status.message}")
+        version = identity_of(line.object).version
+        self._version = version or self._version
+
+    async def _recover(self, error: KubeError) -> None:
+        """Say what broke, wait a little, and have everything read again."""
+        if isinstance(error, Unauthorized | Forbidden | ConfigError) and not self.synced.is_set():
+            raise error
+        self._version = ""
+        self._failures += 1
+        if isinstance(error, Expired) and self._failures == 1:
+            return
+        tuning = self._tuning
+        longest: float = min(
+            tuning.first_backoff * 2 ** min(self._failures - 1, 16), tuning.longest_backoff
+        )
+        pause = longest * (0.5 + self._random.random() / 2)
+        log.warning("index_trouble", problem=str(error), retry_in=round(pause, 2))
+        await asyncio.sleep(pause)
+
+    def _path(self, **query: str) -> str:
+        wanted = {"fieldSelector": f"metadata.name={INDEX_NAME}", **query}
+        return f"{CLAIM_INDEXES.path()}?{urlencode(wanted)}"
+
+
+def _take(item: Raw, into: dict[str, ClaimIndex]) -> None:
+    """Note one index; one that cannot be read gates nobody."""
+    namespace = identity_of(item).namespace
+    try:
+        into[namespace] = decode_index(item)
+    except DecodeError as error:
+        into.pop(namespace, None)
+        log.warning("index_unreadable", namespace=namespace, problem=str(error))
+
+
+def _decoded(text: bytes | Raw, wanted: Any, what: str) -> Any:
+    try:
+        return msgspec.json.decode(text, type=wanted)
+    except msgspec.MsgspecError as error:
+        raise Refused(502, f"cannot {what}: {error}") from error

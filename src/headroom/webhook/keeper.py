@@ -1,0 +1,178 @@
+"""Keeps the webhook's certificates: the same in every replica, trusted before they are shown.
+
+In each round the Secret is read, tended (`keychain`) and, if anything was due, written; then what
+it holds is served, and then API servers are told whom to trust. At the start they are told only
+when somebody answers (`process`). Trouble changes nothing: what is served stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import ssl
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+import structlog
+
+from headroom.kube.errors import ConfigError, Forbidden, KubeError, Unauthorized
+from headroom.webhook.certificates import Pair, Unreadable, facts_of
+from headroom.webhook.keychain import Keychain, Lifetimes, read_keychain, tended
+from headroom.webhook.registered import Kept, Registration
+from headroom.wire.webhook import WEBHOOK_NAME
+
+log = structlog.get_logger("headroom.webhook")
+
+MOST_TRIES = 5  # against other replicas that write at the same moment
+
+
+class KeepsChanging(KubeError):
+    """Others wrote the Secret each time that we had just read it."""
+
+
+def wall_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How often the keeper looks, and how long its certificates last; tests make it quick."""
+
+    period: timedelta = timedelta(seconds=20)
+    lifetimes: Lifetimes = field(default_factory=Lifetimes)
+    clock: Callable[[], datetime] = wall_clock
+
+
+class Shelf(Protocol):
+    """Where keys are kept and trust is told: `registered.Objects`, or a fake in tests."""
+
+    async def registration(self) -> Registration | None: ...
+
+    async def announce(self, known: Registration, bundle: str) -> bool: ...
+
+    async def kept(self) -> Kept: ...
+
+    async def keep(self, before: Kept, data: Mapping[str, str]) -> bool: ...
+
+
+class Keeper:
+    """Tends the keys of one replica and loads them into its TLS context."""
+
+    def __init__(self, shelf: Shelf, home: str, habits: Habits | None = None) -> None:
+        self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.tls.minimum_version = ssl.TLSVersion.TLSv1_2
+        self.ends: datetime | None = None  # of the certificate that is served
+        self._shelf = shelf
+        self._usual_name = f"{WEBHOOK_NAME}.{home}.svc"
+        self._habits = habits or Habits()
+        self._served: Pair | None = None
+        self._last_trouble = ""
+
+    async def begin(self) -> None:
+        """Have a certificate to serve."""
+        await self._load()
+
+    async def introduce(self) -> None:
+        """Tell API servers whom to trust, now that we answer; raises what a person must mend."""
+        while True:
+            try:
+                await self.round()
+                return
+            except (ConfigError, Forbidden, Unauthorized):
+                raise
+            except KubeError as error:
+                self._note(str(error))
+                await self._pause()
+
+    async def run(self) -> None:
+        """Look again and again, until cancelled."""
+        while True:
+            await self._pause()
+            try:
+                await self.round()
+            except KubeError as error:
+                self._note(str(error))
+
+    async def round(self) -> None:
+        """Read, tend, write, serve, announce."""
+        registered, chain = await self._load()
+        if registered is None:
+            hint = "headroom install --webhook brings its registration"
+            self._note(f"no API server knows of this webhook: {hint}")
+            return
+        if any(bundle != chain.bundle for bundle in registered.trusted.values()):
+            announced = await self._shelf.announce(registered, chain.bundle)
+            log.info("trust_announced", entries=sorted(registered.trusted), done=announced)
+        self._last_trouble = ""
+
+    async def _load(self) -> tuple[Registration | None, Keychain]:
+        """Serve what all replicas share, tended."""
+        registered = await self._shelf.registration()
+        chain = await self._tend(registered)
+        self._serve(chain.serving)
+        return registered, chain
+
+    async def _tend(self, registered: Registration | None) -> Keychain:
+        """The keychain that all replicas share, with what was due done by one of them."""
+        names = (registered.names if registered is not None else ()) or (self._usual_name,)
+        trusted = tuple(registered.trusted.values()) if registered is not None else ()
+        habits = self._habits
+        for _ in range(MOST_TRIES):
+            before = await self._shelf.kept()
+            kept = self._read(before.data)
+            chain = tended(kept, names, trusted, habits.clock(), habits.lifetimes)
+            if chain is kept:
+                return chain
+            if await self._shelf.keep(before, chain.to_data()):
+                log.info("certificates_changed", what=_difference(kept, chain))
+                return chain
+        raise KeepsChanging(f"others keep changing secret {WEBHOOK_NAME}; trying again")
+
+    def _read(self, data: Mapping[str, str]) -> Keychain | None:
+        try:
+            return read_keychain(data)
+        except Unreadable as error:
+            log.warning("certificates_unreadable", secret=WEBHOOK_NAME, problem=str(error))
+            return None
+
+    def _serve(self, pair: Pair) -> None:
+        """Show this certificate from the next connection on; those that stand are not touched."""
+        if pair == self._served:
+            return
+        handle, path = tempfile.mkstemp(prefix="headroom-")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(pair.certificate + pair.key)
+            self.tls.load_cert_chain(path)
+        finally:
+            os.unlink(path)
+        self._served = pair
+        self.ends = facts_of(pair.certificate).ends
+        log.info("certificate_served", until=self.ends.isoformat())
+
+    async def _pause(self) -> None:
+        """The period, and up to a fifth more by lot, so that replicas do not march in step."""
+        period = self._habits.period.total_seconds()
+        await asyncio.sleep(period * (1 + random.random() / 5))
+
+    def _note(self, message: str) -> None:
+        """Say what is wrong, once for the same thing."""
+        if message != self._last_trouble:
+            self._last_trouble = message
+            log.warning("certificate_trouble", problem=message)
+
+
+def _difference(before: Keychain | None, after: Keychain) -> str:
+    if before is None:
+        return "a new authority and what it signed"
+    if after.authority != before.authority:
+        return "the next authority signs from now on"
+    if after.following != before.following:
+        return "the next authority is announced"
+    if after.serving != before.serving:
+        return "the serving certificate is new"
+    return "an authority that has ended is no longer trusted"

@@ -1,0 +1,149 @@
+"""The webhook's keys as one value, and what is due about them: pure but for the keys' own chance.
+
+An authority signs the serving certificate. A serving certificate that nears its end is signed anew
+by the same authority, and nobody notices. An authority that nears its end is followed by another,
+and at no moment does an API server meet a certificate whose signer it was not told of:
+
+    ── nears its end ──▶ next is announced ── known to all, for a while ──▶ next signs ──▶ …
+                         (both are trusted)                        (the old one is still trusted,
+                                                                    until it ends by itself)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from headroom.webhook.certificates import (
+    Pair,
+    Unreadable,
+    belong_together,
+    facts_of,
+    issue,
+    new_authority,
+    signed_by,
+    split,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """How long things last; what has a third of its life left is renewed."""
+
+    authority: timedelta = timedelta(days=365)
+    serving: timedelta = timedelta(days=90)
+    announced: timedelta = timedelta(minutes=5)
+    """How long a new authority is trusted before it signs: every API server has read it by then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keychain:
+    """An authority, what it signed for us, the authority to come, and those that were."""
+
+    authority: Pair
+    serving: Pair
+    following: Pair | None = None
+    retired: tuple[str, ...] = ()
+
+    @property
+    def bundle(self) -> str:
+        """Whom API servers shall trust, as PEM."""
+        following = (self.following.certificate,) if self.following is not None else ()
+        return "".join((self.authority.certificate, *following, *self.retired))
+
+    def to_data(self) -> dict[str, str]:
+        """The texts to keep, by the names that a Secret has for them."""
+        kept = {
+            "ca.crt": self.authority.certificate,
+            "ca.key": self.authority.key,
+            "tls.crt": self.serving.certificate,
+            "tls.key": self.serving.key,
+        }
+        if self.following is not None:
+            kept["next-ca.crt"] = self.following.certificate
+            kept["next-ca.key"] = self.following.key
+        if self.retired:
+            kept["retired-ca.crt"] = "".join(self.retired)
+        return kept
+
+
+def read_keychain(data: Mapping[str, str]) -> Keychain | None:
+    """Read what was kept; None for nothing, Unreadable for what cannot be used."""
+    if not data:
+        return None
+    try:
+        authority = Pair(data["ca.crt"], data["ca.key"])
+        serving = Pair(data["tls.crt"], data["tls.key"])
+        following = None
+        if "next-ca.crt" in data:
+            following = Pair(data["next-ca.crt"], data["next-ca.key"])
+    except KeyError as error:
+        raise Unreadable(f"{error.args[0]} is missing") from error
+    retired = split(data.get("retired-ca.crt", ""))
+    for pair in (authority, serving, *([following] if following is not None else [])):
+        if not belong_together(pair):
+            raise Unreadable("a key is not that of its certificate")
+    return Keychain(authority, serving, following, retired)
+
+
+def tended(
+    kept: Keychain | None,
+    names: Sequence[str],
+    trusted: Sequence[str],
+    now: datetime,
+    lifetimes: Lifetimes,
+) -> Keychain:
+    """The keychain as it should be; the very one that was given when nothing is due.
+
+    `names` are those by which the webhook is called, `trusted` the bundles that API servers were
+    told of: none may lack an authority that is to sign.
+    """
+    if kept is None or facts_of(kept.authority.certificate).ends <= now:
+        authority = new_authority(now, lifetimes.authority)
+        return Keychain(authority, issue(authority, names, now, lifetimes.serving))
+    chain = _followed(kept, trusted, now, lifetimes)
+    chain = _without_the_ended(chain, now)
+    if _is_due(chain, names, now, lifetimes):
+        serving = issue(chain.authority, names, now, lifetimes.serving)
+        chain = replace(chain, serving=serving)
+    return chain
+
+
+def _followed(
+    chain: Keychain, trusted: Sequence[str], now: datetime, lifetimes: Lifetimes
+) -> Keychain:
+    """Announce the next authority in time, and let it sign once everybody trusts it."""
+    if chain.following is None:
+        if _left(chain.authority, now) > lifetimes.authority / 3:
+            return chain
+        return replace(chain, following=new_authority(now, lifetimes.authority))
+    announced = facts_of(chain.following.certificate).made
+    if now < announced + lifetimes.announced or not _known(chain.following, trusted):
+        return chain
+    retired = (*chain.retired, chain.authority.certificate)
+    return replace(chain, authority=chain.following, following=None, retired=retired)
+
+
+def _known(authority: Pair, trusted: Sequence[str]) -> bool:
+    return bool(trusted) and all(authority.certificate in bundle for bundle in trusted)
+
+
+def _without_the_ended(chain: Keychain, now: datetime) -> Keychain:
+    alive = tuple(each for each in chain.retired if facts_of(each).ends > now)
+    return replace(chain, retired=alive) if alive != chain.retired else chain
+
+
+def _is_due(chain: Keychain, names: Sequence[str], now: datetime, lifetimes: Lifetimes) -> bool:
+    """Whether the serving certificate is to be made anew."""
+    left = _left(chain.serving, now)
+    # One that ends with its authority would be no better the next time.
+    return (
+        (left <= lifetimes.serving / 3 and left < _left(chain.authority, now))
+        or set(facts_of(chain.serving.certificate).names) != set(names)
+        or not signed_by(chain.serving.certificate, chain.authority.certificate)
+    )
+
+
+def _left(pair: Pair, now: datetime) -> timedelta:
+    return facts_of(pair.certificate).ends - now

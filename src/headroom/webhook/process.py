@@ -1,0 +1,110 @@
+"""One replica of the webhook, put together from its parts and run until it is told to stop.
+
+It answers from the moment that it has a certificate and has read every claim index; from then on
+its certificates are tended and its indexes followed. The command line is in `cli.webhook`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import structlog
+
+from headroom.errors import HeadroomError
+from headroom.kube.access import Access
+from headroom.kube.client import Client
+from headroom.webhook.indexes import FollowTuning, Indexes
+from headroom.webhook.keeper import Habits, Keeper
+from headroom.webhook.registered import Objects
+from headroom.webhook.reviews import asks_judge, claims_judge
+from headroom.webhook.server import Numbers, Server
+from headroom.wire.speech import NATIVE, Speech
+from headroom.wire.webhook import ASKS_PATH, CLAIMS_PATH
+
+log = structlog.get_logger("headroom.webhook")
+
+
+class CannotListen(HeadroomError):
+    """The port is not to be had."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line decided."""
+
+    access: Access
+    home: str
+    host: str
+    port: int
+    speech: Speech = NATIVE
+    habits: Habits = field(default_factory=Habits)
+    following: FollowTuning = field(default_factory=FollowTuning)
+
+
+class Webhook:
+    """One replica."""
+
+    def __init__(self, settings: Settings, ready: Callable[[], None]) -> None:
+        self._settings = settings
+        self._announce = ready
+        self._client = Client(settings.access)
+        self._indexes = Indexes(self._client, settings.following)
+        objects = Objects(self._client, settings.home)
+        self._keeper = Keeper(objects, settings.home, settings.habits)
+        self._numbers = Numbers()
+        self._numbers.certificate_ends.set_function(self._certificate_ends)
+        speech, index_of = settings.speech, self._indexes.of
+        judges = {CLAIMS_PATH: claims_judge(index_of, speech)}
+        if speech.asks:
+            judges[ASKS_PATH] = asks_judge(index_of, speech)
+        self._server = Server(judges, self._numbers, self._why_not_ready)
+        self._stop = asyncio.Event()
+
+    async def run(self) -> None:
+        """Serve until told to stop; raise what a person should read."""
+        following = asyncio.create_task(self._indexes.run(), name="follow claim indexes")
+        serving = asyncio.create_task(self._serve(), name="serve")
+        stopped = asyncio.create_task(self._stop.wait(), name="wait for the end")
+        try:
+            await asyncio.wait({following, serving, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (following, serving):
+                if task.done():
+                    task.result()
+        finally:
+            for ending in (following, serving, stopped):
+                ending.cancel()
+            await asyncio.gather(following, serving, stopped, return_exceptions=True)
+            await self._server.stop()
+            await self._client.close()
+
+    def stop(self) -> None:
+        """Ask for the end."""
+        self._stop.set()
+
+    async def _serve(self) -> None:
+        """Begin with a certificate and all indexes, then keep the certificates."""
+        settings = self._settings
+        await self._keeper.begin()
+        await self._indexes.synced.wait()
+        try:
+            host, port = await self._server.start(settings.host, settings.port, self._keeper.tls)
+        except OSError as trouble:
+            raise CannotListen(
+                f"--listen: cannot listen: {trouble.strerror or trouble}",
+                "choose another HOST:PORT",
+            ) from trouble
+        log.info("webhook_listening", host=host, port=port)
+        await self._keeper.introduce()
+        self._announce()
+        await self._keeper.run()
+
+    def _why_not_ready(self) -> str:
+        return "stopping" if self._stop.is_set() else ""
+
+    def _certificate_ends(self) -> float:
+        ends = self._keeper.ends
+        return ends.timestamp() if ends is not None else 0.0

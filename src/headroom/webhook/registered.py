@@ -1,0 +1,153 @@
+"""The webhook's two objects in the cluster: the Secret of its keys, and its registration.
+
+Values and their JSON, and the requests about them; `keeper` decides what is asked and when. Several
+replicas share both objects: a Secret that another has changed meanwhile is read again.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from headroom.kube.answers import Answer, refusal
+from headroom.kube.client import Client
+from headroom.kube.errors import Refused
+from headroom.wire.webhook import REGISTRATIONS, SECRETS, WEBHOOK_NAME
+from headroom.wire.writes import STRATEGIC_PATCH
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The Secret as it was read: its texts, and the whole of it to be written back."""
+
+    data: Mapping[str, str] = field(default_factory=dict)
+    whole: Json | None = None
+
+
+class _Service(msgspec.Struct):
+    name: str
+    namespace: str
+
+
+class _ClientConfig(msgspec.Struct, rename="camel"):
+    url: str = ""
+    service: _Service | None = None
+    ca_bundle: str = ""
+
+
+class _Hook(msgspec.Struct, rename="camel"):
+    name: str
+    client_config: _ClientConfig
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+
+
+class _Registration(msgspec.Struct):
+    metadata: _Metadata
+    webhooks: tuple[_Hook, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """By which names API servers call us, and for each entry whom they trust there."""
+
+    names: tuple[str, ...]
+    trusted: Mapping[str, str]
+    version: str = ""
+
+
+class Objects:
+    """Reads and writes both objects of the webhook in namespace `home`."""
+
+    def __init__(self, client: Client, home: str) -> None:
+        self._client = client
+        self._home = home
+
+    async def registration(self) -> Registration | None:
+        """Read our registration; None while there is none."""
+        answer = await self._client.send("GET", REGISTRATIONS.path(name=WEBHOOK_NAME))
+        if answer.status == 404:
+            return None
+        found = _decoded(answer, _Registration, f"read {REGISTRATIONS.plural} {WEBHOOK_NAME}")
+        return Registration(
+            tuple(sorted({_host(hook.client_config) for hook in found.webhooks})),
+            {hook.name: _text(hook.client_config.ca_bundle) for hook in found.webhooks},
+            found.metadata.resource_version,
+        )
+
+    async def announce(self, known: Registration, bundle: str) -> bool:
+        """Have every entry trust the bundle; False if the registration has changed meanwhile.
+
+        Another replica may have announced a newer bundle, which an older one must not replace.
+        """
+        encoded = base64.b64encode(bundle.encode()).decode()
+        hooks = [{"name": name, "clientConfig": {"caBundle": encoded}} for name in known.trusted]
+        path = REGISTRATIONS.path(name=WEBHOOK_NAME)
+        metadata = {"resourceVersion": known.version}
+        body = msgspec.json.encode({"metadata": metadata, "webhooks": hooks})
+        answer = await self._client.send("PATCH", path, body, STRATEGIC_PATCH)
+        if answer.status == 409:
+            return False
+        if not answer.ok:
+            raise refusal(answer, f"patch {REGISTRATIONS.plural} {WEBHOOK_NAME}")
+        return True
+
+    async def kept(self) -> Kept:
+        """Read the Secret; what is not there is empty."""
+        answer = await self._client.send("GET", SECRETS.path(self._home, WEBHOOK_NAME))
+        if answer.status == 404:
+            return Kept()
+        whole = _decoded(answer, Json, f"read secret {self._home}/{WEBHOOK_NAME}")
+        data = whole.get("data") or {}
+        return Kept({name: _text(str(value)) for name, value in data.items()}, whole)
+
+    async def keep(self, before: Kept, data: Mapping[str, str]) -> bool:
+        """Write the Secret in place of what was read; False if another was faster."""
+        encoded = {name: base64.b64encode(text.encode()).decode() for name, text in data.items()}
+        if before.whole is not None:
+            path = SECRETS.path(self._home, WEBHOOK_NAME)
+            body = msgspec.json.encode({**before.whole, "data": encoded})
+            answer = await self._client.send("PUT", path, body)
+        else:
+            metadata = {"name": WEBHOOK_NAME, "namespace": self._home}
+            new = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded}
+            path = SECRETS.path(self._home)
+            answer = await self._client.send("POST", path, msgspec.json.encode(new))
+        if answer.status == 409 or (answer.status == 404 and before.whole is not None):
+            return False
+        if not answer.ok:
+            raise refusal(answer, f"write secret {self._home}/{WEBHOOK_NAME}")
+        return True
+
+
+def _decoded(answer: Answer, wanted: Any, what: str) -> Any:
+    if not answer.ok:
+        raise refusal(answer, what)
+    try:
+        return msgspec.json.decode(answer.body, type=wanted)
+    except msgspec.MsgspecError as error:
+        raise Refused(502, f"cannot {what}: {error}") from error
+
+
+def _host(client: _ClientConfig) -> str:
+    """The name that a certificate must carry for this way of being called."""
+    if client.service is not None:
+        return f"{client.service.name}.{client.service.namespace}.svc"
+    return urlsplit(client.url).hostname or ""
+
+
+def _text(encoded: str) -> str:
+    try:
+        return base64.b64decode(encoded, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return ""  # Whatever it is, it is not ours.

@@ -1,0 +1,144 @@
+"""AdmissionReviews: read, judged by `core.gating`, answered with the gate or with nothing.
+
+The answer is always yes, and the same for a dry run: at most one gate is added, nothing is
+written. When the pod was created is what the API server has stamped on it, as for the policy;
+so the webhook's own clock decides nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from headroom.core.gating import ClaimIndex, asking_pod_refusal, claim_refusal
+from headroom.core.names import CLAIM_GATE
+from headroom.core.objects import Pod
+from headroom.wire.errors import DecodeError
+from headroom.wire.kinds import PODS
+from headroom.wire.objects.reader import Time
+from headroom.wire.speech import Speech
+
+Lookup = Callable[[str], ClaimIndex | None]
+Rule = Callable[[Pod, ClaimIndex | None, datetime | None], str | None]
+
+
+class NoReview(ValueError):
+    """What was sent is not an AdmissionReview about a new object."""
+
+
+class _Kind(msgspec.Struct):
+    group: str = ""
+    kind: str = ""
+
+
+class _Request(msgspec.Struct):
+    uid: str
+    kind: _Kind
+    operation: str
+    namespace: str = ""
+    object: Raw = Raw(b"null")
+
+
+class _Review(msgspec.Struct):
+    request: _Request
+
+
+class _Entry(msgspec.Struct):
+    time: Time | None = None
+
+
+class _Stamps(msgspec.Struct, rename="camel"):
+    managed_fields: tuple[_Entry, ...] = ()
+
+
+class _Stamped(msgspec.Struct):
+    metadata: _Stamps
+
+
+_read_review = msgspec.json.Decoder(_Review)
+_read_stamps = msgspec.json.Decoder(_Stamped)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer to one review, and in words why the pod is left alone (empty if it is gated)."""
+
+    body: bytes
+    namespace: str
+    why: str = ""
+    unreadable: bool = False
+
+
+class Judge:
+    """Answers reviews by one rule, with the index of the pod's own namespace."""
+
+    def __init__(self, rule: Rule, index_of: Lookup, speech: Speech) -> None:
+        self._rule = rule
+        self._index_of = index_of
+        self._speech = speech
+
+    def answer(self, text: bytes) -> Verdict:
+        """Answer one review; NoReview if it is none."""
+        try:
+            request = _read_review.decode(text).request
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise NoReview(f"not an AdmissionReview: {error}") from error
+        if (request.kind.group, request.kind.kind) != (PODS.group, PODS.kind):
+            return self._left_alone(request, "it is no pod")
+        if request.operation != "CREATE":
+            return self._left_alone(request, "it is not new")
+        try:
+            pod, at = self._speech.decode(PODS, request.object), _stamped(request.object)
+        except (DecodeError, msgspec.MsgspecError) as error:
+            return self._left_alone(request, str(error), unreadable=True)
+        if not isinstance(pod, Pod):
+            raise NoReview(f"decoded as {type(pod).__name__}, not as a pod")
+        refusal = self._rule(pod, self._index_of(request.namespace), at)
+        if refusal is not None:
+            return self._left_alone(request, refusal)
+        return Verdict(_answer(request.uid, gate_patch(pod)), request.namespace)
+
+    def _left_alone(self, request: _Request, why: str, unreadable: bool = False) -> Verdict:
+        return Verdict(_answer(request.uid), request.namespace, why, unreadable)
+
+
+def claims_judge(index_of: Lookup, speech: Speech) -> Judge:
+    """The judge of pods in namespaces that have opted in."""
+    return Judge(claim_refusal, index_of, speech)
+
+
+def asks_judge(index_of: Lookup, speech: Speech) -> Judge:
+    """The judge of pods that may ask by an annotation of a dialect."""
+    return Judge(
+        lambda pod, index, at: asking_pod_refusal(pod, index, at, speech.asks), index_of, speech
+    )
+
+
+def gate_patch(pod: Pod) -> list[dict[str, Any]]:
+    """The JSON patch that adds our gate and keeps those of others."""
+    gate = {"name": CLAIM_GATE}
+    if pod.gates:
+        return [{"op": "add", "path": "/spec/schedulingGates/-", "value": gate}]
+    return [{"op": "add", "path": "/spec/schedulingGates", "value": [gate]}]
+
+
+def _stamped(text: Raw) -> datetime | None:
+    """When the API server took the pod in, by its own clock."""
+    fields = _read_stamps.decode(text).metadata.managed_fields
+    return fields[0].time if fields else None
+
+
+def _answer(uid: str, patch: list[dict[str, Any]] | None = None) -> bytes:
+    response: dict[str, Any] = {"uid": uid, "allowed": True}
+    if patch is not None:
+        response["patchType"] = "JSONPatch"
+        response["patch"] = base64.b64encode(msgspec.json.encode(patch)).decode()
+    return msgspec.json.encode(
+        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
+    )

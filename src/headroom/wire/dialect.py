@@ -1,0 +1,66 @@
+"""A dialect: what it takes to serve another system's own objects, as data.
+
+Its decoders turn foreign objects into the core nouns (Hold, Headroom), so that everything that
+decides knows nothing of it; its `render` spells the few actions about foreign objects. Dialects
+are made in `headroom.dialects` and switched on by name; adapters are handed the ones that are on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import Raw
+
+from headroom.core.actions import Action
+from headroom.core.standing.headrooms import Headroom
+from headroom.ports import Thing
+from headroom.wire.kinds import Resource
+from headroom.wire.schema.notation import Catalogue
+from headroom.wire.writes import Write
+
+Decode = Callable[[bytes | Raw], Thing]
+Dress = Callable[[Headroom, bytes | Raw], Headroom]
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """Somebody else who serves the same objects: a Lease that is held, in any namespace."""
+
+    lease: str
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """`render` answers None for an action that is not about its objects.
+
+    `schedulers` are names that owners may have in `spec.schedulerName` to come through our second
+    door; `asks` are pod annotations by which owners ask for a hold, in any namespace; `rules` are
+    the operator's further rights (RBAC rules). `catalogue` adds the fields of its kinds to those
+    known, so that manifests are checked where no API server does.
+    """
+
+    name: str
+    decoders: Mapping[Resource, Decode]
+    render: Callable[[Action], Write | None]
+    definitions: Callable[[], list[dict[str, Any]]]
+    rules: tuple[dict[str, Any], ...] = ()
+    schedulers: frozenset[str] = frozenset()
+    asks: tuple[str, ...] = ()
+    annotations: tuple[str, ...] = ()  # prefixes of pod annotations that it reads
+    claims: tuple[
+        str, ...
+    ] = ()  # pod annotations that it writes beside a claim, and that go with it
+    catalogue: Callable[[Catalogue], Catalogue] | None = None
+    rivals: tuple[Rival, ...] = ()
+    reads: Mapping[Resource, Decode] = field(default_factory=dict)  # our own kinds, its own way
+    follows: tuple[Resource, ...] = ()  # Kubernetes' kinds that it needs to see
+    classes: tuple[dict[str, Any], ...] = ()  # PriorityClasses of its guardians
+    objects: tuple[dict[str, Any], ...] = ()  # what else has to stand, in this order
+    dress: Dress | None = None  # what more it reads in Headrooms of ours
+
+    @property
+    def kinds(self) -> tuple[Resource, ...]:
+        return tuple(self.decoders)

@@ -1,0 +1,126 @@
+"""Our own programs as Deployments: alike in all that keeps them safe and in their place.
+
+`manifests` runs the operator this way, `manifests_webhook` the webhook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from headroom.wire.rbac import LABELS
+
+# Objects of the API are open-ended JSON.
+Json: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One program of ours; its account has its name, its only port the name of `port`."""
+
+    name: str
+    component: str
+    namespace: str
+    replicas: int
+    image: str
+    arguments: Sequence[str]
+    port: tuple[str, int]
+    resources: Json
+
+    @property
+    def selector(self) -> dict[str, str]:
+        return {**LABELS, "app.kubernetes.io/component": self.component}
+
+
+def deployment(program: Program, container: Json, **pod: Any) -> Json:
+    """Return the Deployment; `container` and `pod` are what is special about this one."""
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {
+            "name": program.name,
+            "namespace": program.namespace,
+            "labels": program.selector,
+        },
+        "spec": {
+            "replicas": program.replicas,
+            "selector": {"matchLabels": program.selector},
+            "template": {
+                "metadata": {"labels": program.selector},
+                "spec": {**_pod_spec(program, container), **pod},
+            },
+        },
+    }
+
+
+def disruption_budget(program: Program) -> Json:
+    """Return the budget that lets one replica go at a time."""
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": program.name, "namespace": program.namespace, "labels": LABELS},
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": program.selector}},
+    }
+
+
+def _pod_spec(program: Program, container: Json) -> Json:
+    return {
+        "serviceAccountName": program.name,
+        # While the operator waits for room itself, nobody's holds are handed over.
+        "priorityClassName": "system-cluster-critical",
+        "terminationGracePeriodSeconds": 30,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": 65532,
+            "runAsGroup": 65532,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "affinity": {
+            "podAntiAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {
+                        "weight": 100,
+                        "podAffinityTerm": {
+                            "topologyKey": "kubernetes.io/hostname",
+                            "labelSelector": {"matchLabels": program.selector},
+                        },
+                    }
+                ]
+            }
+        },
+        "containers": [{**_container(program), **container}],
+    }
+
+
+def _container(program: Program) -> Json:
+    port, number = program.port
+    # The webhook's one port speaks TLS; kubelets do not mind who signed its certificate.
+    scheme = {"scheme": "HTTPS"} if port == "https" else {}
+    return {
+        "name": program.component,
+        "image": program.image,
+        "args": [*program.arguments],
+        "env": [
+            {
+                "name": "HEADROOM_NAMESPACE",
+                "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}},
+            },
+        ],
+        "ports": [{"name": port, "containerPort": number, "protocol": "TCP"}],
+        "livenessProbe": {
+            "httpGet": {"path": "/healthz", "port": port, **scheme},
+            "periodSeconds": 10,
+            "failureThreshold": 6,
+        },
+        "readinessProbe": {
+            "httpGet": {"path": "/readyz", "port": port, **scheme},
+            "periodSeconds": 5,
+        },
+        "resources": program.resources,
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+    }

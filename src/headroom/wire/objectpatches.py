@@ -1,0 +1,56 @@
+"""Changes of an object that is watched, sure to meet the very object that was meant.
+
+Its uid is tested in the request itself, and its version where we go by what we saw of it: an object
+made anew under the old name, or changed meanwhile, is not touched.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headroom.core.objects import Parent
+from headroom.wire.kinds import Resource
+from headroom.wire.writes import JSON_PATCH, Write
+
+# Objects of the API are open-ended JSON.
+Json = dict[str, Any]
+
+
+def whole_status(resource: Resource, parent: Parent, status: Json, version: str = "") -> Write:
+    """Put the whole status in place: a merge would keep names that are gone."""
+    change = {"op": "add", "path": "/status", "value": status}
+    return changed(resource, parent, [change], "status", version)
+
+
+def whole_finalizers(
+    resource: Resource, parent: Parent, finalizers: tuple[str, ...], version: str
+) -> Write:
+    """Put the whole list of finalizers in place."""
+    change = {"op": "add", "path": "/metadata/finalizers", "value": list(finalizers)}
+    return changed(resource, parent, [change], version=version)
+
+
+def changed(
+    resource: Resource,
+    parent: Parent,
+    changes: list[Json],
+    subresource: str = "",
+    version: str = "",
+) -> Write:
+    """Change an object, if it is still the one that is meant."""
+    body: list[Json] = []
+    if parent.uid:
+        body.append({"op": "test", "path": "/metadata/uid", "value": parent.uid})
+    if version:
+        # Writing the version we know makes the API server compare it with its own (409).
+        body.append({"op": "replace", "path": "/metadata/resourceVersion", "value": version})
+    return Write(
+        "patch",
+        resource,
+        parent.namespace if resource.namespaced else "",
+        parent.name,
+        [*body, *changes],
+        subresource,
+        JSON_PATCH,
+        guarded=bool(parent.uid),
+    )

@@ -1,0 +1,96 @@
+"""The small print of a hold, in the labels and annotations in which Koordinator has it written.
+
+Each annotation is JSON of its own. One that cannot be read is a problem of the object: it would
+change how much is held, or who gets how much, and a guess would hold something by mistake.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from msgspec import Raw
+
+from headroom.core.holds import PodTemplate, Terms
+from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.core.selection import integer
+from headroom.wire.amounts import amounts_of
+from headroom.wire.errors import DecodeError
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.metadata import annotations_of, labels_of
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import ABSENT, Reader, spelling
+
+_PREFIX = "scheduling.koordinator.sh"
+ORDER = f"{_PREFIX}/reservation-order"  # labels
+PRE_ALLOCATION_REQUIRED = f"{_PREFIX}/pre-allocation-required"
+RESTRICTED_OPTIONS = f"{_PREFIX}/reservation-restricted-options"  # annotations
+RESIZE = f"{_PREFIX}/reservation-resize-allocatable"
+INNER_RESERVED = "node.koordinator.sh/reservation"
+
+
+class _Amounts(JsonObject):
+    resources: Raw = ABSENT
+
+
+class _Names(JsonObject):
+    resources: list[str] | None = None
+
+
+_read_amounts = Reader(_Amounts)
+_read_names = Reader(_Names)
+
+
+def terms_of(metadata: Metadata, findings: Findings, remarks: Findings) -> Terms:
+    """Read an object's labels and annotations."""
+    labels, annotations = labels_of(metadata), annotations_of(metadata)
+    options = annotations.get(RESTRICTED_OPTIONS)
+    named = findings.read(_read_names, _raw(options), _path(RESTRICTED_OPTIONS))
+    most = _amounts(metadata, RESIZE, Findings()).get(PODS)
+    return Terms(
+        order=_order(labels.get(ORDER, ""), remarks),
+        counted=tuple(named.resources or ()) if named is not None else (),
+        withheld=_amounts(metadata, INNER_RESERVED, findings),
+        most_owners=most or None,
+        needs_candidate=labels.get(PRE_ALLOCATION_REQUIRED) == "true",
+    )
+
+
+def resized(template: PodTemplate, metadata: Metadata, findings: Findings) -> PodTemplate:
+    """The template with the amounts that an annotation sets in place of its own.
+
+    A number of pods is a limit on owners, not something that a guardian could keep.
+    """
+    amounts = _amounts(metadata, RESIZE, findings)
+    if not amounts:
+        return template
+    requests = Resources({**template.pod.requests, **amounts, PODS: 0})
+    return replace(template, pod=replace(template.pod, requests=requests))
+
+
+def _amounts(metadata: Metadata, key: str, findings: Findings) -> Resources:
+    path = _path(key)
+    read = findings.read(_read_amounts, _raw(annotations_of(metadata).get(key)), path)
+    if read is None:
+        return EMPTY
+    try:
+        return amounts_of(spelling(read.resources), f"{path}.resources")
+    except DecodeError as error:
+        findings.note(error)
+        return EMPTY
+
+
+def _order(text: str, remarks: Findings) -> int:
+    if not text:
+        return 0
+    order = integer(text)
+    if order is None:
+        remarks.add(f"metadata.labels[{ORDER}]", f"{text!r} is no whole number: it has no order")
+    return order or 0
+
+
+def _raw(text: str | None) -> Raw:
+    return ABSENT if not text else Raw(text.encode(errors="replace"))
+
+
+def _path(key: str) -> str:
+    return f"metadata.annotations[{key}]"

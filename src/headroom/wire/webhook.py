@@ -1,0 +1,85 @@
+"""The webhook's registration with the API server: which new pods it is asked about, and how.
+
+For clusters without MutatingAdmissionPolicy. It may delay a pod by two seconds at most and can
+stop none (`Ignore`). What can be judged without the claim index is judged by the API server
+itself, in the words of `wire.policy`, so that few pods make a call. `headroom.webhook` answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from headroom.wire.kinds import Resource
+from headroom.wire.policy import (
+    ASKS_POLICY_NAME,
+    NEW_PODS,
+    POLICY_NAME,
+    UNPLACED,
+    as_conditions,
+    asking_by,
+    opted_in,
+    where_pods_may_ask,
+)
+
+# Objects of the API are open-ended JSON.
+Json: TypeAlias = dict[str, Any]
+
+WEBHOOK_NAME = "headroom-webhook"  # of its account, roles, Secret, Service and registration
+CLAIMS_PATH = "/claims"
+ASKS_PATH = "/asks"
+TIMEOUT_SECONDS = 2
+
+SECRETS = Resource("", "v1", "secrets", "Secret")
+REGISTRATIONS = Resource(
+    "admissionregistration.k8s.io",
+    "v1",
+    "mutatingwebhookconfigurations",
+    "MutatingWebhookConfiguration",
+    namespaced=False,
+)
+
+
+def registration(home: str, asks: Sequence[str] = (), url: str = "") -> Json:
+    """Return the MutatingWebhookConfiguration for a webhook in namespace `home`, or at a URL.
+
+    `asks` are annotations by which pods of a dialect ask for a hold. Whom to trust (`caBundle`) is
+    left out: the webhook writes that itself.
+    """
+    hooks = [
+        _hook(POLICY_NAME, _address(home, url, CLAIMS_PATH), opted_in(), UNPLACED),
+    ]
+    if asks:
+        conditions = {**asking_by(asks), **UNPLACED}
+        where = where_pods_may_ask(home)
+        hooks.append(_hook(ASKS_POLICY_NAME, _address(home, url, ASKS_PATH), where, conditions))
+    return {
+        "apiVersion": REGISTRATIONS.api_version,
+        "kind": REGISTRATIONS.kind,
+        "metadata": {"name": WEBHOOK_NAME, "labels": {"app.kubernetes.io/name": "headroom"}},
+        "webhooks": hooks,
+    }
+
+
+def _address(home: str, url: str, path: str) -> Json:
+    if url:
+        return {"url": f"{url.rstrip('/')}{path}"}
+    return {"service": {"name": WEBHOOK_NAME, "namespace": home, "path": path, "port": 443}}
+
+
+def _hook(name: str, client: Json, namespaces: Json, conditions: Mapping[str, str]) -> Json:
+    return {
+        "name": name,
+        "clientConfig": client,
+        "rules": [{**NEW_PODS, "scope": "Namespaced"}],
+        "namespaceSelector": namespaces,
+        "objectSelector": {},
+        "matchConditions": as_conditions(conditions),
+        "matchPolicy": "Equivalent",
+        # Whatever goes wrong here, the pod is created as it was asked for.
+        "failurePolicy": "Ignore",
+        "timeoutSeconds": TIMEOUT_SECONDS,
+        "sideEffects": "None",
+        "reinvocationPolicy": "IfNeeded",
+        "admissionReviewVersions": ["v1"],
+    }

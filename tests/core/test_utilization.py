@@ -1,0 +1,157 @@
+"""The size by utilization: how many placeholders, and what holds the number."""
+
+from __future__ import annotations
+
+import pytest
+
+from headroom.core.demand.utilization import (
+    Bounds,
+    Load,
+    Standing,
+    bounded,
+    given_back,
+    load_on,
+    placeholders,
+    use_of,
+    utilization,
+)
+from headroom.core.names import ROLE_LABEL
+from headroom.core.objects import Pod
+from tests.builders import node, pod, resources
+
+ONE = resources(cpu="500m", memory="512Mi")
+NOTHING = Standing()
+
+
+def ours(each: Pod) -> bool:
+    return ROLE_LABEL in each.labels
+
+
+@pytest.mark.parametrize(
+    ("used", "threshold", "count"),
+    [
+        (resources(cpu=80), 800, 40),
+        (resources(cpu=81), 800, 41),  # 20.25 cores, so one more waits
+        (resources(cpu=0), 800, 0),
+        (resources(cpu=80), 1000, 0),
+        (resources(cpu=1), 1, 1998),
+        (resources(memory="4Gi"), 500, 8),
+        (resources(cpu=1, memory="4Gi"), 500, 8),
+        (resources(cpu=10, memory="4Gi"), 500, 20),
+    ],
+)
+def test_the_headroom_follows_what_is_used(used: object, threshold: int, count: int) -> None:
+    assert isinstance(used, type(ONE))
+    assert placeholders(used, ONE, threshold) == count
+
+
+def test_capacity_that_comes_for_placeholders_changes_nothing_in_their_number() -> None:
+    real = [pod(f"p{i}", cpu=1, memory="1Gi", node="a") for i in range(3)]
+    before = load_on([node("a", cpu=4)], use_of(real, ours), pod("", cpu="500m"))
+    held = [pod("g", cpu="500m", node="b", labels={ROLE_LABEL: "guardian"})]
+    nodes = [node("a", cpu=4), node("b", cpu=8)]
+    after = load_on(nodes, use_of([*real, *held], ours), pod("", cpu=1))
+    assert placeholders(before.used, ONE, 800) == placeholders(after.used, ONE, 800) == 2
+    assert utilization(after) < utilization(before)
+
+
+def test_a_shape_without_wishes_holds_nothing() -> None:
+    assert placeholders(resources(cpu=80), resources(), 800) == 0
+
+
+def test_devices_count_like_any_resource() -> None:
+    gpu = resources(cpu=1, **{"nvidia.com/gpu": 1})
+    assert placeholders(resources(cpu=4, **{"nvidia.com/gpu": 8}), gpu, 800) == 2
+
+
+def test_only_ready_schedulable_nodes_and_real_pods_are_added_up() -> None:
+    nodes = [
+        node("a", cpu=4),
+        node("b", cpu=8),
+        node("cordoned", unschedulable=True),
+        node("silent", ready=False),
+    ]
+    pods = [
+        pod("x", cpu=1, node="a"),
+        pod("held", cpu=1, node="a", labels={ROLE_LABEL: "guardian"}),
+        pod("ended", cpu=1, node="a", phase="Succeeded"),
+        pod("y", cpu=2, node="cordoned"),
+        pod("waiting", cpu=2),
+    ]
+    load = load_on(nodes, use_of(pods, ours), pod("", cpu=1))
+    assert load.used == resources(cpu=1)
+    assert load.offered["cpu"] == 12_000
+    assert (load.nodes, load.pods, load.a_node) == (4, 3, 8)
+    assert use_of(pods, ours, waiting_only=True).pods == 1
+
+
+def test_utilization_is_that_of_the_scarcest_resource() -> None:
+    load = Load(resources(cpu=2, memory="12Gi"), resources(cpu=4, memory="16Gi", pods=110))
+    assert utilization(load) == 750
+    assert utilization(load, held=resources(cpu="1500m")) == 875
+    assert utilization(Load()) == 0
+
+
+@pytest.mark.parametrize(
+    ("limit", "real", "wanted", "count"),
+    [(10, 3, 20, 7), (10, 12, 20, 0), (10, 3, 4, 4), (10, 0, 15, 10), (10, 0, 5, 5), (0, 0, 5, 0)],
+)
+def test_the_limit_on_pods_counts_real_ones_first(
+    limit: int, real: int, wanted: int, count: int
+) -> None:
+    target = bounded(wanted, Load(pods=real), NOTHING, Bounds(pods=limit))
+    assert target.count == count
+    assert target.held_by == (("pods",) if count < wanted else ())
+
+
+def test_at_the_limit_on_nodes_nothing_may_wait_and_what_stands_stays() -> None:
+    standing = Standing(bound=5, waiting=3)
+    assert bounded(8, Load(nodes=10), standing, Bounds(nodes=10)).count == 5
+    assert bounded(3, Load(nodes=10), standing, Bounds(nodes=10)).count == 3
+
+
+def test_at_the_limit_on_nodes_what_fits_on_them_may_wait() -> None:
+    load = Load(nodes=10, vacant=2)
+    assert bounded(8, load, Standing(bound=5, waiting=3), Bounds(nodes=10)).count == 7
+
+
+def test_vacant_is_what_no_pod_has_and_no_real_pod_waits_for() -> None:
+    nodes = [node("a", cpu=4), node("b", cpu=4), node("cordoned", unschedulable=True)]
+    pods = [
+        pod("x", cpu=1, node="a"),
+        pod("held", cpu=1, node="a", labels={ROLE_LABEL: "guardian"}),
+        pod("ended", cpu=4, node="b", phase="Succeeded"),
+        pod("waiting", cpu=2),
+        pod("next", cpu=1, labels={ROLE_LABEL: "guardian"}),
+    ]
+    assert load_on(nodes, use_of(pods, ours), pod("", cpu=1)).vacant == 4
+    assert load_on(nodes, use_of(pods, ours), pod("", cpu=3)).vacant == 0
+
+
+def test_beyond_the_limit_on_nodes_everything_goes() -> None:
+    target = bounded(8, Load(nodes=11), Standing(bound=5), Bounds(nodes=10))
+    assert (target.count, target.held_by) == (0, ("nodes",))
+
+
+def test_below_the_limit_no_more_wait_than_the_nodes_to_come_could_take() -> None:
+    load = Load(nodes=8, a_node=7)
+    assert bounded(100, load, Standing(bound=5, waiting=2), Bounds(nodes=10)).count == 19
+
+
+def test_bounds_are_told_in_the_order_in_which_they_bite() -> None:
+    bounds = Bounds(slots=50, pods=45, nodes=9, quota=60)
+    target = bounded(100, Load(nodes=9, pods=5), Standing(bound=4), bounds)
+    assert (target.count, target.held_by) == (4, ("slots", "pods", "nodes"))
+
+
+def test_a_floor_holds_even_when_nothing_is_used() -> None:
+    assert bounded(0, Load(), NOTHING, Bounds(least=3)).count == 3
+    assert bounded(0, Load(), NOTHING, Bounds(least=3, quota=1)).count == 1
+
+
+def test_those_without_a_node_are_given_back_first_and_the_lowest_stay() -> None:
+    bound = {"0": True, "1": False, "2": True, "9": False, "10": True}
+    assert given_back(bound, 5) == ()
+    assert given_back(bound, 4) == ("9",)
+    assert given_back(bound, 2) == ("9", "1", "10")
+    assert given_back(bound, 0) == ("9", "1", "10", "2", "0")

@@ -1,0 +1,113 @@
+"""Quotas, orders and tickets for tests in one short line each, and a desk that keeps the books."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from headroom.core.actions import Action, WriteQuotaStatus
+from headroom.core.holds import Hold, HoldStatus, PodTemplate
+from headroom.core.objects import Condition, Namespace, Parent
+from headroom.core.plan import hold_subject
+from headroom.core.quotas.limits import Ceiling, Quota, QuotaStatus, Scope
+from headroom.core.standing.headrooms import Headroom, Slot
+from headroom.core.tenancy.values import Tenure
+from headroom.engine.agenda import Agenda
+from headroom.engine.quotas import QuotaBook
+from tests.builders import NOON, Amount, pod
+
+VERSION = "core.korder.dev/v1alpha1"
+HOUR = timedelta(hours=1)
+
+
+def quota(name: str = "team", scope: Scope | None = None, **parts: Any) -> Quota:
+    """A quota for the cluster; `cpu=10` is reserved.cpu in cores, `orders` and `tickets` counts."""
+    amounts: dict[str, int] = {
+        each: parts.pop(each) for each in ("orders", "tickets") if each in parts
+    }
+    if "cpu" in parts:
+        amounts["reserved.cpu"] = parts.pop("cpu") * 1000
+    return Quota(
+        Parent(VERSION, "Quota", "", name, uid=parts.pop("uid", f"uid-of-{name}")),
+        scope=scope or Scope(),
+        hard=Ceiling(amounts, parts.pop("longest", None)),
+        created=parts.pop("created", NOON),
+        **parts,
+    )
+
+
+def ticket(name: str, cpu: Amount | None = 2, namespace: str = "shop", **parts: Any) -> Hold:
+    """A ticket of two cores for an hour."""
+    more = parts.pop("more", {})
+    duration = parts.pop("duration", HOUR)
+    return Hold(
+        Parent(parts.pop("version", VERSION), "Ticket", namespace, name, uid=f"uid-of-{name}"),
+        PodTemplate(pod("", cpu, namespace=namespace, more=more)),
+        created=NOON,
+        tenure=Tenure(duration) if duration is not None else None,
+        status=HoldStatus(phase=parts.pop("phase", "")),
+        **parts,
+    )
+
+
+def order(name: str, namespace: str = "shop", **parts: Any) -> Headroom:
+    return Headroom(
+        Parent(parts.pop("version", VERSION), "Order", namespace, name, uid=f"uid-of-{name}"),
+        Slot(),
+        created=parts.pop("created", NOON),
+        **parts,
+    )
+
+
+class Desk:
+    """The book of quotas, an agenda, and a moment; statuses are taken as they are written."""
+
+    def __init__(self, *quotas: Quota) -> None:
+        self.agenda = Agenda()
+        self.book = QuotaBook(self.agenda)
+        self.now = NOON
+        self._shown: dict[str, QuotaStatus] = {}
+        for each in quotas:
+            self.book.see_quota(each)
+
+    def wants(self, *things: Hold | Headroom) -> list[bool]:
+        """Who of these gets room, asked for in turn."""
+        return [self.why(thing) is None for thing in things]
+
+    def why(self, thing: Hold | Headroom) -> str | None:
+        """Why there is no room for a thing, or None."""
+        subject = hold_subject(thing.parent)
+        self.book.asks_anew(subject)
+        return self.book.room_for(thing, subject, self.now)
+
+    def label(self, namespace: str, labels: Mapping[str, str]) -> None:
+        self.book.see_namespace(Namespace(namespace, labels))
+
+    def actions(self, name: str = "team") -> list[Action]:
+        """What a quota has us write now."""
+        sequences = self.book.look(name, self.now)
+        return [action for each in sequences for step in each.steps for action in step]
+
+    def status(self, name: str = "team") -> QuotaStatus:
+        """What a quota's object shows once all has been written; a while passes."""
+        self.now += timedelta(seconds=2)
+        for action in self.actions(name):
+            if isinstance(action, WriteQuotaStatus):
+                self.book.wrote(action.parent, action.status)
+                self._shown[name] = action.status
+        self.now += timedelta(seconds=2)
+        assert [each for each in self.actions(name) if isinstance(each, WriteQuotaStatus)] == []
+        return self._shown[name]
+
+    def condition(self, kind: str, name: str = "team") -> Condition:
+        (found,) = [each for each in self.status(name).conditions if each.type == kind]
+        return found
+
+    def used(self, name: str = "team") -> dict[str, int]:
+        return dict(self.status(name).used)
+
+    def woken(self, now: datetime | None = None) -> list[str]:
+        """Who is to be looked at, quotas left out."""
+        due = self.agenda.take(now or self.now)
+        return [subject for subject in due if not subject.startswith("quota ")]

@@ -1,0 +1,143 @@
+"""Workloads are followed once a Headroom copies one, and what was there first is told first."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from headroom.core.standing.headrooms import Headroom, Workload
+from headroom.kube.client import Client, Tuning
+from headroom.kube.cluster import KubeCluster, scopes_of
+from headroom.kube.errors import Forbidden
+from headroom.kube.watch import Scope, Trouble, WatchTuning
+from headroom.ports import Event, Seen, Synced
+from headroom.wire.kinds import HEADROOMS
+from headroom.wire.speech import NATIVE
+from tests.kube.fakeapi import FakeApi, Stream, bookmark, line, refusal, run
+from tests.wire.headroom_cases import FROM, Case
+from tests.wire.test_headroom_workloads import workload
+
+HEADROOM_PATH = "/apis/headroom.dev/v1alpha1/headrooms"
+END = bookmark(9, ends_list=True)
+HASTY = WatchTuning(first_backoff=0.001, longest_backoff=0.004)
+
+
+def copying(name: str, kind: str = "Deployment", event: str = "ADDED") -> bytes:
+    group = "batch/v1" if kind == "Job" else "apps/v1"
+    source = {**FROM, "kind": kind, "apiVersion": group}
+    return line(event, Case(name, {"slot": {"from": source}}).headroom())
+
+
+def plain(name: str) -> bytes:
+    return line("ADDED", Case(name, {}).headroom())
+
+
+def cluster_at(api: FakeApi) -> KubeCluster:
+    client = Client(api.access(), Tuning(attempts=2, first_backoff=0.001))
+    troubles: list[Trouble] = []
+    return KubeCluster(client, (Scope(HEADROOMS),), HASTY, troubles.append)
+
+
+async def told(api: FakeApi, count: int) -> list[str]:
+    """The first events of a stream, each in a word or two."""
+    cluster = cluster_at(api)
+    words: list[str] = []
+    try:
+        async with aclosing(cluster.watch()) as stream:
+            async for event in stream:
+                words.append(_word(event))
+                if len(words) == count:
+                    break
+    finally:
+        await cluster.close()
+    return words
+
+
+def _word(event: Event) -> str:
+    match event:
+        case Synced():
+            return "synced"
+        case Seen(Headroom() as headroom):
+            return headroom.key.name
+        case Seen(Workload() as copied):
+            return str(copied.ref)
+        case _:
+            return type(event).__name__
+
+
+def test_everything_that_the_native_kinds_need_is_followed() -> None:
+    kinds = [scope.resource.kind for scope in scopes_of(NATIVE)]
+    assert kinds == ["Namespace", "Node", "Pod", "Hold", "Headroom"]
+
+
+def test_a_workload_that_a_listed_headroom_copies_is_told_before_synced() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(HEADROOM_PATH, Stream((copying("a"), copying("b"), END), "hang"))
+            api.script(
+                "/apis/apps/v1/deployments", Stream((line("ADDED", workload()), END), "hang")
+            )
+            words = await told(api, 4)
+        assert words == ["a", "b", "Deployment/web", "synced"]
+        assert api.paths().count("/apis/apps/v1/deployments") == 1
+
+    run(main())
+
+
+def test_without_such_a_headroom_no_workload_is_asked_for() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(HEADROOM_PATH, Stream((plain("a"), END), "hang"))
+            assert await told(api, 2) == ["a", "synced"]
+        assert api.paths() == [HEADROOM_PATH]
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("Deployment", "/apis/apps/v1/deployments"),
+        ("StatefulSet", "/apis/apps/v1/statefulsets"),
+        ("ReplicaSet", "/apis/apps/v1/replicasets"),
+        ("DaemonSet", "/apis/apps/v1/daemonsets"),
+        ("Job", "/apis/batch/v1/jobs"),
+    ],
+)
+def test_a_kind_that_is_named_later_is_followed_from_then_on(kind: str, path: str) -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(HEADROOM_PATH, Stream((plain("a"), END, copying("late", kind)), "hang"))
+            api.script(path, Stream((line("ADDED", workload(kind)), END), "hang"))
+            words = await told(api, 4)
+        assert words[0] == "a"
+        assert sorted(words[1:]) == sorted(["synced", "late", f"{kind}/web"])
+        assert words.count("synced") == 1
+
+    run(main())
+
+
+def test_a_headroom_that_changes_its_workload_is_heard() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            changed: Any = copying("a", "Job", "MODIFIED")
+            api.script(HEADROOM_PATH, Stream((copying("a"), END, changed), "hang"))
+            api.script("/apis/apps/v1/deployments", Stream((END,), "hang"))
+            api.script("/apis/batch/v1/jobs", Stream((line("ADDED", workload("Job")), END), "hang"))
+            words = await told(api, 4)
+        assert sorted(words) == ["Job/web", "a", "a", "synced"]
+
+    run(main())
+
+
+def test_workloads_that_we_may_not_see_end_the_stream_with_the_reason() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(HEADROOM_PATH, Stream((copying("a"), END), "hang"))
+            api.script("/apis/apps/v1/deployments", refusal(403, "deployments is forbidden"))
+            with pytest.raises(Forbidden, match="cannot watch deployments"):
+                await told(api, 2)
+
+    run(main())

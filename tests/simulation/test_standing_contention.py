@@ -1,0 +1,79 @@
+"""Nodes exactly full of slots, rivals always waiting, no faults: every owner gets a slot.
+
+As with holds, but what was taken is wished for again at once: the guardians that wait for room
+outrank the owners on their way, and may take nobody's place. Slots per node and slots anywhere.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from headroom.core.policy import Policy
+from headroom.engine.engine import Engine
+from headroom.runtime.operator import Operator
+from headroom.sim.api.values import Json, dig
+from headroom.sim.settings import Settings
+from headroom.sim.world import SimWorld
+from tests.simulation.scenario import SLOW
+from tests.stories.things import headroom, pod
+
+NODES, ROOM, RIVALS = 3, 4, 6
+PACES = (0.0, 0.002, 0.01, 0.05, 0.3)
+SIZES: dict[str, Json] = {
+    "anywhere": {"replicas": NODES * ROOM},
+    "per-node": {"perNode": {"slots": ROOM}},
+}
+
+
+def full_of_slots(seed: int, size: Json, settings: Settings) -> SimWorld:
+    """A world in which every bit of room is held, and rivals wait for any of it."""
+    world = SimWorld(seed=seed, settings=settings)
+    for number in range(NODES):
+        room = {"cpu": str(ROOM), "memory": "8Gi", "pods": "110"}
+        status = {"capacity": room, "allocatable": room}
+        meta = {"name": f"node-{number}"}
+        world.apply({"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": status})
+    world.start_operator(lambda cluster, clock: Operator(cluster, clock, Engine(Policy())))
+    world.apply(headroom("room", cpu=1, size=size))
+    assert world.run_until(lambda: _status(world).get("held") == NODES * ROOM)
+    for number in range(RIVALS):
+        world.apply(pod(f"rival-{number}", cpu=1))
+    world.run_for(3)
+    return world
+
+
+def _status(world: SimWorld) -> Json:
+    found: Json = dig(world.get("Headroom", "default", "room"), "status") or {}
+    return found
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.e2e) for seed in range(2, 12))]
+)
+def test_no_rival_gets_in_and_no_owner_goes_without(seed: int, size: str) -> None:
+    random = Random(seed)
+    with full_of_slots(seed, SIZES[size], SLOW if seed % 2 else Settings()) as world:
+        before = len(world.writes)
+        for number in range(NODES * ROOM):
+            door = random.choice(("gated", "ours"))
+            world.apply(pod(f"owner-{number}", cpu=1, app="web", **{door: True}))
+            world.run_for(random.choice(PACES))
+        assert world.run_until(lambda: _status(world).get("claimed") == NODES * ROOM, 120)
+        world.run_for(10)
+        placed = {str(item["metadata"]["name"]) for item in world.list("Pod") if _node(item)}
+        assert placed == {f"owner-{number}" for number in range(NODES * ROOM)}
+        taken_back = [write for _, write, _ in world.writes[before:] if _takes_back(write.body)]
+        assert taken_back == []
+
+
+def _node(item: object) -> str:
+    return str(dig(item, "spec", "nodeName") or "")
+
+
+def _takes_back(body: object) -> bool:
+    """Whether a write takes a claim off a pod."""
+    annotations = dig(body, "metadata", "annotations")
+    return isinstance(annotations, dict) and annotations.get("headroom.dev/claimed", "") is None

@@ -1,0 +1,45 @@
+"""Worlds in which korder's kinds are served: the embedded cluster, and a real control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from headroom.dialects.korder import KORDER
+from headroom.wire.policy import policy_objects
+from headroom.wire.speech import Speech
+from testbed.controlplane import ControlPlane
+from tests.e2e.installing import install
+from tests.stories.embedded import EmbeddedWorld
+from tests.stories.speaking import BOTH, embedded_world, world_of
+from tests.stories.world import World
+
+SPEECH = Speech([KORDER])
+
+
+@pytest.fixture(scope="session")
+def korder_plane(story_plane: ControlPlane) -> ControlPlane:
+    """The stories' control plane, with korder's kinds and what gates pods that ask."""
+    install(story_plane, [*KORDER.definitions(), *policy_objects(KORDER.asks)])
+    return story_plane
+
+
+@pytest.fixture(params=BOTH)
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    with world_of(request, SPEECH, "korder_plane") as here:
+        yield here
+
+
+@pytest.fixture
+def embedded() -> Iterator[EmbeddedWorld]:
+    with embedded_world(SPEECH) as here:
+        yield here
+
+
+@pytest.fixture
+def before_six() -> Iterator[EmbeddedWorld]:
+    """The same, on a morning at a minute to six: for stories that go by the clock."""
+    with embedded_world(SPEECH, datetime(2027, 1, 4, 5, 59, tzinfo=UTC)) as here:
+        yield here

@@ -1,0 +1,37 @@
+"""Worlds in which the flags of proactive scale-up are on: embedded, and a real control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from headroom.dialects.proactive import PROACTIVE
+from headroom.dialects.proactive.objects import class_object
+from headroom.wire.speech import Speech
+from testbed.controlplane import ControlPlane
+from tests.e2e.installing import install
+from tests.stories.embedded import EmbeddedWorld
+from tests.stories.speaking import BOTH, embedded_world, world_of
+from tests.stories.world import World
+
+SPEECH = Speech([PROACTIVE])
+
+
+@pytest.fixture(scope="session")
+def proactive_plane(story_plane: ControlPlane) -> ControlPlane:
+    """The stories' control plane, with the class of placeholders."""
+    install(story_plane, [class_object()])
+    return story_plane
+
+
+@pytest.fixture(params=BOTH)
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    with world_of(request, SPEECH, "proactive_plane") as here:
+        yield here
+
+
+@pytest.fixture
+def embedded() -> Iterator[EmbeddedWorld]:
+    with embedded_world(SPEECH) as here:
+        yield here

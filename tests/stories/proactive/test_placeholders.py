@@ -1,0 +1,95 @@
+"""Placeholders ahead of demand: those of the flags, and those that people deploy themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headroom.dialects.proactive.objects import class_object, headroom_object
+from headroom.dialects.proactive.options import Options
+from tests.stories.embedded import EmbeddedWorld
+from tests.stories.things import NAMESPACE, Json, pod, workload
+from tests.stories.world import World
+
+LABEL = "karpenter.azure.com/proactive-scaleup"
+NAME = "proactive-scaleup"
+
+
+def switched_on(**flags: Any) -> Json:
+    return headroom_object(Options(enabled=True, **flags), NAMESPACE)
+
+
+def placeholders(world: World) -> list[Json]:
+    return [
+        each
+        for each in world.all("Pod")
+        if (each["metadata"].get("labels") or {}).get(LABEL) == "placeholder"
+        and "deletionTimestamp" not in each["metadata"]
+    ]
+
+
+def deployment_of_placeholders(replicas: int = 4) -> Json:
+    """A Deployment as the proposal's examples have it."""
+    made = workload("Deployment", "karpenter-placeholders", cpu="500m", replicas=replicas)
+    template = made["spec"]["template"]
+    template["metadata"]["labels"][LABEL] = "placeholder"
+    template["metadata"]["annotations"] = {f"{LABEL}-pod": "true"}
+    template["spec"]["priorityClassName"] = class_object()["metadata"]["name"]
+    template["spec"]["tolerations"] = [{"operator": "Exists"}]
+    return made
+
+
+def test_placeholders_follow_the_load_and_go_when_it_is_switched_off(world: World) -> None:
+    world.add_node("a", cpu=8)
+    world.start_operator()
+    world.apply(switched_on(threshold=0.5), pod("real", cpu=1))
+    world.until("as much is held as is used", lambda: len(placeholders(world)) == 2)
+    world.until("all have a node", lambda: len(world.held(NAME)) == 2)
+    assert {each["spec"]["priority"] for each in placeholders(world)} == {-1000}
+    world.delete("Headroom", NAME)
+    world.until("every placeholder goes", lambda: not placeholders(world))
+
+
+def test_a_pod_of_ordinary_priority_takes_the_room_and_it_is_refilled(world: World) -> None:
+    world.add_node("a", cpu=2)
+    world.start_operator()
+    world.apply(switched_on(threshold=0.5), pod("real", cpu=1))
+    world.until("the node is full", lambda: len(world.held(NAME)) == 2)
+    world.apply(pod("urgent", cpu=1))
+    world.until_runs("urgent", on="a")
+    world.until("more is asked for", lambda: len(placeholders(world)) == 4)
+    world.add_node("b", cpu=2)
+    world.until("the buffer is full again", lambda: len(world.held(NAME)) == 4, seconds=60)
+
+
+def test_limits_are_for_real_pods_and_placeholders_together(embedded: EmbeddedWorld) -> None:
+    embedded.add_node("a", cpu=16)
+    embedded.start_operator()
+    embedded.apply(*(pod(f"p{i}", cpu=2) for i in range(3)))
+    embedded.apply(switched_on(threshold=0.5, pod_limit=10))
+    embedded.until("seven", lambda: len(placeholders(embedded)) == 7)
+    embedded.pass_time(60)
+    assert len(placeholders(embedded)) == 7
+
+
+def test_pods_that_come_at_once_are_not_counted_twice(embedded: EmbeddedWorld) -> None:
+    embedded.add_node("a", cpu=16)
+    embedded.start_operator()
+    embedded.apply(switched_on(threshold=1.0))
+    embedded.apply(workload("Deployment", "web", cpu="500m", replicas=5))
+    embedded.pass_time(20)
+    assert not placeholders(embedded)
+
+
+def test_placeholders_that_people_deploy_work_as_they_are(world: World) -> None:
+    world.add_node("a", cpu=2)
+    world.start_operator()
+    world.apply(class_object(), deployment_of_placeholders(4))
+
+    def held() -> int:
+        return sum(bool(each["spec"].get("nodeName")) for each in placeholders(world))
+
+    world.until("the node is full of them", lambda: held() == 4)
+    world.apply(pod("urgent", cpu=1))
+    world.until_runs("urgent", on="a")
+    world.until("two of them wait", lambda: len(placeholders(world)) == 4 and held() == 2)
+    assert not world.ours("guardian")
