@@ -26,7 +26,7 @@ from headroom.kube.kubeconfig import find_access
 from headroom.kube.watch import Scope
 from headroom.ports import PodGone, Seen, Synced
 from headroom.wire.crds import crds
-from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, PODS
+from headroom.wire.kinds import HOLDS, PODS, Resource
 from headroom.wire.manifests import priority_classes
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
@@ -42,31 +42,53 @@ def cluster(nodes: int, cpu: int) -> Iterator[ControlPlane]:
     with ControlPlane.start(kwok=True) as plane:
         plane.add_fake_nodes(nodes, cpu=str(cpu), memory="256Gi", pods=250)
         plane.wait_nodes_ready(nodes)
-        install = "\n---\n".join(json.dumps(item) for item in (*crds(), *priority_classes()))
-        plane.kubectl("apply", "--server-side", "-f", "-", input=install)
-        _until_served(plane)
+        install(plane, crds())
         yield plane
 
 
-def _until_served(plane: ControlPlane) -> None:
+def install(plane: ControlPlane, definitions: Iterable[Json]) -> None:
+    """Install these CRDs and our priority classes; return when the API server serves them."""
+    made = list(definitions)
+    objects = "\n---\n".join(json.dumps(item) for item in (*made, *priority_classes()))
+    plane.kubectl("apply", "--server-side", "-f", "-", input=objects)
+    _until_served(plane, [_collection(definition) for definition in made])
+
+
+def _collection(definition: Json) -> str:
+    spec = definition["spec"]
+    return f"/apis/{spec['group']}/{spec['versions'][0]['name']}/{spec['names']['plural']}"
+
+
+def _until_served(plane: ControlPlane, paths: Iterable[str]) -> None:
     """Wait until the API server serves our kinds: a moment after it has taken their CRDs."""
     for _ in range(100):
         with contextlib.suppress(ApiFailure):
-            plane.api.get(HOLDS.path())
-            plane.api.get(CLAIM_INDEXES.path())
+            for path in paths:
+                plane.api.get(path)
             return
         time.sleep(0.1)
     raise RuntimeError("the API server does not serve our kinds")
 
 
 @contextlib.contextmanager
-def operator(plane: ControlPlane, log: Path) -> Iterator[subprocess.Popen[str]]:
-    """The operator as its own process, ready; stopped at the end."""
-    command = (str(Path(sys.executable).with_name("headroom")), "run", "--kubeconfig")
+def operator(
+    plane: ControlPlane,
+    log: Path,
+    kubeconfig: Path | None = None,
+    profile: Path | None = None,
+    flags: tuple[str, ...] = (),
+) -> Iterator[subprocess.Popen[str]]:
+    """The operator as its own process, ready; stopped at the end.
+
+    It is the cluster's admin unless a kubeconfig is given. With `profile` it runs under cProfile,
+    slower, and leaves its profile there when it ends; `flags` are further ones of `headroom run`.
+    """
+    program: tuple[str, ...] = (str(Path(sys.executable).with_name("headroom")),)
+    if profile:
+        program = (sys.executable, "-m", "cProfile", "-o", str(profile), "-m", "headroom")
+    command = (*program, "run", "--kubeconfig", str(kubeconfig or plane.kubeconfig), *flags)
     with log.open("w") as errors:
-        process = subprocess.Popen(
-            (*command, str(plane.kubeconfig)), stdout=subprocess.PIPE, stderr=errors, text=True
-        )
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         try:
             line = process.stdout.readline() if process.stdout else ""
             if line.strip() != "ready":
@@ -163,11 +185,13 @@ class Lab:
         await self._delete_all([PODS.path(key.namespace, key.name) for key in keys])
         await self.until("pods gone", lambda: not any(key in self.pods for key in keys), 60)
 
-    async def delete_holds(self) -> None:
+    async def delete_holds(self, kind: Resource = HOLDS) -> None:
         """Delete every hold, one by one: thousands in one call take longer than a call may."""
-        listed = await self.client.get(HOLDS.path(), "list the holds")
+        listed = await self.client.get(kind.path(), f"list the {kind.plural}")
         names = (item["metadata"] for item in json.loads(listed)["items"])
-        await self._delete_all([HOLDS.path(name["namespace"], name["name"]) for name in names])
+        await self._delete_all(
+            [kind.path(name.get("namespace", ""), name["name"]) for name in names]
+        )
 
     async def _delete_all(self, waiting: list[str]) -> None:
         body = json.dumps({"gracePeriodSeconds": 0}).encode()

@@ -1,0 +1,27 @@
+"""A process that receives every node of a cluster and every change to one, and does nothing else.
+
+It runs our own watch and decoder, so its CPU time is what receiving costs the operator before it
+decides anything. It prints `ready` when it has the whole list. `heartbeats` starts it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from headroom.kube.cluster import connect
+from headroom.kube.watch import Scope
+from headroom.ports import Synced
+from headroom.wire.kinds import NODES
+
+
+async def receive(kubeconfig: str) -> None:
+    """Receive until killed."""
+    cluster = connect(kubeconfig, scopes=(Scope(NODES),))
+    async for event in cluster.watch():
+        if isinstance(event, Synced):
+            print("ready", flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(receive(sys.argv[1]))
