@@ -77,6 +77,15 @@ def test_an_order_on_every_node_says_which_rule_left_which_nodes_out(
     assert "has the taint gpu:NoExecute, which the slot does not tolerate" in alone.out
 
 
+def test_tickets_that_were_renewed_are_held_all_the_same(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    strategy = '{type: Recurring, schedule: "2 * * * *", refreshPolicy: Always}'
+    file = simulated(capsys, tmp_path, order("fresh", f"daemonSet: true\n  strategy: {strategy}"))
+    told = answers(capsys, file, "fresh")
+    assert told[""] == "order default/fresh wishes for 3 slots and has 3."
+
+
 def test_tickets_that_wait_are_told_since_when_and_in_the_schedulers_words(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -7,12 +7,14 @@ the very wish that the operator works by. For `get slots`, `explain` and `plan`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from headroom.cli.source import World
 from headroom.cli.telling.wishes import claimants_of, guardians_of, members_of, wish_of
 from headroom.core.holds import Hold
+from headroom.core.naming import guardian_names
 from headroom.core.objects import Key, Pod
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.members import changes
@@ -86,7 +88,7 @@ def _member_views(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
     open_now = wished.slots or not any(note.reason == "OutsideSchedule" for note in wished.notes)
     leaving = {hold.parent for hold in due.dismiss} if open_now and not wished.frozen else set()
     views = [
-        _member_view(headroom, slot, hold, pods.get(Key(hold.home, hold.guardian)))
+        _member_view(headroom, slot, hold, _guardian_of(hold, pods))
         for slot, hold in sorted(members.items(), key=lambda item: (len(item[0]), item[0]))
     ]
     views = [
@@ -106,6 +108,13 @@ def _member_views(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
         for each in due.make
     ]
     return (*views, *made)
+
+
+def _guardian_of(hold: Hold, pods: Mapping[Key, Pod]) -> Pod | None:
+    """The guardian of a hold: while it is renewed there are two, of which one has a node."""
+    found = (pods.get(Key(hold.home, name)) for name in guardian_names(hold))
+    healthy = [pod for pod in found if pod and pod.deleted is None and not pod.finished]
+    return max(healthy, key=lambda pod: bool(pod.node), default=None)
 
 
 def _member_view(headroom: Headroom, slot: str, hold: Hold, guardian: Pod | None) -> SlotView:
