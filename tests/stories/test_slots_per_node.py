@@ -225,8 +225,7 @@ def test_who_is_not_important_enough_may_not_take_kept_room(world: World) -> Non
     assert sorted(world.held("room")) == ["a"]
 
 
-def test_a_part_of_every_node_is_held(embedded: EmbeddedWorld) -> None:
-    world = embedded
+def test_a_part_of_every_node_is_held(world: World) -> None:
     world.add_node("large", cpu=16)
     world.add_node("small", cpu=4)
     world.start_operator()

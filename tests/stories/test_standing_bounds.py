@@ -26,11 +26,22 @@ def kept(world: World, name: str = "room") -> list[str]:
 
 
 @pytest.fixture
-def stage(embedded: EmbeddedWorld) -> EmbeddedWorld:
-    for name in ("a", "b", "c"):
-        embedded.add_node(name, cpu=4)
-    embedded.start_operator()
+def stage(world: World) -> World:
+    return three_nodes(world)
+
+
+@pytest.fixture
+def quick(embedded: EmbeddedWorld) -> EmbeddedWorld:
+    """The same where minutes pass, or where only the embedded cluster can be asked."""
+    three_nodes(embedded)
     return embedded
+
+
+def three_nodes(world: World) -> World:
+    for name in ("a", "b", "c"):
+        world.add_node(name, cpu=4)
+    world.start_operator()
+    return world
 
 
 LIMITS: list[tuple[dict[str, Any], str]] = [
@@ -42,7 +53,7 @@ LIMITS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("limits", "words"), LIMITS, ids=["slots", "pods", "resources"])
 def test_no_more_is_held_than_a_limit_allows(
-    stage: EmbeddedWorld, limits: dict[str, Any], words: str
+    stage: World, limits: dict[str, Any], words: str
 ) -> None:
     stage.apply(headroom("room", cpu=1, replicas=5, limits=limits))
     stage.until_slots("room", "0", "1")
@@ -52,7 +63,7 @@ def test_no_more_is_held_than_a_limit_allows(
     stage.until_slots("room", "0", "1", "2", "3", "4")
 
 
-def test_a_limit_of_nodes_takes_the_first_by_name(stage: EmbeddedWorld) -> None:
+def test_a_limit_of_nodes_takes_the_first_by_name(stage: World) -> None:
     stage.apply(headroom("room", size={"perNode": {"slots": 1}}, limits={"nodes": 2}))
     stage.until_slots("room", "a", "b")
     assert "spec.limits.nodes allows 2 of 3 slots" in message_of(stage)
@@ -61,17 +72,17 @@ def test_a_limit_of_nodes_takes_the_first_by_name(stage: EmbeddedWorld) -> None:
 
 
 def test_a_limit_smaller_than_the_workloads_pod_holds_nothing_and_says_so(
-    stage: EmbeddedWorld,
+    quick: EmbeddedWorld,
 ) -> None:
-    stage.apply(workload("Deployment", "web", cpu=2, replicas=2))
-    stage.apply(
+    quick.apply(workload("Deployment", "web", cpu=2, replicas=2))
+    quick.apply(
         headroom("room", source="web", size={"percent": 100}, limits={"resources": {"cpu": "1"}})
     )
     words = "spec.limits.resources.cpu allows 0 of 2 slots"
-    stage.until("it is told", lambda: words in message_of(stage))
-    stage.pass_time(5)
-    assert not stage.ours("guardian")
-    assert bool(stage.events("LimitReached", "room"))
+    quick.until("it is told", lambda: words in message_of(quick))
+    quick.pass_time(5)
+    assert not quick.ours("guardian")
+    assert bool(quick.events("LimitReached", "room"))
 
 
 def test_a_paused_headroom_is_left_as_it_is(world: World) -> None:
@@ -92,19 +103,19 @@ def test_a_paused_headroom_is_left_as_it_is(world: World) -> None:
 
 
 def test_what_is_held_can_be_claimed_during_a_pause_and_is_not_refilled(
-    stage: EmbeddedWorld,
+    quick: EmbeddedWorld,
 ) -> None:
-    stage.apply(headroom("room", cpu=1, replicas=2))
-    stage.until_slots("room", "0", "1")
-    stage.patch("Headroom", "room", {"spec": {"paused": True}})
-    stage.pass_time(2)
-    stage.apply(pod("owner", cpu=1, app="web", gated=True))
-    stage.until_runs("owner")
-    assert stage.claim_of("owner") == "Headroom/default/room"
-    stage.pass_time(30)
-    assert len(stage.held("room")) == 1
-    stage.patch("Headroom", "room", {"spec": {"paused": False}})
-    stage.until_slots("room", "0", "1")
+    quick.apply(headroom("room", cpu=1, replicas=2))
+    quick.until_slots("room", "0", "1")
+    quick.patch("Headroom", "room", {"spec": {"paused": True}})
+    quick.pass_time(2)
+    quick.apply(pod("owner", cpu=1, app="web", gated=True))
+    quick.until_runs("owner")
+    assert quick.claim_of("owner") == "Headroom/default/room"
+    quick.pass_time(30)
+    assert len(quick.held("room")) == 1
+    quick.patch("Headroom", "room", {"spec": {"paused": False}})
+    quick.until_slots("room", "0", "1")
 
 
 def test_anything_more_important_takes_a_preemptible_slot(world: World) -> None:
@@ -121,18 +132,18 @@ def test_anything_more_important_takes_a_preemptible_slot(world: World) -> None:
     world.until_slots("room", "0", "1", seconds=60)
 
 
-def test_a_preemptible_slot_never_takes_the_place_of_another(stage: EmbeddedWorld) -> None:
-    stage.apply(priority_class("lowest", -1000))
-    stage.apply(*(pod(f"low-{n}", cpu=4, priorityClassName="lowest") for n in range(3)))
+def test_a_preemptible_slot_never_takes_the_place_of_another(quick: EmbeddedWorld) -> None:
+    quick.apply(priority_class("lowest", -1000))
+    quick.apply(*(pod(f"low-{n}", cpu=4, priorityClassName="lowest") for n in range(3)))
     for number in range(3):
-        stage.until_runs(f"low-{number}")
-    stage.apply(headroom("room", cpu=1, replicas=1, mode="Preemptible"))
-    stage.until("it says why", lambda: "Insufficient cpu" in message_of(stage))
-    stage.pass_time(60)
-    assert all(stage.running(f"low-{number}") for number in range(3))
+        quick.until_runs(f"low-{number}")
+    quick.apply(headroom("room", cpu=1, replicas=1, mode="Preemptible"))
+    quick.until("it says why", lambda: "Insufficient cpu" in message_of(quick))
+    quick.pass_time(60)
+    assert all(quick.running(f"low-{number}") for number in range(3))
 
 
-def test_slots_in_pieces_of_a_node_are_as_few_as_nodes_hold(stage: EmbeddedWorld) -> None:
+def test_slots_in_pieces_of_a_node_are_as_few_as_nodes_hold(stage: World) -> None:
     stage.apply(headroom("room", cpu="500m", replicas=12, chunk="Node"))
     stage.until("two pieces", lambda: kept(stage) == ["4", "4"])
     stage.until_slots("room", "0", "1")
@@ -140,9 +151,7 @@ def test_slots_in_pieces_of_a_node_are_as_few_as_nodes_hold(stage: EmbeddedWorld
 
 
 @DOORS
-def test_many_owners_share_a_piece_and_what_they_leave_stays_held(
-    stage: EmbeddedWorld, door: str
-) -> None:
+def test_many_owners_share_a_piece_and_what_they_leave_stays_held(stage: World, door: str) -> None:
     stage.apply(headroom("room", cpu=1, replicas=4, chunk="Node"))
     stage.until_slots("room", "0")
     stage.apply(*(pod(f"rival-{number}", cpu=4) for number in range(3)))
@@ -158,7 +167,7 @@ def test_many_owners_share_a_piece_and_what_they_leave_stays_held(
 
 
 def test_a_guardian_that_is_refused_is_told_and_tried_ever_less_often(
-    stage: EmbeddedWorld,
+    quick: EmbeddedWorld,
 ) -> None:
     quota = {
         "apiVersion": "v1",
@@ -166,13 +175,13 @@ def test_a_guardian_that_is_refused_is_told_and_tried_ever_less_often(
         "metadata": {"name": "few", "namespace": "default"},
         "spec": {"hard": {"pods": "1"}},
     }
-    stage.apply(quota, headroom("room", cpu=1, replicas=3))
-    stage.until("it says why", lambda: "exceeded quota: few" in message_of(stage))
-    assert stage.condition_of("room", "Degraded", "Headroom")["status"] == "True"
-    before = len(stage.sim.writes)
-    stage.pass_time(600)
-    tries = [write for _, write, _ in stage.sim.writes[before:] if write.resource.kind == "Pod"]
+    quick.apply(quota, headroom("room", cpu=1, replicas=3))
+    quick.until("it says why", lambda: "exceeded quota: few" in message_of(quick))
+    assert quick.condition_of("room", "Degraded", "Headroom")["status"] == "True"
+    before = len(quick.sim.writes)
+    quick.pass_time(600)
+    tries = [write for _, write, _ in quick.sim.writes[before:] if write.resource.kind == "Pod"]
     assert len(tries) < 20
-    stage.delete("ResourceQuota", "few")
-    stage.until_slots("room", "0", "1", "2", seconds=200)
-    assert stage.condition_of("room", "Degraded", "Headroom")["status"] == "False"
+    quick.delete("ResourceQuota", "few")
+    quick.until_slots("room", "0", "1", "2", seconds=200)
+    assert quick.condition_of("room", "Degraded", "Headroom")["status"] == "False"
