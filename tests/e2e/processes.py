@@ -35,6 +35,11 @@ class HeadroomProcess:
     def alive(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def exit_code(self) -> int | None:
+        """What it ended with by itself; None while it runs, and where we ended it."""
+        return self._process.poll() if self._process is not None else None
+
     def kill(self) -> None:
         """End it as a power cut would."""
         self._end(signal.SIGKILL)

@@ -34,8 +34,8 @@ class ThreadedOperator:
         self._ready = threading.Event()
         self._cutting: CutCluster | None = None
         self.cut = threading.Event()
-        arguments = (kubeconfig, settings)
-        self._thread = threading.Thread(target=self._live, args=arguments, daemon=True)
+        self._main = self._loop.create_task(self._run(kubeconfig, settings))
+        self._thread = threading.Thread(target=self._live, daemon=True)
         self._thread.start()
         if not self._ready.wait(30):
             raise AssertionError("the operator did not get ready")
@@ -46,17 +46,17 @@ class ThreadedOperator:
             self._loop.call_soon_threadsafe(self._cutting.cut_after, writes, backwards)
 
     def kill(self) -> None:
-        """End it at once, without any farewell."""
-        self._loop.call_soon_threadsafe(self._cancel)
+        """End it at once, without any farewell.
+
+        Only its main task is cancelled, which ends the others: connections that are just being
+        made are no business of ours (asyncio would lose their sockets).
+        """
+        self._loop.call_soon_threadsafe(self._main.cancel)
         self._thread.join(20)
 
-    def _cancel(self) -> None:
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
-
-    def _live(self, kubeconfig: Path, settings: dict[str, Any]) -> None:
+    def _live(self) -> None:
         try:
-            self._loop.run_until_complete(self._run(kubeconfig, settings))
+            self._loop.run_until_complete(self._main)
         except asyncio.CancelledError:
             pass
         finally:
