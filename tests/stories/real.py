@@ -21,6 +21,7 @@ from headroom.wire.kinds import (
     PODS,
     PRIORITY_CLASSES,
     REPLICA_SETS,
+    RESOURCE_QUOTAS,
     VOLUME_CLAIMS,
     VOLUMES,
     Resource,
@@ -45,6 +46,7 @@ LEFT: tuple[Resource, ...] = (
     VOLUME_CLAIMS,
     VOLUMES,
     CLAIM_INDEXES,
+    RESOURCE_QUOTAS,
     EVENTS,
 )
 KINDS = {item.kind: item for item in (*SHARED, *LEFT)}

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headroom.core.actions import CreateGuardian, DeleteObject, DeletePod
+from headroom.core.amounts import format_resources
 from headroom.core.claims import expiry, owner_uses
 from headroom.core.handover import grow, put_back, shrink
 from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
@@ -62,6 +63,7 @@ class HoldView:
     not_before: datetime | None = None
     refused: str = ""  # the quota that leaves it no room, in words
     homeless: bool = False  # its node was deleted
+    crowded: Resources = EMPTY  # what pods on its node ask for beyond what there is
     awaited: Succession | None = None  # the pods whose place it is to take
     left: Pod | None = None  # another controller's guardian of the same object
 
@@ -317,6 +319,10 @@ def _standing(
     if not size.fits_in(guardian.requests):
         why = "part of the room that was returned is used by other pods"
         return Facts(hold, "Available", "PartiallyHeld", why, node, used, degraded=not view.grows)
+    if view.crowded:
+        told = ", ".join(f"{text} {name}" for name, text in format_resources(view.crowded).items())
+        why = f"other pods took held room: those on {node} ask for {told} more than it has"
+        return Facts(hold, "Available", "PartiallyHeld", why, node, used, degraded=True)
     return Facts(hold, "Available", "Available", "", node, used)
 
 

@@ -45,7 +45,17 @@ def owner_refusal(hold: Hold, pod: Pod, across_namespaces: bool = False) -> str 
     return "; ".join(dict.fromkeys(refusal for refusal in refusals if refusal))
 
 
-def _reaches(hold: Hold, rule: OwnerRule, there: str, across_namespaces: bool) -> bool:
+def has_right(headroom: Headroom, pod: Pod, across_namespaces: bool) -> bool:
+    """Whether one of a headroom's rules is for this pod."""
+    there = pod.key.namespace
+    return any(
+        _rule_refusal(rule, pod) is None
+        for rule in headroom.owners
+        if there == headroom.parent.namespace or _reaches(headroom, rule, there, across_namespaces)
+    )
+
+
+def _reaches(hold: Hold | Headroom, rule: OwnerRule, there: str, across_namespaces: bool) -> bool:
     if hold.parent.namespace:
         return across_namespaces and _names(rule, there)
     return across_namespaces or rule.asks is not None or _names(rule, there)

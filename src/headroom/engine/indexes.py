@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 from headroom.core.holds import Hold
@@ -40,3 +41,10 @@ def keeps_place(
     if hold.status.node != latch.nominated:
         return False
     return hold.status.phase == "Waiting" or any(is_leaving(pod) for pod in users(hold))
+
+
+def differs(old: Pod, new: Pod) -> bool:
+    """Whether more has changed than a pod's heartbeat: that it runs now concerns nobody here."""
+    if old.finished != new.finished:
+        return True
+    return replace(old, version=new.version, phase=new.phase, started=new.started) != new

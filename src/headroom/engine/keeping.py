@@ -21,6 +21,7 @@ from headroom.core.policies import to_keep
 from headroom.core.renewing import outdated, told_apart
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.tenancy import lodging
+from headroom.engine.crowding import Crowding
 from headroom.engine.departures import Departures
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
@@ -48,6 +49,7 @@ class Keeper:
         self._renewals = Renewals(ledger)
         self._losses = Losses(ledger.policy.guardian_retry)
         self.departures = Departures(ledger)
+        self.crowding = Crowding(ledger)
         self._trouble: dict[str, str] = {}
         self._born: dict[str, tuple[str, datetime]] = {}  # the last guardian made, by our clock
 
@@ -56,6 +58,7 @@ class Keeper:
         self._trouble.pop(str(hold.parent), None)
         self._born.pop(str(hold.parent), None)
         self._losses.forget(str(hold.parent))
+        self.crowding.forget(hold)
         self._renewals.over(hold)
 
     def refused(self, hold: Hold, why: str) -> None:
@@ -77,7 +80,7 @@ class Keeper:
         ledger, parent = self._ledger, str(hold.parent)
         view = self._view(self._publisher.current(hold, now), now)
         decision = lodging.decide(self._within_quotas(view, now), now, ledger.policy)
-        if view.grows:
+        if view.grows and not view.crowded:
             ledger.short.pop(parent, None)
         else:
             ledger.short[parent] = None
@@ -128,6 +131,7 @@ class Keeper:
             awaited=awaited,
             left=lodging.left_over(hold, ledger.pods),
             homeless=node in self.departures,
+            crowded=self.crowding.around(hold, told.standing, now),
             trouble=self._trouble.get(parent, ""),
             not_before=latest(
                 ledger.agenda.not_before(hold_subject(hold.parent)),

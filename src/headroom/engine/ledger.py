@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.claims import claim_of, is_claimant
+from headroom.core.genuine import has_claimed, keeps, stands_for
 from headroom.core.holds import Hold
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
 from headroom.core.names import (
@@ -20,7 +21,6 @@ from headroom.core.names import (
     ROLE_LABEL,
     ROLE_LATCH,
 )
-from headroom.core.naming import guardian_names
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import reach
 from headroom.core.plan import hold_subject, pod_subject
@@ -32,7 +32,7 @@ from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
 from headroom.engine.callers import Callers
 from headroom.engine.contention import Contention
-from headroom.engine.indexes import counted_on, drop, keeps_place
+from headroom.engine.indexes import counted_on, differs, drop, keeps_place
 from headroom.engine.shelves import Shelves
 from headroom.engine.spares import Spares
 from headroom.engine.standing.slotbook import SlotBook
@@ -95,7 +95,7 @@ class Ledger:
             self._unlist(old)
         self.pods[pod.key] = known
         self._list(known, since)
-        if old is None or known.key in self.latches or _differs(old, known):
+        if old is None or known.key in self.latches or differs(old, known):
             self._touch(known)
         if old is not None and old.annotations != known.annotations:
             self._touch(old)  # Whom it concerned before: a claim taken back frees its hold.
@@ -138,14 +138,8 @@ class Ledger:
 
     def guardians_of(self, hold: Hold) -> tuple[Pod, ...]:
         """The pods that keep a hold's room: ours by name and by owner, not by label alone."""
-        names, home, uid = guardian_names(hold), hold.home, hold.parent.uid
-        return tuple(
-            self.pods[key]
-            for key in self._guardians.get(str(hold.parent), ())
-            if key.name in names
-            and key.namespace == home
-            and any(owner.uid == uid for owner in self.pods[key].owners)
-        )
+        said = (self.pods[key] for key in self._guardians.get(str(hold.parent), ()))
+        return tuple(pod for pod in said if keeps(hold, pod))
 
     def guardian_of(self, hold: Hold) -> Pod | None:
         """The healthy guardian of a hold, if it has one: of two, the one that has a node."""
@@ -159,16 +153,23 @@ class Ledger:
     def guarded(self, headroom: Headroom) -> frozenset[str]:
         """The slots of a headroom that have a guardian, whether they are wished for or not."""
         prefix = f"{headroom.parent.whole}#"
-        kept = (name for name in self._guardians if name.startswith(prefix))
-        return frozenset(name.removeprefix(prefix) for name in kept)
+        return frozenset(
+            name.removeprefix(prefix)
+            for name, keys in self._guardians.items()
+            if name.startswith(prefix) and any(stands_for(headroom, self.pods[key]) for key in keys)
+        )
 
     def claimed_slots(self, headroom: Headroom) -> tuple[str, ...]:
         """The slots of a headroom that pods which are still there have claimed."""
-        prefix = f"{headroom.parent.whole}#"
+        prefix, across = f"{headroom.parent.whole}#", self.policy.across_namespaces
         return tuple(
             name.removeprefix(prefix)
             for name, keys in self._claimants.items()
-            if name.startswith(prefix) and any(self.pods[key].node for key in keys)
+            if name.startswith(prefix)
+            and any(
+                pod.node and has_claimed(headroom, pod, across)
+                for pod in map(self.pods.__getitem__, keys)
+            )
         )
 
     def claimants_of(self, hold: Hold) -> tuple[Pod, ...]:
@@ -251,6 +252,9 @@ class Ledger:
         self.holds[parent] = hold
         if old is not None:
             self._out_of_reach(old)
+        for guardian in self.guardians_of(hold):  # Pods may be seen before their holds.
+            if guardian.occupies_node:
+                self.last_node.setdefault(parent, guardian.node)
         for namespace in reach(hold, self.policy.across_namespaces):
             self.holds_in.setdefault(namespace, {})[parent] = None
         self.slots.add(hold)
@@ -318,7 +322,8 @@ class Ledger:
         self.contention.add(pod)
         if role == ROLE_GUARDIAN:
             self._guardians.setdefault(parent, {})[pod.key] = None
-            if pod.occupies_node:
+            hold = self.holds.get(parent)
+            if hold is not None and pod.occupies_node and keeps(hold, pod):
                 self.last_node[parent] = pod.node
         elif role == ROLE_LATCH and pod.key.namespace == self.policy.namespace:
             self.latches[pod.key] = None
@@ -391,10 +396,3 @@ class Ledger:
         for parent in self.short:
             if self.last_node.get(parent) == node:
                 self.agenda.touch(hold_subject(self.holds[parent].parent))
-
-
-def _differs(old: Pod, new: Pod) -> bool:
-    """Whether more has changed than a pod's heartbeat: that it runs now concerns nobody here."""
-    if old.finished != new.finished:
-        return True
-    return replace(old, version=new.version, phase=new.phase, started=new.started) != new

@@ -20,7 +20,7 @@ from headroom.core.objects import (
     Pod,
     Requirement,
 )
-from headroom.core.resources import CPU, MEMORY
+from headroom.core.resources import CPU, EMPTY, MEMORY, Resources
 from headroom.scheduling.nodes import Ints, NodeTable
 from headroom.scheduling.tallies import PodTallies, TermTallies
 
@@ -162,6 +162,16 @@ class ClusterState:
         """Give a bound pod."""
         bound = self._bound.get(key)
         return None if bound is None else bound.pod
+
+    def overbooked(self, name: str) -> Resources:
+        """Say what pods ask for beyond what their node has; nothing of one that is not there."""
+        row = self.table.row_of.get(name)
+        if row is None or self.table.nodes[row] is None or self.table.free[:, row].min() >= 0:
+            return EMPTY
+        free = self.table.free[:, row]
+        return Resources(
+            {each: -int(free[line]) for each, line in self.table.lines.items() if free[line] < 0}
+        )
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
         """Give the pods bound to a node, in the order in which they came."""

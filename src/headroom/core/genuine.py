@@ -1,0 +1,43 @@
+"""Which pods are what they say they are: anybody may write our words on a pod of their own.
+
+A label or an annotation proves nothing. A guardian has one of the names that its hold gives, lives
+where its hold's owners do and belongs to that very object; a claim is one that we would have given.
+"""
+
+from __future__ import annotations
+
+from headroom.core.claims import claim_of
+from headroom.core.holds import Hold
+from headroom.core.naming import guardian_names
+from headroom.core.objects import Pod
+from headroom.core.owners import has_right
+from headroom.core.standing.headrooms import Headroom
+
+
+def keeps(hold: Hold, pod: Pod) -> bool:
+    """Whether a pod that says so is a guardian of this hold."""
+    return (
+        pod.key.name in guardian_names(hold)
+        and pod.key.namespace == hold.home
+        and _belongs_to(pod, hold.parent.uid)
+    )
+
+
+def stands_for(headroom: Headroom, pod: Pod) -> bool:
+    """Whether a pod that says so is a guardian of one of this headroom's slots."""
+    home = headroom.parent.namespace
+    return home in ("", pod.key.namespace) and _belongs_to(pod, headroom.parent.uid)
+
+
+def has_claimed(headroom: Headroom, pod: Pod, across_namespaces: bool) -> bool:
+    """Whether a pod that says that it got one of this headroom's slots may be believed."""
+    claim = claim_of(pod)
+    return (
+        claim is not None
+        and claim[1] == headroom.parent.uid
+        and has_right(headroom, pod, across_namespaces)
+    )
+
+
+def _belongs_to(pod: Pod, uid: str) -> bool:
+    return any(owner.uid == uid for owner in pod.owners)
