@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headroom.core.genuine import has_claimed, keeps, stands_for
+from headroom.core.genuine import has_got, keeps, stands_for
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
     CLAIMED_SLOT_ANNOTATION,
@@ -46,11 +46,11 @@ def claimant(uid: str = HEADROOM.parent.uid, **parts: Any) -> Pod:
         CLAIMED_SLOT_ANNOTATION: "0",
         CLAIMED_UID_ANNOTATION: uid,
     }
-    return pod("p", **{"labels": {"app": "web"}, "annotations": words, **parts})
+    return pod("p", **{"node": "a", "labels": {"app": "web"}, "annotations": words, **parts})
 
 
 def test_a_claim_on_a_slot_is_believed_of_an_owner() -> None:
-    assert has_claimed(HEADROOM, claimant(), across_namespaces=False)
+    assert has_got(HEADROOM, claimant(), across_namespaces=False)
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,9 @@ def test_a_claim_on_a_slot_is_believed_of_an_owner() -> None:
         claimant(namespace="elsewhere"),
         claimant(uid="another"),
         claimant(annotations={}),
+        claimant(node=""),
     ],
 )
 @pytest.mark.parametrize("across", [False, True])
 def test_nobody_elses_claim_is(liar: Pod, across: bool) -> None:
-    assert not has_claimed(HEADROOM, liar, across)
+    assert not has_got(HEADROOM, liar, across)

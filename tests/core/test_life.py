@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from headroom.core.actions import CreateGuardian, DeletePod
-from headroom.core.holds import HoldStatus, Problem
+from headroom.core.holds import HoldStatus, Problem, Terms
 from headroom.core.life import HoldView, Life, decide
 from headroom.core.objects import Pod
 from headroom.core.policy import Policy
@@ -202,3 +202,14 @@ def test_the_rest_of_a_hold_stays_on_the_node_of_its_users() -> None:
     create = life.sequence.steps[0][0]
     assert isinstance(create, CreateGuardian)
     assert (create.node, create.requests) == ("a", resources(cpu=1))
+
+
+def test_four_who_got_a_hold_for_one_are_all_told_of_what_it_has_and_by_uid() -> None:
+    shape = hold("h", 10, "10Gi", terms=Terms(tells_all=True))
+    disk = {"ephemeral-storage": "10Gi"}
+    users = tuple(
+        pod(f"p{number}", 2, "2Gi", node="a", uid=str(9 - number), more=disk) for number in range(4)
+    )
+    told = live(HoldView(shape, (guardian(10),), users, "a")).status
+    assert (told.phase, told.allocated) == ("Succeeded", resources(8, "8Gi"))
+    assert [use.uid for use in told.owners] == ["6", "7", "8", "9"]

@@ -100,3 +100,8 @@ def test_a_pod_carries_a_key_for_all_that_a_rule_may_ask() -> None:
         "label:app=web",
         "exists:app",
     }
+
+
+def test_a_hold_that_names_no_owners_is_for_nobody() -> None:
+    why = owner_refusal(hold("h", owners=()), pod("x", labels={"app": "web"}))
+    assert why == "the hold names no owners"

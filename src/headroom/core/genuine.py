@@ -29,11 +29,12 @@ def stands_for(headroom: Headroom, pod: Pod) -> bool:
     return home in ("", pod.key.namespace) and _belongs_to(pod, headroom.parent.uid)
 
 
-def has_claimed(headroom: Headroom, pod: Pod, across_namespaces: bool) -> bool:
+def has_got(headroom: Headroom, pod: Pod, across_namespaces: bool) -> bool:
     """Whether a pod that says that it got one of this headroom's slots may be believed."""
     claim = claim_of(pod)
     return (
         claim is not None
+        and bool(pod.node)
         and claim[1] == headroom.parent.uid
         and has_right(headroom, pod, across_namespaces)
     )

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.claims import claim_of, is_claimant
-from headroom.core.genuine import has_claimed, keeps, stands_for
+from headroom.core.genuine import has_got, keeps, stands_for
 from headroom.core.holds import Hold
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
 from headroom.core.names import (
@@ -38,8 +38,7 @@ from headroom.engine.spares import Spares
 from headroom.engine.standing.slotbook import SlotBook
 from headroom.scheduling.state import ClusterState
 
-MOST_GONE = 10_000
-"""So many ends of our own pods are remembered; an answer takes far less than as many pods."""
+MOST_GONE = 10_000  # ends of our own pods to remember; an answer takes far less than as many
 
 Keys = dict[Key, None]
 
@@ -104,7 +103,7 @@ class Ledger:
         if old is not None and not old.node and known.node:
             claim = claim_of(known)
             hold = self.holds.get(claim[0]) if claim is not None else None
-            if hold is not None:
+            if hold is not None and is_claimant(hold, known, self.policy.across_namespaces):
                 self.slots.note_seated(hold, known)
 
     def _note_standing(self, latch: Pod, now: datetime) -> None:
@@ -133,6 +132,9 @@ class Ledger:
             if len(self._gone) > MOST_GONE:
                 del self._gone[next(iter(self._gone))]
         self._touch(old)
+        for latch in self._latched.get(key, ()):  # What it was to get is held again.
+            for parent in parents_on(self.pods[latch]):
+                self._touch_hold(parent)
         self.agenda.succeeded(pod_subject(key))
         self._room_freed(counted_on(old))
 
@@ -166,10 +168,7 @@ class Ledger:
             name.removeprefix(prefix)
             for name, keys in self._claimants.items()
             if name.startswith(prefix)
-            and any(
-                pod.node and has_claimed(headroom, pod, across)
-                for pod in map(self.pods.__getitem__, keys)
-            )
+            and any(has_got(headroom, self.pods[key], across) for key in keys)
         )
 
     def claimants_of(self, hold: Hold) -> tuple[Pod, ...]:
@@ -382,12 +381,15 @@ class Ledger:
         if claim is not None:
             parents.append(claim[0])
         for parent in parents:
-            if parent in self.holds:
-                self.agenda.touch(hold_subject(self.holds[parent].parent))
+            self._touch_hold(parent)
         if ROLE_LABEL in pod.labels or claim is not None or pod.key in self.waiting:
             self.agenda.touch(pod_subject(pod.key))
         for latch in self._latched.get(pod.key, ()):
             self.agenda.touch(pod_subject(latch))
+
+    def _touch_hold(self, parent: str) -> None:
+        if parent in self.holds:
+            self.agenda.touch(hold_subject(self.holds[parent].parent))
 
     def _room_freed(self, node: str) -> None:
         """Wake the pods that wait for room anywhere, and the holds that could not grow back."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule, Terms
-from headroom.core.objects import Parent, Taint
+from headroom.core.objects import OwnerReference, Parent, Taint
 from headroom.core.owners import owner_refusal
 from headroom.dialects.koordinator.reservations import decode_reservation
 from headroom.wire.errors import DecodeError
@@ -24,6 +25,8 @@ from tests.dialects.koordinator.objects import (
 
 Json = dict[str, Any]
 NOON = datetime(2027, 1, 4, 12, tzinfo=UTC)
+CONTROLLER = {"apiVersion": "", "kind": "", "name": "rs", "uid": ""}
+REPLICAS = OwnerReference("apps/v1", "ReplicaSet", "rs", "uid-of-rs", controller=True)
 
 
 def problems(spec: Json | None = None, **metadata: Any) -> dict[str, str]:
@@ -256,6 +259,16 @@ def test_an_object_that_no_api_server_made_is_refused_by_name() -> None:
             {"object": {"name": "p-2"}, "labelSelector": {"matchLabels": {"a": "b"}}},
             pod("p-2", labels={"a": "b"}),
             pod("p-1", labels={"a": "b"}),
+        ),
+        (
+            {"controller": {**CONTROLLER, "controller": True, "namespace": "shop"}},
+            pod("p", namespace="shop", owners=(REPLICAS,)),
+            pod("p", namespace="default", owners=(REPLICAS,)),
+        ),
+        (
+            {"controller": {**CONTROLLER, "controller": True}},
+            pod("p", owners=(REPLICAS,)),
+            pod("p", owners=(replace(REPLICAS, controller=False),)),
         ),
     ],
 )
