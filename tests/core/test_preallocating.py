@@ -10,11 +10,13 @@ import pytest
 from headroom.core.holds import ControllerMatch, Hold, OwnerRule, Terms
 from headroom.core.names import CLAIMED_ANNOTATION
 from headroom.core.objects import Key, Pod, Wish
-from headroom.core.preallocating import Fits, may_succeed, succession
+from headroom.core.policy import Policy
+from headroom.core.preallocating import Fits, may_succeed, permitted, succession
 from headroom.core.resources import EMPTY, Resources
 from tests.builders import NOON, hold, pod, resources, selector
 
 PRIORITY = "pod.koordinator.sh/pre-allocatable-priority"
+MARKED = {"pod.koordinator.sh/is-pre-allocatable": "true"}
 
 
 def running(name: str, cpu: int, memory: str = "0", priority: int = 0, **parts: Any) -> Pod:
@@ -114,3 +116,65 @@ def test_what_it_waits_for_is_told() -> None:
     assert found is not None
     assert found.message == "waits on a for the end of default/p"
     assert replace(found, pods=()).message == "its room is free"
+
+
+def for_marked(cpu: int = 2, memory: str = "0", **terms: Any) -> Hold:
+    return hold("r", cpu, memory, terms=Terms(takes_marked=True, **terms))
+
+
+def test_one_that_takes_marked_pods_is_refused_unless_the_operator_allows_it() -> None:
+    (problem,) = permitted(for_marked(), Policy()).problems
+    assert problem.path == "spec.preAllocationPolicy.mode"
+    assert problem.message.endswith("runs with --allow-cluster-preallocation")
+    assert permitted(for_marked(), Policy(cluster_preallocation=True)).problems == ()
+    assert permitted(hold("r"), Policy()).problems == ()
+
+
+def test_a_marked_pod_is_taken_whoever_owns_it_and_whatever_it_has_claimed() -> None:
+    claimed = {CLAIMED_ANNOTATION: "Hold/default/other"}
+    for other in (
+        running("p", 2, labels=MARKED),
+        running("p", 2, labels=MARKED, namespace="there"),
+        running("p", 2, labels=MARKED, annotations=claimed),
+        running("p", 2, labels=MARKED, wish=Wish(needs_hold=True, name="other")),
+    ):
+        assert may_succeed(for_marked(), other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        running("p", 2),
+        running("p", 2, labels={"pod.koordinator.sh/is-pre-allocatable": "yes"}),
+        running("p", 3, labels=MARKED),
+        running("p", 2, "1Gi", labels=MARKED),
+        running("p", 2, labels=MARKED, node=""),
+        running("p", 2, labels=MARKED, phase="Failed"),
+        running("p", 2, labels=MARKED, deleted=NOON),
+    ],
+)
+def test_no_pod_that_is_not_marked_running_and_small_enough_is_taken(other: Pod) -> None:
+    assert not may_succeed(for_marked(), other)
+
+
+def test_a_priority_that_is_no_number_is_none_and_equals_come_by_uid() -> None:
+    odd = running("odd", 2, annotations={PRIORITY: "high"}, uid="3")
+    none, below = running("none", 2, uid="2"), running("below", 2, priority=-1, uid="1")
+    assert taken(for_marked(), EMPTY, odd, below, none) == ["none"]
+    assert taken(for_marked(), EMPTY, odd, below) == ["odd"]
+
+
+def test_the_order_and_the_node_follow_what_the_pods_say_now() -> None:
+    first, second = running("first", 2, priority=2), running("second", 2, priority=1)
+    assert taken(for_marked(), EMPTY, first, second) == ["first"]
+    assert taken(for_marked(), EMPTY, first, running("second", 2, priority=3)) == ["second"]
+    moved = succession(for_marked(), {"b": [replace(first, node="b")]}, lambda node, without: True)
+    assert moved is not None
+    assert moved.node == "b"
+
+
+def test_of_candidates_too_large_in_one_dimension_nothing_is_left() -> None:
+    pods = running("cpu", 5, "1Gi", labels=MARKED), running("memory", 1, "9Gi", labels=MARKED)
+    wanted = for_marked(4, "8Gi", takes_several=True)
+    assert not any(may_succeed(wanted, each) for each in pods)
+    assert taken(several(4, "8Gi"), EMPTY) is None

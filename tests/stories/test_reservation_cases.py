@@ -14,6 +14,7 @@ from tests.stories.reservations import (
     owner,
     reservation,
 )
+from tests.stories.things import Json, pod
 from tests.stories.world import World
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -115,3 +116,60 @@ def test_a_pod_that_the_reservation_is_not_for_runs_beside_it_and_owns_nothing(
         None,
     )
     assert told["phase"] == "Available"
+
+
+MARK = "pod.koordinator.sh/is-pre-allocatable"
+PRIORITY = "pod.koordinator.sh/pre-allocatable-priority"
+
+
+def marked(name: str, cpu: int, priority: int) -> Json:
+    """A pod of nobody's in particular that says that its room may be promised."""
+    made = pod(name, cpu, app="batch", annotations={PRIORITY: str(priority)})
+    made["metadata"]["labels"][MARK] = "true"
+    return made
+
+
+def succeeding(cpu: int, **policy: bool) -> Json:
+    return reservation(
+        "r",
+        cpu,
+        allocateOnce=False,
+        allocatePolicy="Restricted",
+        preAllocation=True,
+        preAllocationPolicy={"mode": "Cluster", **policy},
+    )
+
+
+def message(world: World) -> str:
+    conditions = world.status("r", "Reservation").get("conditions", ())
+    return " ".join(each.get("message", "") for each in conditions)
+
+
+def test_marked_pods_are_not_waited_for_where_the_operator_does_not_allow_it(world: World) -> None:
+    world.apply(marked("low", 6, 1))
+    world.until_runs("low", on="a")
+    world.apply(succeeding(8))
+    world.until("it is told", lambda: "--allow-cluster-preallocation" in message(world))
+    assert (world.ours("guardian"), world.ours("latch")) == ([], [])
+
+
+def test_the_room_of_marked_pods_is_held_when_they_end_and_no_rival_gets_it(world: World) -> None:
+    world.kill_operator()
+    world.start_operator(cluster_preallocation=True)
+    for name, priority in (("low", 1), ("high", 9), ("middle", 5)):
+        world.apply(marked(name, 3, priority))
+        world.until_runs(name, on="a")
+    world.apply(succeeding(7, enableMultiple=True))
+    until_phase(world, "Waiting", "r")
+    assert "for the end of default/high, default/middle" in message(world)
+    world.apply(pod("rival", cpu=3))
+    world.delete("Pod", "high")
+    world.pass_time(3)
+    assert (world.node_of("rival"), world.status("r", "Reservation")["phase"]) == ("", "Waiting")
+    world.delete("Pod", "middle")
+    until_phase(world, "Available", "r")
+    world.pass_time(2)
+    assert (world.node_of("rival"), world.running("low")) == ("", True)
+    world.apply(owner("heir", 7))
+    world.until_runs("heir", on="a")
+    assert allocation(world, "heir") == "r"

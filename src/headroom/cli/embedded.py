@@ -11,7 +11,13 @@ from headroom.wire.speech import NATIVE, Speech
 OPERATOR_NAMESPACE = "headroom-system"
 
 
-def embedded_operator(cluster: Cluster, clock: Clock, speech: Speech = NATIVE) -> Operator:
+def embedded_operator(
+    cluster: Cluster, clock: Clock, speech: Speech = NATIVE, cluster_preallocation: bool = False
+) -> Operator:
     """Make an operator for a simulated cluster."""
-    policy = Policy(namespace=OPERATOR_NAMESPACE, scheduler_names=speech.schedulers)
+    policy = Policy(
+        namespace=OPERATOR_NAMESPACE,
+        scheduler_names=speech.schedulers,
+        cluster_preallocation=cluster_preallocation,
+    )
     return Operator(cluster, clock, Engine(policy))

@@ -8,7 +8,15 @@ import typer
 
 from headroom.cli.errors import Misuse
 from headroom.cli.nouns import dialects_for, subject
-from headroom.cli.options import Context, Dialects, From, Kubeconfig, Namespace, Output
+from headroom.cli.options import (
+    ClusterPreallocation,
+    Context,
+    Dialects,
+    From,
+    Kubeconfig,
+    Namespace,
+    Output,
+)
 from headroom.cli.output import Format, document, put, say
 
 Across = Annotated[
@@ -43,6 +51,7 @@ def explain(
     context: Context = "",
     dialect: Dialects = None,
     allow_cross_namespace_owners: Across = False,
+    allow_cluster_preallocation: ClusterPreallocation = False,
 ) -> None:
     """Say why a pod waits, or how a hold or a headroom stands."""
     from headroom.cli.source import Where, read_world
@@ -56,7 +65,10 @@ def explain(
         raise Misuse("--node goes with a headroom or an order only")
     dialects = dialects_for(wanted[0], dialect)
     where = Where(tuple(source or ()), str(kubeconfig or ""), context, dialects=dialects)
-    policy = Policy(across_namespaces=allow_cross_namespace_owners)
+    policy = Policy(
+        across_namespaces=allow_cross_namespace_owners,
+        cluster_preallocation=allow_cluster_preallocation,
+    )
     told = explanation_of(read_world(where), wanted, namespace, policy, node)
     if output is not Format.TABLE:
         put(document(as_document(told), output))

@@ -53,3 +53,11 @@ Dialects = Annotated[
         help="Serve another system's manifests too. Repeatable.",
     ),
 ]
+ClusterPreallocation = Annotated[
+    bool,
+    typer.Option(
+        "--allow-cluster-preallocation",
+        envvar="HEADROOM_ALLOW_CLUSTER_PREALLOCATION",
+        help="Let a Reservation wait for any pod that is marked for it (mode: Cluster).",
+    ),
+]

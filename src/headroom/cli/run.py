@@ -10,7 +10,7 @@ import typer
 from headroom.cli import proactive
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse
-from headroom.cli.options import Context, Dialects, Kubeconfig
+from headroom.cli.options import ClusterPreallocation, Context, Dialects, Kubeconfig
 
 
 class Level(StrEnum):
@@ -81,6 +81,7 @@ def run(
     http: Http = "",
     dialect: Dialects = None,
     allow_cross_namespace_owners: AcrossNamespaces = False,
+    allow_cluster_preallocation: ClusterPreallocation = False,
     enable_proactive_scaleup: proactive.Enabled = None,
     pod_injection_limit: proactive.PodLimit = None,
     node_limit: proactive.NodeLimit = None,
@@ -120,6 +121,7 @@ def run(
         namespace=namespace,
         http=address,
         across_namespaces=allow_cross_namespace_owners,
+        cluster_preallocation=allow_cluster_preallocation,
         speech=speech,
         ahead=ahead,
     )

@@ -67,6 +67,7 @@ class Settings:
     namespace: str = ""
     http: Address | None = None
     across_namespaces: bool = False
+    cluster_preallocation: bool = False
     speech: Speech = NATIVE
     ahead: Options = NOTHING_AHEAD
 
@@ -98,6 +99,7 @@ class Replica:
             Policy(
                 namespace=settings.home,
                 across_namespaces=settings.across_namespaces,
+                cluster_preallocation=settings.cluster_preallocation,
                 scheduler_names=self._speech.schedulers,
             )
         )

@@ -13,7 +13,7 @@ import typer
 
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Answer, Misuse
-from headroom.cli.options import Dialects, Output
+from headroom.cli.options import ClusterPreallocation, Dialects, Output
 from headroom.cli.output import Format, columns, document, put, say
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def simulate(
     seed: Seed = None,
     start: Start = "",
     dialect: Dialects = None,
+    allow_cluster_preallocation: ClusterPreallocation = False,
     output: Output = Format.TABLE,
 ) -> None:
     """Run manifests and scenarios on the embedded cluster.
@@ -46,7 +47,9 @@ def simulate(
 
     speech = chosen(dialect)
     scenario = adjusted(load_scenario(files, speech), until, seed, start)
-    operator = partial(embedded_operator, speech=speech)
+    operator = partial(
+        embedded_operator, speech=speech, cluster_preallocation=allow_cluster_preallocation
+    )
     result = run_scenario(scenario, operator, speech=speech)
     for note in result.notes:
         say(f"note: {note}")

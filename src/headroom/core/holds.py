@@ -119,7 +119,8 @@ class Terms:
     `order`: the lowest that is not zero is chosen first. `counted`: the only resources that a
     Restricted hold limits; none named means all of them. `withheld` stays held whoever comes.
     `takes_several` and `needs_candidate` are about preAllocation: more running pods than one, and
-    none at all is no reason to take free room. `binds_all` says whether taints also keep out
+    none at all is no reason to take free room, and `takes_marked` means pods that are marked for it
+    instead of those of the owners. `binds_all` says whether taints also keep out
     owners that say nothing of holds; `tells_all` whether the status counts what owners took
     beyond what the hold has; `ends_with_node` whether it ends, instead of being held elsewhere,
     when its node is deleted.
@@ -131,6 +132,7 @@ class Terms:
     most_owners: int | None = None
     takes_several: bool = False
     needs_candidate: bool = False
+    takes_marked: bool = False
     binds_all: bool = True
     tells_all: bool = False
     ends_with_node: bool = False

@@ -208,7 +208,8 @@ def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) ->
     if found is None:
         if not hold.terms.needs_candidate:
             return None
-        why = "no running pod of its owners is there whose place it could take"
+        whose = "that is marked for it" if hold.terms.takes_marked else "of its owners"
+        why = f"no running pod {whose} is there whose place it could take"
         facts = Facts(hold, "Pending", "Unschedulable", why, degraded=True)
         return Life(status_of(facts, now), _drop(view, view.guardians))
     facts = Facts(hold, "Waiting", "WaitingForRoom", found.message, found.node)

@@ -19,6 +19,10 @@ class Policy:
     across_namespaces: bool = False
     """Whether a hold may serve pods of another namespace."""
 
+    cluster_preallocation: bool = False
+    """Whether a hold may wait for any pod that is marked for it, of whatever namespace: such a hold
+    is told when others' pods end, and gets their room before the rest of the cluster does."""
+
     latch_linger: timedelta = timedelta(milliseconds=500)
     """How long a latch outlives the bind: longer than any scheduling cycle begun before it."""
 

@@ -8,16 +8,18 @@ latch then keeps everybody else out, see `life`; the pods themselves are left al
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headroom.core.choosing import affinity_refusal, fullness
 from headroom.core.claims import claim_of
-from headroom.core.holds import Hold
+from headroom.core.holds import Hold, Problem
 from headroom.core.objects import Key, Pod
 from headroom.core.owners import owner_refusal
+from headroom.core.policy import Policy
 from headroom.core.resources import EMPTY
 from headroom.core.selection import integer
 
+MARK_LABEL = "pod.koordinator.sh/is-pre-allocatable"
 PRIORITY_ANNOTATION = "pod.koordinator.sh/pre-allocatable-priority"
 
 Fits = Callable[[str, frozenset[Key]], bool]
@@ -37,13 +39,31 @@ class Succession:
         return f"waits on {self.node} for the end of {names}" if names else "its room is free"
 
 
+def permitted(hold: Hold, policy: Policy) -> Hold:
+    """The hold, with a problem more if it wants pods of others and the operator does not let it."""
+    if not hold.terms.takes_marked or policy.cluster_preallocation:
+        return hold
+    problem = Problem(
+        "spec.preAllocationPolicy.mode",
+        "Cluster takes the place of pods of every namespace that are marked for it; refused unless "
+        "the operator runs with --allow-cluster-preallocation",
+    )
+    return replace(hold, problems=(*hold.problems, problem))
+
+
 def may_succeed(hold: Hold, pod: Pod, across_namespaces: bool = False) -> bool:
-    """Whether a hold may take the place of a pod: a running one of its owners without a claim."""
+    """Whether a hold may take the place of a pod.
+
+    That is a running one of its owners without a claim, or one that is marked for it, whoever's.
+    """
+    if not pod.occupies_node or pod.deleted is not None:
+        return False
+    if not pod.requests.fits_in(hold.template.pod.requests):
+        return False
+    if hold.terms.takes_marked:
+        return pod.labels.get(MARK_LABEL) == "true"
     return (
-        pod.occupies_node
-        and pod.deleted is None
-        and claim_of(pod) is None
-        and pod.requests.fits_in(hold.template.pod.requests)
+        claim_of(pod) is None
         and owner_refusal(hold, pod, across_namespaces) is None
         and affinity_refusal(pod, hold) is None
     )
@@ -75,9 +95,9 @@ def _on_node(hold: Hold, node: str, pods: Sequence[Pod], fits: Fits) -> Successi
     return None
 
 
-def _turn(pod: Pod) -> tuple[int, Key]:
-    """The highest priority that a pod was given for this comes first, then its name."""
-    return -(integer(pod.annotations.get(PRIORITY_ANNOTATION, "")) or 0), pod.key
+def _turn(pod: Pod) -> tuple[int, str, Key]:
+    """The highest priority that a pod was given for this comes first, then the lowest uid."""
+    return -(integer(pod.annotations.get(PRIORITY_ANNOTATION, "")) or 0), pod.uid, pod.key
 
 
 def _rank(hold: Hold, found: Succession) -> tuple[int, int, str]:

@@ -38,6 +38,7 @@ from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import judged
 from headroom.core.plan import Plan, Sequence, headroom_subject, hold_subject, pod_subject
 from headroom.core.policy import Policy
+from headroom.core.preallocating import permitted
 from headroom.core.quotas.limits import Quota
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.engine.agenda import Agenda
@@ -119,11 +120,12 @@ class Engine:
                 before = ledger.pods.get(pod.key)
                 ledger.see_pod(pod, now)
                 self._keeper.crowding.note(pod.node)
+                self._keeper.successions.note(pod)
                 self._standing.pods_changed()
                 self._standing.concern(self._standing.followers.see(before, pod))
                 self._bulk.see(pod)
             case Hold() as hold:
-                allowed = judged(hold, ledger.policy.across_namespaces)
+                allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
                 self._served[hold.parent.kind] = None
                 ledger.see_hold(self._standing.member(self._publisher.see(allowed)))
                 self._quotas.see_ticket(allowed)

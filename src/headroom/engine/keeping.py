@@ -30,7 +30,7 @@ from headroom.engine.publishing import Publisher
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.renewals import Renewals
 from headroom.engine.standing.headrooms import Standing
-from headroom.engine.succeeding import succession_of
+from headroom.engine.succeeding import Successions
 from headroom.scheduling.choose import Chosen, choose
 
 QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one write instead of two.
@@ -50,6 +50,7 @@ class Keeper:
         self._losses = Losses(ledger.policy.guardian_retry)
         self.departures = Departures(ledger)
         self.crowding = Crowding(ledger)
+        self.successions = Successions(ledger)
         self._trouble: dict[str, str] = {}
         self._born: dict[str, tuple[str, datetime]] = {}  # the last guardian made, by our clock
 
@@ -59,6 +60,7 @@ class Keeper:
         self._born.pop(str(hold.parent), None)
         self._losses.forget(str(hold.parent))
         self.crowding.forget(hold)
+        self.successions.forget(hold)
         self._renewals.over(hold)
 
     def refused(self, hold: Hold, why: str) -> None:
@@ -114,7 +116,7 @@ class Keeper:
         seats = (pod.node for pod in claimants if pod.occupies_node)
         # After a restart in the middle of a handover only the owner knows where the room was.
         node = ledger.last_node.get(parent, "") or hold.status.node or next(seats, "")
-        awaited = succession_of(ledger, hold)
+        awaited = self.successions.look(hold)
         if awaited is not None:
             node = ledger.last_node[parent] = awaited.node
         return life.HoldView(

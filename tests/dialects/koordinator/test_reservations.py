@@ -91,6 +91,13 @@ def test_every_field_is_read() -> None:
     assert (read.problems, read.remarks) == ((), ())
 
 
+def test_pods_that_are_marked_are_taken_only_by_one_that_takes_the_place_of_pods() -> None:
+    marked = {"preAllocationPolicy": {"mode": "Cluster"}}
+    assert not reservation(marked).terms.takes_marked
+    taking = {**marked, "preAllocation": True, "allocatePolicy": "Restricted"}
+    assert reservation(taking).terms.takes_marked
+
+
 @pytest.mark.parametrize(("metadata", "home"), [({}, "default"), ({"namespace": "ml"}, "ml")])
 def test_its_guardian_lives_in_the_templates_namespace(metadata: Json, home: str) -> None:
     read = reservation({"template": template(**metadata)})
@@ -161,9 +168,9 @@ def test_an_annotation_resizes_what_is_reserved_and_may_limit_the_owners() -> No
         ({"allocatePolicy": "Default"}, "spec.allocatePolicy", "neither Aligned nor Restricted"),
         ({"preAllocation": True}, "spec.preAllocation", "with allocatePolicy Restricted only"),
         (
-            {"preAllocationPolicy": {"mode": "Cluster"}},
+            {"preAllocationPolicy": {"mode": "Node"}},
             "spec.preAllocationPolicy.mode",
-            "not supported",
+            "'Node' is neither Default nor Cluster",
         ),
         (
             {"template": template({"schedulerName": ""})},

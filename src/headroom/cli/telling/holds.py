@@ -11,12 +11,13 @@ from headroom.cli.telling.listing import end_of
 from headroom.core.holds import Hold
 from headroom.core.owners import judged
 from headroom.core.policy import Policy
+from headroom.core.preallocating import permitted
 
 
 def explain_hold(world: World, hold: Hold, policy: Policy) -> Explanation:
     """Say how a hold stands, and for one without room what every node says to it."""
     subject = f"{hold.parent.kind.lower()} {hold.key}"
-    hold = judged(hold, policy.across_namespaces)
+    hold = permitted(judged(hold, policy.across_namespaces), policy)
     if hold.problems:
         told = "; ".join(str(problem) for problem in hold.problems)
         return Explanation(

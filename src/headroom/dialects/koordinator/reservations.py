@@ -29,6 +29,7 @@ from headroom.wire.times import format_time, parse_time
 
 DEFAULT_TTL = timedelta(hours=24)
 RESTRICTED = "Restricted"
+CLUSTER = "Cluster"
 _POLICIES = ("", "Aligned", RESTRICTED)
 _OBEYED_EFFECTS = ("NoSchedule", "NoExecute")
 
@@ -94,6 +95,8 @@ def _hold(thing: _Object, metadata: Metadata) -> Hold:
     ttl, expires = _ttl(spec.ttl, findings), _expires(spec.expires, findings)
     _remark_on_end(ttl, expires, created, remarks)
     policy = _policy(spec.allocate_policy, findings)
+    succeeds = _pre_allocation(spec, policy, findings)
+    several, marked = _candidates(spec, succeeds, findings)
     return Hold(
         parent=Parent(
             RESERVATIONS.api_version,
@@ -109,7 +112,7 @@ def _hold(thing: _Object, metadata: Metadata) -> Hold:
         expires=expires,
         allocate_once=once,
         allocate_policy=policy,
-        pre_allocation=_pre_allocation(spec, policy, findings),
+        pre_allocation=succeeds,
         unschedulable=bool(findings.read(_read_flag, spec.unschedulable, "spec.unschedulable")),
         taints=_taints(spec.taints, findings, remarks),
         deleted=metadata.deletion_timestamp,
@@ -118,7 +121,8 @@ def _hold(thing: _Object, metadata: Metadata) -> Hold:
         labels=labels_of(metadata),
         terms=replace(
             terms_of(metadata, findings, remarks),
-            takes_several=_takes_several(spec, findings),
+            takes_several=several,
+            takes_marked=marked,
             binds_all=False,
             tells_all=True,
             ends_with_node=True,
@@ -170,14 +174,15 @@ def _pre_allocation(spec: _Spec, policy: str, findings: Findings) -> bool:
     return True
 
 
-def _takes_several(spec: _Spec, findings: Findings) -> bool:
+def _candidates(spec: _Spec, succeeds: bool, findings: Findings) -> tuple[bool, bool]:
+    """Whether it may take the place of several pods, and whether of pods that are marked for it."""
     path = "spec.preAllocationPolicy"
     policy = findings.read(_read_pre_allocation, spec.pre_allocation_policy, path)
     if policy is None:
-        return False
-    if policy.mode not in (None, "", "Default"):
-        findings.add(f"{path}.mode", f"{policy.mode} is not supported here; leave it out")
-    return bool(policy.enable_multiple)
+        return False, False
+    if policy.mode not in (None, "", "Default", CLUSTER):
+        findings.add(f"{path}.mode", f"{policy.mode!r} is neither Default nor {CLUSTER}")
+    return bool(policy.enable_multiple), succeeds and policy.mode == CLUSTER
 
 
 def _taints(raw: Raw, findings: Findings, remarks: Findings) -> tuple[Taint, ...]:
