@@ -13,6 +13,8 @@ READY := $(VENV)/.ready
 CODE := $(wildcard src tests testbed bench tools)
 STORY ?=
 ARGS ?=
+# Tests on a real control plane mostly wait. Each of these workers starts control planes of its own.
+JOBS ?= 3
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -34,7 +36,7 @@ demo: $(READY)  ## a story on the embedded cluster, with a picture (STORY=name)
 test: $(READY)  ## every test, those on the real control plane too
 	@$(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
 	@$(PY) -m testbed.binaries karpenter >&2 || echo "no Karpenter: the tests that need one will be skipped" >&2
-	$(PY) -m pytest --durations=15 $(ARGS)
+	$(PY) -m pytest -n $(JOBS) --dist loadfile --durations=15 $(ARGS)
 
 test-fast: $(READY)  ## every test that needs no real control plane (under a minute)
 	$(PY) -m pytest -m "not e2e" -n auto --dist worksteal --durations=5 $(ARGS)
