@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from headroom.core.names import (
     API_VERSION,
     CLAIM_GATE,
     CLAIMED_ANNOTATION,
+    CLAIMED_SLOT_ANNOTATION,
     PARENT_ANNOTATION,
     ROLE_GUARDIAN,
     ROLE_LABEL,
@@ -142,6 +144,14 @@ def test_a_guardian_says_whose_room_it_keeps() -> None:
     keeper = guardian(CHECKOUT, "a")
     told = explain_pod(world(node("a"), keeper), keeper, Policy())
     assert "keeps the room of Hold/default/checkout" in told.summary
+
+
+def test_a_guardian_that_took_over_the_room_of_another_hold_says_whose_it_was() -> None:
+    given = {CLAIMED_ANNOTATION: "Headroom/default/spare", CLAIMED_SLOT_ANNOTATION: "a"}
+    first = guardian(CHECKOUT, "a")
+    keeps = replace(first, annotations={**first.annotations, **given})
+    told = explain_pod(world(node("a"), keeps), keeps, Policy())
+    assert told.summary.endswith("which Headroom/default/spare#a gave it.")
 
 
 @pytest.mark.parametrize(

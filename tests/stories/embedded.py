@@ -40,6 +40,14 @@ class EmbeddedWorld(World):
             }
         )
 
+    def add_quiet_node(self, name: str, cpu: int = 4) -> None:
+        self.add_node(name, cpu)
+        self.pass_time(1)
+        self.sim.kubelets.stop(name)
+
+    def rouse(self, node: str) -> None:
+        self.sim.kubelets.resume(node)
+
     def apply(self, *things: Json) -> None:
         for thing in things:
             self.sim.apply(thing)

@@ -74,6 +74,22 @@ class RealWorld(World):
             name, {"cpu": str(cpu), "memory": memory, "pods": pods}, more.pop("labels", {})
         )
         node["spec"] = more
+        self._add(node)
+
+    def add_quiet_node(self, name: str, cpu: int = 4) -> None:
+        """A node that kwok does not know of yet; nobody misses its heartbeat within a minute."""
+        node = fake_node(name, {"cpu": str(cpu), "memory": "16Gi", "pods": "110"}, {})
+        del node["metadata"]["annotations"]
+        self._add(node)
+
+    def rouse(self, node: str) -> None:
+        for item in self.all("Pod"):
+            metadata = item["metadata"]
+            if item["spec"].get("nodeName") == node and item["status"]["phase"] == "Pending":
+                self.finish(metadata["name"], "Running", metadata["namespace"])
+
+    def _add(self, node: Json) -> None:
+        name = node["metadata"]["name"]
         self.plane.api.create(NODES.path(), node)
         self._nodes.append(name)
         self.plane.wait_nodes_ready(1, names=[name])

@@ -26,6 +26,14 @@ class World(ABC):
     def add_node(self, name: str, cpu: int = 4, memory: str = "16Gi", **more: Any) -> None: ...
 
     @abstractmethod
+    def add_quiet_node(self, name: str, cpu: int = 4) -> None:
+        """Add a node whose pods stay Pending, as one does whose volume is not mounted yet."""
+
+    @abstractmethod
+    def rouse(self, node: str) -> None:
+        """Let the pods run that are on a quiet node by now."""
+
+    @abstractmethod
     def apply(self, *things: Json) -> None: ...
 
     @abstractmethod

@@ -161,6 +161,7 @@ class Hold:
     lifetime: timedelta | None = None  # and one that stands for longer than this; None: never
     guardian: str = ""  # the guardian's name where a dialect prescribes it
     awaits: str = ""  # the pod that it is to stand next to, while that one has no node
+    next_to: str = ""  # the node of that pod, once it has one
     tenure: Tenure | None = None  # how long it lasts once it stands; None: see ttl and expires
     member: Membership | None = None  # the headroom that it is a slot of, as an object of its own
     finalizer: str = ""  # the one that a dialect puts on such objects

@@ -57,6 +57,7 @@ from headroom.engine.placing import Placer
 from headroom.engine.publishing import Publisher, status_subject
 from headroom.engine.quotas import QuotaBook, quota_subject
 from headroom.engine.standing.headrooms import Standing
+from headroom.engine.standing.movingin import move_in
 from headroom.engine.waking import SUBJECT as WAKING_SUBJECT
 from headroom.engine.waking import Waker
 from headroom.ports import (
@@ -336,6 +337,7 @@ class Engine:
             yield from self._latcher.look(pod, now)
         elif pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
             yield from self._stray(pod)
+            move_in(ledger, self._launcher, pod, now)
         elif claim_of(pod) is not None and (ledger.door(pod) != 2 or pod.node):
             yield from follow(ledger, pod, now)
         elif pod.growth:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from headroom.core.genuine import keeps
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for
 from headroom.core.life import is_leaving
@@ -41,6 +42,16 @@ def keeps_place(
     if hold.status.node != latch.nominated:
         return False
     return hold.status.phase == "Waiting" or any(is_leaving(pod) for pod in users(hold))
+
+
+def may_move_in(pod: Pod) -> bool:
+    """Whether a guardian without a node could be one that follows a pod: it is bound to some."""
+    return not pod.node and bool(pod.placement.pod_affinity.required)
+
+
+def moves_in(guardian: Pod, hold: Hold | None) -> bool:
+    """Whether a guardian follows a pod that has its node by now."""
+    return hold is not None and bool(hold.next_to) and keeps(hold, guardian)
 
 
 def differs(old: Pod, new: Pod) -> bool:

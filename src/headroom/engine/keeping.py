@@ -245,7 +245,7 @@ class Keeper:
         ledger, given = self._ledger, EMPTY
         for line in claims_on(latch):
             owner = ledger.pods.get(line.owner)
-            ours = owner is not None and owner.scheduler in ledger.policy.scheduler_names
+            ours = owner is not None and ledger.bound_by_us(owner)
             if owner is not None and ours and owner.uid == line.uid and owner.occupies_node:
                 given = given + owner.requests
         return given

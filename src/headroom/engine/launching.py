@@ -73,7 +73,7 @@ class Launcher:
         if door == 1 and ledger.contention.blocks(node):
             return None
         group = [claim for claim in waiting if ledger.door(claim[0]) == door]
-        alone = [claim for claim in group if door == 2 and not _within(claim)]
+        alone = [claim for claim in group if door == 2 and not within(claim)]
         if alone:
             group = alone[:1] if alone[0] is group[0] else group[: group.index(alone[0])]
         self._keep(node, [claim for claim in waiting if claim not in group])
@@ -85,7 +85,7 @@ class Launcher:
             leaving = frozenset(offer.guardian.key for _, offer in claims)
             rivals = rivals_on(ledger, node, min(pod.priority for pod, _ in claims), leaving)
             return through_gate(claims, ledger.policy.namespace, rivals)
-        if not _within(claims[0]):
+        if not within(claims[0]):
             return latch_only(claims, ledger.policy.namespace)
         spare = ledger.spares.take(latch_size(claims))
         latch = ledger.pods[spare] if spare is not None else None
@@ -114,7 +114,7 @@ class Launcher:
         return False
 
 
-def _within(claim: Claim) -> bool:
+def within(claim: Claim) -> bool:
     """Whether the owner, and what stays held, need nothing but the guardian's room."""
     pod, offer = claim
     return (pod.requests + offer.kept).fits_in(offer.guardian.requests)

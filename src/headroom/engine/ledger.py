@@ -32,7 +32,14 @@ from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
 from headroom.engine.callers import Callers
 from headroom.engine.contention import Contention
-from headroom.engine.indexes import counted_on, differs, drop, keeps_place
+from headroom.engine.indexes import (
+    counted_on,
+    differs,
+    drop,
+    keeps_place,
+    may_move_in,
+    moves_in,
+)
 from headroom.engine.shelves import Shelves
 from headroom.engine.spares import Spares
 from headroom.engine.standing.slotbook import SlotBook
@@ -202,9 +209,8 @@ class Ledger:
 
     def awaited(self, hold: Hold) -> bool:
         """Whether an owner that carries a claim on a hold has no node yet."""
-        ours = self.policy.scheduler_names  # Their claim is written with the bind, never before.
-        return any(
-            not pod.node and not pod.finished and pod.scheduler not in ours
+        return any(  # Whom we bind ourselves has its claim written with the bind, never before.
+            not pod.node and not pod.finished and not self.bound_by_us(pod)
             for pod in self.claimants_of(hold)
         )
 
@@ -212,6 +218,10 @@ class Ledger:
         """Latches that keep room for this hold itself, not for an owner on its way."""
         pods = (self.pods[key] for key in self._latched_holds.get(str(hold.parent), ()))
         return tuple(pod for pod in pods if not any(map(self.waits, claims_on(pod))))
+
+    def bound_by_us(self, pod: Pod) -> bool:
+        """Whether it is we who give a pod its node, once it claims: at the second door."""
+        return pod.scheduler in self.policy.scheduler_names or ROLE_LABEL in pod.labels
 
     def firm_at(self, latch: Pod) -> datetime | None:
         """When a latch may be trusted to keep free room; None while the watch has not shown it.
@@ -258,6 +268,8 @@ class Ledger:
             self.holds_in.setdefault(namespace, {})[parent] = None
         self.slots.add(hold)
         self.agenda.touch(hold_subject(hold.parent))
+        if hold.next_to and (old is None or old.next_to != hold.next_to):
+            self.wake_guardians(parent)
 
     def lose_hold(self, parent: str) -> None:
         hold = self.holds.pop(parent, None)
@@ -313,7 +325,9 @@ class Ledger:
             self.state.remove_node(name)
 
     def _list(self, pod: Pod, since: datetime) -> None:
-        role, parent = pod.labels.get(ROLE_LABEL), kept_for(pod)
+        role, parent, claim = pod.labels.get(ROLE_LABEL), kept_for(pod), claim_of(pod)
+        if claim is not None:
+            self._claimants.setdefault(claim[0], {})[pod.key] = None
         if pod.occupies_node:
             self.state.add_pod(pod)
         elif pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
@@ -324,20 +338,15 @@ class Ledger:
             hold = self.holds.get(parent)
             if hold is not None and pod.occupies_node and keeps(hold, pod):
                 self.last_node[parent] = pod.node
+            if may_move_in(pod):
+                self._callers.add(pod)
         elif role == ROLE_LATCH and pod.key.namespace == self.policy.namespace:
             self.latches[pod.key] = None
             for line in claims_on(pod):
                 self._latched.setdefault(line.owner, {})[pod.key] = None
             for name in parents_on(pod):
                 self._latched_holds.setdefault(name, {})[pod.key] = None
-        else:
-            self._list_owner(pod, since)
-
-    def _list_owner(self, pod: Pod, since: datetime) -> None:
-        claim = claim_of(pod)
-        if claim is not None:
-            self._claimants.setdefault(claim[0], {})[pod.key] = None
-        if self.door(pod) or pod.growth:
+        elif self.door(pod) or pod.growth:
             self.waiting[pod.key] = since
             self._callers.add(pod)
 
@@ -348,6 +357,8 @@ class Ledger:
         self.contention.remove(pod)
         if role == ROLE_GUARDIAN:
             drop(self._guardians, parent, pod.key)
+            if may_move_in(pod):
+                self._callers.remove(pod)
         elif pod.key in self.latches:
             del self.latches[pod.key]
             self.spares.gone(pod)
@@ -365,8 +376,10 @@ class Ledger:
 
     def door(self, pod: Pod) -> int:
         """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none."""
-        if pod.node or pod.finished or pod.deleted is not None or ROLE_LABEL in pod.labels:
+        if pod.node or pod.finished or pod.deleted is not None:
             return 0
+        if ROLE_LABEL in pod.labels:
+            return 2 if moves_in(pod, self.holds.get(kept_for(pod))) else 0
         if CLAIM_GATE in pod.gates:
             return 1
         return 2 if pod.scheduler in self.policy.scheduler_names and not pod.gates else 0

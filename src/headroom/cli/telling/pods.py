@@ -82,9 +82,10 @@ def _hold_answer(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> HoldAns
 
 def _seat(world: World, pod: Pod, policy: Policy) -> str:
     place = f"is {pod.phase} on {pod.node}"
-    if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
-        return f"{place} and keeps the room of {kept_for(pod)}"
     claim = claim_of(pod)
+    if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
+        given = f", which {claim[0]} gave it" if claim is not None else ""
+        return f"{place} and keeps the room of {kept_for(pod)}{given}"
     if claim is None:
         return f"{place}, without a hold"
     hold = ledger_of(world, policy).holds.get(claim[0])

@@ -30,13 +30,15 @@ class Followed:
 class BesideSlot:
     """A slot next to its owner; `guardian` is empty unless a dialect prescribes the name.
 
-    `awaits` is the owner while it has no node: until then the slot cannot have one either.
+    `awaits` is the owner while it has no node: until then the slot cannot have one either. From
+    then on `next_to` is that node.
     """
 
     name: str
     template: PodTemplate
     guardian: str = ""
     awaits: str = ""
+    next_to: str = ""
 
 
 def owner_label(parent: Parent, size: Follow) -> str:
@@ -73,7 +75,8 @@ def beside_slots(
                 labels = (*template.labels, *own)
                 made = replace(made, labels=labels, priority_class=marks.priority_class)
                 guardian = named_after(marks.prefix, each.owner.uid, slot.part)
-            yield BesideSlot(name, made, guardian, "" if each.owner.node else str(each.owner.key))
+            node = each.owner.node
+            yield BesideSlot(name, made, guardian, "" if node else str(each.owner.key), node)
 
 
 def troubles(followed: Iterable[Followed]) -> str:

@@ -200,6 +200,7 @@ def _beside_owners(headroom: Headroom, size: Follow, template: PodTemplate, sigh
             _slot(headroom, each.template, each.name, sight),
             guardian=each.guardian,
             awaits=each.awaits,
+            next_to=each.next_to,
         )
         for each in beside_slots(headroom.parent, size, template, sight.followed)
         if each.name not in sight.spent

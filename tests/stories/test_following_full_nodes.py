@@ -1,0 +1,222 @@
+"""Slots that follow a pod onto a full node get the room of a hold that stands there already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.stories.embedded import EmbeddedWorld
+from tests.stories.followers import GATE, following, gated, gates_of, guardians
+from tests.stories.things import NAMESPACE, Json, headroom, hold, pod, priority_class
+from tests.stories.world import CLAIMED, World
+
+FOR_SLOTS = [{"controller": {"kind": "Headroom", "name": "beside"}}]
+"""Owner rules that mean the slots of the Headroom `beside` themselves."""
+
+
+def beside() -> Json:
+    """Locked slots of one CPU next to gated pods, for helpers."""
+    return headroom("beside", cpu=1, app="helper", size={"follow": {"gate": GATE}})
+
+
+def spare(**spec: Any) -> Json:
+    """A slot of one CPU on each node, for the slots that follow."""
+    return headroom("spare", cpu=1, size={"perNode": {"slots": 1}}, owners=FOR_SLOTS, **spec)
+
+
+def free_for_all() -> Json:
+    """A slot of one CPU on each node that anything more important takes."""
+    return headroom("spare", cpu=1, size={"perNode": {"slots": 1}}, mode="Preemptible")
+
+
+def until_beside(world: World) -> Json:
+    """The slot that follows is on the full node; return its guardian."""
+
+    def found() -> list[Json]:
+        slots = world.slots("beside").values()
+        return [one for each in slots for one in each if one["spec"].get("nodeName") == "a"]
+
+    world.until("the slot that follows is held on a", lambda: bool(found()))
+    return found()[0]
+
+
+def full_node(world: World, *held: Json) -> None:
+    """A quiet node of four CPUs: a bystander has two and what is held one."""
+    world.add_quiet_node("a")
+    world.start_operator()
+    world.apply(*held, pod("bystander", cpu=2))
+    world.until("the bystander has its place", lambda: world.node_of("bystander") == "a")
+    world.until("the room is held", lambda: placed(world) == len(held))
+
+
+def placed(world: World) -> int:
+    return sum(bool(one["spec"].get("nodeName")) for one in guardians(world))
+
+
+def uid_of(world: World, name: str) -> str:
+    return str((world.get("Pod", name) or {"metadata": {"uid": ""}})["metadata"]["uid"])
+
+
+def test_on_a_full_node_a_held_slot_becomes_the_slot_that_follows(world: World) -> None:
+    full_node(world, spare())
+    bystander = uid_of(world, "bystander")
+    world.apply(beside(), gated("owner"))
+    guardian = until_beside(world)
+    assert guardian["metadata"]["annotations"][CLAIMED] == f"Headroom/{NAMESPACE}/spare"
+    world.until("it counts as claimed", lambda: world.status("spare").get("claimed") == 1)
+    world.apply(pod("helper", cpu=1, app="helper", ours=True))
+    world.until("the helper has the room", lambda: world.node_of("helper") == "a")
+    assert world.claim_of("helper") == f"Headroom/{NAMESPACE}/beside"
+    assert uid_of(world, "bystander") == bystander
+    world.rouse("a")
+    for name in ("owner", "helper", "bystander"):
+        world.until_runs(name)
+    world.until_nothing_is_left()
+
+
+def test_the_held_slot_is_held_again_when_the_one_that_followed_is_over(world: World) -> None:
+    full_node(world, spare())
+    world.apply(beside(), gated("owner"))
+    until_beside(world)
+    assert world.held("spare") == {}
+    world.rouse("a")
+    world.until_runs("owner")
+    world.until("the slot is gone", lambda: not world.slots("beside"))
+    world.until_slots("spare", "a")
+
+
+def test_a_helper_at_the_gate_gets_the_room_as_well(world: World) -> None:
+    full_node(world, spare())
+    world.apply(beside(), gated("owner"))
+    until_beside(world)
+    world.apply(pod("helper", cpu=1, app="helper", gated=True))
+    world.until("the helper has the room", lambda: world.node_of("helper") == "a")
+    assert world.claim_of("helper") == f"Headroom/{NAMESPACE}/beside"
+    assert world.node_of("bystander") == "a"
+
+
+def test_a_rival_that_waits_for_the_node_is_not_let_in(world: World) -> None:
+    full_node(world, spare())
+    world.apply(beside(), gated("owner"))
+    world.until("the owner is placed", lambda: world.node_of("owner") == "a")
+    world.apply(*(pod(f"rival-{number}", cpu=1) for number in range(3)))
+    until_beside(world)
+    world.apply(pod("helper", cpu=1, app="helper", ours=True))
+    world.until("the helper has the room", lambda: world.node_of("helper") == "a")
+    world.pass_time(2)
+    assert [world.node_of(f"rival-{number}") for number in range(3)] == ["", "", ""]
+
+
+def test_a_hold_gives_its_room_once_and_says_to_whom(world: World) -> None:
+    full_node(world, hold("spare", cpu=1, owners=FOR_SLOTS))
+    world.apply(beside(), gated("owner"))
+    guardian = until_beside(world)
+    world.until("it is used", lambda: world.phase_of_hold("spare") == "Succeeded")
+    (owner,) = (world.get("Hold", "spare") or {})["status"]["currentOwners"]
+    assert owner["name"] == guardian["metadata"]["name"]
+
+
+def test_a_slot_that_may_be_preempted_serves_a_helper_as_it_stands(world: World) -> None:
+    full_node(world, free_for_all())
+    world.apply(priority_class("helpers", 1000), following(), gated("owner"))
+    world.until("it is placed", lambda: world.node_of("owner") == "a")
+    world.pass_time(3)
+    assert list(world.held("spare").values()) == ["a"]  # Nothing is moved: it would do no good.
+    world.apply(pod("helper", cpu=1, priorityClassName="helpers"))
+    world.until("the helper is there", lambda: world.node_of("helper") == "a")
+    assert world.node_of("bystander") == world.node_of("owner") == "a"
+
+
+def test_a_slot_that_another_claims_first_leaves_the_follower_waiting(world: World) -> None:
+    rules = [*FOR_SLOTS, {"labelSelector": {"matchLabels": {"app": "web"}}}]
+    held = spare(refill="Never")
+    held["spec"]["owners"] = rules
+    full_node(world, held)
+    world.apply(pod("web", cpu=1, app="web", ours=True))
+    world.until("another has it", lambda: world.node_of("web") == "a")
+    world.apply(beside(), gated("owner"))
+    world.until("the owner is placed", lambda: world.node_of("owner") == "a")
+    world.until(
+        "the headroom says that a slot finds no room",
+        lambda: world.condition_of("beside", "Degraded", "Headroom").get("status") == "True",
+    )
+    assert world.held("beside") == {}
+    world.delete("Pod", "web")
+    until_beside(world)
+
+
+def test_a_hold_that_comes_later_is_used_as_well(world: World) -> None:
+    full_node(world)
+    world.apply(pod("other", cpu=1), beside(), gated("owner"))
+    world.until("the owner is placed", lambda: world.node_of("owner") == "a")
+    world.until("the other is placed", lambda: world.node_of("other") == "a")
+    world.apply(spare())
+    world.until("the slot waits", lambda: bool(world.slots("spare")))
+    assert world.held("beside") == world.held("spare") == {}
+    world.delete("Pod", "other")
+    until_beside(world)
+
+
+def test_holds_for_others_and_of_other_nodes_are_left_alone(world: World) -> None:
+    world.add_quiet_node("a")
+    world.start_operator()
+    others = [{"labelSelector": {"matchLabels": {"app": "web"}}}]
+    world.apply(headroom("for-others", cpu=1, size={"perNode": {"slots": 1}}, owners=others))
+    world.until_slots("for-others", "a")
+    world.apply(pod("bystander", cpu=2))
+    world.until("the bystander has its place", lambda: world.node_of("bystander") == "a")
+    world.apply(beside(), gated("owner"))
+    world.until("the owner is placed", lambda: world.node_of("owner") == "a")
+    world.add_quiet_node("b")
+    world.apply(spare())
+    world.until("the other node has its slot", lambda: world.held("spare") == {"b": "b"})
+    world.pass_time(3)
+    assert world.held("for-others") == {"a": "a", "b": "b"}
+    assert world.held("spare") == {"b": "b"}
+    assert world.held("beside") == {}
+
+
+def test_where_there_is_room_enough_no_hold_is_touched(world: World) -> None:
+    world.add_quiet_node("a", cpu=8)
+    world.start_operator()
+    world.apply(spare())
+    world.until_slots("spare", "a")
+    world.apply(beside(), gated("owner"))
+    until_beside(world)
+    world.until_slots("spare", "a")
+    assert world.status("spare").get("claimed", 0) == 0
+
+
+@pytest.mark.parametrize("writes", range(1, 5))
+def test_an_operator_that_dies_while_a_slot_moves_in_leaves_nothing_half_done(
+    embedded: EmbeddedWorld, writes: int
+) -> None:
+    full_node(embedded, spare())
+    embedded.apply(beside())
+    embedded.kill_operator()
+    embedded.apply(gated("owner"))
+    embedded.start_operator()
+    embedded.cut_operator_after(3 + writes)  # Label, guardian and gate; then the handover.
+    embedded.pass_time(5)
+    assert embedded.operator_is_cut()
+    embedded.kill_operator()
+    embedded.start_operator()
+    until_beside(embedded)
+    embedded.apply(pod("helper", cpu=1, app="helper", ours=True))
+    embedded.until("the helper has the room", lambda: embedded.node_of("helper") == "a")
+    assert embedded.node_of("bystander") == "a"
+    embedded.until_nothing_is_left()
+
+
+def test_an_operator_that_starts_when_the_node_is_full_already_goes_on(world: World) -> None:
+    full_node(world, spare())
+    world.apply(beside())
+    world.apply(gated("owner", gates=(GATE, "x.example/other")))
+    world.until("ours is off", lambda: gates_of(world, "owner") == ["x.example/other"])
+    world.kill_operator()
+    world.patch("Pod", "owner", {"spec": {"schedulingGates": None}})
+    world.until("the owner is placed", lambda: world.node_of("owner") == "a")
+    world.start_operator()
+    until_beside(world)
+    world.until_nothing_is_left()
