@@ -68,6 +68,18 @@ def test_a_claimed_slot_is_not_held_again() -> None:
     assert [hold.slot for hold in made.slots] == ["uid-of-owner/1"]
 
 
+def test_a_slot_that_another_one_serves_is_not_wished_for_and_that_is_said() -> None:
+    sight = Sight(
+        ActiveWindow(SIZE),
+        followed=(needs("0", "1"),),
+        covered=(("uid-of-owner/0", "Headroom/default/spare#a has room on a"),),
+    )
+    made = wish(HEADROOM, sight, NOON)
+    assert [hold.slot for hold in made.slots] == ["uid-of-owner/1"]
+    assert made.notes[0].reason == "RoomBeside"
+    assert made.notes[0].message == "uid-of-owner/0: Headroom/default/spare#a has room on a"
+
+
 def test_limits_hold_for_slots_that_follow_too() -> None:
     made = wished(needs("0", "1", "2"), limits=Limits(slots=2))
     assert (len(made.slots), made.asked) == (2, 3)

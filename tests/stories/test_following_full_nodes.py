@@ -30,6 +30,11 @@ def free_for_all() -> Json:
     return headroom("spare", cpu=1, size={"perNode": {"slots": 1}}, mode="Preemptible")
 
 
+def told(world: World) -> str:
+    """What the headroom that follows says of itself."""
+    return str(world.condition_of("beside", "Ready", "Headroom").get("message"))
+
+
 def until_beside(world: World) -> Json:
     """The slot that follows is on the full node; return its guardian."""
 
@@ -121,11 +126,51 @@ def test_a_slot_that_may_be_preempted_serves_a_helper_as_it_stands(world: World)
     full_node(world, free_for_all())
     world.apply(priority_class("helpers", 1000), following(), gated("owner"))
     world.until("it is placed", lambda: world.node_of("owner") == "a")
-    world.pass_time(3)
-    assert list(world.held("spare").values()) == ["a"]  # Nothing is moved: it would do no good.
+    world.until("nothing waits beside it", lambda: not world.slots("beside"))
+    world.until(
+        "the headroom says whose room it is",
+        lambda: "Headroom/default/spare#a has room on a" in told(world),
+    )
+    assert world.condition_of("beside", "Ready", "Headroom")["status"] == "True"
+    assert world.held("spare") == {"a": "a"}
     world.apply(pod("helper", cpu=1, priorityClassName="helpers"))
     world.until("the helper is there", lambda: world.node_of("helper") == "a")
     assert world.node_of("bystander") == world.node_of("owner") == "a"
+
+
+def test_a_slot_that_another_preempts_first_leaves_the_follower_waiting(world: World) -> None:
+    full_node(world, free_for_all())
+    world.apply(priority_class("helpers", 1000), following(), gated("owner"))
+    world.until("nothing waits", lambda: "has room on a" in told(world))
+    world.apply(pod("rival", cpu=1, priorityClassName="helpers"))
+    world.until("the rival is there", lambda: world.node_of("rival") == "a")
+    world.until("the slot is wanted again", lambda: bool(world.slots("beside")))
+    assert world.held("beside") == {}
+    assert world.node_of("bystander") == world.node_of("owner") == "a"
+    world.delete("Pod", "rival")
+    world.until("there is room again", lambda: placed(world) == 1)
+
+
+def test_an_operator_that_starts_anew_knows_what_serves_a_follower(world: World) -> None:
+    full_node(world, free_for_all())
+    world.apply(following(), gated("owner"))
+    world.until("nothing waits", lambda: "has room on a" in told(world))
+    world.kill_operator()
+    world.start_operator()
+    world.pass_time(3)
+    assert not world.slots("beside")
+    assert world.held("spare") == {"a": "a"}
+    world.rouse("a")
+    world.until_runs("owner")
+    world.until("all is held", lambda: told(world) == "0 of 0 slots held")
+
+
+def test_one_slot_that_stands_serves_one_follower(world: World) -> None:
+    full_node(world, free_for_all())
+    world.apply(following(slots=2), gated("owner"))
+    world.until("one is served", lambda: "has room on a" in told(world))
+    world.until("the other waits", lambda: len(world.slots("beside")) == 1)
+    assert world.held("beside") == {}
 
 
 def test_a_slot_that_another_claims_first_leaves_the_follower_waiting(world: World) -> None:

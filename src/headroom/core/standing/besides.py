@@ -6,7 +6,7 @@ made from. `sizing` turns them into holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from headroom.core.demand.following import Follow, FollowerSlot, Following, beside, slot_of
@@ -81,13 +81,19 @@ def beside_slots(
 
 def troubles(followed: Iterable[Followed]) -> str:
     """What keeps owners waiting that somebody has to mend, the first few by name."""
-    told = [
-        f"pod {each.owner.key}: {each.needs.message}"
-        for each in followed
-        if each.needs.reason == "CannotFollow"
-    ]
+    return first_few(
+        [
+            (f"pod {each.owner.key}", each.needs.message)
+            for each in followed
+            if each.needs.reason == "CannotFollow"
+        ]
+    )
+
+
+def first_few(told: Sequence[tuple[str, str]]) -> str:
+    """What there is to say of some, the first few by name."""
     more = [f"and {len(told) - TOLD} more"] if len(told) > TOLD else []
-    return "; ".join((*told[:TOLD], *more))
+    return "; ".join((*(f"{name}: {words}" for name, words in told[:TOLD]), *more))
 
 
 def _shaped(template: PodTemplate, term: PodTerm, slot: FollowerSlot) -> PodTemplate:

@@ -18,7 +18,7 @@ from headroom.core.demand.quotaroom import Allowance
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Node
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.standing.besides import Followed, beside_slots, troubles
+from headroom.core.standing.besides import Followed, beside_slots, first_few, troubles
 from headroom.core.standing.chunks import pods_a_node, times
 from headroom.core.standing.eligibility import Exclusion, Rule, sorted_out
 from headroom.core.standing.headrooms import (
@@ -79,7 +79,7 @@ class Sight:
     `spent` were claimed and count as used up where nothing is refilled. `overhead` is what stands
     on a node anyway, for slots as large as a node. `sized` is there where the size follows the
     load of the cluster, which is not seen here; `followed` are the owners of a headroom that
-    follows gated pods.
+    follows gated pods, `covered` those of its slots that others serve, with words.
     """
 
     window: ActiveWindow | None
@@ -91,6 +91,7 @@ class Sight:
     overhead: Resources = EMPTY
     sized: Sized | None = None
     followed: tuple[Followed, ...] = ()
+    covered: tuple[tuple[str, str], ...] = ()
     room: Room | None = None
 
 
@@ -195,6 +196,7 @@ def replicas_of(workload: Workload | None) -> int | None:
 
 def _beside_owners(headroom: Headroom, size: Follow, template: PodTemplate, sight: Sight) -> Wish:
     """A claimed slot is not held again: what it was held for has come."""
+    needless = sight.spent.union(name for name, _ in sight.covered)
     slots = [
         replace(
             _slot(headroom, each.template, each.name, sight),
@@ -203,11 +205,14 @@ def _beside_owners(headroom: Headroom, size: Follow, template: PodTemplate, sigh
             next_to=each.next_to,
         )
         for each in beside_slots(headroom.parent, size, template, sight.followed)
-        if each.name not in sight.spent
+        if each.name not in needless
     ]
     kept, notes = _limited(slots, headroom.limits)
-    trouble = troubles(sight.followed)
-    told = (Note("CannotFollow", trouble),) if trouble else ()
+    said = (
+        Note("CannotFollow", troubles(sight.followed)),
+        Note("RoomBeside", first_few(sight.covered)),
+    )
+    told = (note for note in said if note.message)
     return Wish(kept, len(slots), (*told, *notes))
 
 

@@ -23,6 +23,7 @@ from headroom.core.demand.volumes import (
     VolumeClaim,
     mounts,
 )
+from headroom.core.holds import PREEMPTIBLE
 from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, earliest
@@ -182,14 +183,23 @@ class Followers:
         return replace(owner, created=max(owner.created, min(latest, now)))
 
     def _concerned(self, pod: Pod) -> Iterator[str]:
-        """The headrooms that follow a pod, or that a guardian belongs to."""
+        """The headrooms that follow a pod, or that a guardian belongs to or serves."""
         if ROLE_LABEL in pod.labels:
             parent = pod.annotations.get(PARENT_ANNOTATION, "")
             if parent in self._headrooms:
                 yield parent
+            yield from self._covering(pod.node)
             return
         for whole, headroom in self._headrooms.items():
             if isinstance(headroom.size, Follow) and is_owner(headroom.parent, headroom.size, pod):
+                yield whole
+
+    def _covering(self, node: str) -> Iterator[str]:
+        """The headrooms with an owner on a node whose slots a guardian there may cover."""
+        for whole, needs in self._needs.items() if node else ():
+            if self._headrooms[whole].mode == PREEMPTIBLE and any(
+                each.owner.node == node and each.needs.slots for each in needs
+            ):
                 yield whole
 
     def _list(self, pod: Pod) -> None:

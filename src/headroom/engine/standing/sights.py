@@ -12,7 +12,7 @@ from datetime import datetime
 
 from headroom.core.demand.buffers import BufferSize
 from headroom.core.demand.following import Follow
-from headroom.core.holds import Hold
+from headroom.core.holds import Hold, PodTemplate
 from headroom.core.resources import EMPTY
 from headroom.core.standing.chunks import overhead_of
 from headroom.core.standing.headrooms import (
@@ -25,10 +25,11 @@ from headroom.core.standing.headrooms import (
     WorkloadRef,
 )
 from headroom.core.standing.members import stands
-from headroom.core.standing.sizing import Sight
+from headroom.core.standing.sizing import Sight, template_for
 from headroom.core.standing.windows import ActiveWindow
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.buffers import BufferRooms
+from headroom.engine.standing.covering import covered
 from headroom.engine.standing.demand import Foresight, follows_load
 from headroom.engine.standing.following import Followers
 from headroom.engine.standing.known import Known
@@ -102,6 +103,8 @@ class Sights:
             ledger.slots.workloads.get((headroom.parent.namespace, source)) if source else None
         )
         size = window.size if window is not None else headroom.size
+        followed = self.followers.look(headroom, size, now)
+        template = template_for(headroom, workload) if followed else None
         return Sight(
             window=window,
             nodes=ledger.nodes.values() if headroom.parent.whole in self.per_node else (),
@@ -110,7 +113,12 @@ class Sights:
             sized=self.foresight.sized(headroom, size, workload, now),
             standing=self._standing(headroom, members),
             spent=self._spent(headroom, known),
-            followed=self.followers.look(headroom, size, now),
+            followed=followed,
+            covered=(
+                covered(ledger, headroom, template, followed)
+                if isinstance(template, PodTemplate)
+                else ()
+            ),
             overhead=overhead_of(ledger.pods.values()) if chunked else EMPTY,
         )
 
