@@ -40,8 +40,8 @@ class EmbeddedWorld(World):
             }
         )
 
-    def add_quiet_node(self, name: str, cpu: int = 4) -> None:
-        self.add_node(name, cpu)
+    def add_quiet_node(self, name: str, cpu: int = 4, pods: int = 110) -> None:
+        self.add_node(name, cpu, pods=pods)
         self.pass_time(1)
         self.sim.kubelets.stop(name)
 

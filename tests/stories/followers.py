@@ -9,6 +9,7 @@ from tests.stories.world import World
 
 GATE = "example.com/reserve-headroom"
 DRIVER = "files.example.com"
+ELSEWHERE = "elsewhere"
 
 
 def following(name: str = "beside", cpu: str | int = 1, **follow: Any) -> Json:
@@ -59,6 +60,17 @@ def volume(name: str, driver: str = DRIVER, **attributes: str) -> Json:
     }
 
 
+def late_class() -> Json:
+    """A class whose claims are bound only when a pod that uses them has its node."""
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "late"},
+        "provisioner": "disks.example.com",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+
+
 def gates_of(world: World, name: str) -> list[str]:
     found = world.get("Pod", name) or {"spec": {}}
     return [gate["name"] for gate in found["spec"].get("schedulingGates", ())]
@@ -74,3 +86,16 @@ def marks_of(world: World, name: str) -> dict[str, str]:
     """The labels by which slots find a pod."""
     labels = (world.get("Pod", name) or {})["metadata"].get("labels", {})
     return {key: value for key, value in labels.items() if key.startswith("headroom.dev/beside-")}
+
+
+def somewhere_else(world: World) -> str:
+    """A namespace that is nobody's in these stories."""
+    if world.get("Namespace", ELSEWHERE) is None:
+        world.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ELSEWHERE}})
+    return ELSEWHERE
+
+
+def quiet(world: World, *nodes: str) -> None:
+    """Nodes whose pods stay Pending, as a pod does whose volume is not mounted yet."""
+    for node in nodes:
+        world.add_quiet_node(node)

@@ -22,6 +22,7 @@ from headroom.wire.kinds import (
     PRIORITY_CLASSES,
     REPLICA_SETS,
     RESOURCE_QUOTAS,
+    STORAGE_CLASSES,
     VOLUME_CLAIMS,
     VOLUMES,
     Resource,
@@ -45,6 +46,7 @@ LEFT: tuple[Resource, ...] = (
     PODS,
     VOLUME_CLAIMS,
     VOLUMES,
+    STORAGE_CLASSES,
     CLAIM_INDEXES,
     RESOURCE_QUOTAS,
     EVENTS,
@@ -76,9 +78,9 @@ class RealWorld(World):
         node["spec"] = more
         self._add(node)
 
-    def add_quiet_node(self, name: str, cpu: int = 4) -> None:
+    def add_quiet_node(self, name: str, cpu: int = 4, pods: int = 110) -> None:
         """A node that kwok does not know of yet; nobody misses its heartbeat within a minute."""
-        node = fake_node(name, {"cpu": str(cpu), "memory": "16Gi", "pods": "110"}, {})
+        node = fake_node(name, {"cpu": str(cpu), "memory": "16Gi", "pods": str(pods)}, {})
         del node["metadata"]["annotations"]
         self._add(node)
 
@@ -86,7 +88,8 @@ class RealWorld(World):
         for item in self.all("Pod"):
             metadata = item["metadata"]
             if item["spec"].get("nodeName") == node and item["status"]["phase"] == "Pending":
-                self.finish(metadata["name"], "Running", metadata["namespace"])
+                with contextlib.suppress(ApiFailure):  # One of ours may be going just now.
+                    self.finish(metadata["name"], "Running", metadata["namespace"])
 
     def _add(self, node: Json) -> None:
         name = node["metadata"]["name"]

@@ -17,22 +17,16 @@ from tests.stories.followers import (
     gated,
     gates_of,
     guardians,
+    late_class,
     marks_of,
+    quiet,
+    somewhere_else,
     volume,
 )
 from tests.stories.things import NAMESPACE, Json, headroom, pod, priority_class
 from tests.stories.world import World
 
 BY_VOLUME: Json = {"perVolume": {"driver": DRIVER, "requests": {"cpu": "helperCpu"}}}
-
-
-def quiet(embedded: EmbeddedWorld, *nodes: str) -> None:
-    """Nodes whose pods stay Pending, as a pod does whose volume is not mounted yet."""
-    for node in nodes:
-        embedded.add_node(node)
-    embedded.pass_time(1)
-    for node in nodes:
-        embedded.sim.kubelets.stop(node)
 
 
 def until_beside(world: World, owner: str, count: int = 1) -> None:
@@ -56,67 +50,68 @@ def test_an_owner_is_released_with_its_slot_and_the_slot_goes_when_it_runs(world
     assert gates_of(world, "owner") == []
 
 
-def test_slots_stand_on_the_node_of_their_owner(embedded: EmbeddedWorld) -> None:
-    quiet(embedded, "a", "b", "c")
-    embedded.start_operator()
-    embedded.apply(following(slots=3), gated("owner"))
-    until_beside(embedded, "owner", 3)
-    uid = (embedded.get("Pod", "owner") or {})["metadata"]["uid"]
-    assert list(marks_of(embedded, "owner").values()) == [uid]
-    assert not any(marks_of(embedded, one["metadata"]["name"]) for one in guardians(embedded))
+def test_slots_stand_on_the_node_of_their_owner(world: World) -> None:
+    quiet(world, "a", "b", "c")
+    world.start_operator()
+    world.apply(following(slots=3), gated("owner"))
+    until_beside(world, "owner", 3)
+    uid = (world.get("Pod", "owner") or {})["metadata"]["uid"]
+    assert list(marks_of(world, "owner").values()) == [uid]
+    assert not any(marks_of(world, one["metadata"]["name"]) for one in guardians(world))
 
 
-def test_the_gates_of_others_are_left_alone_in_their_order(embedded: EmbeddedWorld) -> None:
-    embedded.add_node("a")
-    embedded.start_operator()
-    embedded.apply(following(), gated("owner", gates=("x.example/one", GATE, "y.example/two")))
-    embedded.until(
+def test_the_gates_of_others_are_left_alone_in_their_order(world: World) -> None:
+    world.add_node("a")
+    world.start_operator()
+    world.apply(following(), gated("owner", gates=("x.example/one", GATE, "y.example/two")))
+    world.until(
         "only ours is off",
-        lambda: gates_of(embedded, "owner") == ["x.example/one", "y.example/two"],
+        lambda: gates_of(world, "owner") == ["x.example/one", "y.example/two"],
     )
-    embedded.pass_time(5)
-    assert len(guardians(embedded)) == 1  # Kept for as long as somebody else keeps it waiting.
+    world.pass_time(5)
+    assert len(guardians(world)) == 1  # Kept for as long as somebody else keeps it waiting.
 
 
-def test_pods_of_other_namespaces_and_with_other_gates_are_not_followed(
-    embedded: EmbeddedWorld,
-) -> None:
-    embedded.add_node("a")
-    embedded.start_operator()
-    embedded.apply(following(), gated("far", namespace="kube-system"))
-    embedded.apply(gated("other", gates=("x.example/one",)))
-    embedded.pass_time(400)
-    assert guardians(embedded) == []
-    assert gates_of(embedded, "other") == ["x.example/one"]
+def test_pods_of_other_namespaces_and_with_other_gates_are_not_followed(world: World) -> None:
+    world.add_node("a")
+    world.start_operator()
+    elsewhere = somewhere_else(world)
+    world.apply(following(deadline="1s"), gated("far", namespace=elsewhere))
+    world.apply(gated("other", gates=("x.example/one",)))
+    world.pass_time(4)
+    assert guardians(world) == []
+    assert gates_of(world, "other") == ["x.example/one"]
+    far = world.get("Pod", "far", elsewhere) or {}
+    assert far["spec"]["schedulingGates"] == [{"name": GATE}]
 
 
-def test_a_lost_slot_is_made_again_until_the_owner_runs(embedded: EmbeddedWorld) -> None:
-    quiet(embedded, "a")
-    embedded.start_operator()
-    embedded.apply(following(), gated("owner"))
-    until_beside(embedded, "owner")
-    (first,) = guardians(embedded)
-    embedded.delete("Pod", first["metadata"]["name"])
-    embedded.until(
+def test_a_lost_slot_is_made_again_until_the_owner_runs(world: World) -> None:
+    quiet(world, "a")
+    world.start_operator()
+    world.apply(following(), gated("owner"))
+    until_beside(world, "owner")
+    (first,) = guardians(world)
+    world.delete("Pod", first["metadata"]["name"])
+    world.until(
         "another one stands",
         lambda: (
-            [one["metadata"]["uid"] for one in guardians(embedded)]
+            [one["metadata"]["uid"] for one in guardians(world)]
             not in ([], [first["metadata"]["uid"]])
         ),
     )
-    until_beside(embedded, "owner")
-    embedded.sim.kubelets.resume("a")
-    embedded.until("the slot is gone", lambda: not guardians(embedded))
+    until_beside(world, "owner")
+    world.rouse("a")
+    world.until("the slot is gone", lambda: not guardians(world))
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_slots_go_when_the_owner_ends(embedded: EmbeddedWorld, phase: str) -> None:
-    quiet(embedded, "a")
-    embedded.start_operator()
-    embedded.apply(following(slots=2), gated("owner"))
-    until_beside(embedded, "owner", 2)
-    embedded.finish("owner", phase)
-    embedded.until("the slots are gone", lambda: not guardians(embedded))
+def test_slots_go_when_the_owner_ends(world: World, phase: str) -> None:
+    quiet(world, "a")
+    world.start_operator()
+    world.apply(following(slots=2), gated("owner"))
+    until_beside(world, "owner", 2)
+    world.finish("owner", phase)
+    world.until("the slots are gone", lambda: not guardians(world))
 
 
 def test_slots_go_when_an_owner_is_deleted_before_it_has_a_node(world: World) -> None:
@@ -128,30 +123,30 @@ def test_slots_go_when_an_owner_is_deleted_before_it_has_a_node(world: World) ->
     world.until("the slots are gone", lambda: not guardians(world))
 
 
-def test_an_owner_that_went_while_nobody_looked_leaves_no_orphan(embedded: EmbeddedWorld) -> None:
-    quiet(embedded, "a")
-    embedded.start_operator()
-    embedded.apply(following(), gated("owner"))
-    until_beside(embedded, "owner")
-    embedded.kill_operator()
-    embedded.sim.delete("Pod", NAMESPACE, "owner", grace=0)
-    embedded.start_operator()
-    embedded.until("the slot is gone", lambda: not guardians(embedded))
+def test_an_owner_that_went_while_nobody_looked_leaves_no_orphan(world: World) -> None:
+    quiet(world, "a")
+    world.start_operator()
+    world.apply(following(), gated("owner"))
+    until_beside(world, "owner")
+    world.kill_operator()
+    world.delete("Pod", "owner")
+    world.start_operator()
+    world.until("the slot is gone", lambda: not guardians(world))
 
 
-def test_an_operator_that_starts_anew_still_knows_whom_it_follows(embedded: EmbeddedWorld) -> None:
-    quiet(embedded, "a")
-    embedded.start_operator()
-    embedded.apply(following(), gated("owner"))
-    until_beside(embedded, "owner")
-    embedded.kill_operator()
-    (first,) = guardians(embedded)
-    embedded.delete("Pod", first["metadata"]["name"])
-    embedded.start_operator()
-    until_beside(embedded, "owner")
-    embedded.sim.kubelets.resume("a")
-    embedded.until("the slot is gone", lambda: not guardians(embedded))
-    embedded.until("and the label", lambda: not marks_of(embedded, "owner"))
+def test_an_operator_that_starts_anew_still_knows_whom_it_follows(world: World) -> None:
+    quiet(world, "a")
+    world.start_operator()
+    world.apply(following(), gated("owner"))
+    until_beside(world, "owner")
+    world.kill_operator()
+    (first,) = guardians(world)
+    world.delete("Pod", first["metadata"]["name"])
+    world.start_operator()
+    until_beside(world, "owner")
+    world.rouse("a")
+    world.until("the slot is gone", lambda: not guardians(world))
+    world.until("and the label", lambda: not marks_of(world, "owner"))
 
 
 @pytest.mark.parametrize("writes", range(1, 7))
@@ -172,49 +167,42 @@ def test_an_operator_that_dies_at_any_write_leaves_nobody_waiting(
     embedded.until("and the label", lambda: not marks_of(embedded, "owner"))
 
 
-def test_every_volume_of_the_driver_gets_a_slot_of_its_own_size(embedded: EmbeddedWorld) -> None:
-    quiet(embedded, "a")
-    embedded.start_operator()
-    embedded.apply(volume("va", helperCpu="250m"), volume("vb"), volume("vc", "other.example.com"))
-    embedded.apply(claim("a", "va"), claim("b", "vb"), claim("c", "vc"))
-    embedded.apply(following(cpu="100m", **BY_VOLUME), gated("owner", "a", "b", "c"))
-    until_beside(embedded, "owner", 2)
+def test_every_volume_of_the_driver_gets_a_slot_of_its_own_size(world: World) -> None:
+    quiet(world, "a")
+    world.start_operator()
+    world.apply(volume("va", helperCpu="250m"), volume("vb"), volume("vc", "other.example.com"))
+    world.apply(claim("a", "va"), claim("b", "vb"), claim("c", "vc"))
+    world.apply(following(cpu="100m", **BY_VOLUME), gated("owner", "a", "b", "c"))
+    until_beside(world, "owner", 2)
     sizes = [
         one["spec"]["containers"][0].get("resources", {}).get("requests", {}).get("cpu")
-        for one in guardians(embedded)
+        for one in guardians(world)
     ]
     assert sorted(map(str, sizes)) == ["250m", "None"]
 
 
-def test_an_owner_waits_for_its_claim_to_be_bound(embedded: EmbeddedWorld) -> None:
-    embedded.add_node("a")
-    embedded.start_operator()
-    embedded.apply(volume("va"), claim("a", "va"), claim("b", "vb"))
-    embedded.apply(following(**BY_VOLUME), gated("owner", "a", "b"))
-    embedded.until("the first slot is made", lambda: len(guardians(embedded)) == 1)
-    embedded.pass_time(20)
-    assert gates_of(embedded, "owner") == [GATE]
-    assert len(guardians(embedded)) == 1
-    embedded.apply(volume("vb"))
-    embedded.until_runs("owner")
-    embedded.until("the slots are gone", lambda: not guardians(embedded))
+def test_an_owner_waits_for_its_claim_to_be_bound(world: World) -> None:
+    world.add_node("a")
+    world.start_operator()
+    world.apply(volume("va"), claim("a", "va"), claim("b", "vb"))
+    world.apply(following(**BY_VOLUME), gated("owner", "a", "b"))
+    world.until("the first slot is made", lambda: len(guardians(world)) == 1)
+    world.pass_time(20)
+    assert gates_of(world, "owner") == [GATE]
+    assert len(guardians(world)) == 1
+    world.apply(volume("vb"))
+    world.until_runs("owner")
+    world.until("the slots are gone", lambda: not guardians(world))
 
 
-def test_a_claim_that_waits_for_its_pod_keeps_nobody_waiting(embedded: EmbeddedWorld) -> None:
-    embedded.add_node("a")
-    embedded.start_operator()
-    embedded.apply(
-        {
-            "apiVersion": "storage.k8s.io/v1",
-            "kind": "StorageClass",
-            "metadata": {"name": "late"},
-            "provisioner": "disks.example.com",
-            "volumeBindingMode": "WaitForFirstConsumer",
-        }
-    )
-    embedded.apply(volume("va"), claim("a", "va"), claim("late", storageClassName="late"))
-    embedded.apply(following(**BY_VOLUME), gated("owner", "a", "late"))
-    embedded.until_runs("owner")
+def test_a_claim_that_waits_for_its_pod_keeps_nobody_waiting(world: World) -> None:
+    world.add_node("a")
+    world.start_operator()
+    world.apply(late_class())
+    world.apply(volume("va"), claim("a", "va"), claim("late", storageClassName="late"))
+    world.apply(following(**BY_VOLUME), gated("owner", "a", "late"))
+    world.until("it is released", lambda: gates_of(world, "owner") == [])
+    assert len(guardians(world)) == 1
 
 
 def test_who_has_nothing_to_follow_is_released_at_once(world: World) -> None:
@@ -227,72 +215,69 @@ def test_who_has_nothing_to_follow_is_released_at_once(world: World) -> None:
     assert guardians(world) == []
 
 
-def test_a_claim_that_does_not_exist_is_told_and_the_owner_goes_without(
-    embedded: EmbeddedWorld,
-) -> None:
-    embedded.add_node("a")
-    embedded.start_operator()
-    embedded.apply(following(deadline="1m", **BY_VOLUME), gated("owner", "nowhere"))
-    embedded.until(
+def test_a_claim_that_does_not_exist_is_told_and_the_owner_goes_without(world: World) -> None:
+    world.add_node("a")
+    world.start_operator()
+    world.apply(following(deadline="8s", **BY_VOLUME), gated("owner", "nowhere"))
+    world.until(
         "it is told on the pod",
-        lambda: bool(embedded.events("CannotFollow", "owner")),
+        lambda: bool(world.events("CannotFollow", "owner")),
     )
-    (told,) = embedded.events("CannotFollow", "owner")
+    (told,) = world.events("CannotFollow", "owner")
     assert "claim nowhere does not exist" in told["message"]
-    embedded.until(
+    world.until(
         "and on the headroom",
-        lambda: embedded.condition_of("beside", "Degraded", "Headroom").get("status") == "True",
+        lambda: world.condition_of("beside", "Degraded", "Headroom").get("status") == "True",
     )
-    ready = embedded.condition_of("beside", "Ready", "Headroom")
+    ready = world.condition_of("beside", "Ready", "Headroom")
     assert ready["reason"] == "CannotFollow"
     assert "pod default/owner: claim nowhere does not exist" in ready["message"]
-    assert gates_of(embedded, "owner") == [GATE]
-    embedded.until("it is released", lambda: gates_of(embedded, "owner") == [], seconds=60)
-    (late,) = embedded.events("DeadlinePassed", "owner")
+    assert gates_of(world, "owner") == [GATE]
+    world.until("it is released", lambda: gates_of(world, "owner") == [])
+    world.until("that is told", lambda: bool(world.events("DeadlinePassed", "owner")))
+    (late,) = world.events("DeadlinePassed", "owner")
     assert "claim nowhere does not exist" in late["message"]
-    embedded.until(
+    world.until(
         "the headroom is fine again",
-        lambda: embedded.condition_of("beside", "Degraded", "Headroom").get("status") == "False",
+        lambda: world.condition_of("beside", "Degraded", "Headroom").get("status") == "False",
     )
 
 
-def test_who_waited_while_nobody_was_there_gets_slots_all_the_same(
-    embedded: EmbeddedWorld,
-) -> None:
-    quiet(embedded, "a")
-    embedded.apply(following(), gated("owner"))
-    embedded.pass_time(30)
-    embedded.start_operator()
-    until_beside(embedded, "owner")
-    assert embedded.events("DeadlinePassed", "owner") == []
+def test_who_waited_while_nobody_was_there_gets_slots_all_the_same(world: World) -> None:
+    quiet(world, "a")
+    world.apply(following(deadline="5s"), gated("owner"))
+    world.pass_time(7)
+    world.start_operator()
+    until_beside(world, "owner")
+    assert world.events("DeadlinePassed", "owner") == []
 
 
 @pytest.mark.parametrize(("text", "count"), [("2", 2), ("0", 0)])
-def test_an_annotation_says_how_many(embedded: EmbeddedWorld, text: str, count: int) -> None:
-    quiet(embedded, "a")
-    embedded.start_operator()
-    embedded.apply(following(fromAnnotation="example.com/helpers"))
-    embedded.apply(gated("owner", annotations={"example.com/helpers": text}))
-    until_beside(embedded, "owner", count)
+def test_an_annotation_says_how_many(world: World, text: str, count: int) -> None:
+    quiet(world, "a")
+    world.start_operator()
+    world.apply(following(fromAnnotation="example.com/helpers"))
+    world.apply(gated("owner", annotations={"example.com/helpers": text}))
+    until_beside(world, "owner", count)
 
 
-def test_an_annotation_that_is_no_number_is_told(embedded: EmbeddedWorld) -> None:
-    embedded.add_node("a")
-    embedded.start_operator()
-    embedded.apply(following(fromAnnotation="example.com/helpers", deadline="40s"))
-    embedded.apply(gated("owner", annotations={"example.com/helpers": "many"}))
-    embedded.until("told", lambda: bool(embedded.events("CannotFollow", "owner")))
-    embedded.until_runs("owner", seconds=60)
+def test_an_annotation_that_is_no_number_is_told(world: World) -> None:
+    world.add_node("a")
+    world.start_operator()
+    world.apply(following(fromAnnotation="example.com/helpers", deadline="4s"))
+    world.apply(gated("owner", annotations={"example.com/helpers": "many"}))
+    world.until("told", lambda: bool(world.events("CannotFollow", "owner")))
+    world.until_runs("owner")
 
 
-def test_long_names_are_no_trouble(embedded: EmbeddedWorld) -> None:
-    quiet(embedded, "a")
-    embedded.start_operator()
+def test_long_names_are_no_trouble(world: World) -> None:
+    quiet(world, "a")
+    world.start_operator()
     long = "v" + "olume-" * 35 + "x"
-    embedded.apply(volume(long), claim("a", long))
-    embedded.apply(following("h" + "eadroom-" * 12 + "x", **BY_VOLUME))
-    embedded.apply(gated("o" + "wner-" * 45 + "x", "a"))
-    until_beside(embedded, "o" + "wner-" * 45 + "x")
+    world.apply(volume(long), claim("a", long))
+    world.apply(following("h" + "eadroom-" * 12 + "x", **BY_VOLUME))
+    world.apply(gated("o" + "wner-" * 45 + "x", "a"))
+    until_beside(world, "o" + "wner-" * 45 + "x")
 
 
 def test_outside_its_schedule_a_headroom_keeps_nobody_waiting(embedded: EmbeddedWorld) -> None:
@@ -315,35 +300,33 @@ def test_a_headroom_that_is_deleted_takes_its_slots_along(world: World) -> None:
     world.until("the slot is gone", lambda: not guardians(world))
 
 
-def test_a_follower_that_names_our_scheduler_gets_the_locked_slot(embedded: EmbeddedWorld) -> None:
-    quiet(embedded, "a", "b")
-    embedded.start_operator()
+def test_a_follower_that_names_our_scheduler_gets_the_locked_slot(world: World) -> None:
+    quiet(world, "a", "b")
+    world.start_operator()
     follow = {"follow": {"gate": GATE}}
-    embedded.apply(headroom("beside", cpu=2, app="helper", size=follow), gated("owner"))
-    until_beside(embedded, "owner")
-    node = embedded.node_of("owner")
-    embedded.apply(pod("helper", cpu=2, app="helper", ours=True))
-    embedded.until("it is there", lambda: embedded.node_of("helper") == node)
-    assert embedded.claim_of("helper") == f"Headroom/{NAMESPACE}/beside"
-    embedded.pass_time(10)
-    assert guardians(embedded) == []  # What it was held for has come.
+    world.apply(headroom("beside", cpu=2, app="helper", size=follow), gated("owner"))
+    until_beside(world, "owner")
+    node = world.node_of("owner")
+    world.apply(pod("helper", cpu=2, app="helper", ours=True))
+    world.until("it is there", lambda: world.node_of("helper") == node)
+    assert world.claim_of("helper") == f"Headroom/{NAMESPACE}/beside"
+    world.pass_time(10)
+    assert guardians(world) == []  # What it was held for has come.
 
 
-def test_a_follower_takes_a_preemptible_slot_and_nobody_else_s_place(
-    embedded: EmbeddedWorld,
-) -> None:
-    quiet(embedded, "a")
-    embedded.start_operator()
-    embedded.apply(priority_class("helpers", 1000), pod("bystander", cpu=2))
-    embedded.apply(following(), gated("owner"))
-    until_beside(embedded, "owner")
-    embedded.apply(pod("helper", cpu=1, priorityClassName="helpers"))
-    embedded.until("it is there", lambda: embedded.node_of("helper") == "a")
-    assert embedded.get("Pod", "bystander") is not None
-    embedded.sim.kubelets.resume("a")
-    embedded.until_runs("owner")
-    embedded.until("no slot is left", lambda: not guardians(embedded))
-    embedded.until_runs("bystander")
+def test_a_follower_takes_a_preemptible_slot_and_nobody_else_s_place(world: World) -> None:
+    quiet(world, "a")
+    world.start_operator()
+    world.apply(priority_class("helpers", 1000), pod("bystander", cpu=2))
+    world.apply(following(), gated("owner"))
+    until_beside(world, "owner")
+    world.apply(pod("helper", cpu=1, priorityClassName="helpers"))
+    world.until("it is there", lambda: world.node_of("helper") == "a")
+    assert world.get("Pod", "bystander") is not None
+    world.rouse("a")
+    world.until_runs("owner")
+    world.until("no slot is left", lambda: not guardians(world))
+    world.until_runs("bystander")
 
 
 @pytest.mark.parametrize("embedded", [3, 8], indirect=True)

@@ -26,7 +26,7 @@ class World(ABC):
     def add_node(self, name: str, cpu: int = 4, memory: str = "16Gi", **more: Any) -> None: ...
 
     @abstractmethod
-    def add_quiet_node(self, name: str, cpu: int = 4) -> None:
+    def add_quiet_node(self, name: str, cpu: int = 4, pods: int = 110) -> None:
         """Add a node whose pods stay Pending, as one does whose volume is not mounted yet."""
 
     @abstractmethod

@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 
 from headroom.core.naming import named_after
-from tests.stories.embedded import EmbeddedWorld
-from tests.stories.followers import claim, gates_of, guardians, volume
+from tests.stories.followers import (
+    claim,
+    gates_of,
+    guardians,
+    late_class,
+    quiet,
+    somewhere_else,
+    volume,
+)
 from tests.stories.followers import gated as gated_by
 from tests.stories.things import Json, pod
 from tests.stories.world import World
@@ -67,15 +74,6 @@ RESTRICTED: Json = {
 }
 
 
-def quiet(embedded: EmbeddedWorld, *nodes: str) -> None:
-    """Nodes whose pods stay Pending, as one does whose bucket is not mounted yet."""
-    for node in nodes:
-        embedded.add_node(node)
-    embedded.pass_time(1)
-    for node in nodes:
-        embedded.sim.kubelets.stop(node)
-
-
 def placed(world: World, count: int = 1) -> bool:
     there = [one["spec"].get("nodeName") for one in guardians(world)]
     return len(there) == count and all(there)
@@ -131,86 +129,158 @@ def test_without_sizes_a_headroom_pod_keeps_a_place_and_asks_for_nothing(world: 
     assert "requests" not in made["spec"]["containers"][0].get("resources", {})
 
 
-def test_limits_count_where_there_are_no_requests(embedded: EmbeddedWorld) -> None:
-    embedded.start_operator()
-    embedded.apply(*bucket("s3-pvc", mountpointContainerResourcesLimitsCpu="2"))
-    embedded.apply(gated("workload", "s3-pvc"))
-    embedded.until("it is released", lambda: gates_of(embedded, "workload") == [])
-    (made,) = guardians(embedded)
+def test_limits_count_where_there_are_no_requests(world: World) -> None:
+    world.start_operator()
+    world.apply(*bucket("s3-pvc", mountpointContainerResourcesLimitsCpu="2"))
+    world.apply(gated("workload", "s3-pvc"))
+    world.until("it is released", lambda: gates_of(world, "workload") == [])
+    (made,) = guardians(world)
     assert made["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "2"}
 
 
-def test_two_volumes_have_two_headroom_pods(embedded: EmbeddedWorld) -> None:
-    quiet(embedded, "a", "b")
-    embedded.start_operator()
-    embedded.apply(*bucket("one", **SIZES), *bucket("two", **SIZES))
-    embedded.apply(volume("disk", "ebs.csi.aws.com"), claim("other", "disk"))
-    embedded.apply(gated("workload", "one", "two", "other"))
-    embedded.until("both are placed", lambda: placed(embedded, 2))
-    node = embedded.node_of("workload")
-    assert [one["spec"]["nodeName"] for one in guardians(embedded)] == [node, node]
-    embedded.sim.kubelets.resume(node)
-    embedded.until("both are gone", lambda: not guardians(embedded))
+def test_two_volumes_have_two_headroom_pods(world: World) -> None:
+    quiet(world, "a", "b")
+    world.start_operator()
+    world.apply(*bucket("one", **SIZES), *bucket("two", **SIZES))
+    world.apply(volume("disk", "ebs.csi.aws.com"), claim("other", "disk"))
+    world.apply(gated("workload", "one", "two", "other"))
+    world.until("both are placed", lambda: placed(world, 2))
+    node = world.node_of("workload")
+    assert [one["spec"]["nodeName"] for one in guardians(world)] == [node, node]
+    world.rouse(node)
+    world.until("both are gone", lambda: not guardians(world))
 
 
-def test_workloads_of_every_namespace_but_the_helpers_own_are_served(
-    embedded: EmbeddedWorld,
-) -> None:
-    embedded.start_operator()
+def test_workloads_of_every_namespace_but_the_helpers_own_are_served(world: World) -> None:
+    world.start_operator()
     far_volume, far_claim = bucket("far")
-    far_claim["metadata"]["namespace"] = "kube-system"
-    embedded.apply(far_volume, far_claim, gated("workload", "far", namespace="kube-system"))
-    embedded.apply(gated("stranger", namespace=HELPERS))
-    embedded.until("it has its headroom pod", lambda: len(guardians(embedded)) == 1)
-    embedded.pass_time(10)
-    stranger = embedded.get("Pod", "stranger", HELPERS) or {}
+    elsewhere = far_claim["metadata"]["namespace"] = somewhere_else(world)
+    world.apply(far_volume, far_claim, gated("workload", "far", namespace=elsewhere))
+    world.apply(gated("stranger", namespace=HELPERS))
+    world.until("it has its headroom pod", lambda: len(guardians(world)) == 1)
+    world.pass_time(10)
+    stranger = world.get("Pod", "stranger", HELPERS) or {}
     assert [each["name"] for each in stranger["spec"]["schedulingGates"]] == [GATE]
 
 
-def test_a_helper_takes_the_headroom_pods_room_and_evicts_nobody_else(
-    embedded: EmbeddedWorld,
-) -> None:
-    quiet(embedded, "a")
-    embedded.start_operator()
-    embedded.apply(*bucket("s3-pvc", **SIZES), pod("bystander", cpu=2))
-    embedded.until("it has its place", lambda: embedded.node_of("bystander") == "a")
-    embedded.apply(gated("workload", "s3-pvc", cpu=1))
-    embedded.until("the headroom pod stands", lambda: placed(embedded))
-    (held,) = guardians(embedded)
-    embedded.apply(helper("mp-1", "a"))
-    embedded.until("the helper is there", lambda: embedded.node_of("mp-1", HELPERS) == "a")
-    gone = [one["metadata"]["uid"] for one in embedded.all("Pod")]
+def test_a_helper_takes_the_headroom_pods_room_and_evicts_nobody_else(world: World) -> None:
+    quiet(world, "a")
+    world.start_operator()
+    world.apply(*bucket("s3-pvc", **SIZES), pod("bystander", cpu=2))
+    world.until("it has its place", lambda: world.node_of("bystander") == "a")
+    world.apply(gated("workload", "s3-pvc", cpu=1))
+    world.until("the headroom pod stands", lambda: placed(world))
+    (held,) = guardians(world)
+    world.apply(helper("mp-1", "a"))
+    world.until("the helper is there", lambda: world.node_of("mp-1", HELPERS) == "a")
+    gone = [one["metadata"]["uid"] for one in world.all("Pod")]
     assert held["metadata"]["uid"] not in gone
-    assert embedded.get("Pod", "bystander") is not None
-    assert embedded.node_of("workload") == "a"
-    embedded.sim.kubelets.resume("a")
+    assert world.get("Pod", "bystander") is not None
+    assert world.node_of("workload") == "a"
+    world.rouse("a")
     for name in ("bystander", "workload"):
-        embedded.until_runs(name)
-    embedded.until("no headroom pod is left", lambda: not guardians(embedded))
+        world.until_runs(name)
+    world.until("no headroom pod is left", lambda: not guardians(world))
 
 
-def test_two_workloads_that_share_a_bucket_have_a_headroom_pod_each(
-    embedded: EmbeddedWorld,
-) -> None:
-    quiet(embedded, "a")
-    embedded.start_operator()
-    embedded.apply(*bucket("s3-pvc", **SIZES))
-    embedded.apply(gated("one", "s3-pvc"), gated("two", "s3-pvc"))
-    embedded.until("both are placed", lambda: placed(embedded, 2))
-    embedded.sim.kubelets.resume("a")
-    embedded.until("both are gone", lambda: not guardians(embedded))
+def test_a_headroom_pod_without_sizes_keeps_the_place_of_one_pod(world: World) -> None:
+    world.add_quiet_node("a", pods=2)
+    world.start_operator()
+    world.apply(*bucket("s3-pvc"), gated("workload", "s3-pvc", cpu="100m"))
+    world.until("the headroom pod stands", lambda: placed(world))
+    world.apply(pod("stranger", cpu="100m", priorityClassName="mount-s3-critical"))
+    world.pass_time(2)
+    assert world.node_of("stranger") == ""  # The node takes two pods, and this one never preempts.
+    world.delete("Pod", "stranger")
+    world.apply(helper("mp-1", "a"))
+    world.until("the helper is there", lambda: world.node_of("mp-1", HELPERS) == "a")
+    assert world.node_of("workload") == "a"
+
+
+def test_a_lost_headroom_pod_is_made_again(world: World) -> None:
+    quiet(world, "a")
+    world.start_operator()
+    world.apply(*bucket("s3-pvc"), gated("workload", "s3-pvc"))
+    world.until("it is placed", lambda: placed(world))
+    (first,) = guardians(world)
+    world.delete("Pod", first["metadata"]["name"], HELPERS)
+
+    def uids() -> list[str]:
+        return [one["metadata"]["uid"] for one in guardians(world)]
+
+    world.until("there is another", lambda: uids() not in ([], [first["metadata"]["uid"]]))
+    world.until("it is placed", lambda: placed(world))
+
+
+def test_a_workload_that_went_while_nobody_looked_leaves_no_orphan(world: World) -> None:
+    quiet(world, "a")
+    world.start_operator()
+    world.apply(*bucket("s3-pvc"), gated("workload", "s3-pvc"))
+    world.until("it is placed", lambda: placed(world))
+    world.kill_operator()
+    world.delete("Pod", "workload")
+    world.pass_time(1)
+    assert len(guardians(world)) == 1
+    world.start_operator()
+    world.until("it is gone", lambda: not guardians(world))
+
+
+def test_the_gates_of_others_stay_on_a_workload(world: World) -> None:
+    world.start_operator()
+    world.apply(*bucket("s3-pvc"))
+    others = ("x.example/one", GATE, "y.example/two")
+    world.apply(gated_by("workload", "s3-pvc", gates=others))
+    world.until(
+        "ours is off", lambda: gates_of(world, "workload") == ["x.example/one", "y.example/two"]
+    )
+
+
+def test_a_workload_without_a_bucket_is_released_at_once(world: World) -> None:
+    world.add_node("a")
+    world.start_operator()
+    world.apply(gated("workload"))
+    world.until_runs("workload", seconds=15)
+    assert guardians(world) == []
+    assert OWNER not in labels_of(world, "workload")
+
+
+def test_another_drivers_claim_that_waits_for_its_pod_is_no_deadlock(world: World) -> None:
+    world.start_operator()
+    world.apply(late_class())
+    world.apply(*bucket("s3-pvc"), claim("disk", storageClassName="late"))
+    world.apply(gated("workload", "s3-pvc", "disk"))
+    world.until("it is released", lambda: gates_of(world, "workload") == [])
+    assert len(guardians(world)) == 1
+
+
+def test_long_names_keep_no_workload_waiting(world: World) -> None:
+    world.start_operator()
+    name = "bucket-" * 29 + "x"
+    world.apply(volume(name, DRIVER), claim("s3-pvc", name))
+    world.apply(gated("workload-" * 25 + "x", "s3-pvc"))
+    world.until("it is released", lambda: gates_of(world, "workload-" * 25 + "x") == [])
+    (made,) = guardians(world)
+    assert len(made["metadata"]["labels"][FOR_VOLUME]) <= 63
+
+
+def test_two_workloads_that_share_a_bucket_have_a_headroom_pod_each(world: World) -> None:
+    quiet(world, "a")
+    world.start_operator()
+    world.apply(*bucket("s3-pvc", **SIZES))
+    world.apply(gated("one", "s3-pvc"), gated("two", "s3-pvc"))
+    world.until("both are placed", lambda: placed(world, 2))
+    world.rouse("a")
+    world.until("both are gone", lambda: not guardians(world))
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_a_workload_that_ends_takes_its_headroom_pod_along(
-    embedded: EmbeddedWorld, phase: str
-) -> None:
-    quiet(embedded, "a")
-    embedded.start_operator()
-    embedded.apply(*bucket("s3-pvc"), gated("workload", "s3-pvc"))
-    embedded.until("it is placed", lambda: placed(embedded))
-    embedded.finish("workload", phase)
-    embedded.until("it is gone", lambda: not guardians(embedded))
+def test_a_workload_that_ends_takes_its_headroom_pod_along(world: World, phase: str) -> None:
+    quiet(world, "a")
+    world.start_operator()
+    world.apply(*bucket("s3-pvc"), gated("workload", "s3-pvc"))
+    world.until("it is placed", lambda: placed(world))
+    world.finish("workload", phase)
+    world.until("it is gone", lambda: not guardians(world))
 
 
 def test_a_workload_that_is_deleted_before_it_has_a_node_leaves_nothing(world: World) -> None:
@@ -223,48 +293,46 @@ def test_a_workload_that_is_deleted_before_it_has_a_node_leaves_nothing(world: W
     world.until("both are gone", lambda: not guardians(world))
 
 
-def test_a_claim_that_is_not_bound_yet_keeps_the_gate_on(embedded: EmbeddedWorld) -> None:
-    embedded.start_operator()
-    embedded.apply(*bucket("one"), claim("two", "pv-two"))
-    embedded.apply(gated("workload", "one", "two"))
-    embedded.until("the first is made", lambda: len(guardians(embedded)) == 1)
-    embedded.pass_time(10)
-    assert gates_of(embedded, "workload") == [GATE]
-    assert len(guardians(embedded)) == 1
-    embedded.apply(volume("pv-two", DRIVER))
-    embedded.until("it is released", lambda: gates_of(embedded, "workload") == [])
-    assert len(guardians(embedded)) == 2
+def test_a_claim_that_is_not_bound_yet_keeps_the_gate_on(world: World) -> None:
+    world.start_operator()
+    world.apply(*bucket("one"), claim("two", "pv-two"))
+    world.apply(gated("workload", "one", "two"))
+    world.until("the first is made", lambda: len(guardians(world)) == 1)
+    world.pass_time(10)
+    assert gates_of(world, "workload") == [GATE]
+    assert len(guardians(world)) == 1
+    world.apply(volume("pv-two", DRIVER))
+    world.until("it is released", lambda: gates_of(world, "workload") == [])
+    assert len(guardians(world)) == 2
 
 
-def test_a_volume_that_does_not_exist_is_told_and_the_workload_goes_on(
-    embedded: EmbeddedWorld,
-) -> None:
-    embedded.start_operator()
-    embedded.apply(gated("workload", "nowhere"))
-    embedded.until("told", lambda: bool(embedded.events("CannotFollow", "workload")))
-    embedded.until("released", lambda: gates_of(embedded, "workload") == [], seconds=400)
-    assert embedded.events("DeadlinePassed", "workload")
+def test_a_volume_that_does_not_exist_is_told_and_the_workload_goes_on(world: World) -> None:
+    hasty = {"spec": {"size": {"follow": {"deadline": "6s"}}}}
+    world.patch("Headroom", "mountpoint", hasty, HELPERS)
+    world.start_operator()
+    world.apply(gated("workload", "nowhere"))
+    world.until("told", lambda: bool(world.events("CannotFollow", "workload")))
+    world.until("released", lambda: gates_of(world, "workload") == [])
+    world.until("and told", lambda: bool(world.events("DeadlinePassed", "workload")))
 
 
-def test_a_size_that_cannot_be_read_is_told(embedded: EmbeddedWorld) -> None:
-    embedded.start_operator()
-    embedded.apply(*bucket("s3-pvc", mountpointContainerResourcesRequestsCpu="lots"))
-    embedded.apply(gated("workload", "s3-pvc"))
-    embedded.until("told", lambda: bool(embedded.events("CannotFollow", "workload")))
-    (told,) = embedded.events("CannotFollow", "workload")
+def test_a_size_that_cannot_be_read_is_told(world: World) -> None:
+    world.start_operator()
+    world.apply(*bucket("s3-pvc", mountpointContainerResourcesRequestsCpu="lots"))
+    world.apply(gated("workload", "s3-pvc"))
+    world.until("told", lambda: bool(world.events("CannotFollow", "workload")))
+    (told,) = world.events("CannotFollow", "workload")
     assert "pv-s3-pvc" in told["message"]
     assert "lots" in told["message"]
 
 
-def test_labels_of_the_headroom_are_those_of_its_pods_but_for_the_drivers(
-    embedded: EmbeddedWorld,
-) -> None:
+def test_labels_of_the_headroom_are_those_of_its_pods_but_for_the_drivers(world: World) -> None:
     labels = {"team": "data", FOR_POD: "mine", "headroom.dev/role": "latch"}
-    embedded.patch("Headroom", "mountpoint", {"metadata": {"labels": labels}}, HELPERS)
-    embedded.start_operator()
-    embedded.apply(*bucket("s3-pvc"), gated("workload", "s3-pvc"))
-    embedded.until("it has its headroom pod", lambda: len(guardians(embedded)) == 1)
-    (made,) = guardians(embedded)
-    uid = (embedded.get("Pod", "workload") or {})["metadata"]["uid"]
+    world.patch("Headroom", "mountpoint", {"metadata": {"labels": labels}}, HELPERS)
+    world.start_operator()
+    world.apply(*bucket("s3-pvc"), gated("workload", "s3-pvc"))
+    world.until("it has its headroom pod", lambda: len(guardians(world)) == 1)
+    (made,) = guardians(world)
+    uid = (world.get("Pod", "workload") or {})["metadata"]["uid"]
     assert made["metadata"]["labels"]["team"] == "data"
     assert made["metadata"]["labels"][FOR_POD] == uid
