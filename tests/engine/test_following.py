@@ -10,20 +10,23 @@ import pytest
 
 from headroom.core.actions import (
     Action,
+    Bind,
     CreateGuardian,
+    CreateLatch,
     DeletePod,
     Denied,
     LabelPod,
+    Nominate,
     Outcome,
     Tell,
     Ungate,
 )
-from headroom.core.demand.following import Fixed, Follow, PerVolume
+from headroom.core.demand.following import Fixed, Follow, Marks, PerVolume
 from headroom.core.demand.volumes import Volume, VolumeClaim
-from headroom.core.holds import PREEMPTIBLE
+from headroom.core.holds import PREEMPTIBLE, ControllerMatch, OwnerRule
 from headroom.core.objects import Key, Pod
 from headroom.core.standing.headrooms import Headroom
-from tests.builders import NAMESPACE, NOON, node, pod
+from tests.builders import NAMESPACE, NOON, hold, node, pod
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play
 
@@ -31,6 +34,7 @@ GATE = "example.com/reserve"
 DRIVER = "files.example.com"
 ONE = Fixed()
 WRITES = (LabelPod, CreateGuardian, Ungate, DeletePod)
+HANDOVER = (CreateLatch, Nominate, DeletePod, Bind)
 
 
 def following(slots: Fixed | PerVolume = ONE, **parts: Any) -> Headroom:
@@ -147,3 +151,29 @@ def test_many_owners_are_served_with_three_writes_each() -> None:
     play = Play(following(), *(gated(f"owner-{number:03}") for number in range(60)))
     play.run(60, scheduling=False)
     assert len(writes(play)) == 3 * 60
+
+
+def test_with_its_dialect_off_a_headroom_gives_back_what_it_held_in_other_namespaces() -> None:
+    marks = Marks("x.example/owner", "x.example/pod", "x.example/part", "hr-", "low")
+    abroad = replace(gated(), key=Key("shop", "owner"))
+    served = Play(node("a"), following(everywhere=True, marks=marks), abroad)
+    served.run(scheduling=False)
+    assert sorted(writes(served)) == ["CreateGuardian", "LabelPod", "Ungate"]
+    plain = Play(node("a"), following(), *served.toy.pods.values())
+    plain.run(scheduling=False)
+    assert writes(plain) == ["DeletePod"]
+
+
+def test_a_slot_moves_into_a_hold_under_a_latch_and_is_bound_with_its_claim() -> None:
+    rule = OwnerRule(controller=ControllerMatch(kind="Headroom", name="burst"))
+    spare = hold("spare", cpu=1, owners=(rule,))
+    play = Play(node("a", cpu=2), headroom(Follow(GATE)), spare)
+    play.run()
+    play.put(gated())
+    play.run(scheduling=False)
+    play.put(replace(play.toy.pods[Key(NAMESPACE, "owner")], node="a"))
+    play.run(scheduling=False)
+    moved = [type(action).__name__ for action in play.done if isinstance(action, HANDOVER)]
+    assert moved[:3] == ["CreateLatch", "Nominate", "DeletePod"]
+    (bound,) = [action for action in play.done if isinstance(action, Bind)]
+    assert (bound.node, bound.claimed) == ("a", spare.parent)

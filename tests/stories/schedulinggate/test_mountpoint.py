@@ -156,7 +156,7 @@ def test_workloads_of_every_namespace_but_the_helpers_own_are_served(world: Worl
     far_volume, far_claim = bucket("far")
     elsewhere = far_claim["metadata"]["namespace"] = somewhere_else(world)
     world.apply(far_volume, far_claim, gated("workload", "far", namespace=elsewhere))
-    world.apply(gated("stranger", namespace=HELPERS))
+    world.apply(gated("stranger", namespace=HELPERS, **RESTRICTED))
     world.until("it has its headroom pod", lambda: len(guardians(world)) == 1)
     world.pass_time(10)
     stranger = world.get("Pod", "stranger", HELPERS) or {}
