@@ -25,6 +25,7 @@ from headroom.core.demand.following import Fixed, Follow, Marks, PerVolume
 from headroom.core.demand.volumes import Volume, VolumeClaim
 from headroom.core.holds import PREEMPTIBLE, ControllerMatch, OwnerRule
 from headroom.core.objects import Key, Pod
+from headroom.core.standing.besides import owner_label
 from headroom.core.standing.headrooms import Headroom
 from tests.builders import NAMESPACE, NOON, hold, node, pod
 from tests.core.headroom_builder import headroom
@@ -177,3 +178,13 @@ def test_a_slot_moves_into_a_hold_under_a_latch_and_is_bound_with_its_claim() ->
     assert moved[:3] == ["CreateLatch", "Nominate", "DeletePod"]
     (bound,) = [action for action in play.done if isinstance(action, Bind)]
     assert (bound.node, bound.claimed) == ("a", spare.parent)
+
+
+def test_a_label_with_another_value_is_put_right_before_the_gate_is_taken_off() -> None:
+    of = following()
+    assert isinstance(of.size, Follow)
+    label = owner_label(of.parent, of.size)
+    play = Play(of, gated(labels={label: "somebody"}))
+    play.run(scheduling=False)
+    assert play.toy.pods[Key(NAMESPACE, "owner")].labels[label] == "uid-of-owner"
+    assert sorted(writes(play)) == ["CreateGuardian", "LabelPod", "Ungate"]

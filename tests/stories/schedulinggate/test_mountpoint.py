@@ -225,6 +225,20 @@ def test_a_workload_that_went_while_nobody_looked_leaves_no_orphan(world: World)
     world.until("it is gone", lambda: not guardians(world))
 
 
+def test_strangers_pods_that_look_like_headroom_pods_are_let_be(world: World) -> None:
+    """The driver's own, of a workload that is gone, and one in another namespace."""
+    world.start_operator()
+    like = pod("hr-stranger", namespace=HELPERS, **RESTRICTED)
+    like["metadata"]["labels"] = {FOR_POD: "nobody", FOR_VOLUME: "pv-s3-pvc"}
+    world.apply(like, pod("hr-elsewhere"))
+    world.apply(*bucket("s3-pvc"), gated("workload", "s3-pvc"))
+    world.until("it is released", lambda: gates_of(world, "workload") == [])
+    world.delete("Pod", "workload")
+    world.until("our headroom pod is gone", lambda: not guardians(world))
+    assert world.get("Pod", "hr-stranger", HELPERS) is not None
+    assert world.get("Pod", "hr-elsewhere") is not None
+
+
 def test_the_gates_of_others_stay_on_a_workload(world: World) -> None:
     world.start_operator()
     world.apply(*bucket("s3-pvc"))
