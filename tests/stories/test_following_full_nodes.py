@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
 
+from headroom.sim.faults import Fault
+from headroom.wire.writes import Write
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.followers import GATE, following, gated, gates_of, guardians
 from tests.stories.things import NAMESPACE, Json, headroom, hold, pod, priority_class
@@ -120,6 +123,34 @@ def test_a_hold_gives_its_room_once_and_says_to_whom(world: World) -> None:
     world.until("it is used", lambda: world.phase_of_hold("spare") == "Succeeded")
     (owner,) = (world.get("Hold", "spare") or {})["status"]["currentOwners"]
     assert owner["name"] == guardian["metadata"]["name"]
+
+
+def test_a_reusable_hold_lends_a_part_and_has_it_back(world: World) -> None:
+    world.add_quiet_node("a")
+    world.start_operator()
+    world.apply(hold("spare", cpu=2, owners=FOR_SLOTS, allocateOnce=False), pod("bystander"))
+    world.until_held("spare")
+    world.until("the bystander has its place", lambda: world.node_of("bystander") == "a")
+    world.apply(beside(), gated("owner"))
+    until_beside(world)
+    world.until(
+        "a part of it is used", lambda: bool(world.status("spare", "Hold").get("currentOwners"))
+    )
+    kept = {"cpu": "1"}
+    world.until("the rest is held", lambda: kept in guardian_requests(world, "spare"))
+    world.rouse("a")
+    world.until("the slot is gone", lambda: not world.slots("beside"))
+    whole = {"cpu": "2"}
+    world.until("all of it is held", lambda: guardian_requests(world, "spare") == [whole])
+
+
+def guardian_requests(world: World, name: str) -> list[Json]:
+    """What the guardians of a hold keep."""
+    return [
+        one["spec"]["containers"][0]["resources"]["requests"]
+        for one in guardians(world)
+        if one["metadata"]["annotations"]["headroom.dev/parent"] == f"Hold/{NAMESPACE}/{name}"
+    ]
 
 
 def test_a_slot_that_may_be_preempted_serves_a_helper_as_it_stands(world: World) -> None:
@@ -265,3 +296,34 @@ def test_an_operator_that_starts_when_the_node_is_full_already_goes_on(world: Wo
     world.start_operator()
     until_beside(world)
     world.until_nothing_is_left()
+
+
+@pytest.mark.parametrize("embedded", [1, 5, 9], indirect=True)
+def test_faults_and_restarts_while_slots_move_in_cost_nobody_a_place(
+    embedded: EmbeddedWorld,
+) -> None:
+    chance = Random(str(embedded.sim.stage.seed))
+    troubles = (Fault.BUSY, Fault.BROKEN, Fault.LOST, Fault.UNANSWERED)
+
+    def decide(write: Write) -> Fault | None:
+        return chance.choice(troubles) if chance.random() < 0.2 else None
+
+    names = ("a", "b", "c")
+    for name in names:
+        embedded.add_quiet_node(name)
+    embedded.start_operator()
+    embedded.apply(spare())
+    embedded.until_slots("spare", *names)
+    embedded.apply(*(pod(f"bystander-{name}", cpu=2) for name in names))
+    embedded.pass_time(2)
+    embedded.sim.faults.decide = decide
+    embedded.apply(beside(), *(gated(f"owner-{name}") for name in names))
+    for _ in range(4):
+        embedded.pass_time(chance.random() * 2)
+        embedded.kill_operator()
+        embedded.start_operator()
+    embedded.sim.faults.decide = None
+    embedded.until("all have their slot", lambda: len(embedded.held("beside")) == 3, seconds=150)
+    assert sorted(embedded.held("beside").values()) == list(names)
+    assert sorted(embedded.node_of(f"bystander-{name}") for name in names) == list(names)
+    embedded.until_nothing_is_left()
