@@ -19,8 +19,10 @@ from headroom.core.actions import (
     DeletePod,
     Disclaim,
     Done,
+    EndPod,
     Gone,
     LabelPod,
+    MarkPreempted,
     MarkUnschedulable,
     MoveLatch,
     Nominate,
@@ -149,6 +151,8 @@ class Toy:
         action: Nominate
         | MoveLatch
         | DeletePod
+        | MarkPreempted
+        | EndPod
         | Ungate
         | LabelPod
         | Bind
@@ -164,6 +168,10 @@ class Toy:
         match action:
             case DeletePod():
                 self.remove(pod)
+            case MarkPreempted():
+                self.put(replace(pod, preempted=True))
+            case EndPod(at=at):
+                self.put(replace(pod, deleted=at))
             case Nominate(node=node, claimed=claimed):
                 self.put(_claimed(replace(pod, nominated=node), claimed))
             case MoveLatch(node=node):

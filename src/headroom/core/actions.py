@@ -86,6 +86,25 @@ class DeletePod:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkPreempted:
+    """Say on a pod (condition DisruptionTarget) that it has to give way, as kube-scheduler does."""
+
+    key: Key
+    uid: str
+    message: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EndPod:
+    """Delete a pod that is not ours with the grace that it has, if it is still the one we mean."""
+
+    key: Key
+    uid: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Ungate:
     """Remove one scheduling gate by its place, tested by name; other gates are not ours."""
 
@@ -230,6 +249,8 @@ Action = (
     | MoveLatch
     | Nominate
     | DeletePod
+    | MarkPreempted
+    | EndPod
     | Ungate
     | LabelPod
     | Bind

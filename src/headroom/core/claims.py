@@ -31,13 +31,15 @@ from headroom.core.tenancy.moments import ends_at
 class Offer:
     """This hold can serve this pod: `kept` stays held afterwards (a reusable hold).
 
-    A pod that does not claim takes the room without becoming an owner.
+    A pod that does not claim takes the room without becoming an owner. With `preempts` others have
+    to give way first: `guardian` is then what will be kept, not a pod that stands.
     """
 
     hold: Hold
     guardian: Pod
     kept: Resources
     claims: bool = True
+    preempts: bool = False
 
     @property
     def node(self) -> str:

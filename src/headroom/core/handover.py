@@ -25,6 +25,7 @@ from headroom.core.actions import (
 )
 from headroom.core.claims import Offer
 from headroom.core.holds import Hold
+from headroom.core.latches import PREEMPTS
 from headroom.core.names import CLAIM_GATE
 from headroom.core.naming import dns_label, guardian_name
 from headroom.core.objects import Key, Parent, Pod
@@ -127,6 +128,13 @@ def latch_only(claims: Seq[Claim], latches: str) -> Sequence:
     )
 
 
+def latch_before(pod: Pod, offer: Offer, latches: str) -> Sequence:
+    """Stand a latch where others have to give way for an owner, before they know of it."""
+    latch = _claims_latch([(pod, offer)], latches)
+    steps = ((latch,), (Nominate(latch.key, "", offer.node),))
+    return Sequence("preempt", _subjects([(pod, offer)], [latch.key]), steps)
+
+
 def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
     """Stand a latch on free room for a pod of ours that matches no hold."""
     parent = Parent("v1", "Pod", pod.key.namespace, pod.key.name, pod.uid)
@@ -174,7 +182,8 @@ def _claims_latch(claims: Seq[Claim], latches: str) -> CreateLatch:
 
 def _line(pod: Pod, offer: Offer) -> tuple[str, str]:
     parent = offer.hold.parent
-    return f"{pod.key}/{pod.uid}", f"{parent} {parent.uid}" if offer.claims else ""
+    how = f" {PREEMPTS}" if offer.preempts else ""
+    return f"{pod.key}/{pod.uid}", f"{parent} {parent.uid}{how}" if offer.claims else ""
 
 
 def _latch(

@@ -4,6 +4,7 @@ A latch says by its claims which pod was to get which hold; an empty hold means 
 node. Everything here is worked out from what is in the API, so a restarted operator does the same.
 
     claims open ──(stood long enough, owner fits)──▶ delete guardian, bind ──▶ claims settled
+        ├──(owner preempts)──▶ end victims, wait for their end ──▶ as above
         └──(owner gone or does not fit)─────────────────────────────────────▶ claims settled
     claims settled ──(linger)──▶ latch deleted
 """
@@ -11,23 +12,32 @@ node. Everything here is worked out from what is in the API, so a restarted oper
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 
-from headroom.core.actions import Action, Bind, DeletePod
+from headroom.core.actions import Action, Bind, DeletePod, EndPod, MarkPreempted, MoveLatch
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIMS_ANNOTATION, PARENT_ANNOTATION, SLOT_ANNOTATION
 from headroom.core.objects import Key, Pod, identity
 from headroom.core.plan import Sequence, hold_subject, pod_subject
+from headroom.core.statuses import tell_pod
+
+PREEMPTS = "preempts"
+"""The last word of a claim for which others have to give way."""
 
 
 @dataclass(frozen=True, slots=True)
 class LatchClaim:
-    """One line of a latch's claims: this pod was to get this hold (or free room, if empty)."""
+    """One line of a latch's claims: this pod was to get this hold (or free room, if empty).
+
+    With `preempts` less important pods are to give way for it first.
+    """
 
     owner: Key
     uid: str
     parent: str
     parent_uid: str = ""
+    preempts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +66,12 @@ def _claims_in(text: str) -> tuple[LatchClaim, ...]:
     claims = []
     for line in text.splitlines():
         owner, _, hold = line.partition(" ")
-        parent, _, uid = hold.partition(" ")
+        parent, _, rest = hold.partition(" ")
+        uid, _, how = rest.partition(" ")
         parts = owner.split("/")
         if len(parts) == 3:
-            claims.append(LatchClaim(Key(parts[0], parts[1]), parts[2], parent, uid))
+            key = Key(parts[0], parts[1])
+            claims.append(LatchClaim(key, parts[2], parent, uid, how == PREEMPTS))
     return tuple(claims)
 
 
@@ -89,6 +101,30 @@ def finish(latch: Pod, claim: OpenClaim) -> Sequence | None:
     parent = claim.hold.parent if claim.hold is not None else None
     steps.append((Bind(claim.owner.key, claim.owner.uid, latch.nominated, parent),))
     return Sequence("door2-finish", tuple(subjects), tuple(steps))
+
+
+def make_way(
+    latch: Pod, owner: Pod, hold: Hold, victims: tuple[Pod, ...], now: datetime
+) -> Sequence:
+    """End pods, each with the grace that it has, while the latch keeps what they leave."""
+    for_whom = f"by pod {owner.key}, which is more important, for the room of {hold.parent}"
+    steps: tuple[tuple[Action, ...], ...] = (
+        tuple(MarkPreempted(pod.key, pod.uid, f"preempted {for_whom}", now) for pod in victims),
+        tuple(EndPod(pod.key, pod.uid, now) for pod in victims),
+        tuple(tell_pod(pod, "Preempted", for_whom, now) for pod in victims),
+    )
+    return Sequence("preempt", _subjects(latch, owner, hold), steps)
+
+
+def keep_for_hold(latch: Pod, hold: Hold) -> Sequence:
+    """Have a latch stand for the hold alone: its owner does not come, what was freed stays held."""
+    move = MoveLatch(latch.key, latch.uid, hold.parent, latch.nominated, ())
+    return Sequence("relatch", _subjects(latch, None, hold), ((move,),))
+
+
+def _subjects(latch: Pod, owner: Pod | None, hold: Hold) -> tuple[str, ...]:
+    about = (latch, owner) if owner is not None else (latch,)
+    return (*(pod_subject(pod.key) for pod in about), hold_subject(hold.parent))
 
 
 def remove(latch: Pod) -> Sequence:

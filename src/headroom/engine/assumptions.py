@@ -35,6 +35,7 @@ class Assumed:
     claimed: Parent | str | None = None
     latch: Mapping[str, str] | None = None  # what its annotations now say, mostly a latch's
     label: tuple[str, str | None] | None = None  # None as its value: it is gone
+    deleted: datetime | None = None  # on its way out since
 
 
 class Assumptions:
@@ -56,6 +57,7 @@ class Assumptions:
                 claimed=change.claimed if change.claimed is not None else old.claimed,
                 latch=change.latch if change.latch is not None else old.latch,
                 label=change.label if change.label is not None else old.label,
+                deleted=change.deleted or old.deleted,
             )
         self._by_uid[uid] = change
 
@@ -96,6 +98,8 @@ def overlaid(pod: Pod, assumed: Assumed) -> Pod:
         pod = pod if annotations == pod.annotations else replace(pod, annotations=annotations)
     if assumed.label is not None and pod.labels.get(assumed.label[0]) != assumed.label[1]:
         pod = replace(pod, labels=_with_label(pod, *assumed.label))
+    if assumed.deleted is not None and pod.deleted is None:
+        pod = replace(pod, deleted=assumed.deleted)
     return pod
 
 

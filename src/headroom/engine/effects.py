@@ -19,6 +19,7 @@ from headroom.core.actions import (
     DeletePod,
     Disclaim,
     Done,
+    EndPod,
     LabelPod,
     MoveLatch,
     Nominate,
@@ -75,6 +76,8 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
         case DeletePod(key=key, uid=uid):
             ledger.lose_pod(key, uid)
             ledger.assumptions.note(uid, now, Assumed(until, gone=True))
+        case EndPod(key=key, at=at):
+            _change(ledger, key, now, Assumed(until, deleted=at))
         case DeleteObject(parent=parent):
             hold = ledger.holds.get(str(parent))
             if hold is not None:

@@ -163,7 +163,7 @@ class Engine:
                 self._standing.pods_changed()
                 if old is not None and old.uid == uid:
                     self._standing.concern(self._standing.followers.lose(old))
-                self._latcher.forget(uid)
+                self._latcher.forget(key, uid)
                 self._placer.forget(uid)
                 self._bulk.lose(key)
             case HoldGone(parent):

@@ -9,16 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import TypeGuard
 
 from headroom.core.claims import standing_refusal
 from headroom.core.holds import Hold
-from headroom.core.latches import LatchClaim, OpenClaim, claims_on, finish, parents_on, remove
+from headroom.core.latches import (
+    LatchClaim,
+    OpenClaim,
+    claims_on,
+    finish,
+    keep_for_hold,
+    parents_on,
+    remove,
+)
 from headroom.core.names import CLAIMS_ANNOTATION
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, pod_subject
-from headroom.core.policies import to_keep
+from headroom.core.policies import policy_refusal, to_keep
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
+from headroom.engine.preempting import go_on
 
 
 class Latcher:
@@ -28,8 +38,9 @@ class Latcher:
         self._ledger = ledger
         self._settled_at: dict[str, tuple[str, datetime]] = {}  # by uid: for which use, since when
 
-    def forget(self, uid: str) -> None:
+    def forget(self, key: Key, uid: str) -> None:
         self._settled_at.pop(uid, None)
+        self._ledger.stuck.pop(key, None)
 
     def look(self, latch: Pod, now: datetime) -> Iterator[Sequence]:
         """Finish what this latch stands for, or take it away when its time has come."""
@@ -48,12 +59,32 @@ class Latcher:
             agenda.later(pod_subject(latch.key), firm_at)
             return
         for claim in waiting:
-            sequence = finish(latch, self._open(latch, claim, now))
+            opened = self._open(latch, claim, now)
+            sequence = finish(latch, opened)
+            if sequence is None and claim.preempts and _may_serve(opened.hold):
+                sequence = go_on(self._ledger, latch, opened.owner, opened.hold, now)
+                if sequence is None:
+                    self._ledger.stuck[latch.key] = None  # The end of any pod brings us back.
+                    return
             if sequence is not None:
                 self._settled_at.pop(latch.uid, None)
                 yield sequence
                 return
+        given_up = self._given_up(claims)
+        if given_up is not None:
+            yield keep_for_hold(latch, given_up)
+            return
         yield from self._linger(latch, now)
+
+    def _given_up(self, claims: tuple[LatchClaim, ...]) -> Hold | None:
+        """The hold for which others gave way, if the owner that was to have it never came."""
+        for claim in claims:
+            owner, hold = self._ledger.pods.get(claim.owner), self._ledger.holds.get(claim.parent)
+            came = owner is not None and owner.uid == claim.uid and bool(owner.node)
+            same = hold is not None and hold.parent.uid == claim.parent_uid
+            if claim.preempts and not came and same and _may_serve(hold):
+                return hold
+        return None
 
     def _linger(self, latch: Pod, now: datetime) -> Iterator[Sequence]:
         if self._ledger.keeps_place(latch):
@@ -110,4 +141,11 @@ class Latcher:
             why = why or "its hold is gone"
         if hold is not None and hold.allocate_once and ledger.claimants_of(hold):
             why = why or "its hold is given to another"  # Who carries a claim came first.
+        if hold is not None and not hold.allocate_once:
+            users = [user for user in ledger.claimants_of(hold) if not user.finished]
+            why = why or policy_refusal(hold, users, owner)
         return OpenClaim(owner, hold, guardian, why)
+
+
+def _may_serve(hold: Hold | None) -> TypeGuard[Hold]:
+    return hold is not None and not hold.terminal

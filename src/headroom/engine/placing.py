@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from headroom.core.actions import MarkUnschedulable
-from headroom.core.handover import latch_free_room
+from headroom.core.handover import latch_before, latch_free_room
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, node_subject, pod_subject
 from headroom.core.statuses import tell_pod
@@ -18,6 +18,7 @@ from headroom.engine.displacing import displacement
 from headroom.engine.effects import intend
 from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
+from headroom.engine.preempting import way_into_a_hold
 from headroom.scheduling.choose import Chosen, choose
 
 NO_MATCH = "no reservations match reservation affinity"
@@ -46,9 +47,12 @@ class Placer:
             self._launcher.park(pod, found.offer)
             return None
         if waits_for_a_hold(ledger, pod, found, now):
-            if pod.wish.needs_hold and not waits_a_little(ledger, pod, found, now):
-                return self._say_stuck(pod, f"{NO_MATCH}: {found.why}", now)
-            return self._tell_once(pod, f"waits for a hold: {found.why}", now)
+            if waits_a_little(ledger, pod, found, now):
+                return self._tell_once(pod, f"waits for a hold: {found.why}", now)
+            begin = self._preempt(pod, now)
+            if begin is not None or not pod.wish.needs_hold:
+                return begin or self._tell_once(pod, f"waits for a hold: {found.why}", now)
+            return self._say_stuck(pod, f"{NO_MATCH}: {found.why}", now)
         if found.problem:
             return self._say_stuck(pod, found.problem, now)
         if waits_a_little(ledger, pod, found, now):
@@ -68,7 +72,16 @@ class Placer:
             self._launcher.park(pod, offer)
             return None
         ledger.stuck[pod.key] = None
-        return self._say_stuck(pod, choice.message, now)
+        return self._preempt(pod, now) or self._say_stuck(pod, choice.message, now)
+
+    def _preempt(self, pod: Pod, now: datetime) -> Sequence | None:
+        """Have less important pods give way, where the pod gets into a hold by that."""
+        offer = way_into_a_hold(self._ledger, pod, now)
+        if offer is None:
+            return None
+        begin = latch_before(pod, offer, self._ledger.policy.namespace)
+        intend(self._ledger, begin)
+        return begin
 
     def _handing_over(self, node: str) -> bool:
         """Whether owners are on their way into a node: a latch beside them could push them out."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from headroom.core.objects import Key, LabelSelector, Pod
+from headroom.core.preempting import NOT_STARTED, importance
 from headroom.core.selection import matches
 from headroom.scheduling.filters import Feasibility, feasible, verdict_with_nominated
 from headroom.scheduling.reasons import NO_CLAIMS, NO_VICTIMS, NOT_HELPFUL, message
@@ -23,9 +23,6 @@ MIN_CANDIDATES = 100
 MIN_CANDIDATES_PERCENTAGE = 10
 PRIORITY_OFFSET = 2**31
 """Added to each priority before they are summed, so that more victims always weigh more."""
-
-NOT_STARTED = datetime.max.replace(tzinfo=UTC)
-"""A pod without a start time counts as started just now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +112,6 @@ def explanation(feasibility: Feasibility, outcome: Preemption | Futile) -> str:
 def candidates_to_find(nodes: int) -> int:
     """Say after how many candidate nodes kube-scheduler stops looking."""
     return min(max(nodes * MIN_CANDIDATES_PERCENTAGE // 100, MIN_CANDIDATES), nodes)
-
-
-def importance(pod: Pod) -> tuple[int, datetime, Key]:
-    """Order pods from the most important: higher priority, then older, then by name."""
-    return -pod.priority, pod.started or NOT_STARTED, pod.key
 
 
 def _not_eligible(pod: Pod, state: ClusterState, found: Feasibility) -> str:

@@ -103,6 +103,8 @@ def latch_metadata(action: CreateLatch | MoveLatch) -> Json:
         annotations[SLOT_ANNOTATION] = None
     if action.claims:
         annotations[CLAIMS_ANNOTATION] = claims_text(action.claims)
+    elif isinstance(action, MoveLatch):
+        annotations[CLAIMS_ANNOTATION] = None
     return {"labels": _labels(ROLE_LATCH, action.parent), "annotations": annotations}
 
 

@@ -67,9 +67,10 @@ def _operator_rules(speech: Speech) -> list[Json]:
         # Volumes by which slots follow pods; watched only where a Headroom goes by them.
         rule("", ("persistentvolumeclaims", "persistentvolumes"), READ),
         rule("storage.k8s.io", ("storageclasses",), READ),
-        # Guardians and latches made and deleted; the gate and the claim taken off owners.
+        # Guardians and latches made and deleted; the gate and the claim taken off owners; pods
+        # deleted that give way to a more important owner of a hold.
         rule("", ("pods",), ("create", "delete", "patch")),
-        # Nominations, and why a pod that names our scheduler waits.
+        # Nominations, why a pod that names our scheduler waits, and that one has to give way.
         rule("", ("pods/status",), ("patch",)),
         rule("", ("pods/binding",), ("create",)),
         rule(GROUP, ("holds/status", "headrooms/status"), ("patch",)),

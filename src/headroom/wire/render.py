@@ -18,7 +18,9 @@ from headroom.core.actions import (
     DeleteObject,
     DeletePod,
     Disclaim,
+    EndPod,
     LabelPod,
+    MarkPreempted,
     MarkUnschedulable,
     MoveLatch,
     Nominate,
@@ -77,6 +79,10 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
         case Nominate():
             return _nominate(action)
         case DeletePod():
+            return _delete(action, grace={"gracePeriodSeconds": 0})
+        case MarkPreempted():
+            return _mark_preempted(action)
+        case EndPod():
             return _delete(action)
         case Ungate():
             return _ungate(action)
@@ -151,17 +157,39 @@ def _mark_unschedulable(action: MarkUnschedulable) -> Write:
         "status": "False",
         "reason": "Unschedulable",
         "message": action.message,
-        "lastTransitionTime": format_time(action.at),
     }
+    return _condition(action, condition)
+
+
+def _mark_preempted(action: MarkPreempted) -> Write:
+    condition = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "PreemptionByScheduler",
+        "message": action.message,
+    }
+    return _condition(action, condition)
+
+
+def _condition(action: MarkUnschedulable | MarkPreempted, condition: Json) -> Write:
+    told = {**condition, "lastTransitionTime": format_time(action.at)}
     # Only a strategic merge goes by the condition's type and leaves the others alone.
-    body: Json = {"status": {"conditions": [condition]}}
+    body: Json = {"status": {"conditions": [told]}}
     if action.uid:
         body["metadata"] = _with_uid(action.uid)
     return _patch_pod(action, body, "status", STRATEGIC_PATCH)
 
 
 def _patch_pod(
-    action: MoveLatch | Nominate | LabelPod | ClaimInPlace | Disclaim | MarkUnschedulable,
+    action: (
+        MoveLatch
+        | Nominate
+        | LabelPod
+        | ClaimInPlace
+        | Disclaim
+        | MarkUnschedulable
+        | MarkPreempted
+    ),
     body: Json,
     subresource: str = "",
     content_type: str = MERGE_PATCH,
@@ -178,11 +206,11 @@ def _patch_pod(
     )
 
 
-def _delete(action: DeletePod) -> Write:
+def _delete(action: DeletePod | EndPod, grace: Json | None = None) -> Write:
     body: Json = {
         "apiVersion": "v1",
         "kind": "DeleteOptions",
-        "gracePeriodSeconds": 0,
+        **(grace or {}),
         "propagationPolicy": "Background",
     }
     if action.uid:

@@ -1,0 +1,101 @@
+"""Owners of our scheduler that find their hold in use: less important pods give way to them.
+
+First a latch is made that names the owner and keeps what will be free; only when it stands firm do
+the victims learn of it. What is still to be done follows from the latch and from who is there, so
+an operator that takes over goes on, and nobody else, however quick, gets the room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from itertools import chain
+
+from headroom.core.claims import Offer, claim_of, is_claimant, standing_refusal
+from headroom.core.holds import LOCKED, Hold
+from headroom.core.latches import keep_for_hold, make_way
+from headroom.core.names import ROLE_LABEL
+from headroom.core.objects import Key, Pod
+from headroom.core.plan import Sequence, hold_subject, node_subject
+from headroom.core.preempting import Crowd, importance, promise, victims
+from headroom.core.resources import Resources
+from headroom.engine.fitting import labels_around, unfit
+from headroom.engine.ledger import Ledger
+
+
+def way_into_a_hold(ledger: Ledger, pod: Pod, now: datetime) -> Offer | None:
+    """Find the hold that the pod gets at the least cost if others give way; None if there is none.
+
+    The least cost: the least important of the most important victims, then the fewest.
+    """
+    if not pod.preempts:
+        return None
+    ways: list[tuple[tuple[int, int, int], Offer]] = []
+    for hold, node in _in_use(ledger, pod, now):
+        crowd = crowd_on(ledger, hold, node)
+        gone = _victims(ledger, hold, crowd, pod, node)
+        if gone:
+            cost = (gone[0].priority, len(gone), len(ways))
+            ways.append((cost, promise(hold, crowd, gone, pod, node)))
+    return min(ways, key=lambda way: way[0])[1] if ways else None
+
+
+def go_on(ledger: Ledger, latch: Pod, owner: Pod, hold: Hold, now: datetime) -> Sequence | None:
+    """What a latch under which others give way needs next: nothing as long as they are leaving."""
+    node = latch.nominated
+    gone = None
+    if standing_refusal(hold, owner, ledger.policy, now, labels_around(ledger, node)) is None:
+        gone = _victims(ledger, hold, crowd_on(ledger, hold, node), owner, node, latch.key)
+    if gone is None:
+        return keep_for_hold(latch, hold)
+    return make_way(latch, owner, hold, gone, now) if gone else None
+
+
+def crowd_on(ledger: Ledger, hold: Hold, node: str) -> Crowd:
+    """Who is on a hold's node: its owners, and pods that no hold is kept for."""
+    inside = tuple(pod for pod in ledger.claimants_of(hold) if pod.occupies_node)
+    owners = {pod.key for pod in inside}
+    others = (pod for pod in ledger.state.pods_on(node) if pod.key not in owners)
+    outside = (pod for pod in others if not _is_kept_for(ledger, pod))
+    return Crowd(inside, tuple(sorted(outside, key=importance)))
+
+
+def _is_kept_for(ledger: Ledger, pod: Pod) -> bool:
+    """Whether a hold has what this pod leaves: it is its guardian, or uses it."""
+    if ROLE_LABEL in pod.labels:
+        return True
+    claim = claim_of(pod)
+    hold = ledger.holds.get(claim[0]) if claim is not None else None
+    if hold is None or hold.terminal or hold.allocate_once:
+        return False
+    return is_claimant(hold, pod, ledger.policy.across_namespaces)
+
+
+def _in_use(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[tuple[Hold, str]]:
+    """Holds for the pod, at rest and with owners in them, and their nodes."""
+    for parent in chain(ledger.open.for_pod(pod), ledger.coming.for_pod(pod)):
+        hold = ledger.holds[parent]
+        if hold.allocate_once or hold.mode != LOCKED or not ledger.claimants_of(hold):
+            continue
+        node = ledger.last_node.get(parent, "") or hold.status.node
+        busy = any(map(ledger.agenda.busy, (hold_subject(hold.parent), node_subject(node))))
+        if busy or node not in ledger.nodes:
+            continue
+        if ledger.promised(hold) or ledger.latches_of(hold):
+            continue  # Somebody is on the way in or out; what is left then is seen then.
+        around = labels_around(ledger, node)
+        if standing_refusal(hold, pod, ledger.policy, now, around) is None:
+            yield hold, node
+
+
+def _victims(
+    ledger: Ledger, hold: Hold, crowd: Crowd, pod: Pod, node: str, *ours: Key
+) -> tuple[Pod, ...] | None:
+    guardians = {guardian.key for guardian in ledger.guardians_of(hold)}
+
+    def fits(asked: Resources, gone: frozenset[Key]) -> bool:
+        wanted = replace(pod, requests=asked)
+        return unfit(ledger, wanted, node, gone | guardians | set(ours)) is None
+
+    return victims(hold, crowd, pod, fits)
