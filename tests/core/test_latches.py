@@ -18,10 +18,11 @@ def latch(claims: str = "", parent: str = "Hold/default/h") -> Pod:
 
 
 def test_claims_are_read_a_line_each() -> None:
-    found = claims_on(latch("default/p/1 Hold/default/h u\nother/q/2"))
+    found = claims_on(latch("default/p/1 Hold/default/h u\nother/q/2\na/b/3 Hold/a/h u preempts"))
     assert found == (
         LatchClaim(Key("default", "p"), "1", "Hold/default/h", "u"),
         LatchClaim(Key("other", "q"), "2", "", ""),
+        LatchClaim(Key("a", "b"), "3", "Hold/a/h", "u", preempts=True),
     )
 
 

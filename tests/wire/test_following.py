@@ -21,7 +21,7 @@ from headroom.wire.kinds import (
     VOLUMES,
 )
 from headroom.wire.objects.needed import needed_kinds
-from headroom.wire.pinning import next_to
+from headroom.wire.pinning import away_from, next_to
 from headroom.wire.render import render
 from tests.wire.headroom_cases import FROM, GATE, Case
 
@@ -92,6 +92,15 @@ def test_a_term_joins_the_affinity_that_is_there() -> None:
         "zone",
         "kubernetes.io/hostname",
     ]
+
+
+def test_a_term_keeps_away_in_every_namespace() -> None:
+    term = PodTerm(LabelSelector((Requirement("k", "In", ("u",)),)), "kubernetes.io/hostname")
+    (made,) = away_from(term, {})["podAntiAffinity"][
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ]
+    assert made["namespaceSelector"] == {}
+    assert made["labelSelector"]["matchExpressions"][0]["values"] == ["u"]
 
 
 def test_claims_and_volumes_come_and_go_like_everything_else() -> None:

@@ -14,7 +14,10 @@ from headroom.core.actions import (
     ClaimInPlace,
     DeletePod,
     Disclaim,
+    EndPod,
+    MarkPreempted,
     MarkUnschedulable,
+    MoveLatch,
     Nominate,
     Tell,
     Ungate,
@@ -68,6 +71,28 @@ def test_a_deletion_is_at_once_and_of_that_pod_only() -> None:
         "propagationPolicy": "Background",
         "preconditions": {"uid": "u"},
     }
+
+
+def test_a_pod_that_gives_way_is_marked_and_ends_with_its_own_grace() -> None:
+    mark = render(MarkPreempted(POD, "u", "for another", NOW))
+    assert (mark.method, mark.path) == ("PATCH", f"{PATH}/status")
+    assert mark.content_type == "application/strategic-merge-patch+json"
+    assert isinstance(mark.body, dict)
+    (condition,) = mark.body["status"]["conditions"]
+    assert (condition["type"], condition["status"]) == ("DisruptionTarget", "True")
+    assert condition["reason"] == "PreemptionByScheduler"
+    assert mark.guarded
+    end = render(EndPod(POD, "u", NOW))
+    assert (end.method, end.path) == ("DELETE", PATH)
+    assert isinstance(end.body, dict)
+    assert "gracePeriodSeconds" not in end.body
+    assert end.body["preconditions"] == {"uid": "u"}
+
+
+def test_a_latch_that_stands_for_its_hold_alone_names_no_owner() -> None:
+    body = render(MoveLatch(POD, "u", PARENT, "a", ())).body
+    assert isinstance(body, dict)
+    assert body["metadata"]["annotations"]["headroom.dev/claims"] is None
 
 
 def test_a_gate_is_removed_by_its_place_and_tested_by_its_name() -> None:

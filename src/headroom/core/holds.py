@@ -78,8 +78,9 @@ class PodTemplate:
 
     `pod.key.name` is empty; `pod.requests` are what the slot keeps. `node` is the template's own
     `spec.nodeName`: a wish, obeyed by affinity, never by binding. Templates of the same `shape`
-    make the same guardian. `beside` puts it next to a pod; `labels` and `priority_class` are those
-    that a dialect gives its guardians beyond or instead of ours.
+    make the same guardian. `beside` puts it next to a pod, `apart` keeps it away from some;
+    `labels` and `priority_class` are those that a dialect gives its guardians beyond or instead of
+    ours.
     """
 
     pod: Pod
@@ -87,6 +88,7 @@ class PodTemplate:
     node: str = ""
     shape: str = ""
     beside: PodTerm | None = None
+    apart: PodTerm | None = None
     labels: tuple[tuple[str, str], ...] = ()
     priority_class: str = ""
 

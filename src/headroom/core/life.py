@@ -34,6 +34,7 @@ from headroom.core.renewing import (
     told_apart,
 )
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.sides import conflict_told
 from headroom.core.statuses import Facts, ended_at, status_of
 
 
@@ -313,7 +314,7 @@ def _standing(
         why = f"waits for pod {hold.awaits} to get a node"
         return Facts(hold, "Pending", "WaitingForOwner", why, node, used)
     if not guardian.node and guardian.unschedulable_message:
-        why = guardian.unschedulable_message
+        why = conflict_told(hold, guardian.unschedulable_message)
         return Facts(hold, "Pending", "Unschedulable", why, node, used, degraded=True)
     if not guardian.node:
         return Facts(hold, "Pending", "WaitingForNode", "", node, used)

@@ -64,10 +64,12 @@ def victims(hold: Hold, crowd: Crowd, pod: Pod, fits: Fits) -> tuple[Pod, ...] |
     if not pod.preempts:
         return None
     leaving = crowd.leaving()
-    if _gets_in(hold, crowd, pod, fits, leaving):
-        return ()
     staying = (other for other in (*crowd.outside, *crowd.inside) if other.key not in leaving)
     eligible = [other for other in staying if gives_way(other, pod)]
+    if not eligible and not leaving:  # As a rule, all are as important: no need to look further.
+        return None
+    if _gets_in(hold, crowd, pod, fits, leaving):
+        return ()
     gone = leaving | {other.key for other in eligible}
     if not eligible or not _gets_in(hold, crowd, pod, fits, gone):
         return None

@@ -56,6 +56,7 @@ from headroom.engine.ledger import Ledger
 from headroom.engine.placing import Placer
 from headroom.engine.publishing import Publisher, status_subject
 from headroom.engine.quotas import QuotaBook, quota_subject
+from headroom.engine.sides import Sides
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.standing.movingin import move_in
 from headroom.engine.waking import SUBJECT as WAKING_SUBJECT
@@ -100,6 +101,7 @@ class Engine:
         self._waker = Waker(self.ledger)
         self._bulk = Bulk(self.ledger, self._waker)
         self._indexer = Indexer(self.ledger)
+        self._sides = Sides()
         self.synced = False
         self._began = False
         self._served = {"Hold": None}  # kinds that holds are made from
@@ -127,6 +129,7 @@ class Engine:
                 self._bulk.see(pod)
             case Hold() as hold:
                 allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
+                allowed = self._sides.see(allowed)
                 self._served[hold.parent.kind] = None
                 ledger.see_hold(self._standing.member(self._publisher.see(allowed)))
                 self._quotas.see_ticket(allowed)
@@ -226,6 +229,7 @@ class Engine:
     def _forget_lost(self) -> None:
         for hold in self.ledger.lost:
             self._keeper.forget(hold)
+            self._sides.forget(hold)
             self._standing.member_gone(hold)
         self.ledger.lost.clear()
 

@@ -37,7 +37,7 @@ from headroom.core.naming import label_value, shape_of
 from headroom.core.objects import HostPort, Parent
 from headroom.core.resources import Resources
 from headroom.wire.amounts import overhead_of, requirements_json
-from headroom.wire.pinning import next_to, pinned_to
+from headroom.wire.pinning import away_from, next_to, pinned_to
 
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 CONTAINER = "pause"
@@ -190,6 +190,8 @@ def _placing(action: CreateGuardian, spec: Json) -> Json:
     affinity = _mapping(spec.get("affinity"))
     if action.hold.template.beside is not None:
         affinity = next_to(action.hold.template.beside, affinity)
+    if action.hold.template.apart is not None:
+        affinity = away_from(action.hold.template.apart, affinity)
     if action.bound:
         placing["nodeName"] = action.node
     elif node := action.node or action.hold.template.node:

@@ -1,4 +1,4 @@
-"""Pinning a pod to one node by required node affinity on its name, as DaemonSets do; or to a pod.
+"""Pinning a pod to one node by required node affinity on its name, as DaemonSets do; or by pods.
 
 Never by `spec.nodeName`: the scheduler still judges, and a node that cannot take the pod leaves it
 pending instead of rejected.
@@ -29,20 +29,30 @@ def pinned_to(node: str, affinity: Mapping[str, Any]) -> Json:
 
 def next_to(term: PodTerm, affinity: Mapping[str, Any]) -> Json:
     """Give the affinity with this demanded as well: to be where a pod of a label's value is."""
+    return _demanding("podAffinity", {**_term(term), "namespaces": [*term.namespaces]}, affinity)
+
+
+def away_from(term: PodTerm, affinity: Mapping[str, Any]) -> Json:
+    """Give the affinity with this demanded as well: to be where no pod of a label's value is."""
+    return _demanding("podAntiAffinity", {**_term(term), "namespaceSelector": {}}, affinity)
+
+
+def _term(term: PodTerm) -> Json:
     selector = term.selector or LabelSelector()
-    demanded = {
+    return {
         "labelSelector": {
             "matchExpressions": [
                 {"key": each.key, "operator": each.operator, "values": [*each.values]}
                 for each in selector.requirements
             ]
         },
-        "namespaces": [*term.namespaces],
         "topologyKey": term.topology_key,
     }
-    pod_affinity = _mapping(affinity.get("podAffinity"))
-    required = [*(pod_affinity.get(_REQUIRED) or []), demanded]
-    return {**affinity, "podAffinity": {**pod_affinity, _REQUIRED: required}}
+
+
+def _demanding(part: str, term: Json, affinity: Mapping[str, Any]) -> Json:
+    old = _mapping(affinity.get(part))
+    return {**affinity, part: {**old, _REQUIRED: [*(old.get(_REQUIRED) or []), term]}}
 
 
 def _with_name(node: str, terms: list[Any]) -> list[Any]:

@@ -14,6 +14,7 @@ from msgspec import Raw
 
 from headroom.core.holds import Hold
 from headroom.core.objects import Parent, Taint
+from headroom.core.sides import on_its_side
 from headroom.dialects.koordinator.names import RESERVATIONS
 from headroom.dialects.koordinator.statuses import status_of
 from headroom.dialects.koordinator.templates import read_template
@@ -97,7 +98,7 @@ def _hold(thing: _Object, metadata: Metadata) -> Hold:
     policy = _policy(spec.allocate_policy, findings)
     succeeds = _pre_allocation(spec, policy, findings)
     several, marked = _candidates(spec, succeeds, findings)
-    return Hold(
+    hold = Hold(
         parent=Parent(
             RESERVATIONS.api_version,
             RESERVATIONS.kind,
@@ -131,6 +132,7 @@ def _hold(thing: _Object, metadata: Metadata) -> Hold:
         problems=findings.problems,
         remarks=remarks.problems,
     )
+    return on_its_side(hold)
 
 
 def _ttl(raw: Raw, findings: Findings) -> timedelta:

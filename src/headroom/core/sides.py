@@ -1,0 +1,51 @@
+"""Two sides that do not share a node: reservations that name an allocate policy, and those that do
+not (Koordinator's rule; our own holds are on neither).
+
+Guardians carry the side of their hold as a label. Where both sides exist the newer ones keep away
+from the other by required anti-affinity: kube-scheduler goes by it in both directions, so that the
+older ones need none, and clusters with one side alone do not pay for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headroom.core.holds import Hold
+from headroom.core.names import POLICY_LABEL
+from headroom.core.objects import LabelSelector, PodTerm, Requirement
+
+WITHOUT, WITH = "none", "set"
+CONFLICT = "node(s) reservation allocate policy conflict"
+OWN_RULES = "node(s) didn't match pod anti-affinity rules"
+RULES_OF_OTHERS = "node(s) didn't satisfy existing pods anti-affinity rules"
+
+
+def on_its_side(hold: Hold) -> Hold:
+    """The hold, its guardian labelled with the side that its policy puts it on."""
+    label = (POLICY_LABEL, WITH if hold.allocate_policy else WITHOUT)
+    return replace(hold, template=replace(hold.template, labels=(*hold.template.labels, label)))
+
+
+def side_of(hold: Hold) -> str:
+    """The side of a hold; empty for one that is on none."""
+    return dict(hold.template.labels).get(POLICY_LABEL, "")
+
+
+def kept_apart(hold: Hold) -> Hold:
+    """The hold, its guardian kept away from those of the other side, whatever their namespace."""
+    other = WITHOUT if side_of(hold) == WITH else WITH
+    theirs = LabelSelector((Requirement(POLICY_LABEL, "In", (other,)),))
+    term = PodTerm(theirs, "kubernetes.io/hostname", namespace_selector=LabelSelector())
+    return replace(hold, template=replace(hold.template, apart=term))
+
+
+def conflict_told(hold: Hold, message: str) -> str:
+    """kube-scheduler's reason in Koordinator's words, as far as the other side is to blame for it.
+
+    Where the template or another pod has rules of its own, it may be either.
+    """
+    if hold.template.apart is None:
+        return message
+    own = bool(hold.template.pod.placement.pod_anti_affinity.required)
+    message = message.replace(OWN_RULES, f"{OWN_RULES}, or {CONFLICT}" if own else CONFLICT)
+    return message.replace(RULES_OF_OTHERS, f"{RULES_OF_OTHERS}, or {CONFLICT}")
