@@ -12,8 +12,10 @@ from headroom.core.actions import (
     DeletePod,
     Disclaim,
     Done,
+    EndPod,
     Gone,
     Invalid,
+    MarkPreempted,
     MarkUnschedulable,
     Nominate,
     Stale,
@@ -150,6 +152,20 @@ def test_a_nomination_and_its_claim_are_one_write_and_can_be_taken_back(ground: 
     ground.run(story())
 
 
+def test_a_pod_that_gives_way_says_so_and_ends(ground: Ground) -> None:
+    async def story() -> None:
+        async with Watching(ground.cluster) as watching:
+            key = Key(ground.namespace, "victim")
+            uid = await ground.make(PODS, pod_manifest("victim", **GATED))
+            mark = MarkPreempted(key, uid, "for another", NOON)
+            assert await ground.cluster.perform(mark) == Done()
+            assert (await watching.pod(key, lambda pod: pod.preempted)).uid == uid
+            assert await ground.cluster.perform(EndPod(key, uid, NOON)) == Done()
+            assert (await watching.pod_gone(key)).uid == uid
+
+    ground.run(story())
+
+
 def test_a_pod_of_the_same_name_is_never_touched(ground: Ground) -> None:
     async def story() -> None:
         key = Key(ground.namespace, "owner")
@@ -159,6 +175,9 @@ def test_a_pod_of_the_same_name_is_never_touched(ground: Ground) -> None:
         assert isinstance(await perform(Disclaim(key, OTHER_UID)), Stale)
         assert isinstance(await perform(Disclaim(key, OTHER_UID, nominated=True)), Stale)
         assert isinstance(await perform(DeletePod(key, OTHER_UID)), Stale)
+        assert isinstance(await perform(EndPod(key, OTHER_UID, NOON)), Stale)
+        mark = MarkPreempted(key, OTHER_UID, "for another", NOON)
+        assert isinstance(await perform(mark), Stale)
         assert isinstance(await perform(Ungate(key, OTHER_UID, CLAIM_GATE, 1)), Stale)
         assert isinstance(await perform(Bind(key, OTHER_UID, NODE)), Stale)
         unschedulable = MarkUnschedulable(key, OTHER_UID, "no", NOON)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from headroom.core.holds import Hold
 from headroom.core.sides import on_its_side
-from headroom.engine.sides import Sides
+from headroom.engine.sharing.sides import Sides
 from tests.builders import hold
 
 

@@ -56,7 +56,7 @@ from headroom.engine.ledger import Ledger
 from headroom.engine.placing import Placer
 from headroom.engine.publishing import Publisher, status_subject
 from headroom.engine.quotas import QuotaBook, quota_subject
-from headroom.engine.sides import Sides
+from headroom.engine.sharing.sides import Sides
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.standing.movingin import move_in
 from headroom.engine.waking import SUBJECT as WAKING_SUBJECT

@@ -28,7 +28,7 @@ from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.core.policies import policy_refusal, to_keep
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
-from headroom.engine.preempting import go_on
+from headroom.engine.sharing.preempting import go_on
 
 
 class Latcher:

@@ -18,7 +18,7 @@ from headroom.engine.displacing import displacement
 from headroom.engine.effects import intend
 from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
-from headroom.engine.preempting import way_into_a_hold
+from headroom.engine.sharing.preempting import way_into_a_hold
 from headroom.scheduling.choose import Chosen, choose
 
 NO_MATCH = "no reservations match reservation affinity"

@@ -1,0 +1,1 @@
+"""Holds beside each other and owners in one hold: who gives way, and who keeps apart."""
