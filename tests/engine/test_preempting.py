@@ -167,3 +167,14 @@ def test_where_free_room_will_do_nobody_gives_way() -> None:
     play.run(20)
     assert ended(play) == []
     assert play.pod("high").node == "a"
+
+
+def test_a_hold_that_is_all_in_use_is_not_on_its_way() -> None:
+    """Neither is it waited for where there is free room, nor before others give way for it."""
+    play = in_use(owner("low", 4), size=8)
+    play.put(owner("second", 4))
+    play.run(2)
+    assert play.pod("second").node == "a"
+    play.put(owner("high", 4, priority=DEAR))
+    play.run(2)
+    assert ended(play) == ["low"]

@@ -123,7 +123,16 @@ def offer_or_wait(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Refuse
         return Refused(hold.parent, f"{ready.reason}: {ready.message}")
     if hold.status.phase == "Waiting":
         return Refused(hold.parent, next(item.message for item in hold.status.conditions))
+    if not hold.allocate_once and _is_in_use(ledger, hold):
+        return Refused(hold.parent, "all of it is in use")
     return Refused(hold.parent, "its room is not held yet", waiting=True)
+
+
+def _is_in_use(ledger: Ledger, hold: Hold) -> bool:
+    """Whether owners have all of a hold, and none of them is about to leave."""
+    users = [user for user in ledger.claimants_of(hold) if user.occupies_node]
+    leaving = any(user.deleted is not None for user in users)
+    return bool(users) and not leaving and not to_keep(hold, users)
 
 
 def follow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
