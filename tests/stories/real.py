@@ -93,9 +93,23 @@ class RealWorld(World):
 
     def _add(self, node: Json) -> None:
         name = node["metadata"]["name"]
-        self.plane.api.create(NODES.path(), node)
+        uid = self.plane.api.create(NODES.path(), node)["metadata"]["uid"]
         self._nodes.append(name)
         self.plane.wait_nodes_ready(1, names=[name])
+        if "annotations" in node["metadata"]:
+            self.until(f"kwok keeps {name}", lambda: self._is_kept(name, uid), seconds=60)
+
+    def _is_kept(self, name: str, uid: str) -> bool:
+        """Whether kwok holds the Lease of this very node: before that it may pass over its pods.
+
+        The Lease of an earlier node of that name is about to go, and kwok notices with a pause.
+        """
+        leases = {
+            item["metadata"]["name"]: item["metadata"]
+            for item in self.plane.api.items(LEASES.path("kube-node-lease"))
+        }
+        owners = leases.get(name, {"ownerReferences": [{"uid": ""}]}).get("ownerReferences", ())
+        return all(owner["uid"] == uid for owner in owners)
 
     def apply(self, *things: Json) -> None:
         for thing in things:
