@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.holds import PREEMPTIBLE
+from headroom.core.holds import LOCKED, PREEMPTIBLE
 from headroom.core.life import HoldView
 from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Pod
@@ -48,3 +48,43 @@ def test_a_successor_without_room_is_told_and_waits_beside() -> None:
     life = live(HoldView(ONCE, (old(), waiting), node="a", beside=False, in_place=False))
     assert steps(life) == []
     assert reason(life) == "RenewalWaits"
+
+
+def test_where_no_node_may_come_a_successor_without_room_is_not_made_and_that_is_told() -> None:
+    for mode in (LOCKED, PREEMPTIBLE):
+        hold = replace(ONCE, mode=mode)
+        view = HoldView(hold, (old(),), node="a", beside=False, in_place=False, held_up="full")
+        life = live(view)
+        assert steps(life) == []
+        assert reason(life) == "RenewalWaits"
+
+
+def test_where_no_node_may_come_the_old_one_makes_room_for_its_successor() -> None:
+    locked = HoldView(ONCE, (old(),), node="a", held_up="full")
+    assert steps(live(locked)) == ["CreateLatch", "Nominate", "DeletePod", "CreateGuardian"]
+    preemptible = replace(locked, hold=replace(ONCE, mode=PREEMPTIBLE))
+    assert steps(live(preemptible)) == ["DeletePod"]
+
+
+def test_a_successor_that_would_bring_a_node_too_many_is_taken_away_again() -> None:
+    waiting = replace(guardian(), uid="new", node="", unschedulable_message="no room")
+    view = HoldView(ONCE, (old(), waiting), node="a", beside=False, in_place=False, held_up="full")
+    assert steps(live(view)) == ["DeletePod"]
+    patient = replace(waiting, unschedulable_message="")
+    assert steps(live(replace(view, guardians=(old(), patient)))) == []
+
+
+def test_where_two_are_too_many_the_old_one_goes_first() -> None:
+    view = HoldView(replace(ONCE, mode=PREEMPTIBLE), (old(),), node="a", crowded=True)
+    assert steps(live(view)) == ["DeletePod"]
+    assert steps(live(replace(view, in_place=False))) == ["DeletePod"]
+    assert steps(live(replace(view, in_place=False, held_up="full"))) == []
+
+
+def test_a_guardian_that_would_bring_a_node_too_many_is_not_made_and_does_not_wait() -> None:
+    bare = live(HoldView(ONCE, held_up="no node may come"))
+    assert steps(bare) == []
+    assert reason(bare) == "LimitReached"
+    waiting = replace(guardian(), node="", unschedulable_message="no room")
+    assert steps(live(HoldView(ONCE, (waiting,), held_up="no node may come"))) == ["DeletePod"]
+    assert steps(live(HoldView(ONCE, full=True))) == []

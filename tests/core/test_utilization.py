@@ -11,6 +11,7 @@ from headroom.core.demand.utilization import (
     bounded,
     given_back,
     load_on,
+    may_wait,
     placeholders,
     use_of,
     utilization,
@@ -155,3 +156,24 @@ def test_those_without_a_node_are_given_back_first_and_the_lowest_stay() -> None
     assert given_back(bound, 4) == ("9",)
     assert given_back(bound, 2) == ("9", "1", "10")
     assert given_back(bound, 0) == ("9", "1", "10", "2", "0")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "waiting", "vacant", "fits", "may"),
+    [
+        (8, 0, 0, False, True),  # two nodes may still come, for seven each
+        (8, 13, 0, False, True),
+        (8, 14, 0, False, False),
+        (8, 14, 1, True, True),
+        (10, 0, 0, False, False),
+        (10, 0, 1, True, True),
+        (10, 1, 1, True, False),  # the room is for the one that waits already
+        (10, 0, 1, False, False),  # resources alone do not make a place
+        (11, 0, 5, True, False),
+    ],
+)
+def test_under_a_limit_on_nodes_one_more_waits_only_for_what_may_come_or_is_there(
+    nodes: int, waiting: int, vacant: int, fits: bool, may: bool
+) -> None:
+    load = Load(nodes=nodes, a_node=7, vacant=vacant)
+    assert may_wait(load, waiting, 10, fits) is may

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL, SLOT_ANNOTATION
+from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.sim.api.store import Change, Verb
-from headroom.sim.api.values import Json, dig, ref_of
+from headroom.sim.api.values import Json, condition_of, dig, ref_of
 from headroom.sim.controllers.autoscaler import Autoscaler
 from headroom.sim.pools import KARPENTER, Autoscaling, Pool
 from tests.simulation.scenario import QUIET, Happening, Scenario
@@ -90,7 +90,7 @@ class Limits:
     def __init__(self, scenario: DemandScenario) -> None:
         self.found: list[str] = []
         self._scenario = scenario
-        self._slots: dict[str, str] = {}
+        self._slots: dict[str, None] = {}
         self._nodes: dict[str, None] = {}
         scenario.world.store.listen("Pod", self._on_pod)
         scenario.world.store.listen("Node", self._on_node)
@@ -98,15 +98,13 @@ class Limits:
     def _on_pod(self, change: Change) -> None:
         name = ref_of(change.obj).name
         if not is_placeholder(change.obj):
-            if dig(change.obj, "status", "phase") == "Failed":
+            if dig(change.obj, "status", "phase") == "Failed" and not _lost_its_node(change.obj):
                 self._note(f"real pod {name} failed: {dig(change.obj, 'status', 'reason')}")
         elif change.verb is Verb.DELETED or dig(change.obj, "metadata", "deletionTimestamp"):
             self._slots.pop(name, None)
         else:
-            self._slots[name] = str(dig(change.obj, "metadata", "annotations", SLOT_ANNOTATION))
-            most = self._scenario.limits["slots"]
-            # A slot that is renewed has a successor beside it for a moment.
-            if len(set(self._slots.values())) > most:
+            self._slots[name] = None
+            if len(self._slots) > self._scenario.limits["slots"]:
                 self._note(f"{len(self._slots)} placeholders: {sorted(self._slots)}")
 
     def _on_node(self, change: Change) -> None:
@@ -120,6 +118,11 @@ class Limits:
 
     def _note(self, words: str) -> None:
         self.found.append(f"at {self._scenario.world.elapsed:.3f}: {words}")
+
+
+def _lost_its_node(pod: Json) -> bool:
+    """Whether the autoscaler took a node away in the moment in which the pod was bound to it."""
+    return (condition_of(pod, "DisruptionTarget") or {}).get("reason") == "DeletionByPodGC"
 
 
 def is_placeholder(pod: Json) -> bool:

@@ -14,11 +14,9 @@ from tests.simulation.demand import NAME, QUIET_FOR, DemandScenario, ended_well,
 FIRST = int(os.environ.get("SEED", "0"))
 COUNT = 1 if "SEED" in os.environ else int(os.environ.get("SEEDS", "30"))
 QUICK = 4  # The others are played where there is time for a real cluster too.
-GROWN = 24  # A slot that grows at the limit on nodes asks for one: docs/internals/known-flaws.md.
 SEEDS = [
     pytest.param(seed, marks=[] if seed < FIRST + QUICK else pytest.mark.e2e)
     for seed in range(FIRST, FIRST + COUNT)
-    if seed != GROWN or "SEED" in os.environ
 ]
 
 

@@ -47,7 +47,9 @@ class HoldView:
     `latched` is what a latch of its own keeps there, nothing yet while it is too young to trust;
     `grows` whether a larger guardian would fit. Of a guardian that is to be renewed: `may_renew`
     whether it is its turn, `beside` whether its successor fits beside it, `in_place` whether it
-    fits where it stands.
+    fits where it stands, `crowded` whether a limit or a quota forbids both at once. `held_up` is
+    why no guardian may be made now, because it would have to wait for a node that must not come;
+    `full` that one of another slot has to go first.
     """
 
     hold: Hold
@@ -60,6 +62,9 @@ class HoldView:
     may_renew: bool = True
     beside: bool = True
     in_place: bool = True
+    crowded: bool = False
+    held_up: str = ""
+    full: bool = False
     trouble: str = ""
     not_before: datetime | None = None
     refused: str = ""  # the quota that leaves it no room, in words
@@ -158,10 +163,12 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     node = view.node if users else ""
     if guardian is not None and guardian.node:
         node = guardian.node
-    facts = _told_of(guardians.successor, _standing(view, guardian, size, node, used))
+    facts = _told_of(view, guardians, _standing(view, guardian, size, node, used), now)
     status = status_of(facts, now, owner_uses(users))
     if guardians.needless:
         return Life(status, _drop(view, guardians.needless))
+    if guardian is not None and not guardian.node and _must_not_wait(view, guardian):
+        return Life(status, _drop(view, (guardian,)))
     early = _early_latch(view, users, guardian, node)
     if early:
         return Life(status, grow(hold, node, early, policy.namespace))
@@ -224,32 +231,47 @@ def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) ->
     return Life(status, put_back(hold, found.node, size))
 
 
-def _told_of(successor: Pod | None, facts: Facts) -> Facts:
-    """How a hold stands, with why the guardian that is to take its place finds no room."""
+def _told_of(view: HoldView, guardians: Guardians, facts: Facts, now: datetime) -> Facts:
+    """How a hold stands, with why the guardian that is to take its place does not come."""
+    old, successor = guardians.standing, guardians.successor
     why = successor.unschedulable_message if successor is not None else ""
+    if old is not None and old.node and view.held_up and not view.in_place:
+        why = view.held_up if outdated(view.hold, old, now) else why
     if not why:
         return facts
     return replace(facts, reason="RenewalWaits", message=f"to be renewed: {why}", degraded=True)
 
 
+def _must_not_wait(view: HoldView, guardian: Pod) -> bool:
+    """Whether a guardian found no room and would bring a node beyond what is allowed."""
+    return bool(guardian.unschedulable_message and view.held_up)
+
+
 def _renewed(
     view: HoldView, guardians: Guardians, size: Resources, policy: Policy
 ) -> Sequence | None:
-    """Make the successor beside the old guardian or, where only one of them fits, in its place.
+    """Make the successor beside the old guardian or, where only one may be there, in its place.
 
     One that fits nowhere is made all the same: it says so, and an autoscaler may find it room.
+    Where no node may come for it, the old one stays; where only one may be there, it goes first.
     """
     old, successor = guardians.standing, guardians.successor
     if old is None or not view.may_renew or view.hold.paused:
         return None
+    alone = view.crowded or bool(view.held_up) or not view.beside
     if successor is not None:
-        stuck = successor.unschedulable_message and view.in_place and not view.beside
-        return _drop(view, (successor,)) if stuck else None
+        stuck = successor.unschedulable_message and view.in_place and alone
+        given_up = stuck or _must_not_wait(view, successor)
+        return _drop(view, (successor,)) if given_up else None
     hold = view.hold
     if view.latched is not None and not view.in_place:
         return None  # Somebody came in between; the latch goes by itself.
-    if view.latched is not None or (view.in_place and not view.beside):
+    if view.latched is not None or (view.in_place and alone):
         return _resized(view, old, size, policy)
+    if view.held_up:
+        return None
+    if view.crowded:
+        return _drop(view, (old,))
     pin = view.node if view.claimants else hold.template.node
     create = CreateGuardian(successor_name(hold, old), hold, size, node=pin)
     return Sequence("renew", (hold_subject(hold.parent),), ((create,),))
@@ -280,6 +302,8 @@ def _make(
         _used_up(hold, size)
         or hold.paused
         or view.refused
+        or view.held_up
+        or view.full
         or any(pod.deleted is not None for pod in view.guardians)
     ):
         return Life(status)  # All of it is in use, or the old guardian's name is about to be free.
@@ -306,6 +330,9 @@ def _standing(
     if guardian is None and view.refused:
         why = view.refused
         return Facts(hold, "Pending", "QuotaExceeded", why, node, used, degraded=True)
+    if guardian is None and view.held_up:
+        why = view.held_up
+        return Facts(hold, "Pending", "LimitReached", why, node, used, degraded=True)
     if guardian is None and view.trouble:
         return Facts(hold, "Pending", "GuardianRefused", view.trouble, node, used, degraded=True)
     if guardian is None:

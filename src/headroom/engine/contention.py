@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from headroom.core.claims import claim_of
+from headroom.core.latches import kept_for
 from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Placement, Pod
 from headroom.core.resources import Resources
 from headroom.core.selection import only_node
 from headroom.engine.agenda import Agenda
+from headroom.engine.crowd import Crowd
 from headroom.engine.indexes import drop
 
 ANYWHERE = ""
@@ -29,6 +31,7 @@ class Contention:
 
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
+        self.crowd = Crowd(agenda)
         self._arriving: dict[str, dict[str, None]] = {}  # node → owners and handovers on their way
         self._seeking: dict[str, dict[Key, None]] = {}  # the only node it may go to → guardians
         self._making: dict[str, dict[str, None]] = {}  # the same → holds whose guardian is made now
@@ -36,6 +39,7 @@ class Contention:
 
     def add(self, pod: Pod) -> None:
         """A pod is as given."""
+        self.crowd.add(pod)
         node = _arrives_at(pod)
         if node:
             self._arriving.setdefault(node, {})[str(pod.key)] = None
@@ -44,6 +48,7 @@ class Contention:
 
     def remove(self, pod: Pod) -> None:
         """A pod is no longer as given."""
+        self.crowd.remove(pod)
         node = _arrives_at(pod)
         if node:
             self._left(node, str(pod.key))
@@ -78,6 +83,17 @@ class Contention:
 
     def made(self, hold: str, pin: str) -> None:
         drop(self._making, pin, hold)
+
+    def being_made(self, whole: str) -> frozenset[str]:
+        """The slots of a headroom, as holds, whose guardian is being made and not known yet."""
+        making = (hold for holds in self._making.values() for hold in holds)
+        return frozenset(hold for hold in making if hold.startswith(f"{whole}#"))
+
+    def seekers(self, whole: str, pods: dict[Key, Pod]) -> frozenset[str]:
+        """The slots of a headroom, as holds, whose guardian waits for a node or is about to."""
+        waiting = (kept_for(pods[key]) for keys in self._seeking.values() for key in keys)
+        found = frozenset(hold for hold in waiting if hold.startswith(f"{whole}#"))
+        return found | self.being_made(whole)
 
     def blocks(self, node: str) -> bool:
         """Whether a guardian is being made that could land on a node, and is not known yet."""

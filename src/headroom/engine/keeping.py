@@ -110,6 +110,8 @@ class Keeper:
         elif not ledger.promised(hold) and self._losses.lost(parent, now):
             self._trouble[parent] = _why_lost(guardians)
         old = told.standing if _is_old(hold, told.standing, now) else None
+        settled = old is None and told.standing is not None and bool(told.standing.node)
+        waiting = told.successor or (None if settled else told.standing)
         if old is None:
             self._renewals.over(hold)
         claimants = ledger.claimants_of(hold)
@@ -119,7 +121,7 @@ class Keeper:
         awaited = self.successions.look(hold)
         if awaited is not None:
             node = ledger.last_node[parent] = awaited.node
-        return life.HoldView(
+        view = life.HoldView(
             hold=hold,
             guardians=guardians,
             claimants=claimants,
@@ -127,18 +129,33 @@ class Keeper:
             promised=ledger.promised(hold),
             latched=self._latched(hold, node, now),
             grows=self._could_hold_all(hold, node, guardians),
-            may_renew=old is None or self._may_renew(hold, old, told.successor, now),
-            beside=old is None or self._fits_beside(hold, old),
-            in_place=old is None or self._fits_in_place(hold, old),
             awaited=awaited,
             left=lodging.left_over(hold, ledger.pods),
             homeless=node in self.departures,
             crowded=self.crowding.around(hold, told.standing, now),
             trouble=self._trouble.get(parent, ""),
+            held_up="" if settled else self._standing.brake.held_up(hold, waiting),
+            full=told.standing is None and self._standing.brake.full(hold),
             not_before=latest(
                 ledger.agenda.not_before(hold_subject(hold.parent)),
                 self._losses.not_before(parent, now),
             ),
+        )
+        return view if old is None else self._renewing(view, old, told.successor, now)
+
+    def _renewing(
+        self, view: life.HoldView, old: Pod, successor: Pod | None, now: datetime
+    ) -> life.HoldView:
+        """The view of a hold whose guardian is to be renewed, with what stands in its way."""
+        hold, in_place = view.hold, self._fits_in_place(view.hold, old)
+        stuck = bool(view.held_up) and not in_place
+        may = self._may_renew(hold, old, successor, stuck, now)
+        return replace(
+            view,
+            may_renew=may,
+            beside=self._fits_beside(hold, old),
+            in_place=in_place,
+            crowded=may and self._standing.brake.crowded(hold),
         )
 
     def _after_owners(self, sequence: Sequence | None) -> Sequence | None:
@@ -190,12 +207,15 @@ class Keeper:
         why = self._quotas.room_for(hold, subject, now)
         return view if why is None else replace(view, refused=why)
 
-    def _may_renew(self, hold: Hold, old: Pod, successor: Pod | None, now: datetime) -> bool:
+    def _may_renew(
+        self, hold: Hold, old: Pod, successor: Pod | None, stuck: bool, now: datetime
+    ) -> bool:
         """Whether it is this hold's turn, and its node is at rest; if not, it is asked again.
 
-        One whose successor finds no room waits as long as it must, and lets others have their turn.
+        One whose successor finds no room waits as long as it must, and lets others have their turn;
+        so does one that is `stuck`, whose successor may not even be made.
         """
-        if successor is not None and successor.unschedulable_message:
+        if stuck or (successor is not None and successor.unschedulable_message):
             self._renewals.over(hold)
         elif not self._renewals.may(hold):
             return False

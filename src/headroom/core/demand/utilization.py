@@ -160,6 +160,18 @@ def bounded(wanted: int, load: Load, standing: Standing, bounds: Bounds) -> Targ
     return Target(count, tuple(held_by))
 
 
+def may_wait(load: Load, waiting: int, limit: int, fits: bool) -> bool:
+    """Whether one more placeholder may wait for a node, where the number of nodes is limited.
+
+    Those that wait may be as many as the nodes that are still allowed could take; whoever comes on
+    top of that must fit on the nodes that are there, and leave room for the others.
+    """
+    if load.nodes > limit:
+        return False
+    to_come = (limit - load.nodes) * load.a_node
+    return waiting < to_come or (fits and waiting < to_come + load.vacant)
+
+
 def given_back(bound: Mapping[str, bool], count: int) -> tuple[str, ...]:
     """Name the placeholders to give back so that `count` remain: those without a node first.
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core.demand.foresight import Demand, Guarded, Memory, foreseen
-from headroom.core.demand.utilization import Use, load_on, use_of
+from headroom.core.demand.utilization import Load, Use, load_on, use_of
 from headroom.core.names import PLACEHOLDER, PLACEHOLDER_LABEL, ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
@@ -34,6 +34,7 @@ class Foresight:
         self._ledger = ledger
         self._memories: dict[str, Memory] = {}
         self._use: Use | None = None
+        self.real = 0  # pods that are no placeholders, when they were last counted
 
     def stale(self) -> None:
         """Pods have changed."""
@@ -50,13 +51,11 @@ class Foresight:
         idle = headroom.problems or headroom.paused or headroom.deleted is not None
         if not isinstance(size, Utilization) or isinstance(template, Note) or idle:
             return None
-        if self._use is None:
-            self._use = use_of(self._ledger.pods.values(), _is_placeholder)
-        whole, nodes = headroom.parent.whole, self._ledger.nodes.values()
+        whole = headroom.parent.whole
         demand = Demand(
             one=template.pod.requests,
             permille=size.permille,
-            load=load_on(nodes, self._use, template.pod),
+            load=self.load(template.pod),
             forthcoming=self._forthcoming(size, workload),
             limits=headroom.limits,
         )
@@ -64,6 +63,13 @@ class Foresight:
         answer, self._memories[whole] = foreseen(demand, self._guarded(headroom), before, now)
         remarks = tuple(Note("PriorityIgnored", each.message) for each in headroom.remarks)
         return replace(answer, notes=(*answer.notes, *remarks))
+
+    def load(self, shape: Pod) -> Load:
+        """The load of the cluster as it is now, for slots of this shape."""
+        if self._use is None:
+            self._use = use_of(self._ledger.pods.values(), _is_placeholder)
+            self.real = self._use.pods
+        return load_on(self._ledger.nodes.values(), self._use, shape)
 
     def _forthcoming(self, size: Utilization, workload: Workload | None) -> Resources:
         """What pods that are on their way will ask for: of the workload that the slots are like.

@@ -41,6 +41,7 @@ from headroom.engine.indexing import index_subject
 from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.standing.announcing import Announcer
+from headroom.engine.standing.braking import Brake
 from headroom.engine.standing.demand import LOAD_PAUSE
 from headroom.engine.standing.issuing import Issuer
 from headroom.engine.standing.known import Known, first_known
@@ -66,6 +67,7 @@ class Standing:
         self._sights = Sights(ledger)
         self.followers = self._sights.followers
         self.buffers = self._sights.buffers
+        self.brake = Brake(ledger, self._sights.foresight)
 
     def see(self, headroom: Headroom) -> None:
         """Take a headroom as it now is; its own status coming back changes no wish."""
@@ -116,6 +118,7 @@ class Standing:
     def pods_changed(self) -> None:
         """A pod came, went or is not as it was; whoever follows the load looks in a while."""
         self._sights.foresight.stale()
+        self.brake.changed()
         for whole in self._sights.by_load:
             if whole not in self._stale:
                 self.upset(whole)
@@ -279,6 +282,7 @@ class Standing:
             self._sights.next_end(headroom, now),
             self.followers.due(headroom),
         )
+        self.brake.release(headroom.parent.whole)
         yield from self.followers.serve(headroom, window is not None, now)
         by_load = headroom.parent.whole in self._sights.by_load
         pause = min(PAUSE_PER_SLOT * len(wished.slots), LONGEST_PAUSE)

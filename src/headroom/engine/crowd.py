@@ -1,0 +1,52 @@
+"""How many guardians the slots of each headroom have, at any moment, and who waits for one to go.
+
+A part of the ledger. A slot that is renewed has two for a while, one that was given up has one
+until it is gone: where their number is limited, pods are counted and not wishes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from headroom.core.latches import kept_for
+from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.objects import Key, Pod
+from headroom.engine.agenda import Agenda
+from headroom.engine.indexes import drop
+
+
+class Crowd:
+    """Guardians that have not ended, by the headroom that they are for."""
+
+    def __init__(self, agenda: Agenda) -> None:
+        self._agenda = agenda
+        self._there: dict[str, dict[Key, None]] = {}
+        self._waiting: dict[str, dict[str, None]] = {}
+
+    def add(self, pod: Pod) -> None:
+        """A pod is as given."""
+        whole = _headroom_of(pod)
+        if whole:
+            self._there.setdefault(whole, {})[pod.key] = None
+
+    def remove(self, pod: Pod) -> None:
+        """A pod is no longer as given."""
+        whole = _headroom_of(pod)
+        if whole:
+            drop(self._there, whole, pod.key)
+            for subject in self._waiting.pop(whole, ()):
+                self._agenda.touch(subject)
+
+    def of(self, whole: str) -> Collection[Key]:
+        return self._there.get(whole, ())
+
+    def wait(self, whole: str, subject: str) -> None:
+        """Have somebody looked at when one of a headroom's guardians goes."""
+        self._waiting.setdefault(whole, {})[subject] = None
+
+
+def _headroom_of(pod: Pod) -> str:
+    if pod.labels.get(ROLE_LABEL) != ROLE_GUARDIAN or pod.finished:
+        return ""
+    whole, of_slot, _ = kept_for(pod).partition("#")
+    return whole if of_slot else ""

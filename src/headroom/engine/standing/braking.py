@@ -1,0 +1,128 @@
+"""What keeps a guardian from being made though its slot is wished for.
+
+A wish is worked out once in a while; between two looks real pods come, slots are renewed in another
+shape, and the operator may be killed. So the limits are asked once more in the moment in which a
+guardian would be made: whether it may wait for a node where the number of nodes is limited, and
+whether a slot may have two guardians for a moment while it is renewed.
+"""
+
+from __future__ import annotations
+
+from headroom.core.demand.buffers import BufferSize
+from headroom.core.demand.utilization import may_wait
+from headroom.core.holds import PREEMPTIBLE, Hold
+from headroom.core.objects import Pod
+from headroom.core.plan import hold_subject
+from headroom.core.resources import Resources
+from headroom.core.standing.headrooms import Headroom, Utilization
+from headroom.engine.ledger import Ledger
+from headroom.engine.standing.demand import Foresight
+from headroom.scheduling.choose import Chosen, choose
+
+FITS_NOWHERE = "it fits on no node, and spec.limits.nodes allows no more than {} of them"
+
+
+class Brake:
+    """Slots that are not to have another guardian for now, by headroom."""
+
+    def __init__(self, ledger: Ledger, foresight: Foresight) -> None:
+        self._ledger = ledger
+        self._foresight = foresight
+        self._held: dict[str, dict[str, None]] = {}  # by headroom: subjects to be looked at again
+        self._roomless: dict[str, None] = {}  # of them, those whose guardian waits in vain
+        self._refusals: dict[str, str] = {}  # by headroom, for as long as nothing has changed
+
+    def changed(self) -> None:
+        """Pods or nodes have changed: ask again about those that found no room, and soon the rest.
+
+        An autoscaler acts within a second on a pod without room, so these cannot wait for a look.
+        """
+        self._refusals.clear()
+        for subject in self._roomless:
+            self._ledger.agenda.touch(subject)
+        self._roomless.clear()
+
+    def release(self, whole: str) -> None:
+        """A headroom was looked at anew: have those looked at again that were held up."""
+        self._refusals.pop(whole, None)
+        for subject in self._held.pop(whole, ()):
+            self._ledger.agenda.touch(subject)
+
+    def held_up(self, hold: Hold, waiting: Pod | None) -> str:
+        """Why no guardian of this slot may wait for a node now, beyond the one that does."""
+        headroom = self._headroom(hold)
+        if headroom is None or not isinstance(headroom.size, Utilization):
+            return ""
+        limit, whole = headroom.limits.nodes, hold.group
+        if limit is None or self._is_far(whole, limit):
+            return ""
+        if waiting is not None and waiting.unschedulable_message:
+            self._roomless[hold_subject(hold.parent)] = None
+        self._held.setdefault(whole, {})[hold_subject(hold.parent)] = None
+        why = self._refusals.get(whole, "")
+        if not why and not self._may_wait(hold, limit):
+            why = self._refusals[whole] = FITS_NOWHERE.format(limit)
+        return why
+
+    def crowded(self, hold: Hold) -> bool:
+        """Whether the limits forbid a placeholder to have a second guardian for a moment."""
+        headroom = self._headroom(hold)
+        if headroom is None or headroom.mode != PREEMPTIBLE:
+            return False
+        most, slots = self._most(headroom), self._ledger.slots.count(hold.group)
+        if most is not None and max(slots, self._alive(hold)) >= most:
+            return True
+        return self._exceeds(headroom, hold.template.pod.requests)
+
+    def full(self, hold: Hold) -> bool:
+        """Whether as many guardians as are allowed are there, though this slot has none.
+
+        Another slot is being renewed, or one was given up and is not gone yet.
+        """
+        headroom = self._headroom(hold)
+        most = self._most(headroom) if headroom is not None else None
+        if headroom is None or most is None or headroom.mode != PREEMPTIBLE:
+            return False
+        if self._alive(hold) < most:
+            return False
+        self._ledger.contention.crowd.wait(hold.group, hold_subject(hold.parent))
+        return True
+
+    def _headroom(self, hold: Hold) -> Headroom | None:
+        return self._ledger.slots.headrooms.get(hold.group) if hold.slot else None
+
+    def _is_far(self, whole: str, limit: int) -> bool:
+        """Whether the limit cannot be reached even if all slots waited for a node of their own."""
+        return limit - len(self._ledger.nodes) > 2 * self._ledger.slots.count(whole)
+
+    def _may_wait(self, hold: Hold, limit: int) -> bool:
+        ledger, pod = self._ledger, hold.template.pod
+        waiting = len(ledger.contention.seekers(hold.group, ledger.pods) - {str(hold.parent)})
+        fits = isinstance(choose(pod, ledger.state), Chosen)
+        return may_wait(self._foresight.load(pod), waiting, limit, fits)
+
+    def _most(self, headroom: Headroom) -> int | None:
+        """How many guardians a headroom may have at once; None is any number."""
+        limits, pods = headroom.limits, headroom.limits.pods
+        if pods is not None and isinstance(headroom.size, Utilization):
+            pods = max(0, pods - self._foresight.real)
+        return min((each for each in (limits.slots, pods) if each is not None), default=None)
+
+    def _alive(self, hold: Hold) -> int:
+        """How many guardians a headroom has, with those that are being made for other slots."""
+        contention = self._ledger.contention
+        making = contention.being_made(hold.group) - {str(hold.parent)}
+        return len(contention.crowd.of(hold.group)) + len(making)
+
+    def _exceeds(self, headroom: Headroom, more: Resources) -> bool:
+        """Whether one more guardian would be more than a limit on resources allows."""
+        size, limits, whole = headroom.size, headroom.limits.resources, headroom.parent.whole
+        if isinstance(size, BufferSize) and size.limits is not None:
+            limits = size.limits
+        pods, there = self._ledger.pods, self._ledger.contention.crowd.of(whole)
+        making = len(self._ledger.contention.being_made(whole)) + 1
+        return any(
+            sum(pods[key].requests[name] for key in there) + making * more[name] > most
+            for name, most in limits
+            if more[name]
+        )
