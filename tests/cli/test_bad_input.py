@@ -179,6 +179,39 @@ def test_an_object_of_a_dump_that_cannot_be_read_is_named_and_passed_over(
     assert "good" in done.out
 
 
+@pytest.mark.parametrize("threshold", ["0", "1.5", "NaN", "-0.8", "80%"])
+def test_a_threshold_that_makes_no_sense_is_misuse(
+    capsys: pytest.CaptureFixture[str], threshold: str
+) -> None:
+    flag = "--proactive-scaleup-threshold"
+    done = headroom(capsys, "run", "--enable-proactive-scaleup", flag, threshold)
+    assert (done.code, done.out) == (2, "")
+    assert flag in done.err
+    assert threshold in done.err
+
+
+@pytest.mark.parametrize("flag", ["--pod-injection-limit", "--node-limit"])
+def test_a_limit_below_none_is_misuse(capsys: pytest.CaptureFixture[str], flag: str) -> None:
+    done = headroom(capsys, "run", "--enable-proactive-scaleup", flag, "-1")
+    assert (done.code, done.out) == (2, "")
+    assert flag in done.err
+
+
+@pytest.mark.parametrize("threshold", ["0", "1.5", ".nan", "NaN"])
+def test_a_threshold_in_a_file_that_makes_no_sense_is_blamed_by_its_field(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, threshold: str
+) -> None:
+    file = tmp_path / "ahead.yaml"
+    file.write_text(
+        "apiVersion: headroom.dev/v1alpha1\nkind: Headroom\nmetadata: {name: ahead}\n"
+        "spec:\n  slot: {template: {resources: {requests: {cpu: 500m}}}}\n"
+        f"  size: {{utilization: {{threshold: {threshold}}}}}\n  mode: Preemptible\n"
+    )
+    done = headroom(capsys, "simulate", str(file))
+    assert (done.code, done.out) == (2, "")
+    assert "spec.size.utilization.threshold" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -11,6 +11,7 @@ from headroom.core.demand.quotaroom import (
     allowance,
     charges,
     in_turn,
+    tightest,
 )
 from headroom.core.objects import LabelSelector, Placement, PodAffinity, PodTerm
 from headroom.core.resources import Resources
@@ -102,3 +103,12 @@ def test_affinity_to_other_namespaces_is_a_scope() -> None:
     assert charges(scope, pod("x", placement=Placement(pod_affinity=both)))
     assert charges(scope, pod("x", placement=Placement(pod_anti_affinity=both)))
     assert not charges(scope, pod("x", placement=Placement(pod_affinity=local)))
+
+
+def test_the_quota_that_allows_the_fewest_is_told_with_its_resource_and_numbers() -> None:
+    team = ResourceQuota("team", {"requests.cpu": 5_000, "pods": 9}, {"requests.cpu": 4_500})
+    found = tightest(CORE, [ResourceQuota("wide", {"cpu": 99_000}), team], resources(cpu=1))
+    assert found is not None
+    words = "quota team allows 1 of 3 slots: requests.cpu 5, others use 3500m, a slot 1"
+    assert found.allows(3) == words
+    assert tightest(CORE, [ResourceQuota("q", {"services": 1})]) is None

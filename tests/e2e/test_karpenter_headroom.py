@@ -33,6 +33,7 @@ LONG_S = 90
 QUIET_S = 4
 CPU = "1900m"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+NODE_POOLS = "/apis/karpenter.sh/v1/nodepools"
 DISRUPTED = "karpenter.sh/disrupted"
 
 
@@ -87,6 +88,11 @@ class Cloud:
     def run(self, name: str, count: int, cpu: str = CPU) -> None:
         """So many pods of a Deployment: a bare pod that is evicted would be lost."""
         self.plane.api.create(DEPLOYMENTS, workload("Deployment", name, cpu=cpu, replicas=count))
+
+    def told(self, name: str) -> str:
+        """What a headroom's first condition says."""
+        found: Json = self.plane.api.get(HEADROOMS.path("default", name))
+        return str((found.get("status", {}).get("conditions") or [{}])[0].get("message", ""))
 
     def end(self, path: str, name: str) -> None:
         self.plane.api.delete(f"{path}/{name}")
@@ -187,6 +193,33 @@ def test_machines_go_with_the_wish_and_moved_slots_come_back_without_a_loop(clou
     end = time.monotonic() + QUIET_S
     until("some time has passed", lambda: time.monotonic() > end)
     assert cloud.guardians_made() == 0
+
+
+def test_a_shape_that_grows_at_the_limit_on_nodes_brings_no_machine(cloud: Cloud) -> None:
+    cloud.end(HEADROOMS.path("default"), "kept")
+    never = {"spec": {"disruption": {"consolidateAfter": "Never"}}}
+    (pool,) = cloud.plane.api.items(NODE_POOLS)
+    cloud.plane.api.patch(f"{NODE_POOLS}/{pool['metadata']['name']}", never)
+    cloud.run("load", 2)
+    until("the load runs", lambda: cloud.running("load", 2), seconds=LONG_S)
+    most = len(cloud.machines()) + 2
+    by_load = {"utilization": {"threshold": 0.5}}
+    made = headroom(
+        "bounded", cpu=CPU, size=by_load, mode="Preemptible", limits={"nodes": most, "slots": 2}
+    )
+    cloud.plane.api.create(HEADROOMS.path("default"), made)
+    until("its slots stand", lambda: cloud.held("bounded", 2), seconds=LONG_S)
+    before = cloud.ordered()
+    small = {"spec": {"limits": {"nodes": len(cloud.machines())}}}
+    cloud.plane.api.patch(HEADROOMS.path("default", "bounded"), small)
+    larger = {"resources": {"requests": {"cpu": "7500m"}}}
+    grown = {"spec": {"slot": {"template": larger}}}
+    cloud.plane.api.patch(HEADROOMS.path("default", "bounded"), grown)
+    until("it says why the roll waits", lambda: "to be renewed: it fits" in cloud.told("bounded"))
+    end = time.monotonic() + 2 * QUIET_S
+    until("some time has passed", lambda: time.monotonic() > end)
+    assert cloud.ordered() == before  # Karpenter has not even ordered one.
+    assert cloud.held("bounded", 2)
 
 
 def _labels(item: Json) -> Json:

@@ -12,7 +12,7 @@ from headroom.sim.errors import ApiError
 from headroom.wire.objects.holds import hold_from
 from testbed.api import ApiFailure
 from tests.stories.embedded import EmbeddedWorld
-from tests.stories.things import NAMESPACE, Json, hold, pod
+from tests.stories.things import NAMESPACE, Json, headroom, hold, pod
 from tests.stories.world import World
 
 DOORS = pytest.mark.parametrize("door", ["gated", "ours"])
@@ -196,6 +196,28 @@ def test_a_forged_claim_gives_nothing_and_takes_nothing(world: World) -> None:
     world.apply(pod("owner", cpu=1, app="web", gated=True))
     world.until_runs("owner", on="a")
     assert world.claim_of("owner") == "Hold/default/h"
+    neighbour_works(world)
+
+
+@pytest.mark.parametrize(
+    ("bad", "where"),
+    [
+        ({"size": {"utilization": {"threshold": 0}}}, "spec.size.utilization.threshold"),
+        ({"size": {"utilization": {"threshold": 1.5}}}, "spec.size.utilization.threshold"),
+        ({"size": {"utilization": {"threshold": "NaN"}}}, "spec.size.utilization.threshold"),
+        ({"limits": {"slots": -1}}, "spec.limits.slots"),
+        ({"limits": {"pods": -1}}, "spec.limits.pods"),
+        ({"limits": {"nodes": -1}}, "spec.limits.nodes"),
+        ({"limits": {"resources": {"cpu": "-1"}}}, "spec.limits.resources"),
+    ],
+    ids=["threshold-0", "threshold-1.5", "threshold-nan", "slots", "pods", "nodes", "resources"],
+)
+def test_a_threshold_or_limit_that_makes_no_sense_never_gets_in(
+    world: World, bad: Json, where: str
+) -> None:
+    begin(world)
+    assert where in refusal(world, headroom("bad", **bad))
+    assert world.get("Headroom", "bad") is None
     neighbour_works(world)
 
 

@@ -93,3 +93,59 @@ def test_where_no_node_comes_one_goes_on_waiting(embedded: EmbeddedWorld) -> Non
     assert len(embedded.slots("room")) == 4
     embedded.add_node("b", cpu=4)
     embedded.until_slots("room", "0", "1", "2", "3")
+
+
+def quota(cpu: int) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "team", "namespace": "default"},
+        "spec": {"hard": {"requests.cpu": str(cpu)}},
+    }
+
+
+def charged(world: World) -> bool:
+    """Whether the quota knows of the pods that are there."""
+    found = world.get("ResourceQuota", "team") or {}
+    return found.get("status", {}).get("used", {}).get("requests.cpu") not in (None, "0")
+
+
+def test_a_quota_caps_the_slots_and_nothing_is_made_to_be_refused(world: World) -> None:
+    world.add_node("a", cpu=16)
+    world.apply(quota(5))
+    world.until("the quota counts", lambda: "status" in (world.get("ResourceQuota", "team") or {}))
+    world.apply(pod("real", cpu=3))
+    world.until("it is charged", lambda: charged(world))
+    world.start_operator()
+    world.apply(half())
+    words = "quota team allows 2 of 3 slots: requests.cpu 5, others use 3, a slot 1"
+    world.until("it is told", lambda: words in message_of(world))
+    world.until_slots("room", "0", "1")
+    assert world.condition_of("room", of="Headroom")["reason"] == "QuotaExceeded"
+    world.pass_time(8)
+    assert sorted(world.slots("room")) == ["0", "1"]  # What they use themselves is theirs.
+    assert words in message_of(world)
+    world.patch("ResourceQuota", "team", {"spec": {"hard": {"requests.cpu": "8"}}})
+    world.until_slots("room", "0", "1", "2")
+    world.until("no more is told", lambda: "quota" not in message_of(world))
+
+
+def test_under_a_full_quota_a_changed_shape_is_renewed_without_a_refusal(
+    embedded: EmbeddedWorld,
+) -> None:
+    embedded.add_node("a", cpu=16)
+    embedded.apply(quota(4), pod("real", cpu=2))
+    embedded.until("it is charged", lambda: charged(embedded))
+    embedded.start_operator()
+    embedded.apply(half())
+    embedded.until_slots("room", "0", "1")
+    began = len(embedded.sim.writes)
+    shape = {"spec": {"slot": {"template": {"nodeSelector": {"kubernetes.io/os": "linux"}}}}}
+    embedded.patch("Headroom", "room", shape)
+    embedded.pass_time(30)
+    embedded.until_slots("room", "0", "1")
+    assert all(
+        "nodeSelector" in one["spec"] for each in embedded.slots("room").values() for one in each
+    )
+    refused = [outcome for _, _, outcome in embedded.sim.writes[began:] if "quota" in str(outcome)]
+    assert not refused

@@ -38,6 +38,7 @@ from headroom.wire.kinds import (
     NAMESPACES,
     NODES,
     PODS,
+    RESOURCE_QUOTAS,
     STORAGE_CLASSES,
     VOLUME_CLAIMS,
     VOLUMES,
@@ -55,7 +56,7 @@ KEY = Key("shop", "web-0")
 PARENT = Parent("headroom.dev/v1alpha1", "Hold", "shop", "nightly", "u1")
 HOLD = Hold(PARENT, PodTemplate(Pod(Key("shop", ""))))
 REQUESTS = Resources({"cpu": 1000})
-STORED = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES)
+SEEN = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES, RESOURCE_QUOTAS)
 ACTIONS: tuple[Action, ...] = (
     CreateGuardian("guardian", HOLD, REQUESTS),
     CreateLatch(KEY, PARENT, REQUESTS, "node-1"),
@@ -96,7 +97,7 @@ def granted() -> Iterator[tuple[str, str, str]]:
 
 def needed() -> Iterator[tuple[str, str, str]]:
     """Yield what the watches and every action ask of the API server."""
-    for watched in (PODS, NODES, NAMESPACES, HOLDS, HEADROOMS, *WORKLOADS, *STORED):
+    for watched in (PODS, NODES, NAMESPACES, HOLDS, HEADROOMS, *WORKLOADS, *SEEN):
         yield from ((verb, watched.group, watched.plural) for verb in ("get", "list", "watch"))
     for action in ACTIONS:
         write = render(action)

@@ -145,7 +145,7 @@ class Engine:
             case VolumeClaim() | Volume() | StorageClass():
                 self._standing.concern(self._standing.followers.see_storage(thing))
             case ResourceQuota() as allowed_here:
-                self._standing.concern(self._standing.buffers.see(allowed_here))
+                self._standing.quota_changed(allowed_here)
             case Node() as node:
                 self._keeper.departures.arrived(node.name)
                 if ledger.see_node(node):
@@ -189,7 +189,7 @@ class Engine:
             case StoredGone(stored):
                 self._standing.concern(self._standing.followers.lose_storage(stored))
             case ResourceQuotaGone(lifted):
-                self._standing.concern(self._standing.buffers.lose(lifted))
+                self._standing.quota_changed(lifted, lifted=True)
             case NodeGone(name):
                 ledger.lose_node(name)
                 self._keeper.departures.departed(name)

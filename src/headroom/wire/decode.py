@@ -22,6 +22,7 @@ from headroom.wire.kinds import (
     NAMESPACES,
     NODES,
     PODS,
+    RESOURCE_QUOTAS,
     STORAGE_CLASSES,
     VOLUME_CLAIMS,
     VOLUMES,
@@ -34,6 +35,7 @@ from headroom.wire.objects.nodes import decode_namespace, decode_node, namespace
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.pods import decode_pod, pod_from
 from headroom.wire.objects.reader import ABSENT, Reader, identity_of, to_text
+from headroom.wire.objects.resourcequotas import decode_resource_quota
 from headroom.wire.objects.volumes import decode_claim, decode_storage_class, decode_volume
 from headroom.wire.objects.workloads import decode_workload, workload_from
 
@@ -110,6 +112,7 @@ DECODERS: dict[Resource, Decode] = {
     VOLUME_CLAIMS: decode_claim,
     VOLUMES: decode_volume,
     STORAGE_CLASSES: decode_storage_class,
+    RESOURCE_QUOTAS: decode_resource_quota,
 }
 
 

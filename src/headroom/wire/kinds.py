@@ -98,6 +98,7 @@ KINDS: tuple[Resource, ...] = (
     VOLUME_CLAIMS,
     VOLUMES,
     STORAGE_CLASSES,
+    RESOURCE_QUOTAS,
 )
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in KINDS}
 

@@ -67,6 +67,8 @@ def _operator_rules(speech: Speech) -> list[Json]:
         # Volumes by which slots follow pods; watched only where a Headroom goes by them.
         rule("", ("persistentvolumeclaims", "persistentvolumes"), READ),
         rule("storage.k8s.io", ("storageclasses",), READ),
+        # Quotas that headrooms keep to; watched only where one asks for its room.
+        rule("", ("resourcequotas",), READ),
         # Guardians and latches made and deleted; the gate and the claim taken off owners; pods
         # deleted that give way to a more important owner of a hold.
         rule("", ("pods",), ("create", "delete", "patch")),

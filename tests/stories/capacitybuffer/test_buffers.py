@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.stories.embedded import EmbeddedWorld
+from tests.stories.test_bad_input import refusal
 from tests.stories.things import NAMESPACE, Json, pod, requests, workload
 from tests.stories.world import World
 
@@ -152,21 +153,28 @@ def test_a_buffer_that_an_autoscaler_answers_is_left_to_it(embedded: EmbeddedWor
     ],
     ids=["no-ref", "no-size", "foreign-limit", "foreign-kind"],
 )
-def test_what_makes_no_sense_is_told_in_the_status(
-    embedded: EmbeddedWorld, spec: Json, words: str
-) -> None:
-    embedded.add_node("a", cpu=8)
-    embedded.start_operator()
-    embedded.apply(template(), workload("Deployment", "web", replicas=1), buffer(**spec))
-    until_told(embedded, "ReadyForProvisioning", "False", "ResolutionFailed")
-    message = embedded.condition_of("spare", "ReadyForProvisioning", of=BUFFER)["message"]
+def test_what_makes_no_sense_is_told_in_the_status(world: World, spec: Json, words: str) -> None:
+    world.add_node("a", cpu=8)
+    world.start_operator()
+    world.apply(template(), workload("Deployment", "web", replicas=1), buffer(**spec))
+    until_told(world, "ReadyForProvisioning", "False", "ResolutionFailed")
+    message = world.condition_of("spare", "ReadyForProvisioning", of=BUFFER)["message"]
     assert words in message
-    assert not guardians(embedded)
+    assert not guardians(world)
 
 
-def test_both_refs_are_refused(embedded: EmbeddedWorld) -> None:
-    with pytest.raises(Exception, match="not both"):
-        embedded.apply(buffer(**CHUNK, **WEB, replicas=1))
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({**CHUNK, **WEB, "replicas": 1}, "not both"),
+        (CHUNK, "replicas or limits"),
+        ({**CHUNK, "replicas": -1}, "spec.replicas"),
+    ],
+    ids=["both-refs", "template-without-size", "negative"],
+)
+def test_what_the_schema_can_judge_never_gets_in(world: World, spec: Json, words: str) -> None:
+    assert words in refusal(world, buffer(**spec))
+    assert world.get(BUFFER, "spare") is None
 
 
 def quota(cpu: int) -> Json:

@@ -24,6 +24,7 @@ from headroom.core.demand.pacing import (
     next_move,
     paced,
 )
+from headroom.core.demand.quotaroom import Tight
 from headroom.core.demand.utilization import (
     WHOLE,
     Bounds,
@@ -34,6 +35,7 @@ from headroom.core.demand.utilization import (
     placeholders,
 )
 from headroom.core.plan import earliest
+from headroom.core.quotas.limits import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.standing.headrooms import NO_LIMITS, Limits
 from headroom.core.standing.sizing import Note, Sized
@@ -73,13 +75,17 @@ class Guarded:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What the number depends on: the shape of one slot, the load, and pods known to come."""
+    """What the number depends on: the shape of one slot, the load, and pods known to come.
+
+    `quota` is the one of the namespace's ResourceQuotas that allows the fewest slots.
+    """
 
     one: Resources
     permille: int
     load: Load
     forthcoming: Resources = EMPTY
     limits: Limits = NO_LIMITS
+    quota: Tight | None = None
 
 
 def foreseen(
@@ -97,11 +103,8 @@ def foreseen(
     stall = judged(memory.stall, guarded.waiting_since, placed, now)
     bound = sum(guarded.bound.values())
     standing = Standing(bound, len(guarded.bound) - bound)
-    target = bounded(count, demand.load, standing, _bounds(demand.limits))
-    notes = [
-        Note("LimitReached", f"spec.limits.{name} allows {target.count} of {count} slots")
-        for name in target.held_by
-    ]
+    target = bounded(count, demand.load, standing, _bounds(demand))
+    notes = [_held(name, target.count, count, demand.quota) for name in target.held_by]
     most = target.count
     if stall.held_back(now) and most > bound + 1:
         most = bound + 1
@@ -124,8 +127,15 @@ def _pieces(amount: Resources, one: Resources) -> int:
     return placeholders(amount, one, WHOLE // 2)
 
 
-def _bounds(limits: Limits) -> Bounds:
-    return Bounds(slots=limits.slots, pods=limits.pods, nodes=limits.nodes)
+def _bounds(demand: Demand) -> Bounds:
+    limits, quota = demand.limits, demand.quota.count if demand.quota is not None else None
+    return Bounds(slots=limits.slots, pods=limits.pods, nodes=limits.nodes, quota=quota)
+
+
+def _held(bound: str, most: int, wanted: int, quota: Tight | None) -> Note:
+    if bound == "quota" and quota is not None:
+        return Note(QUOTA_EXCEEDED, quota.allows(wanted))
+    return Note("LimitReached", f"spec.limits.{bound} allows {most} of {wanted} slots")
 
 
 def _stalled(stall: Stall, fewer: int) -> Note:

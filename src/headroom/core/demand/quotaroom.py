@@ -8,9 +8,10 @@ buffers; anything else that makes pods may ask too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from headroom.core.amounts import format_amount
 from headroom.core.objects import Key, Pod, PodTerm
 from headroom.core.resources import CPU, EMPTY, MEMORY, PODS, Resources
 
@@ -51,6 +52,39 @@ class Allowance:
 
     count: int
     limited_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tight:
+    """The quota that lets in the fewest pods, and what it is short of, in its own units."""
+
+    count: int
+    quota: str
+    name: str  # as the quota spells the resource
+    hard: int
+    others: int  # what is used of it by pods that are not ours
+    each: int
+
+    def allows(self, wanted: int) -> str:
+        """Say how many of those wanted it lets in, and why."""
+        hard, others, each = (self._spelled(some) for some in (self.hard, self.others, self.each))
+        numbers = f"{self.name} {hard}, others use {others}, a slot {each}"
+        return f"quota {self.quota} allows {self.count} of {wanted} slots: {numbers}"
+
+    def _spelled(self, amount: int) -> str:
+        return format_amount(_resource(self.name) or self.name, amount)
+
+
+def tightest(
+    requests: Resources, quotas: Iterable[ResourceQuota], ours: Resources = EMPTY
+) -> Tight | None:
+    """The quota that lets in the fewest pods of these requests; None where none limits them.
+
+    `ours` is what our own pods use of these quotas now: they are counted among those let in.
+    """
+    ordered = sorted(quotas, key=lambda each: each.name)
+    rooms = (room for quota in ordered for room in _rooms(quota, requests, ours))
+    return min(rooms, key=lambda each: each.count, default=None)
 
 
 def charges(quota: ResourceQuota, pod: Pod, priority_class: str = "") -> bool:
@@ -96,15 +130,18 @@ def in_turn(
 
 
 def _most(quota: ResourceQuota, requests: Resources, ours: Resources) -> int | None:
+    return min((room.count for room in _rooms(quota, requests, ours)), default=None)
+
+
+def _rooms(quota: ResourceQuota, requests: Resources, ours: Resources) -> Iterator[Tight]:
+    """How many pods each line of a quota lets in."""
     charged = _charged(requests)
-    rooms = []
     for name, hard in sorted(quota.hard.items()):
         resource = _resource(name)
-        if resource is None or not charged[resource]:
-            continue
-        used = max(0, quota.used.get(name, 0) - ours[resource])
-        rooms.append(max(0, hard - used) // charged[resource])
-    return min(rooms, default=None)
+        each = charged[resource] if resource is not None else 0
+        if resource is not None and each:
+            others = max(0, quota.used.get(name, 0) - ours[resource])
+            yield Tight(max(0, hard - others) // each, quota.name, name, hard, others, each)
 
 
 def _less(quota: ResourceQuota, given: Resources) -> ResourceQuota:

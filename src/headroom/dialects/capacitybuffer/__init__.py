@@ -14,7 +14,6 @@ from headroom.dialects.capacitybuffer.schema import definitions, with_buffers
 from headroom.dialects.capacitybuffer.statuses import render
 from headroom.wire.dialect import Dialect
 from headroom.wire.kinds import POD_TEMPLATES, RESOURCE_QUOTAS
-from headroom.wire.objects.resourcequotas import decode_resource_quota
 
 CAPACITYBUFFER = Dialect(
     name="capacitybuffer",
@@ -26,12 +25,12 @@ CAPACITYBUFFER = Dialect(
         {"apiGroups": [GROUP], "resources": [f"{BUFFERS.plural}/status"], "verbs": ["patch"]},
         {
             "apiGroups": [""],
-            "resources": ["podtemplates", "resourcequotas"],
+            "resources": ["podtemplates"],
             "verbs": ["get", "list", "watch"],
         },
     ),
     catalogue=with_buffers,
-    reads={POD_TEMPLATES: decode_pod_template, RESOURCE_QUOTAS: decode_resource_quota},
+    reads={POD_TEMPLATES: decode_pod_template},
     follows=(POD_TEMPLATES, RESOURCE_QUOTAS),
 )
 

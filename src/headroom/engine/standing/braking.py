@@ -17,6 +17,7 @@ from headroom.core.resources import Resources
 from headroom.core.standing.headrooms import Headroom, Utilization
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.demand import Foresight
+from headroom.engine.standing.quotarooms import QuotaRooms
 from headroom.scheduling.choose import Chosen, choose
 
 FITS_NOWHERE = "it fits on no node, and spec.limits.nodes allows no more than {} of them"
@@ -25,9 +26,10 @@ FITS_NOWHERE = "it fits on no node, and spec.limits.nodes allows no more than {}
 class Brake:
     """Slots that are not to have another guardian for now, by headroom."""
 
-    def __init__(self, ledger: Ledger, foresight: Foresight) -> None:
+    def __init__(self, ledger: Ledger, foresight: Foresight, rooms: QuotaRooms) -> None:
         self._ledger = ledger
         self._foresight = foresight
+        self._rooms = rooms
         self._held: dict[str, dict[str, None]] = {}  # by headroom: subjects to be looked at again
         self._roomless: dict[str, None] = {}  # of them, those whose guardian waits in vain
         self._refusals: dict[str, str] = {}  # by headroom, for as long as nothing has changed
@@ -69,7 +71,7 @@ class Brake:
         headroom = self._headroom(hold)
         if headroom is None or headroom.mode != PREEMPTIBLE:
             return False
-        most, slots = self._most(headroom), self._ledger.slots.count(hold.group)
+        most, slots = self._most(headroom, hold), self._ledger.slots.count(hold.group)
         if most is not None and max(slots, self._alive(hold)) >= most:
             return True
         return self._exceeds(headroom, hold.template.pod.requests)
@@ -80,12 +82,13 @@ class Brake:
         Another slot is being renewed, or one was given up and is not gone yet.
         """
         headroom = self._headroom(hold)
-        most = self._most(headroom) if headroom is not None else None
+        most = self._most(headroom, hold) if headroom is not None else None
         if headroom is None or most is None or headroom.mode != PREEMPTIBLE:
             return False
         if self._alive(hold) < most:
             return False
         self._ledger.contention.crowd.wait(hold.group, hold_subject(hold.parent))
+        self._held.setdefault(hold.group, {})[hold_subject(hold.parent)] = None
         return True
 
     def _headroom(self, hold: Hold) -> Headroom | None:
@@ -101,12 +104,15 @@ class Brake:
         fits = isinstance(choose(pod, ledger.state), Chosen)
         return may_wait(self._foresight.load(pod), waiting, limit, fits)
 
-    def _most(self, headroom: Headroom) -> int | None:
+    def _most(self, headroom: Headroom, hold: Hold) -> int | None:
         """How many guardians a headroom may have at once; None is any number."""
-        limits, pods = headroom.limits, headroom.limits.pods
-        if pods is not None and isinstance(headroom.size, Utilization):
-            pods = max(0, pods - self._foresight.real)
-        return min((each for each in (limits.slots, pods) if each is not None), default=None)
+        limits, pods, quota = headroom.limits, headroom.limits.pods, None
+        if isinstance(headroom.size, Utilization):
+            pods = None if pods is None else max(0, pods - self._foresight.real)
+            tight = self._rooms.heard(headroom, hold.template)
+            quota = tight.count if tight is not None else None
+        bounds = (limits.slots, pods, quota)
+        return min((each for each in bounds if each is not None), default=None)
 
     def _alive(self, hold: Hold) -> int:
         """How many guardians a headroom has, with those that are being made for other slots."""

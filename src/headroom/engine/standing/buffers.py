@@ -7,10 +7,10 @@ used. Older buffers come first. The arithmetic is `core.demand.quotaroom`'s.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from headroom.core.demand.buffers import BufferSize, Chunks, chunks
-from headroom.core.demand.quotaroom import Allowance, ResourceQuota, charges, in_turn
+from headroom.core.demand.quotaroom import Allowance, charges, in_turn
 from headroom.core.holds import PodTemplate
 from headroom.core.names import PREEMPTIBLE_CLASS
 from headroom.core.resources import EMPTY, PODS, Resources
@@ -18,17 +18,17 @@ from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.sizing import Note, Room, replicas_of, template_for
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
+from headroom.engine.standing.quotarooms import SETTLED, QuotaRooms
 
-SETTLED = timedelta(seconds=3)
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class BufferRooms:
-    """Buffers and quotas by namespace."""
+    """Buffers by namespace."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, rooms: QuotaRooms) -> None:
         self._ledger = ledger
-        self._quotas: dict[str, dict[str, ResourceQuota]] = {}
+        self._rooms = rooms
         self._buffers: dict[str, dict[str, None]] = {}
         self._answers: dict[str, tuple[Allowance, datetime]] = {}
 
@@ -39,15 +39,6 @@ class BufferRooms:
             self._answers.pop(old.parent.whole, None)
         if new is not None and isinstance(new.size, BufferSize):
             self._buffers.setdefault(new.parent.namespace, {})[new.parent.whole] = None
-
-    def see(self, quota: ResourceQuota) -> tuple[str, ...]:
-        """A quota is as given; say whom that concerns."""
-        self._quotas.setdefault(quota.namespace, {})[quota.name] = quota
-        return self.siblings(quota.namespace)
-
-    def lose(self, quota: ResourceQuota) -> tuple[str, ...]:
-        self._quotas.get(quota.namespace, {}).pop(quota.name, None)
-        return self.siblings(quota.namespace)
 
     def siblings(self, namespace: str) -> tuple[str, ...]:
         """The buffers that share a namespace's quotas."""
@@ -74,7 +65,7 @@ class BufferRooms:
 
     def _allowance(self, headroom: Headroom) -> Allowance | None:
         namespace = headroom.parent.namespace
-        quotas = self._quotas.get(namespace)
+        quotas = self._rooms.quotas(namespace)
         if not quotas or not isinstance(headroom.size, BufferSize):
             return None
         wants, charging, names = [], [], []
@@ -83,11 +74,7 @@ class BufferRooms:
             if template is not None:
                 wants.append((wanted, template.pod.requests))
                 charging.append(
-                    [
-                        one
-                        for one in quotas.values()
-                        if charges(one, template.pod, PREEMPTIBLE_CLASS)
-                    ]
+                    [one for one in quotas if charges(one, template.pod, PREEMPTIBLE_CLASS)]
                 )
                 names.append(each.parent.whole)
         if headroom.parent.whole not in names:

@@ -14,10 +14,12 @@ from headroom.core.demand.foresight import Demand, Guarded, Memory, foreseen
 from headroom.core.demand.utilization import Load, Use, load_on, use_of
 from headroom.core.names import PLACEHOLDER, PLACEHOLDER_LABEL, ROLE_LABEL
 from headroom.core.objects import Pod
+from headroom.core.plan import earliest
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.standing.headrooms import Headroom, Size, Utilization, Workload
 from headroom.core.standing.sizing import Note, Sized, template_for
 from headroom.engine.ledger import Ledger
+from headroom.engine.standing.quotarooms import QuotaRooms
 
 LOAD_PAUSE = timedelta(seconds=2)
 
@@ -30,8 +32,9 @@ def follows_load(headroom: Headroom) -> bool:
 class Foresight:
     """What is remembered of each headroom that follows the load, and how much is in use."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, rooms: QuotaRooms) -> None:
         self._ledger = ledger
+        self._rooms = rooms
         self._memories: dict[str, Memory] = {}
         self._use: Use | None = None
         self.real = 0  # pods that are no placeholders, when they were last counted
@@ -52,17 +55,20 @@ class Foresight:
         if not isinstance(size, Utilization) or isinstance(template, Note) or idle:
             return None
         whole = headroom.parent.whole
+        tight, sure_at = self._rooms.tight(headroom, template, now)
         demand = Demand(
             one=template.pod.requests,
             permille=size.permille,
             load=self.load(template.pod),
             forthcoming=self._forthcoming(size, workload),
             limits=headroom.limits,
+            quota=tight,
         )
         before = self._memories.get(whole)
         answer, self._memories[whole] = foreseen(demand, self._guarded(headroom), before, now)
         remarks = tuple(Note("PriorityIgnored", each.message) for each in headroom.remarks)
-        return replace(answer, notes=(*answer.notes, *remarks))
+        again = earliest(answer.look_again, sure_at)
+        return replace(answer, notes=(*answer.notes, *remarks), look_again=again)
 
     def load(self, shape: Pod) -> Load:
         """The load of the cluster as it is now, for slots of this shape."""

@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import CreateSlotObject, Done, Outcome, SetFinalizers
+from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
 from headroom.core.owners import judged as judged_rules
@@ -66,8 +67,7 @@ class Standing:
         self._stale: dict[str, None] = {}  # headrooms whose wish is to be worked out anew
         self._sights = Sights(ledger)
         self.followers = self._sights.followers
-        self.buffers = self._sights.buffers
-        self.brake = Brake(ledger, self._sights.foresight)
+        self.brake = Brake(ledger, self._sights.foresight, self._sights.rooms)
 
     def see(self, headroom: Headroom) -> None:
         """Take a headroom as it now is; its own status coming back changes no wish."""
@@ -127,6 +127,11 @@ class Standing:
         """Something has changed that these headrooms depend on."""
         for whole in wholes:
             self.upset(whole)
+
+    def quota_changed(self, quota: ResourceQuota, lifted: bool = False) -> None:
+        """A ResourceQuota is as given, or was lifted."""
+        (self._sights.rooms.lose if lifted else self._sights.rooms.see)(quota)
+        self.concern(self._sights.under(quota.namespace))
 
     def workload_changed(self, workload: Workload) -> None:
         for whole in self._sights.concerned(workload):

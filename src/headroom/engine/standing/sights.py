@@ -33,6 +33,7 @@ from headroom.engine.standing.covering import covered
 from headroom.engine.standing.demand import Foresight, follows_load
 from headroom.engine.standing.following import Followers
 from headroom.engine.standing.known import Known
+from headroom.engine.standing.quotarooms import QuotaRooms
 
 
 class Sights:
@@ -40,9 +41,10 @@ class Sights:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self.foresight = Foresight(ledger)
+        self.rooms = QuotaRooms(ledger)
+        self.foresight = Foresight(ledger, self.rooms)
         self.followers = Followers(ledger)
-        self.buffers = BufferRooms(ledger)
+        self.buffers = BufferRooms(ledger, self.rooms)
         self.per_node: dict[str, None] = {}  # headrooms that depend on nodes
         self.by_load: dict[str, None] = {}  # headrooms that depend on pods
         self._ahead: dict[str, None] = {}  # headrooms that depend on all workloads
@@ -52,6 +54,7 @@ class Sights:
         """A headroom came, changed or went."""
         self.followers.depend(old, new)
         self.buffers.depend(old, new)
+        self.rooms.depend(old, new)
         if old is not None:
             self.per_node.pop(old.parent.whole, None)
             self.by_load.pop(old.parent.whole, None)
@@ -76,6 +79,10 @@ class Sights:
         copying = tuple(self._copying.get((workload.namespace, workload.ref), ()))
         sharing = self.buffers.siblings(workload.namespace) if copying else ()
         return (*copying, *self._ahead, *sharing)
+
+    def under(self, namespace: str) -> tuple[str, ...]:
+        """The headrooms that keep to a namespace's quotas."""
+        return (*self.buffers.siblings(namespace), *self.rooms.asking(namespace))
 
     def siblings(self, headroom: Headroom) -> tuple[str, ...]:
         """Buffers that share a namespace's quotas with this one."""
