@@ -214,3 +214,57 @@ def test_what_others_use_of_a_quota_is_theirs(embedded: EmbeddedWorld) -> None:
     embedded.until("two are left", lambda: replicas(embedded, "spare") == [2])
     embedded.delete("ResourceQuota", "team")
     embedded.until("all", lambda: replicas(embedded, "spare") == [5])
+
+
+def test_larger_limits_alone_bring_more_chunks(embedded: EmbeddedWorld) -> None:
+    embedded.add_node("a", cpu=8)
+    embedded.start_operator()
+    embedded.apply(template(), buffer(**CHUNK, limits={"cpu": "2"}))
+    embedded.until("two", lambda: replicas(embedded, "spare") == [2])
+    embedded.patch(BUFFER, "spare", {"spec": {"limits": {"cpu": "5"}}})
+    embedded.until("five", lambda: replicas(embedded, "spare") == [5])
+    embedded.until("all of them", lambda: len(guardians(embedded)) == 5)
+
+
+def test_a_buffer_that_turns_from_a_template_to_a_workload_forgets_the_template(
+    embedded: EmbeddedWorld,
+) -> None:
+    embedded.add_node("a", cpu=16)
+    embedded.start_operator()
+    embedded.apply(template(), workload("Deployment", "web", cpu=2, replicas=1))
+    embedded.apply(buffer(**CHUNK, replicas=1))
+    until_told(embedded, "Provisioning", "True", "FitsExistingCapacity")
+    embedded.patch(BUFFER, "spare", {"spec": {"podTemplateRef": None, **WEB}})
+    embedded.until("it says so", lambda: "podTemplateRef" not in embedded.status("spare", BUFFER))
+    assert "podTemplateGeneration" not in embedded.status("spare", BUFFER)
+
+
+def test_buffers_that_come_and_go_leave_nothing(embedded: EmbeddedWorld) -> None:
+    embedded.add_node("a", cpu=8)
+    embedded.start_operator()
+    embedded.apply(template())
+    for _ in range(5):
+        embedded.apply(buffer(**CHUNK, replicas=3))
+        embedded.pass_time(2)
+        embedded.delete(BUFFER, "spare")
+        embedded.pass_time(2)
+    embedded.until("nothing is left", lambda: not guardians(embedded))
+
+
+def test_while_a_chunk_is_renewed_the_limits_hold(embedded: EmbeddedWorld) -> None:
+    embedded.add_node("a", cpu=16)
+    embedded.start_operator()
+    embedded.apply(template(), buffer(**CHUNK, limits={"cpu": "4"}))
+    embedded.until("four", lambda: len(guardians(embedded)) == 4)
+    most = 0
+
+    def look() -> None:
+        nonlocal most
+        found = (one["spec"]["containers"][0]["resources"] for one in guardians(embedded))
+        most = max(most, sum(int(one["requests"]["cpu"]) for one in found))
+
+    embedded.on_look(look)
+    embedded.patch("PodTemplate", "chunk", {"template": {"spec": {"containers": [requests(2)]}}})
+    embedded.pass_time(60)
+    assert len(guardians(embedded)) == 2
+    assert most <= 4
