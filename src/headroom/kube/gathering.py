@@ -12,11 +12,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
+from headroom.core.objects import Key
+from headroom.core.standing.headrooms import Headroom
 from headroom.kube.client import Client
+from headroom.kube.scales import ScaledKind
 from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
 from headroom.ports import Event, Seen, Synced
 from headroom.wire.kinds import Resource
 from headroom.wire.objects.needed import needed_kinds
+from headroom.wire.objects.scales import ForeignKind, foreign_kind
 from headroom.wire.speech import Speech
 
 
@@ -43,6 +47,7 @@ class Gathering:
         self._listener = Listener(self._tell, self._list_told, trouble)
         self._group = asyncio.TaskGroup()
         self._followed: set[Resource] = set()
+        self._scaled: dict[ForeignKind, ScaledKind] = {}
         self._listing = 0
         self._synced = False
 
@@ -67,6 +72,22 @@ class Gathering:
                 if needed not in self._followed:
                     self._follow(Scope(needed))
         await self._put(batch)
+        for event in batch:
+            if isinstance(event, Seen) and isinstance(event.thing, Headroom):
+                await self._copy_foreign(event.thing)
+
+    async def _copy_foreign(self, headroom: Headroom) -> None:
+        """Follow the kind whose pods a headroom copies, where it is one that we have to look up."""
+        kind, copied = foreign_kind(headroom), headroom.slot.source
+        if kind is None or copied is None:
+            return
+        if kind not in self._scaled:
+            self._listing += 1
+            source = self._source
+            listener = Listener(self._put, self._list_told, self._listener.trouble)
+            self._scaled[kind] = ScaledKind(source.client, kind, listener, source.tuning)
+            self._group.create_task(self._scaled[kind].run(), name=f"follow {kind}")
+        await self._scaled[kind].want(Key(headroom.parent.namespace, copied.name))
 
     async def _list_told(self) -> None:
         self._listing -= 1

@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable
 
 from headroom.core.actions import Action, Gone, Outcome, Stale, Tell, Unavailable
+from headroom.core.objects import Key
+from headroom.core.standing.headrooms import Headroom
 from headroom.ports import (
     Event,
     Seen,
@@ -25,6 +27,7 @@ from headroom.sim.requests import carry_out
 from headroom.sim.stage import Stage
 from headroom.wire.events import Recorder
 from headroom.wire.objects.needed import needed_kinds
+from headroom.wire.objects.scales import foreign_kind, unusable
 from headroom.wire.writes import Write
 
 OnWrite = Callable[[Write, Outcome], None]
@@ -149,3 +152,8 @@ class _Stream:
         self.waiting.append(Seen(change.thing))
         for needed in needed_kinds(change.thing):
             self.follow(needed.kind)
+        kind = foreign_kind(change.thing)
+        if kind is not None and isinstance(change.thing, Headroom):
+            source = change.thing.slot.source
+            key = Key(change.thing.parent.namespace, source.name if source else "")
+            self.waiting.append(Seen(unusable(kind, key, "is not modelled in the simulator")))

@@ -52,6 +52,14 @@ def test_a_buffer_is_a_headroom_that_makes_way() -> None:
             {"apiGroup": "batch", "kind": "Job", "name": "j"},
             WorkloadRef("batch/v1", "Job", "j"),
         ),
+        (
+            {"apiGroup": "x.com", "kind": "Widget", "name": "w"},
+            WorkloadRef("x.com/*", "Widget", "w"),
+        ),
+        (
+            {"apiGroup": "core", "kind": "ReplicationController", "name": "rc"},
+            WorkloadRef("/*", "ReplicationController", "rc"),
+        ),
     ],
 )
 def test_a_workload_may_give_the_shape(ref: dict[str, str], source: WorkloadRef) -> None:

@@ -148,7 +148,7 @@ def test_a_buffer_that_an_autoscaler_answers_is_left_to_it(embedded: EmbeddedWor
         ({**CHUNK, "limits": {"nvidia.com/gpu": "2"}}, "they bound nothing"),
         (
             {"scalableRef": {"kind": "Widget", "name": "w", "apiGroup": "x.com"}, "replicas": 1},
-            "Widget of x.com is not supported",
+            "Widget of x.com",
         ),
     ],
     ids=["no-ref", "no-size", "foreign-limit", "foreign-kind"],

@@ -22,6 +22,7 @@ from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.scales import ForeignKind
 from headroom.wire.objects.sizes import MOST_SLOTS, number_at
 
 _MOST = 2**31 - 1
@@ -138,19 +139,18 @@ def _source(spec: _Spec, findings: Findings) -> WorkloadRef | None:
     elif template is not None:
         return WorkloadRef("v1", "PodTemplate", template.name or "")
     elif scalable is not None:
-        return _workload(scalable, findings)
+        return _workload(scalable)
     elif not findings.problems:
         findings.add("spec", "has neither podTemplateRef nor scalableRef: a chunk has no shape")
     return None
 
 
-def _workload(ref: _ScalableRef, findings: Findings) -> WorkloadRef | None:
+def _workload(ref: _ScalableRef) -> WorkloadRef:
+    """The workload of a reference; of a kind that we do not know, whatever its scale says."""
     kind, group = ref.kind or "", ref.api_group or ""
     if kind in APPS and group in ("", "apps"):
         return WorkloadRef("apps/v1", kind, ref.name or "")
     if kind in BATCH and group == "batch":
         return WorkloadRef("batch/v1", kind, ref.name or "")
-    known = f"{', '.join(APPS)} of apps, {', '.join(BATCH)} of batch"
-    told = f"{kind} of {group}" if group else kind
-    findings.add("spec.scalableRef", f"{told} is not supported; known: {known}")
-    return None
+    foreign = ForeignKind("" if group == "core" else group, kind)
+    return WorkloadRef(foreign.api_version, kind, ref.name or "")

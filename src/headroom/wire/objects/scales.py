@@ -1,0 +1,200 @@
+"""Workloads of kinds that we do not know: whatever has a scale subresource, read through that.
+
+The scale says how many pods there are and by which labels they are found; the newest of them shows
+their shape. `kube.scales` asks for these; the embedded cluster has no such kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from headroom.core.holds import PodTemplate, Problem
+from headroom.core.objects import Key, Pod
+from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
+from headroom.ports import Thing
+from headroom.wire.kinds import Resource
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import Reader
+from headroom.wire.objects.templates import template_of
+
+ANY_VERSION = "*"
+_OVER = ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKind:
+    """A kind of which we know the name only; an empty group is the core group."""
+
+    group: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.group or 'core'}"
+
+    @property
+    def api_version(self) -> str:
+        """What stands for it in a reference: which version is served is found out later."""
+        return f"{self.group}/{ANY_VERSION}"
+
+
+class _Served(JsonObject):
+    name: str = ""
+    kind: str = ""
+    namespaced: bool = True
+
+
+class _ServedList(JsonObject):
+    resources: list[_Served] | None = None
+
+
+class _Version(JsonObject):
+    version: str = ""
+
+
+class _Group(JsonObject):
+    preferred_version: _Version | None = None
+
+
+class _Object(JsonObject):
+    metadata: Metadata | None = None
+
+
+class _ScaleStatus(JsonObject):
+    replicas: int | None = None
+    selector: str | None = None
+
+
+class _Scale(JsonObject):
+    status: _ScaleStatus | None = None
+
+
+class _PodMetadata(JsonObject):
+    creation_timestamp: datetime | None = None
+    deletion_timestamp: datetime | None = None
+
+
+class _PodStatus(JsonObject):
+    phase: str | None = None
+
+
+class _Pod(JsonObject):
+    metadata: _PodMetadata
+    spec: dict[str, Any]
+    status: _PodStatus | None = None
+
+
+class _Pods(JsonObject):
+    items: list[_Pod] | None = None
+
+
+_read_served = Reader(_ServedList)
+_read_group = Reader(_Group)
+_read_object = Reader(_Object)
+_read_scale = Reader(_Scale)
+_read_pods = Reader(_Pods)
+
+
+def foreign_kind(thing: Thing) -> ForeignKind | None:
+    """The kind that a thing copies, if it is one that has to be asked for by its scale."""
+    source = thing.slot.source if isinstance(thing, Headroom) else None
+    if source is None or not source.api_version.endswith(f"/{ANY_VERSION}"):
+        return None
+    return ForeignKind(source.api_version.partition("/")[0], source.kind)
+
+
+def preferred_version(data: bytes) -> str:
+    """The version of a group that its server likes best."""
+    read = _read_group(data)
+    return read.preferred_version.version if read.preferred_version is not None else ""
+
+
+def served_as(kind: ForeignKind, version: str, data: bytes) -> Resource | str:
+    """Find a kind with a scale subresource in what a group serves, or say why it is none."""
+    served = _read_served(data).resources or []
+    found = next((each for each in served if each.kind == kind.kind and "/" not in each.name), None)
+    if found is None or not found.namespaced:
+        return f"the API server has no {kind} in namespaces"
+    if all(each.name != f"{found.name}/scale" for each in served):
+        return f"{kind} has no scale subresource: it does not say how many pods there are"
+    return Resource(kind.group, version, found.name, kind.kind)
+
+
+def unread(kind: ForeignKind, data: bytes | Raw) -> Workload:
+    """An object of the kind, before its scale was asked for."""
+    metadata = _read_object(data).metadata or Metadata()
+    return _workload(
+        kind,
+        Key(metadata.namespace or "", metadata.name or ""),
+        uid=metadata.uid or "",
+        version=metadata.resource_version or "",
+    )
+
+
+def unusable(kind: ForeignKind, key: Key, why: str) -> Workload:
+    """One that cannot be copied, and why: told where the buffer's author looks."""
+    return _workload(kind, key, problems=(Problem(f"{kind}", why),))
+
+
+def selector_of(scale: bytes) -> str:
+    """The labels by which a scale's pods are found."""
+    status = _read_scale(scale).status
+    return (status.selector if status is not None else None) or ""
+
+
+def scaled(kind: ForeignKind, found: Workload, scale: bytes, pods: bytes) -> Workload:
+    """The workload that an object's scale and its pods come to: as many, of the newest's shape."""
+    status = _read_scale(scale).status or _ScaleStatus()
+    newest = _newest(_read_pods(pods).items or [])
+    findings = Findings()
+    if newest is None:
+        findings.add(f"{kind}", "has no pod yet whose shape a chunk could have")
+        template = PodTemplate(Pod(Key(found.namespace, "")))
+    else:
+        shape = {name: value for name, value in newest.spec.items() if name != "nodeName"}
+        raw = Raw(msgspec.json.encode({"spec": shape}))
+        template = template_of(raw, found.namespace, findings)
+    return Workload(
+        ref=found.ref,
+        namespace=found.namespace,
+        replicas=status.replicas or 0,
+        template=template,
+        problems=findings.problems,
+        uid=found.uid,
+        version=found.version,
+    )
+
+
+def _newest(pods: Sequence[_Pod]) -> _Pod | None:
+    alive = [
+        pod
+        for pod in pods
+        if pod.metadata.deletion_timestamp is None
+        and (pod.status is None or pod.status.phase not in _OVER)
+        and pod.metadata.creation_timestamp is not None
+    ]
+    return max(alive, key=lambda pod: str(pod.metadata.creation_timestamp), default=None)
+
+
+def _workload(
+    kind: ForeignKind,
+    key: Key,
+    problems: tuple[Problem, ...] = (),
+    uid: str = "",
+    version: str = "",
+) -> Workload:
+    return Workload(
+        ref=WorkloadRef(kind.api_version, kind.kind, key.name),
+        namespace=key.namespace,
+        replicas=0,
+        template=PodTemplate(Pod(Key(key.namespace, ""))),
+        problems=problems,
+        uid=uid,
+        version=version,
+    )
