@@ -84,6 +84,10 @@ class Contention:
     def made(self, hold: str, pin: str) -> None:
         drop(self._making, pin, hold)
 
+    def in_flight(self) -> int:
+        """How many guardians are being made, of whomever."""
+        return sum(map(len, self._making.values()))
+
     def being_made(self, whole: str) -> frozenset[str]:
         """The slots of a headroom, as holds, whose guardian is being made and not known yet."""
         making = (hold for holds in self._making.values() for hold in holds)

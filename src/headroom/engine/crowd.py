@@ -6,11 +6,13 @@ until it is gone: where their number is limited, pods are counted and not wishes
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Pod
+from headroom.core.resources import PODS, Resources
 from headroom.engine.agenda import Agenda
 from headroom.engine.indexes import drop
 
@@ -21,6 +23,7 @@ class Crowd:
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
         self._there: dict[str, dict[Key, None]] = {}
+        self._used: dict[str, Counter[str]] = {}  # what they ask for together, `pods` included
         self._waiting: dict[str, dict[str, None]] = {}
 
     def add(self, pod: Pod) -> None:
@@ -28,21 +31,34 @@ class Crowd:
         whole = _headroom_of(pod)
         if whole:
             self._there.setdefault(whole, {})[pod.key] = None
+            self._used.setdefault(whole, Counter()).update(_charged(pod))
 
     def remove(self, pod: Pod) -> None:
         """A pod is no longer as given."""
         whole = _headroom_of(pod)
         if whole:
             drop(self._there, whole, pod.key)
+            self._used.setdefault(whole, Counter()).subtract(_charged(pod))
+            if whole not in self._there:
+                del self._used[whole]
             for subject in self._waiting.pop(whole, ()):
                 self._agenda.touch(subject)
 
     def of(self, whole: str) -> Collection[Key]:
+        """The guardians of a headroom's slots; two of a slot that is being renewed."""
         return self._there.get(whole, ())
+
+    def used(self, whole: str) -> Resources:
+        """What a headroom's guardians ask for together, and as `pods` how many they are."""
+        return Resources(self._used.get(whole, {}))
 
     def wait(self, whole: str, subject: str) -> None:
         """Have somebody looked at when one of a headroom's guardians goes."""
         self._waiting.setdefault(whole, {})[subject] = None
+
+
+def _charged(pod: Pod) -> dict[str, int]:
+    return {**pod.requests, PODS: 1}
 
 
 def _headroom_of(pod: Pod) -> str:

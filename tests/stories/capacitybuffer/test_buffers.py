@@ -268,3 +268,16 @@ def test_while_a_chunk_is_renewed_the_limits_hold(embedded: EmbeddedWorld) -> No
     embedded.pass_time(60)
     assert len(guardians(embedded)) == 2
     assert most <= 4
+
+
+def test_buffers_of_different_shapes_are_held_side_by_side(embedded: EmbeddedWorld) -> None:
+    embedded.add_node("a", cpu=4)
+    embedded.start_operator()
+    embedded.apply(template(), template("large", cpu=3))
+    embedded.apply(buffer("small", **CHUNK, replicas=2))
+    embedded.apply(buffer("big", podTemplateRef={"name": "large"}, replicas=1))
+    until_told(embedded, "Provisioning", "True", "FitsExistingCapacity", name="small")
+    until_told(embedded, "Provisioning", "False", "RequiresNewCapacity", name="big")
+    embedded.add_node("b", cpu=4)
+    until_told(embedded, "Provisioning", "True", "FitsExistingCapacity", name="big")
+    assert told(embedded, "Provisioning", "small") == ("True", "FitsExistingCapacity")

@@ -85,9 +85,12 @@ class Brake:
         most = self._most(headroom, hold) if headroom is not None else None
         if headroom is None or most is None or headroom.mode != PREEMPTIBLE:
             return False
+        contention = self._ledger.contention
+        if len(contention.crowd.of(hold.group)) + contention.in_flight() < most:
+            return False
         if self._alive(hold) < most:
             return False
-        self._ledger.contention.crowd.wait(hold.group, hold_subject(hold.parent))
+        contention.crowd.wait(hold.group, hold_subject(hold.parent))
         self._held.setdefault(hold.group, {})[hold_subject(hold.parent)] = None
         return True
 
@@ -125,10 +128,8 @@ class Brake:
         size, limits, whole = headroom.size, headroom.limits.resources, headroom.parent.whole
         if isinstance(size, BufferSize) and size.limits is not None:
             limits = size.limits
-        pods, there = self._ledger.pods, self._ledger.contention.crowd.of(whole)
+        if not limits:
+            return False
+        used = self._ledger.contention.crowd.used(whole)
         making = len(self._ledger.contention.being_made(whole)) + 1
-        return any(
-            sum(pods[key].requests[name] for key in there) + making * more[name] > most
-            for name, most in limits
-            if more[name]
-        )
+        return any(used[name] + making * more[name] > most for name, most in limits if more[name])

@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from headroom.core.demand.quotaroom import ResourceQuota, Tight, charges, tightest
 from headroom.core.holds import PREEMPTIBLE, PodTemplate
 from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS
-from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.standing.headrooms import Headroom, Utilization
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
@@ -83,14 +82,8 @@ class QuotaRooms:
         charging = [one for one in self.quotas(namespace) if charges(one, template.pod, name)]
         if not charging:
             return None
-        return tightest(template.pod.requests, charging, self._ours(headroom))
-
-    def _ours(self, headroom: Headroom) -> Resources:
-        """What a headroom's own guardians are charged for."""
-        used, ledger = EMPTY, self._ledger
-        for key in ledger.contention.crowd.of(headroom.parent.whole):
-            used += Resources({**ledger.pods[key].requests, PODS: 1})
-        return used
+        ours = self._ledger.contention.crowd.used(headroom.parent.whole)
+        return tightest(template.pod.requests, charging, ours)
 
 
 def _count(tight: Tight | None) -> int:

@@ -1,0 +1,49 @@
+"""Guardians counted by headroom, and who waits for one of them to go."""
+
+from __future__ import annotations
+
+from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL, SLOT_ANNOTATION
+from headroom.core.objects import Pod
+from headroom.engine.agenda import Agenda
+from headroom.engine.crowd import Crowd
+from tests.builders import NOON, pod, resources
+
+ROOM = "Headroom/default/room"
+
+
+def guardian(name: str, slot: str = "0", **more: str) -> Pod:
+    kept = {PARENT_ANNOTATION: ROOM, SLOT_ANNOTATION: slot} if slot else {PARENT_ANNOTATION: ROOM}
+    return pod(name, cpu=2, labels={ROLE_LABEL: "guardian"}, annotations=kept, **more)
+
+
+def test_what_they_use_is_the_sum_of_those_that_are_there() -> None:
+    crowd = Crowd(Agenda())
+    first, second = guardian("first"), guardian("second")
+    crowd.add(first)
+    crowd.add(second)
+    assert crowd.used(ROOM) == resources(cpu=4, pods=2)
+    crowd.remove(first)
+    assert list(crowd.of(ROOM)) == [second.key]
+    assert crowd.used(ROOM) == resources(cpu=2, pods=1)
+    crowd.remove(second)
+    assert not crowd.of(ROOM)
+    assert crowd.used(ROOM) == resources()
+
+
+def test_others_and_those_that_have_ended_do_not_count() -> None:
+    crowd = Crowd(Agenda())
+    crowd.add(pod("real", cpu=1))
+    crowd.add(guardian("alone", slot=""))
+    crowd.add(guardian("ended", phase="Failed"))
+    assert not crowd.of(ROOM)
+
+
+def test_who_waits_is_looked_at_when_one_goes() -> None:
+    agenda = Agenda()
+    crowd = Crowd(agenda)
+    there = guardian("there")
+    crowd.add(there)
+    crowd.wait(ROOM, "hold x")
+    assert agenda.take(NOON) == ()
+    crowd.remove(there)
+    assert agenda.take(NOON) == ("hold x",)
