@@ -69,7 +69,7 @@ class HoldView:
     not_before: datetime | None = None
     refused: str = ""  # the quota that leaves it no room, in words
     homeless: bool = False  # its node was deleted
-    crowded: Resources = EMPTY  # what pods on its node ask for beyond what there is
+    overbooked: Resources = EMPTY  # what pods on its node ask for beyond what there is
     awaited: Succession | None = None  # the pods whose place it is to take
     left: Pod | None = None  # another controller's guardian of the same object
 
@@ -348,8 +348,10 @@ def _standing(
     if not size.fits_in(guardian.requests):
         why = "part of the room that was returned is used by other pods"
         return Facts(hold, "Available", "PartiallyHeld", why, node, used, degraded=not view.grows)
-    if view.crowded:
-        told = ", ".join(f"{text} {name}" for name, text in format_resources(view.crowded).items())
+    if view.overbooked:
+        told = ", ".join(
+            f"{text} {name}" for name, text in format_resources(view.overbooked).items()
+        )
         why = f"other pods took held room: those on {node} ask for {told} more than it has"
         return Facts(hold, "Available", "PartiallyHeld", why, node, used, degraded=True)
     return Facts(hold, "Available", "Available", "", node, used)

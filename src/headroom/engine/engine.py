@@ -122,7 +122,7 @@ class Engine:
             case Pod() as pod:
                 before = ledger.pods.get(pod.key)
                 ledger.see_pod(pod, now)
-                self._keeper.crowding.note(pod.node)
+                self._keeper.overbooking.note(pod.node)
                 self._keeper.successions.note(pod)
                 self._standing.pods_changed()
                 self._standing.concern(self._standing.followers.see(before, pod))
@@ -149,7 +149,7 @@ class Engine:
             case Node() as node:
                 self._keeper.departures.arrived(node.name)
                 if ledger.see_node(node):
-                    self._keeper.crowding.note(node.name)
+                    self._keeper.overbooking.note(node.name)
                     self._standing.nodes_changed()
             case Namespace() as namespace:
                 ledger.namespaces[namespace.name] = namespace

@@ -21,11 +21,11 @@ from headroom.core.policies import to_keep
 from headroom.core.renewing import outdated, told_apart
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.tenancy import lodging
-from headroom.engine.crowding import Crowding
 from headroom.engine.departures import Departures
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 from headroom.engine.losses import Losses
+from headroom.engine.overbooking import Overbooking
 from headroom.engine.publishing import Publisher
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.renewals import Renewals
@@ -49,7 +49,7 @@ class Keeper:
         self._renewals = Renewals(ledger)
         self._losses = Losses(ledger.policy.guardian_retry)
         self.departures = Departures(ledger)
-        self.crowding = Crowding(ledger)
+        self.overbooking = Overbooking(ledger)
         self.successions = Successions(ledger)
         self._trouble: dict[str, str] = {}
         self._born: dict[str, tuple[str, datetime]] = {}  # the last guardian made, by our clock
@@ -59,7 +59,7 @@ class Keeper:
         self._trouble.pop(str(hold.parent), None)
         self._born.pop(str(hold.parent), None)
         self._losses.forget(str(hold.parent))
-        self.crowding.forget(hold)
+        self.overbooking.forget(hold)
         self.successions.forget(hold)
         self._renewals.over(hold)
 
@@ -82,7 +82,7 @@ class Keeper:
         ledger, parent = self._ledger, str(hold.parent)
         view = self._view(self._publisher.current(hold, now), now)
         decision = lodging.decide(self._within_quotas(view, now), now, ledger.policy)
-        if view.grows and not view.crowded:
+        if view.grows and not view.overbooked:
             ledger.short.pop(parent, None)
         else:
             ledger.short[parent] = None
@@ -132,7 +132,7 @@ class Keeper:
             awaited=awaited,
             left=lodging.left_over(hold, ledger.pods),
             homeless=node in self.departures,
-            crowded=self.crowding.around(hold, told.standing, now),
+            overbooked=self.overbooking.around(hold, told.standing, now),
             trouble=self._trouble.get(parent, ""),
             held_up="" if settled else self._standing.brake.held_up(hold, waiting),
             full=told.standing is None and self._standing.brake.full(hold),

@@ -19,7 +19,7 @@ from headroom.engine.ledger import Ledger
 SETTLED = timedelta(seconds=2)  # A kubelet turns most such pods away by then.
 
 
-class Crowding:
+class Overbooking:
     """Remembers since when each hold stands on a node with too many."""
 
     def __init__(self, ledger: Ledger) -> None:
