@@ -258,8 +258,6 @@ class Engine:
                 self._standing.wrote(action, outcome, now)
             elif isinstance(action, WriteQuotaStatus):
                 self._quotas.wrote(action.parent, action.status)
-            elif isinstance(action, DeletePod) and action.key in self.ledger.pods:
-                self._keeper.removed(self.ledger.pods[action.key])
             assume(self.ledger, action, outcome, now)
             return True
         match action:

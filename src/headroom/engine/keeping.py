@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core import life
-from headroom.core.actions import CreateGuardian
+from headroom.core.actions import CreateGuardian, DeletePod
 from headroom.core.claims import expiry
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.latches import claims_on, kept_for
@@ -72,10 +72,6 @@ class Keeper:
         self._trouble.pop(str(hold.parent), None)
         self._born[str(hold.parent)] = (uid, now)
         self._losses.made(str(hold.parent), now)
-
-    def removed(self, guardian: Pod) -> None:
-        """We took a guardian away ourselves: that it is gone is no loss."""
-        self._losses.removed(kept_for(guardian))
 
     def look(self, hold: Hold, now: datetime) -> Iterator[Sequence]:
         """What this hold needs now."""
@@ -176,7 +172,14 @@ class Keeper:
             self._ledger.contention.made(str(seeks.hold.parent), pin)
 
     def begun(self, sequence: Sequence) -> None:
-        """A sequence begins."""
+        """A sequence begins; that a guardian goes which we take away ourselves is no loss.
+
+        Noted now: the watch may show that it is gone before the API server answers us.
+        """
+        for action in (action for step in sequence.steps for action in step):
+            gone = self._ledger.pods.get(action.key) if isinstance(action, DeletePod) else None
+            if gone is not None:
+                self._losses.removed(kept_for(gone))
         seeks = _seeking(sequence)
         if seeks is not None:
             pin = seeks.node or seeks.hold.template.node
