@@ -12,6 +12,7 @@ from headroom.core.actions import (
     Action,
     Bind,
     ClaimInPlace,
+    CreateFence,
     CreateGuardian,
     CreateLatch,
     CreateSlotObject,
@@ -37,6 +38,7 @@ from headroom.core.actions import (
     WriteIndex,
     WriteQuotaStatus,
 )
+from headroom.core.fences import FENCING
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import claims_text
 from headroom.core.names import (
@@ -49,6 +51,7 @@ from headroom.core.names import (
     LOCKED_PRIORITY,
     PARENT_ANNOTATION,
     PREEMPTIBLE_PRIORITY,
+    ROLE_FENCE,
     ROLE_GUARDIAN,
     ROLE_LABEL,
     ROLE_LATCH,
@@ -111,7 +114,7 @@ class Toy:
     def perform(self, action: Action) -> Outcome:
         """Do what an action says, as an API server would."""
         match action:
-            case CreateGuardian() | CreateLatch():
+            case CreateGuardian() | CreateLatch() | CreateFence():
                 return self._create(action)
             case WriteHoldStatus(parent=parent, status=status):
                 known = self.holds.get(str(parent))
@@ -137,8 +140,8 @@ class Toy:
             case _:
                 return self._change(action)
 
-    def _create(self, action: CreateGuardian | CreateLatch) -> Outcome:
-        made = _guardian(action) if isinstance(action, CreateGuardian) else _latch(action)
+    def _create(self, action: CreateGuardian | CreateLatch | CreateFence) -> Outcome:
+        made = _made(action)
         if made.key in self.pods:
             return Taken()
         if isinstance(action, CreateGuardian):
@@ -261,6 +264,17 @@ def _guardian(action: CreateGuardian) -> Pod:
         requests=action.requests,
         node=action.node if action.bound else "",
     )
+
+
+def _made(action: CreateGuardian | CreateLatch | CreateFence) -> Pod:
+    match action:
+        case CreateGuardian():
+            return _guardian(action)
+        case CreateLatch():
+            return _latch(action)
+        case CreateFence(key=key, node=node):
+            labels = {ROLE_LABEL: ROLE_FENCE}
+            return Pod(key, labels=labels, node=node, placement=FENCING, priority=LOCKED_PRIORITY)
 
 
 def _latch(action: CreateLatch) -> Pod:

@@ -49,7 +49,7 @@ def test_a_nomination_and_its_claim_are_one_request() -> None:
     assert (write.method, write.path) == ("PATCH", f"{PATH}/status")
     assert write.content_type == "application/merge-patch+json"
     assert write.body == {
-        "metadata": {"uid": "u", "annotations": CLAIM},
+        "metadata": {"uid": "u", "annotations": CLAIM, "labels": {"headroom.dev/pass": "true"}},
         "status": {"nominatedNodeName": "a"},
     }
     assert write.guarded
@@ -150,7 +150,8 @@ def test_a_claim_is_taken_off_with_its_nomination() -> None:
     nothing = dict.fromkeys((*CLAIM, *more))
     plain = render(Disclaim(POD, "u"))
     assert plain.path == PATH
-    assert plain.body == {"metadata": {"uid": "u", "annotations": nothing}}
+    labels = {"headroom.dev/pass": None}
+    assert plain.body == {"metadata": {"uid": "u", "annotations": nothing, "labels": labels}}
     both = render(Disclaim(POD, "u", nominated=True))
     assert both.path == f"{PATH}/status"
     assert isinstance(both.body, dict)

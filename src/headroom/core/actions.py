@@ -52,6 +52,15 @@ class CreateLatch:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateFence:
+    """Make the pod that keeps strangers off a node, whatever room is free there: see `fences`."""
+
+    key: Key
+    parent: Parent
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
 class MoveLatch:
     """Put a latch that has done its work to new use: another node, other claims, in one write."""
 
@@ -66,7 +75,8 @@ class MoveLatch:
 class Nominate:
     """Set a pod's nominated node and, with `claimed`, write the claim in the same request.
 
-    The claim is two annotations: the parent's name (`CLAIMED_ANNOTATION`) and its uid.
+    The claim is two annotations, the parent's name (`CLAIMED_ANNOTATION`) and its uid, and the
+    label by which fences know an owner.
 
     An empty `uid` (a latch just created) is not checked.
     """
@@ -246,6 +256,7 @@ class WriteIndex:
 Action = (
     CreateGuardian
     | CreateLatch
+    | CreateFence
     | MoveLatch
     | Nominate
     | DeletePod

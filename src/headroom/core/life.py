@@ -44,12 +44,13 @@ class HoldView:
 
     `trouble` is why the last try to make a guardian failed, `not_before` when the next may come;
     `node` is where its guardian was last seen; `promised` whether an owner is on its way into it;
-    `latched` is what a latch of its own keeps there, nothing yet while it is too young to trust;
-    `grows` whether a larger guardian would fit. Of a guardian that is to be renewed: `may_renew`
-    whether it is its turn, `beside` whether its successor fits beside it, `in_place` whether it
-    fits where it stands, `crowded` whether a limit or a quota forbids both at once. `held_up` is
-    why no guardian may be made now, because it would have to wait for a node that must not come;
-    `full` that one of another slot has to go first.
+    `latched` is what a latch of its own keeps there, nothing yet while it is too young to trust,
+    or all that it may have where a fence keeps strangers off (`fenced`); `passing` whether pods of
+    ours count twice there just now; `grows` whether a larger guardian would fit. Of a guardian
+    that is to be renewed: `may_renew` whether it is its turn, `beside` whether its successor fits
+    beside it, `in_place` whether it fits where it stands, `crowded` whether a limit or a quota
+    forbids both at once. `held_up` is why no guardian may be made now, because it would have to
+    wait for a node that must not come; `full` that one of another slot has to go first.
     """
 
     hold: Hold
@@ -58,6 +59,8 @@ class HoldView:
     node: str = ""
     promised: bool = False
     latched: Resources | None = None
+    fenced: bool = False
+    passing: bool = False
     grows: bool = True
     may_renew: bool = True
     beside: bool = True
@@ -160,7 +163,7 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     used, size = told_use(hold, users), to_keep(hold, users)
     guardians = told_apart(hold, view.guardians, now)
     guardian = guardians.standing
-    node = view.node if users else ""
+    node = view.node if users or view.fenced else ""
     if guardian is not None and guardian.node:
         node = guardian.node
     facts = _told_of(view, guardians, _standing(view, guardian, size, node, used), now)
@@ -311,6 +314,8 @@ def _make(
         return Life(status, None, view.not_before)
     if view.node and view.latched is not None and view.grows and size.fits_in(view.latched):
         return Life(status, put_back(hold, view.node, size))
+    if view.fenced and (view.passing if not view.grows else not status.owners):
+        return Life(status)  # Nobody else can have it; in a moment it can be put back.
     if status.owners and view.node and view.grows:
         begin = grow(hold, view.node, size, policy.namespace)
         return Life(status, begin if view.latched is None else None)

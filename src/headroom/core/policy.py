@@ -32,6 +32,9 @@ class Policy:
     free_room_wait: timedelta = timedelta(milliseconds=500)
     """How long a latch stands on free room before we look again and bind: the same cycles."""
 
+    fence_kept: timedelta = timedelta(seconds=10)
+    """How long a fence stays when nobody waits any more for what it keeps: it shall not flap."""
+
     patience: timedelta = timedelta(seconds=5)
     """How long an owner waits for a matching hold that is on its way, before it goes without."""
 

@@ -19,6 +19,7 @@ from headroom.core.resources import Resources
 from headroom.core.selection import only_node
 from headroom.engine.agenda import Agenda
 from headroom.engine.crowd import Crowd
+from headroom.engine.fences.book import FenceBook
 from headroom.engine.indexes import drop
 
 ANYWHERE = ""
@@ -32,6 +33,7 @@ class Contention:
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
         self.crowd = Crowd(agenda)
+        self.fences = FenceBook()
         self._arriving: dict[str, dict[str, None]] = {}  # node → owners and handovers on their way
         self._seeking: dict[str, dict[Key, None]] = {}  # the only node it may go to → guardians
         self._making: dict[str, dict[str, None]] = {}  # the same → holds whose guardian is made now
@@ -40,6 +42,7 @@ class Contention:
     def add(self, pod: Pod) -> None:
         """A pod is as given."""
         self.crowd.add(pod)
+        self.fences.add(pod)
         node = _arrives_at(pod)
         if node:
             self._arriving.setdefault(node, {})[str(pod.key)] = None
@@ -49,6 +52,7 @@ class Contention:
     def remove(self, pod: Pod) -> None:
         """A pod is no longer as given."""
         self.crowd.remove(pod)
+        self.fences.remove(pod)
         node = _arrives_at(pod)
         if node:
             self._left(node, str(pod.key))

@@ -13,6 +13,7 @@ from headroom.core.actions import (
     Action,
     Bind,
     ClaimInPlace,
+    CreateFence,
     CreateGuardian,
     CreateLatch,
     DeleteObject,
@@ -25,6 +26,7 @@ from headroom.core.actions import (
     Nominate,
     Ungate,
 )
+from headroom.core.fences import FENCING
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.latches import claims_text
 from headroom.core.names import (
@@ -34,6 +36,7 @@ from headroom.core.names import (
     LOCKED_PRIORITY,
     PARENT_ANNOTATION,
     PREEMPTIBLE_PRIORITY,
+    ROLE_FENCE,
     ROLE_GUARDIAN,
     ROLE_LABEL,
     ROLE_LATCH,
@@ -57,6 +60,8 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
             ledger.expect_pod(_guardian(action, outcome.uid, now), now)
         case CreateLatch():
             ledger.expect_pod(_latch(action, outcome.uid, now), now)
+        case CreateFence():
+            ledger.expect_pod(_fence(action, outcome.uid, now), now)
         case Nominate(key=key, node=node, claimed=claimed):
             _change(ledger, key, now, Assumed(until, nominated=node, claimed=claimed))
         case MoveLatch(key=key, node=node):
@@ -126,7 +131,7 @@ def _guardian(action: CreateGuardian, uid: str, now: datetime) -> Pod:
         uid=uid,
         labels={**template.labels, ROLE_LABEL: ROLE_GUARDIAN},
         annotations={**_standing_for(parent), SHAPE_ANNOTATION: shape_of(action.hold)},
-        owners=(OwnerReference(parent.api_version, parent.kind, parent.name, parent.uid, True),),
+        owners=_owned_by(parent),
         created=now,
         placement=placement,
         node=action.node if action.bound else "",
@@ -157,3 +162,22 @@ def _latch(action: CreateLatch, uid: str, now: datetime) -> Pod:
         preempts=False,
         requests=action.requests,
     )
+
+
+def _fence(action: CreateFence, uid: str, now: datetime) -> Pod:
+    return Pod(
+        key=action.key,
+        uid=uid,
+        labels={ROLE_LABEL: ROLE_FENCE},
+        annotations=_standing_for(action.parent),
+        owners=_owned_by(action.parent),
+        created=now,
+        node=action.node,
+        priority=LOCKED_PRIORITY,
+        preempts=False,
+        placement=FENCING,
+    )
+
+
+def _owned_by(parent: Parent) -> tuple[OwnerReference, ...]:
+    return (OwnerReference(parent.api_version, parent.kind, parent.name, parent.uid, True),)

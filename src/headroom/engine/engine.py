@@ -47,6 +47,7 @@ from headroom.engine.bulk import Bulk
 from headroom.engine.claiming import admit, follow
 from headroom.engine.cron import calendar
 from headroom.engine.effects import assume, give_up
+from headroom.engine.fences.fencer import Fencer
 from headroom.engine.growing import grow_in_place
 from headroom.engine.indexing import Indexer, index_subject
 from headroom.engine.keeping import Keeper
@@ -79,7 +80,7 @@ from headroom.ports import (
 
 OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
 LAUNCHED_WORK = ("door1", "door2", "door2-slow")
-KEEPERS_WORK = ("release", "resize", "object", "burst", "follow")
+KEEPERS_WORK = ("release", "resize", "object", "burst", "follow", "fence", "unfence")
 OBJECT_PAUSE = timedelta(seconds=1)  # An object could not be written; its headroom looks again.
 MOST_ROUNDS = 5
 MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
@@ -100,6 +101,7 @@ class Engine:
         self._latcher = Latcher(self.ledger)
         self._waker = Waker(self.ledger)
         self._bulk = Bulk(self.ledger, self._waker)
+        self._fencer = Fencer(self.ledger)
         self._indexer = Indexer(self.ledger)
         self._sides = Sides()
         self.synced = False
@@ -127,6 +129,7 @@ class Engine:
                 self._standing.pods_changed()
                 self._standing.concern(self._standing.followers.see(before, pod))
                 self._bulk.see(pod)
+                self._fencer.see(pod, now)
             case Hold() as hold:
                 allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
                 allowed = self._sides.see(allowed)
@@ -169,6 +172,7 @@ class Engine:
                 self._latcher.forget(key, uid)
                 self._placer.forget(uid)
                 self._bulk.lose(key)
+                self._fencer.lose(key, old)
             case HoldGone(parent):
                 if str(parent) in ledger.holds:
                     self._indexer.touch(ledger.holds[str(parent)])
@@ -240,6 +244,7 @@ class Engine:
         """
         self._began = True
         self._keeper.departures.begin()
+        self._fencer.begin()
         self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now)
         first = {"headroom": 0, "hold": 1}
         due = self._agenda.take(now)
@@ -320,6 +325,8 @@ class Engine:
             yield from self._waker.look(now)
         elif kind == "quota" and not self._agenda.resting(subject, now):
             yield from self._quotas.look(name, now)
+        elif kind == "fence" and not self._agenda.resting(subject, now):
+            yield from self._fencer.look(name, now)
         elif kind in ("headroom", "announce"):
             yield from self._standing.look(name, now)
         elif kind == "follow":

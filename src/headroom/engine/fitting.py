@@ -10,10 +10,10 @@ from headroom.scheduling.filters import feasible_on
 
 
 def unfit(ledger: Ledger, pod: Pod, node: str, without: frozenset[Key]) -> str | None:
-    """Say why the pod would not fit, or None when it would."""
+    """Say why the pod would not fit, or None when it would; our own fences let our own by."""
     if node not in ledger.nodes:
         return f"there is no node {node}"
-    return feasible_on(pod, node, ledger.state, without)
+    return feasible_on(pod, node, ledger.state, without | ledger.contention.fences.on(node))
 
 
 def labels_around(ledger: Ledger, node: str) -> Mapping[str, str]:

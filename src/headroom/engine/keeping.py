@@ -117,14 +117,17 @@ class Keeper:
         awaited = self.successions.look(hold)
         if awaited is not None:
             node = ledger.last_node[parent] = awaited.node
+        fenced = self._fenced(hold, node, now) if old is None else None
         view = life.HoldView(
             hold=hold,
             guardians=guardians,
             claimants=claimants,
             node=node,
             promised=ledger.promised(hold),
-            latched=self._latched(hold, node, now),
-            grows=self._could_hold_all(hold, node, guardians),
+            latched=self._latched(hold, node, fenced, now),
+            fenced=fenced is not None,
+            passing=fenced is not None and self._is_passing(hold, node, now),
+            grows=self._could_hold_all(hold, node, guardians, fenced is not None),
             awaited=awaited,
             left=lodging.left_over(hold, ledger.pods),
             homeless=node in self.departures,
@@ -243,13 +246,40 @@ class Keeper:
             return True
         return isinstance(choose(wanted, ledger.state), Chosen)
 
-    def _latched(self, hold: Hold, node: str, now: datetime) -> Resources | None:
-        """What a latch keeps for this hold on its node.
+    def _fenced(self, hold: Hold, node: str, now: datetime) -> datetime | None:
+        """From when on a fence keeps strangers off a hold's node; None without a fence."""
+        ledger = self._ledger
+        if hold.allocate_once or hold.pre_allocation:
+            return None
+        for fence in (ledger.pods[key] for key in ledger.contention.fences.on(node)):
+            since = ledger.contention.fences.seen_at(fence)
+            if since is not None and fence.occupies_node and fence.deleted is None:
+                firm = since + ledger.policy.free_room_wait
+                if now < firm:
+                    ledger.agenda.later(hold_subject(hold.parent), firm)
+                return firm
+        return None
+
+    def _is_passing(self, hold: Hold, node: str, now: datetime) -> bool:
+        """Whether what counts twice on a hold's node will soon count once."""
+        own = frozenset(latch.key for latch in self._ledger.latches_of(hold))
+        if not self._ledger.unsettled_on(node) - own:
+            return False
+        again = now + self._ledger.policy.first_look
+        self._ledger.agenda.later(hold_subject(hold.parent), again)
+        return True
+
+    def _latched(
+        self, hold: Hold, node: str, fenced: datetime | None, now: datetime
+    ) -> Resources | None:
+        """What a latch keeps for this hold on its node; behind a fence it needs none.
 
         Nothing of it while the latch is moving, or is too young to keep free room: the latch of a
         handover took the room over from a guardian, any other must have stood for a while.
         """
         ledger = self._ledger
+        if fenced is not None and now >= fenced:
+            return _all_of(hold, ledger.guardians_of(hold))
         for latch in ledger.latches_of(hold):
             if latch.nominated not in ("", node) or node not in ledger.nodes:
                 continue
@@ -273,12 +303,14 @@ class Keeper:
                 given = given + owner.requests
         return given
 
-    def _could_hold_all(self, hold: Hold, node: str, guardians: tuple[Pod, ...]) -> bool:
+    def _could_hold_all(
+        self, hold: Hold, node: str, guardians: tuple[Pod, ...], fenced: bool
+    ) -> bool:
         """Whether what owners do not use of a hold would fit on its node."""
         if hold.terminal:
             return True
         users = [pod for pod in self._ledger.claimants_of(hold) if pod.occupies_node]
-        if not users and not guardians and not self._ledger.latches_of(hold):
+        if not users and not guardians and not fenced and not self._ledger.latches_of(hold):
             return True
         size = to_keep(hold, users)
         if any(size.fits_in(pod.requests) for pod in guardians):
@@ -320,6 +352,14 @@ class Keeper:
             ledger.shelve(hold, None)
         else:
             ledger.shelve(hold, guardian.requests)
+
+
+def _all_of(hold: Hold, guardians: tuple[Pod, ...]) -> Resources:
+    """As much as a hold may ever keep on its node."""
+    room = hold.template.pod.requests
+    for guardian in guardians:
+        room = room.largest(guardian.requests)
+    return room
 
 
 def _is_old(hold: Hold, guardian: Pod | None, now: datetime) -> bool:

@@ -1,8 +1,10 @@
-"""The two pods that we make: a guardian keeps a hold's room, a latch stands in for a handover.
+"""The pods that we make: a guardian keeps a hold's room, a latch stands in for a handover, a fence
+keeps strangers off a node.
 
-Both are a pause container with requests and as few rights as there are: no token, no volumes,
-restricted security context, no grace. A guardian takes its scheduling fields from the hold's
-template and belongs to the object that asked for it; a latch is gated, so nobody ever tries it.
+All are a pause container with as few rights as there are: no token, no volumes, restricted
+security context, no grace. A guardian takes its scheduling fields from the hold's template and
+belongs to the object that asked for it; a latch is gated, so nobody ever tries it; a fence asks
+for nothing and is born on its node.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from typing import Any
 
 import msgspec
 
-from headroom.core.actions import CreateGuardian, CreateLatch, MoveLatch
+from headroom.core.actions import CreateFence, CreateGuardian, CreateLatch, MoveLatch
+from headroom.core.fences import HOSTNAME, passes
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import claims_text
 from headroom.core.names import (
@@ -23,8 +26,10 @@ from headroom.core.names import (
     LOCKED_CLASS,
     NODE_ANNOTATION,
     PARENT_ANNOTATION,
+    PASS_LABEL,
     PREEMPTIBLE_CLASS,
     READINESS_GATE,
+    ROLE_FENCE,
     ROLE_GUARDIAN,
     ROLE_LABEL,
     ROLE_LATCH,
@@ -35,7 +40,7 @@ from headroom.core.names import (
 )
 from headroom.core.naming import label_value, shape_of
 from headroom.core.objects import HostPort, Parent
-from headroom.core.resources import Resources
+from headroom.core.resources import EMPTY, Resources
 from headroom.wire.amounts import overhead_of, requirements_json
 from headroom.wire.pinning import away_from, next_to, pinned_to
 
@@ -44,6 +49,7 @@ CONTAINER = "pause"
 _PAUSE_USER = 65535
 _CARRIED = ("nodeSelector", "tolerations", "topologySpreadConstraints")
 _OUR_CLASSES = (LOCKED_CLASS, PREEMPTIBLE_CLASS)
+_NOTHING = {"cpu": "0", "memory": "0"}  # Said in words, so that no LimitRange adds a default.
 _RUNTIME = ("runtimeClassName", "overhead")
 
 Json = dict[str, Any]
@@ -108,6 +114,37 @@ def latch_metadata(action: CreateLatch | MoveLatch) -> Json:
     return {"labels": _labels(ROLE_LATCH, action.parent), "annotations": annotations}
 
 
+def fence_json(action: CreateFence, image: str = PAUSE_IMAGE) -> Json:
+    """The pod that keeps every pod without our label off its node; `core.fences` says the same."""
+    parent = action.parent
+    told = {SAFE_TO_EVICT: "true", PARENT_ANNOTATION: parent.whole}
+    strangers = {
+        "labelSelector": {"matchExpressions": [{"key": PASS_LABEL, "operator": "DoesNotExist"}]},
+        "namespaceSelector": {},
+        "topologyKey": HOSTNAME,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": action.key.name,
+            "namespace": action.key.namespace,
+            "labels": _labels(ROLE_FENCE, parent),
+            "annotations": {**told, **({SLOT_ANNOTATION: parent.slot} if parent.slot else {})},
+            "ownerReferences": [_owned_by(parent)],
+        },
+        "spec": {
+            **_pause_spec(LOCKED_CLASS),
+            "nodeName": action.node,
+            "tolerations": [{"operator": "Exists"}],
+            "affinity": {
+                "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [strangers]}
+            },
+            "containers": [{**_container(image, EMPTY), "resources": {"requests": _NOTHING}}],
+        },
+    }
+
+
 def guardian_namespace(hold: Hold) -> str:
     """Where a hold's guardian lives: with its owners."""
     return hold.home
@@ -131,6 +168,7 @@ def _guardian_metadata(action: CreateGuardian, own: Json) -> Json:
             **_mapping(own.get("labels")),
             **dict(action.hold.template.labels),
             **_labels(ROLE_GUARDIAN, parent),
+            **({PASS_LABEL: "true"} if passes(action) else {}),
         },
         "annotations": {
             SAFE_TO_EVICT: "true",
@@ -139,16 +177,18 @@ def _guardian_metadata(action: CreateGuardian, own: Json) -> Json:
             SHAPE_ANNOTATION: shape_of(action.hold),
             **({SLOT_ANNOTATION: parent.slot} if parent.slot else {}),
         },
-        "ownerReferences": [
-            {
-                "apiVersion": parent.api_version,
-                "kind": parent.kind,
-                "name": parent.name,
-                "uid": parent.uid,
-                "controller": True,
-                "blockOwnerDeletion": False,
-            }
-        ],
+        "ownerReferences": [_owned_by(parent)],
+    }
+
+
+def _owned_by(parent: Parent) -> Json:
+    return {
+        "apiVersion": parent.api_version,
+        "kind": parent.kind,
+        "name": parent.name,
+        "uid": parent.uid,
+        "controller": True,
+        "blockOwnerDeletion": False,
     }
 
 

@@ -12,6 +12,7 @@ from headroom.core.actions import (
     Action,
     Bind,
     ClaimInPlace,
+    CreateFence,
     CreateGuardian,
     CreateLatch,
     CreateSlotObject,
@@ -38,6 +39,7 @@ from headroom.core.names import (
     CLAIMED_SLOT_ANNOTATION,
     CLAIMED_UID_ANNOTATION,
     INDEX_NAME,
+    PASS_LABEL,
 )
 from headroom.core.objects import Parent
 from headroom.core.policies import beside_text
@@ -45,6 +47,7 @@ from headroom.wire.encode import headroom_status_json, status_json
 from headroom.wire.events import event_create
 from headroom.wire.guardians import (
     PAUSE_IMAGE,
+    fence_json,
     guardian_json,
     guardian_namespace,
     latch_json,
@@ -74,6 +77,8 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
             return Write("create", PODS, guardian_namespace(action.hold), "", body)
         case CreateLatch():
             return Write("create", PODS, action.key.namespace, "", latch_json(action, image))
+        case CreateFence():
+            return Write("create", PODS, action.key.namespace, "", fence_json(action, image))
         case MoveLatch():
             return _move_latch(action)
         case Nominate():
@@ -128,7 +133,7 @@ def _move_latch(action: MoveLatch) -> Write:
 def _nominate(action: Nominate) -> Write:
     metadata = _with_uid(action.uid)
     if action.claimed is not None:
-        metadata["annotations"] = _claim(action.claimed)
+        metadata |= {"annotations": _claim(action.claimed), "labels": {PASS_LABEL: "true"}}
     body: Json = {"status": {"nominatedNodeName": action.node}}
     if metadata:
         body["metadata"] = metadata
@@ -144,7 +149,8 @@ def _disclaim(action: Disclaim) -> Write:
             CLAIMED_BESIDE_ANNOTATION,
         )
     )
-    body: Json = {"metadata": {**_with_uid(action.uid), "annotations": annotations}}
+    told: Json = {"annotations": annotations, "labels": {PASS_LABEL: None}}
+    body: Json = {"metadata": {**_with_uid(action.uid), **told}}
     if not action.nominated:
         return _patch_pod(action, body)
     body["status"] = {"nominatedNodeName": None}

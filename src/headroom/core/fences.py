@@ -1,0 +1,140 @@
+"""When strangers are kept off a node, so that what owners of a reusable hold return stays its own.
+
+A pod that finishes gives no warning, and kube-scheduler frees its room in the same moment. A latch
+that stood before would be counted against the next owner too. A fence is not: it is a pod on the
+node that asks for nothing and whose anti-affinity is against every pod without our label; owners
+at the gate get that label with their claim. It stands only while somebody waits for that room.
+
+    refused rival that fits once owners have ended ──▶ fence ──(nobody waits any more)──▶ no fence
+                                                         └──(somebody fits beside them)──▶
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from headroom.core.actions import CreateFence, CreateGuardian, DeletePod
+from headroom.core.holds import PREEMPTIBLE, Hold
+from headroom.core.names import LOCKED_PRIORITY, PASS_LABEL, ROLE_FENCE, ROLE_LABEL, ROLE_LATCH
+from headroom.core.naming import dns_label
+from headroom.core.objects import (
+    Key,
+    LabelSelector,
+    Placement,
+    Pod,
+    PodAffinity,
+    PodTerm,
+    Requirement,
+    Toleration,
+)
+from headroom.core.plan import Sequence
+
+HOSTNAME = "kubernetes.io/hostname"
+FENCING = Placement(
+    pod_anti_affinity=PodAffinity(
+        required=(
+            PodTerm(
+                LabelSelector((Requirement(PASS_LABEL, "DoesNotExist"),)),
+                HOSTNAME,
+                namespace_selector=LabelSelector(),
+            ),
+        )
+    ),
+    tolerations=(Toleration(operator="Exists"),),
+)
+"""What makes a fence of a pod: no pod without our label may join it on its node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """One node with owners of reusable holds, at a moment.
+
+    `contested`: somebody waits who would fit there if those owners had ended, and does not now.
+    `usable`: somebody waits who fits there now, beside them. `settled`: all that was returned is
+    held again and nothing is under way. `quiet_since`: when it was last seen contested, if not now.
+    """
+
+    contested: bool
+    usable: bool = False
+    settled: bool = True
+    quiet_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a fence is to stand there, and when to look again if nothing else happens."""
+
+    stands: bool
+    wake_at: datetime | None = None
+
+
+def judge(ground: Ground, fenced: bool, now: datetime, kept_for: timedelta) -> Verdict:
+    """Say whether a node is to be fenced.
+
+    A fence never goes while room is free that belongs to a hold. It goes at once for somebody who
+    can use room that is nobody's, and otherwise lingers a little, so that it does not flap.
+    """
+    if not fenced:
+        return Verdict(ground.contested and not ground.usable)
+    if not ground.settled:
+        return Verdict(True)
+    if ground.usable:
+        return Verdict(False)
+    if ground.contested:
+        return Verdict(True)
+    gone_at = (ground.quiet_since or now) + kept_for
+    return Verdict(True, gone_at) if now < gone_at else Verdict(False)
+
+
+def returns(hold: Hold) -> bool:
+    """Whether what owners of a hold leave is to be held again."""
+    return not (
+        hold.allocate_once
+        or hold.terminal
+        or hold.paused
+        or hold.problems
+        or hold.deleted is not None
+        or hold.mode == PREEMPTIBLE
+    )
+
+
+def is_rival(pod: Pod) -> bool:
+    """Whether a pod was refused and still waits: it takes whatever room gets free.
+
+    Pods more important than we are may have it; they preempt a fence as they would a guardian.
+    """
+    role = pod.labels.get(ROLE_LABEL)
+    return (
+        pod.unschedulable_since is not None
+        and not pod.node
+        and not pod.finished
+        and pod.deleted is None
+        and not pod.gates
+        and PASS_LABEL not in pod.labels
+        and role not in (ROLE_LATCH, ROLE_FENCE)
+        and pod.priority <= LOCKED_PRIORITY
+    )
+
+
+def passes(guardian: CreateGuardian) -> bool:
+    """Whether a guardian that kube-scheduler places goes to where its hold's owners are."""
+    return bool(guardian.node) and not guardian.bound and not guardian.hold.allocate_once
+
+
+def fence_subject(node: str) -> str:
+    return f"fence {node}"
+
+
+def put_up(hold: Hold, node: str) -> Sequence:
+    """Fence a node on behalf of a hold that has owners there; the hold's end is the fence's."""
+    key = Key(hold.home, dns_label("fence", node, hold.parent.uid, hold.slot))
+    return _sequence("fence", node, CreateFence(key, hold.parent, node))
+
+
+def take_down(fence: Pod) -> Sequence:
+    return _sequence("unfence", fence.node, DeletePod(fence.key, fence.uid))
+
+
+def _sequence(work: str, node: str, action: CreateFence | DeletePod) -> Sequence:
+    return Sequence(work, (fence_subject(node),), ((action,),))

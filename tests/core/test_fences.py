@@ -1,0 +1,106 @@
+"""When strangers are kept off a node, and when no longer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from headroom.core.actions import CreateGuardian
+from headroom.core.fences import Ground, Verdict, is_rival, judge, passes, put_up, returns
+from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus, PodTemplate
+from headroom.core.names import LOCKED_PRIORITY, PASS_LABEL, ROLE_LABEL
+from headroom.core.objects import Key, Parent, Pod
+from headroom.core.resources import Resources
+
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
+KEPT = timedelta(seconds=10)
+REFUSED = Pod(Key("default", "rival"), unschedulable_since=NOW)
+HOLD = Hold(
+    Parent("headroom.dev/v1alpha1", "Hold", "default", "h", "uid-h"),
+    PodTemplate(Pod(Key("default", ""), requests=Resources({"cpu": 4000}))),
+    allocate_once=False,
+)
+
+
+def said(ground: Ground, fenced: bool) -> Verdict:
+    return judge(ground, fenced, NOW, KEPT)
+
+
+def test_nothing_stands_where_nobody_waits() -> None:
+    assert said(Ground(contested=False), fenced=False) == Verdict(False)
+
+
+def test_a_node_is_fenced_while_somebody_waits_for_what_owners_have() -> None:
+    assert said(Ground(contested=True), fenced=False).stands
+    assert said(Ground(contested=True), fenced=True) == Verdict(True)
+
+
+def test_whoever_fits_beside_is_let_in_before_a_fence_is_put_up() -> None:
+    assert not said(Ground(contested=True, usable=True), fenced=False).stands
+
+
+def test_a_fence_goes_for_somebody_who_fits_beside() -> None:
+    assert not said(Ground(contested=True, usable=True), fenced=True).stands
+
+
+def test_a_fence_never_goes_before_all_is_held_again() -> None:
+    free = Ground(contested=False, usable=True, settled=False, quiet_since=NOW - 2 * KEPT)
+    assert said(free, fenced=True).stands
+
+
+def test_a_fence_lingers_for_a_while() -> None:
+    quiet = Ground(contested=False, quiet_since=NOW - KEPT / 2)
+    assert said(quiet, fenced=True) == Verdict(True, NOW + KEPT / 2)
+    assert said(replace(quiet, quiet_since=NOW - KEPT), fenced=True) == Verdict(False)
+
+
+@pytest.mark.parametrize(
+    "pod",
+    [
+        replace(REFUSED, unschedulable_since=None),
+        replace(REFUSED, node="a"),
+        replace(REFUSED, phase="Failed"),
+        replace(REFUSED, deleted=NOW),
+        replace(REFUSED, gates=("headroom.dev/claim",)),
+        replace(REFUSED, labels={PASS_LABEL: "true"}),
+        replace(REFUSED, labels={ROLE_LABEL: "latch"}),
+        replace(REFUSED, priority=LOCKED_PRIORITY + 1),
+    ],
+)
+def test_only_those_who_were_refused_and_still_wait_are_rivals(pod: Pod) -> None:
+    assert is_rival(REFUSED)
+    assert not is_rival(pod)
+
+
+def test_the_guardian_of_another_hold_is_a_rival_too() -> None:
+    assert is_rival(replace(REFUSED, labels={ROLE_LABEL: "guardian"}))
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [
+        replace(HOLD, allocate_once=True),
+        replace(HOLD, paused=True),
+        replace(HOLD, deleted=NOW),
+        replace(HOLD, mode=PREEMPTIBLE),
+        replace(HOLD, status=HoldStatus(phase="Failed")),
+    ],
+)
+def test_nothing_comes_back_to_a_hold_that_takes_nothing_back(hold: Hold) -> None:
+    assert returns(HOLD)
+    assert not returns(hold)
+
+
+def test_a_guardian_made_for_its_owners_node_passes() -> None:
+    made = CreateGuardian("g", HOLD, Resources({"cpu": 1000}), node="a")
+    assert passes(made)
+    assert not passes(replace(made, node=""))
+    assert not passes(replace(made, bound=True))
+    assert not passes(replace(made, hold=replace(HOLD, allocate_once=True)))
+
+
+def test_the_same_fence_has_the_same_name() -> None:
+    assert put_up(HOLD, "a") == put_up(HOLD, "a")
+    assert put_up(HOLD, "a") != put_up(HOLD, "b")

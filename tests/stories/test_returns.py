@@ -1,0 +1,102 @@
+"""What owners of a reusable hold return is held again, however they end, and no rival gets it."""
+
+from __future__ import annotations
+
+from itertools import cycle
+
+import pytest
+
+from tests.stories.killing import cpu_on_node, held
+from tests.stories.things import hold, pod
+from tests.stories.world import World
+
+DOORS = pytest.mark.parametrize("door", ["gated", "ours"])
+RIVALS = {"rival-1": 1, "rival-2": 2, "rival-3": 2, "rival-4": 2, "rival-5": 4}
+RETURNS = 12
+
+
+def full_of_owners(world: World, door: str) -> None:
+    """A node that two owners of one hold fill, and rivals that kube-scheduler has refused."""
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(hold("h", cpu=4, allocateOnce=False))
+    world.until_held("h")
+    for name in ("owner-0", "owner-1"):
+        world.apply(pod(name, cpu=2, app="web", **{door: True}))
+        world.until_runs(name, on="a")
+    world.until("nothing is left to hold", lambda: not world.ours("guardian"))
+    world.apply(*(pod(name, cpu=cpu) for name, cpu in RIVALS.items()))
+    world.until("a fence stands", lambda: fenced(world))
+    world.pass_time(1)
+
+
+def fenced(world: World) -> bool:
+    return [item["spec"].get("nodeName") for item in world.ours("fence")] == ["a"]
+
+
+def rivals_in(world: World) -> list[str]:
+    return [name for name in RIVALS if world.node_of(name)]
+
+
+def end(world: World, name: str, way: str) -> None:
+    """A pod ends without a warning: it finishes, or is deleted without grace."""
+    if way == "deleted":
+        world.delete("Pod", name)
+    else:
+        world.finish(name, way)
+
+
+@DOORS
+def test_what_owners_return_without_warning_is_held_again(world: World, door: str) -> None:
+    full_of_owners(world, door)
+    ways = cycle(["Succeeded", "Failed", "deleted"])
+    for number in range(RETURNS):
+        end(world, f"owner-{number}", next(ways))
+        world.until("what it returned is held", lambda: held(world) == [2])
+        assert rivals_in(world) == []
+        heir = f"owner-{number + 2}"
+        world.apply(pod(heir, cpu=2, app="web", **{door: True}))
+        world.until_runs(heir, on="a")
+        assert rivals_in(world) == []
+    assert world.status("h", "Hold")["phase"] == "Available"
+
+
+@DOORS
+def test_owners_that_wait_are_served_first(world: World, door: str) -> None:
+    full_of_owners(world, door)
+    wait = {"headroom.dev/wait": "true"}
+    for number in range(RETURNS):
+        heir = f"owner-{number + 2}"
+        world.apply(pod(heir, cpu=2, app="web", annotations=wait, **{door: True}))
+        world.pass_time(0.3)
+        assert world.node_of(heir) == ""
+        end(world, f"owner-{number}", "Succeeded")
+        world.until_runs(heir, on="a")
+        assert rivals_in(world) == []
+        assert world.claim_of(heir) == "Hold/default/h"
+    assert cpu_on_node(world) == 4
+
+
+def test_the_fence_goes_with_those_who_wait(world: World) -> None:
+    full_of_owners(world, "gated")
+    for name in RIVALS:
+        world.delete("Pod", name)
+    world.until("no fence is left", lambda: not world.ours("fence"))
+    end(world, "owner-0", "Succeeded")
+    world.until("what it returned is held", lambda: held(world) == [2])
+
+
+def test_a_stranger_that_fits_beside_is_let_in(world: World) -> None:
+    """Room that no hold has and that no owner will return is everybody's, fence or no fence."""
+    world.add_node("a", cpu=5)
+    world.start_operator()
+    world.apply(hold("h", cpu=4, allocateOnce=False))
+    world.until_held("h")
+    world.apply(pod("owner", cpu=2, app="web", gated=True))
+    world.until_runs("owner", on="a")
+    world.until("the rest is held", lambda: held(world) == [2])
+    world.apply(pod("rival", cpu=3))
+    world.until("a fence stands", lambda: fenced(world))
+    world.apply(pod("small", cpu=1))
+    world.until_runs("small", on="a")
+    assert world.node_of("rival") == ""
