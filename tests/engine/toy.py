@@ -38,7 +38,7 @@ from headroom.core.actions import (
     WriteIndex,
     WriteQuotaStatus,
 )
-from headroom.core.fences import FENCING
+from headroom.core.fences import fencing
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import claims_text
 from headroom.core.names import (
@@ -272,9 +272,11 @@ def _made(action: CreateGuardian | CreateLatch | CreateFence) -> Pod:
             return _guardian(action)
         case CreateLatch():
             return _latch(action)
-        case CreateFence(key=key, node=node):
+        case CreateFence(key=key, node=node, hold=hold):
             labels = {ROLE_LABEL: ROLE_FENCE}
-            return Pod(key, labels=labels, node=node, placement=FENCING, priority=LOCKED_PRIORITY)
+            return Pod(
+                key, labels=labels, node=node, placement=fencing(hold), priority=LOCKED_PRIORITY
+            )
 
 
 def _latch(action: CreateLatch) -> Pod:

@@ -56,7 +56,7 @@ class CreateFence:
     """Make the pod that keeps strangers off a node, whatever room is free there: see `fences`."""
 
     key: Key
-    parent: Parent
+    hold: Hold
     node: str
 
 

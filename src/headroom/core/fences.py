@@ -11,7 +11,7 @@ at the gate get that label with their claim. It stands only while somebody waits
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import CreateFence, CreateGuardian, DeletePod
@@ -26,7 +26,6 @@ from headroom.core.objects import (
     PodAffinity,
     PodTerm,
     Requirement,
-    Toleration,
 )
 from headroom.core.plan import Sequence
 
@@ -40,8 +39,7 @@ FENCING = Placement(
                 namespace_selector=LabelSelector(),
             ),
         )
-    ),
-    tolerations=(Toleration(operator="Exists"),),
+    )
 )
 """What makes a fence of a pod: no pod without our label may join it on its node."""
 
@@ -122,6 +120,11 @@ def passes(guardian: CreateGuardian) -> bool:
     return bool(guardian.node) and not guardian.bound and not guardian.hold.allocate_once
 
 
+def fencing(hold: Hold) -> Placement:
+    """How the fence of a hold stands on its node: what the hold tolerates there, it does too."""
+    return replace(FENCING, tolerations=hold.template.pod.placement.tolerations)
+
+
 def fence_subject(node: str) -> str:
     return f"fence {node}"
 
@@ -129,7 +132,7 @@ def fence_subject(node: str) -> str:
 def put_up(hold: Hold, node: str) -> Sequence:
     """Fence a node on behalf of a hold that has owners there; the hold's end is the fence's."""
     key = Key(hold.home, dns_label("fence", node, hold.parent.uid, hold.slot))
-    return _sequence("fence", node, CreateFence(key, hold.parent, node))
+    return _sequence("fence", node, CreateFence(key, hold, node))
 
 
 def take_down(fence: Pod) -> Sequence:

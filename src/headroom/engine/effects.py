@@ -26,7 +26,7 @@ from headroom.core.actions import (
     Nominate,
     Ungate,
 )
-from headroom.core.fences import FENCING
+from headroom.core.fences import fencing
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.latches import claims_text
 from headroom.core.names import (
@@ -169,13 +169,13 @@ def _fence(action: CreateFence, uid: str, now: datetime) -> Pod:
         key=action.key,
         uid=uid,
         labels={ROLE_LABEL: ROLE_FENCE},
-        annotations=_standing_for(action.parent),
-        owners=_owned_by(action.parent),
+        annotations=_standing_for(action.hold.parent),
+        owners=_owned_by(action.hold.parent),
         created=now,
         node=action.node,
         priority=LOCKED_PRIORITY,
         preempts=False,
-        placement=FENCING,
+        placement=fencing(action.hold),
     )
 
 

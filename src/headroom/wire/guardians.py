@@ -116,7 +116,8 @@ def latch_metadata(action: CreateLatch | MoveLatch) -> Json:
 
 def fence_json(action: CreateFence, image: str = PAUSE_IMAGE) -> Json:
     """The pod that keeps every pod without our label off its node; `core.fences` says the same."""
-    parent = action.parent
+    parent = action.hold.parent
+    spec = _mapping(_template(action.hold).get("spec"))
     told = {SAFE_TO_EVICT: "true", PARENT_ANNOTATION: parent.whole}
     strangers = {
         "labelSelector": {"matchExpressions": [{"key": PASS_LABEL, "operator": "DoesNotExist"}]},
@@ -136,7 +137,7 @@ def fence_json(action: CreateFence, image: str = PAUSE_IMAGE) -> Json:
         "spec": {
             **_pause_spec(LOCKED_CLASS),
             "nodeName": action.node,
-            "tolerations": [{"operator": "Exists"}],
+            **({"tolerations": spec["tolerations"]} if spec.get("tolerations") else {}),
             "affinity": {
                 "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [strangers]}
             },

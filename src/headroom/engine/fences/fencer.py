@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 
 from headroom.core.claims import claim_of
 from headroom.core.fences import (
-    FENCING,
     HOSTNAME,
     Ground,
     fence_subject,
@@ -145,7 +144,8 @@ class Fencer:
         if any(pod.priority > LOCKED_PRIORITY for pod in ledger.state.nominated_on(node)):
             self._look_again(node, now + AGAIN)
             return  # It has preempted a fence, perhaps, and is on its way.
-        nothing = Pod(Key("", ""), placement=Placement(tolerations=FENCING.tolerations))
+        tolerated = first.template.pod.placement.tolerations
+        nothing = Pod(Key("", ""), placement=Placement(tolerations=tolerated))
         if unfit(ledger, nothing, node, frozenset()) is None:  # Pods are counted, too.
             yield put_up(first, node)
 
