@@ -5,7 +5,7 @@ from __future__ import annotations
 from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL, SLOT_ANNOTATION
 from headroom.core.objects import Pod
 from headroom.engine.agenda import Agenda
-from headroom.engine.crowd import Crowd
+from headroom.engine.standing.crowd import Crowd
 from tests.builders import NOON, pod, resources
 
 ROOM = "Headroom/default/room"

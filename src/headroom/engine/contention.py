@@ -18,9 +18,9 @@ from headroom.core.objects import Key, Placement, Pod
 from headroom.core.resources import Resources
 from headroom.core.selection import only_node
 from headroom.engine.agenda import Agenda
-from headroom.engine.crowd import Crowd
 from headroom.engine.fences.book import FenceBook
 from headroom.engine.indexes import drop
+from headroom.engine.standing.crowd import Crowd
 
 ANYWHERE = ""
 

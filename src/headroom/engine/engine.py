@@ -42,8 +42,10 @@ from headroom.core.preallocating import permitted
 from headroom.core.quotas.limits import Quota
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.engine.agenda import Agenda
-from headroom.engine.bulk import SUBJECT as BURST_SUBJECT
-from headroom.engine.bulk import Bulk
+from headroom.engine.bursts.bulk import SUBJECT as BURST_SUBJECT
+from headroom.engine.bursts.bulk import Bulk
+from headroom.engine.bursts.waking import SUBJECT as WAKING_SUBJECT
+from headroom.engine.bursts.waking import Waker
 from headroom.engine.claiming import admit, follow
 from headroom.engine.cron import calendar
 from headroom.engine.effects import assume, give_up
@@ -60,8 +62,6 @@ from headroom.engine.quotas import QuotaBook, quota_subject
 from headroom.engine.sharing.sides import Sides
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.standing.movingin import move_in
-from headroom.engine.waking import SUBJECT as WAKING_SUBJECT
-from headroom.engine.waking import Waker
 from headroom.ports import (
     Event,
     HeadroomGone,

@@ -40,6 +40,7 @@ from headroom.engine.indexes import (
     may_move_in,
     moves_in,
 )
+from headroom.engine.latchbook import LatchBook
 from headroom.engine.shelves import Shelves
 from headroom.engine.spares import Spares
 from headroom.engine.standing.slotbook import SlotBook
@@ -60,12 +61,11 @@ class Ledger:
         self.nodes: dict[str, Node] = {}
         self.namespaces: dict[str, Namespace] = {}
         self.holds: dict[str, Hold] = {}
-        self.latches: Keys = {}
+        self.latches = LatchBook()
         self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
         self.released: dict[str, datetime] = {}  # by uid: owners that kube-scheduler has, since
         self.stuck: Keys = {}  # owners of ours that found no free room
         self.short: dict[str, None] = {}  # parents of holds that could not grow back
-        self.stood: dict[str, tuple[str, datetime]] = {}  # by uid: a latch's node, and since when
         self.last_node: dict[str, str] = {}  # by parent: where its guardian was last seen
         self.open = Shelves(policy.across_namespaces)
         self.coming = Shelves(policy.across_namespaces)
@@ -80,14 +80,11 @@ class Ledger:
         self._claimants: dict[str, Keys] = {}
         self.reserved: dict[str, Key] = {}  # by parent: an owner whose handover is about to start
         self.holds_in: dict[str, dict[str, None]] = {}  # by namespace that they reach
-        self._latched: dict[Key, Keys] = {}  # owner → latches that name it
-        self._latched_holds: dict[str, Keys] = {}  # parent → latches made for it or its owners
         self._callers = Callers(policy.across_namespaces)
 
     def see_pod(self, pod: Pod, now: datetime) -> None:
         """Take a pod as it now is, with what we know beyond what is seen."""
-        if pod.nominated and pod.labels.get(ROLE_LABEL) == ROLE_LATCH:
-            self._note_standing(pod, now)
+        self.latches.see(pod, now)
         known = self.assumptions.over(pod, now)
         if known is None:
             return
@@ -113,11 +110,6 @@ class Ledger:
             if hold is not None and is_claimant(hold, known, self.policy.across_namespaces):
                 self.slots.note_seated(hold, known)
 
-    def _note_standing(self, latch: Pod, now: datetime) -> None:
-        where, _ = self.stood.get(latch.uid, ("", now))
-        if where != latch.nominated:
-            self.stood[latch.uid] = (latch.nominated, now)
-
     def expect_pod(self, pod: Pod, now: datetime) -> None:
         """Take a pod that we have just made, unless the watch was quicker and knows better."""
         known = self.pods.get(pod.key)
@@ -128,7 +120,7 @@ class Ledger:
         """Take note that a pod is gone, unless its name has a new bearer already."""
         old = self.pods.get(key)
         self.assumptions.forget(uid)
-        self.stood.pop(uid, None)
+        self.latches.lose(uid)
         self.released.pop(uid, None)
         if old is None or (uid and old.uid != uid):
             return
@@ -139,7 +131,7 @@ class Ledger:
             if len(self._gone) > MOST_GONE:
                 del self._gone[next(iter(self._gone))]
         self._touch(old)
-        for latch in self._latched.get(key, ()):  # What it was to get is held again.
+        for latch in self.latches.naming(key):  # What it was to get is held again.
             for parent in parents_on(self.pods[latch]):
                 self._touch_hold(parent)
         self.agenda.succeeded(pod_subject(key))
@@ -192,7 +184,7 @@ class Ledger:
         """Whether a latch stands for this very pod."""
         return any(
             line.owner == owner.key and line.uid == owner.uid
-            for key in self._latched.get(owner.key, ())
+            for key in self.latches.naming(owner.key)
             for line in claims_on(self.pods[key])
         )
 
@@ -203,7 +195,7 @@ class Ledger:
             return True
         return any(
             line.parent == parent and self.waits(line)
-            for key in self._latched_holds.get(parent, ())
+            for key in self.latches.about(parent)
             for line in claims_on(self.pods[key])
         )
 
@@ -216,7 +208,7 @@ class Ledger:
 
     def latches_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Latches that keep room for this hold itself, not for an owner on its way."""
-        pods = (self.pods[key] for key in self._latched_holds.get(str(hold.parent), ()))
+        pods = (self.pods[key] for key in self.latches.about(str(hold.parent)))
         return tuple(pod for pod in pods if not any(map(self.waits, claims_on(pod))))
 
     def bound_by_us(self, pod: Pod) -> bool:
@@ -228,8 +220,8 @@ class Ledger:
 
         Pods come in one ordered stream: with the latch's nomination we have seen every bind before.
         """
-        node, since = self.stood.get(latch.uid, ("", None))
-        return since + self.policy.free_room_wait if since and node == latch.nominated else None
+        since = self.latches.stands_since(latch)
+        return since + self.policy.free_room_wait if since else None
 
     def unsettled_on(self, node: str, latches: bool = True) -> frozenset[Key]:
         """Pods of ours that are between two states on a node.
@@ -283,9 +275,9 @@ class Ledger:
         self.short.pop(parent, None)
         self.last_node.pop(parent, None)
         self.agenda.forget(hold_subject(hold.parent))
-        for index in (self._guardians, self._claimants, self._latched_holds):
-            for key in index.get(parent, ()):
-                self.agenda.touch(pod_subject(key))
+        guardians, claimants = self._guardians.get(parent, ()), self._claimants.get(parent, ())
+        for key in (*guardians, *claimants, *self.latches.about(parent)):
+            self.agenda.touch(pod_subject(key))
 
     def _out_of_reach(self, hold: Hold) -> None:
         for namespace in reach(hold, self.policy.across_namespaces):
@@ -341,11 +333,7 @@ class Ledger:
             if may_move_in(pod):
                 self._callers.add(pod)
         elif role == ROLE_LATCH and pod.key.namespace == self.policy.namespace:
-            self.latches[pod.key] = None
-            for line in claims_on(pod):
-                self._latched.setdefault(line.owner, {})[pod.key] = None
-            for name in parents_on(pod):
-                self._latched_holds.setdefault(name, {})[pod.key] = None
+            self.latches.add(pod)
         elif self.door(pod) or pod.growth:
             self.waiting[pod.key] = since
             self._callers.add(pod)
@@ -360,12 +348,8 @@ class Ledger:
             if may_move_in(pod):
                 self._callers.remove(pod)
         elif pod.key in self.latches:
-            del self.latches[pod.key]
+            self.latches.remove(pod)
             self.spares.gone(pod)
-            for line in claims_on(pod):
-                drop(self._latched, line.owner, pod.key)
-            for name in parents_on(pod):
-                drop(self._latched_holds, name, pod.key)
         claim = claim_of(pod)
         if claim is not None:
             drop(self._claimants, claim[0], pod.key)
@@ -397,7 +381,7 @@ class Ledger:
             self._touch_hold(parent)
         if ROLE_LABEL in pod.labels or claim is not None or pod.key in self.waiting:
             self.agenda.touch(pod_subject(pod.key))
-        for latch in self._latched.get(pod.key, ()):
+        for latch in self.latches.naming(pod.key):
             self.agenda.touch(pod_subject(latch))
 
     def _touch_hold(self, parent: str) -> None:

@@ -20,8 +20,8 @@ from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_LABEL
 from headroom.core.objects import Key, Placement, Pod
 from headroom.core.plan import Sequence, hold_subject
 from headroom.core.resources import Resources
+from headroom.engine.bursts.waking import Waker
 from headroom.engine.ledger import Ledger
-from headroom.engine.waking import Waker
 from headroom.scheduling.choose import Chosen, choose
 from headroom.scheduling.filters import feasible_on
 
