@@ -9,10 +9,12 @@ import pytest
 from tests.tidy.tree import ROOT
 
 NUMBERS = {
+    "capacitybuffer": [str(number) for number in range(1, 48)],
     "korder": [str(number) for number in range(1, 92)],
     "koordinator": [*(str(number) for number in range(1, 88)), "78a", "78b", "78c"],
+    "schedulinggate": [str(number) for number in range(1, 62)],
 }
-LEAST_TESTS = {"korder": 90, "koordinator": 85}
+LEAST_TESTS = {"capacitybuffer": 50, "korder": 90, "koordinator": 85, "schedulinggate": 60}
 PAGES = pytest.mark.parametrize("dialect", sorted(NUMBERS))
 
 
