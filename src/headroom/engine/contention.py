@@ -20,7 +20,7 @@ from headroom.core.selection import only_node
 from headroom.engine.agenda import Agenda
 from headroom.engine.fences.book import FenceBook
 from headroom.engine.indexes import drop
-from headroom.engine.standing.crowd import Crowd
+from headroom.engine.standing.headcount import Headcount
 
 ANYWHERE = ""
 
@@ -32,7 +32,7 @@ class Contention:
 
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
-        self.crowd = Crowd(agenda)
+        self.headcount = Headcount(agenda)
         self.fences = FenceBook()
         self._arriving: dict[str, dict[str, None]] = {}  # node → owners and handovers on their way
         self._seeking: dict[str, dict[Key, None]] = {}  # the only node it may go to → guardians
@@ -41,7 +41,7 @@ class Contention:
 
     def add(self, pod: Pod) -> None:
         """A pod is as given."""
-        self.crowd.add(pod)
+        self.headcount.add(pod)
         self.fences.add(pod)
         node = _arrives_at(pod)
         if node:
@@ -51,7 +51,7 @@ class Contention:
 
     def remove(self, pod: Pod) -> None:
         """A pod is no longer as given."""
-        self.crowd.remove(pod)
+        self.headcount.remove(pod)
         self.fences.remove(pod)
         node = _arrives_at(pod)
         if node:

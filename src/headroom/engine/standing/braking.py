@@ -86,11 +86,11 @@ class Brake:
         if headroom is None or most is None or headroom.mode != PREEMPTIBLE:
             return False
         contention = self._ledger.contention
-        if len(contention.crowd.of(hold.group)) + contention.in_flight() < most:
+        if len(contention.headcount.of(hold.group)) + contention.in_flight() < most:
             return False
         if self._alive(hold) < most:
             return False
-        contention.crowd.wait(hold.group, hold_subject(hold.parent))
+        contention.headcount.wait(hold.group, hold_subject(hold.parent))
         self._held.setdefault(hold.group, {})[hold_subject(hold.parent)] = None
         return True
 
@@ -121,7 +121,7 @@ class Brake:
         """How many guardians a headroom has, with those that are being made for other slots."""
         contention = self._ledger.contention
         making = contention.being_made(hold.group) - {str(hold.parent)}
-        return len(contention.crowd.of(hold.group)) + len(making)
+        return len(contention.headcount.of(hold.group)) + len(making)
 
     def _exceeds(self, headroom: Headroom, more: Resources) -> bool:
         """Whether one more guardian would be more than a limit on resources allows."""
@@ -130,6 +130,6 @@ class Brake:
             limits = size.limits
         if not limits:
             return False
-        used = self._ledger.contention.crowd.used(whole)
+        used = self._ledger.contention.headcount.used(whole)
         making = len(self._ledger.contention.being_made(whole)) + 1
         return any(used[name] + making * more[name] > most for name, most in limits if more[name])

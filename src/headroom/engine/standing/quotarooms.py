@@ -70,7 +70,7 @@ class QuotaRooms:
         if now >= sure_at or _count(heard) == _count(sure):
             self._sure[whole] = heard
             return heard, None
-        standing = len(self._ledger.contention.crowd.of(whole))
+        standing = len(self._ledger.contention.headcount.of(whole))
         fewer = min((each for each in (sure, heard) if each is not None), key=_count)
         return replace(fewer, count=max(fewer.count, min(standing, _count(sure)))), sure_at
 
@@ -82,7 +82,7 @@ class QuotaRooms:
         charging = [one for one in self.quotas(namespace) if charges(one, template.pod, name)]
         if not charging:
             return None
-        ours = self._ledger.contention.crowd.used(headroom.parent.whole)
+        ours = self._ledger.contention.headcount.used(headroom.parent.whole)
         return tightest(template.pod.requests, charging, ours)
 
 

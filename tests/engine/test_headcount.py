@@ -5,7 +5,7 @@ from __future__ import annotations
 from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL, SLOT_ANNOTATION
 from headroom.core.objects import Pod
 from headroom.engine.agenda import Agenda
-from headroom.engine.standing.crowd import Crowd
+from headroom.engine.standing.headcount import Headcount
 from tests.builders import NOON, pod, resources
 
 ROOM = "Headroom/default/room"
@@ -17,33 +17,33 @@ def guardian(name: str, slot: str = "0", **more: str) -> Pod:
 
 
 def test_what_they_use_is_the_sum_of_those_that_are_there() -> None:
-    crowd = Crowd(Agenda())
+    headcount = Headcount(Agenda())
     first, second = guardian("first"), guardian("second")
-    crowd.add(first)
-    crowd.add(second)
-    assert crowd.used(ROOM) == resources(cpu=4, pods=2)
-    crowd.remove(first)
-    assert list(crowd.of(ROOM)) == [second.key]
-    assert crowd.used(ROOM) == resources(cpu=2, pods=1)
-    crowd.remove(second)
-    assert not crowd.of(ROOM)
-    assert crowd.used(ROOM) == resources()
+    headcount.add(first)
+    headcount.add(second)
+    assert headcount.used(ROOM) == resources(cpu=4, pods=2)
+    headcount.remove(first)
+    assert list(headcount.of(ROOM)) == [second.key]
+    assert headcount.used(ROOM) == resources(cpu=2, pods=1)
+    headcount.remove(second)
+    assert not headcount.of(ROOM)
+    assert headcount.used(ROOM) == resources()
 
 
 def test_others_and_those_that_have_ended_do_not_count() -> None:
-    crowd = Crowd(Agenda())
-    crowd.add(pod("real", cpu=1))
-    crowd.add(guardian("alone", slot=""))
-    crowd.add(guardian("ended", phase="Failed"))
-    assert not crowd.of(ROOM)
+    headcount = Headcount(Agenda())
+    headcount.add(pod("real", cpu=1))
+    headcount.add(guardian("alone", slot=""))
+    headcount.add(guardian("ended", phase="Failed"))
+    assert not headcount.of(ROOM)
 
 
 def test_who_waits_is_looked_at_when_one_goes() -> None:
     agenda = Agenda()
-    crowd = Crowd(agenda)
+    headcount = Headcount(agenda)
     there = guardian("there")
-    crowd.add(there)
-    crowd.wait(ROOM, "hold x")
+    headcount.add(there)
+    headcount.wait(ROOM, "hold x")
     assert agenda.take(NOON) == ()
-    crowd.remove(there)
+    headcount.remove(there)
     assert agenda.take(NOON) == ("hold x",)

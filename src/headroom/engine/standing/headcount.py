@@ -17,7 +17,7 @@ from headroom.engine.agenda import Agenda
 from headroom.engine.indexes import drop
 
 
-class Crowd:
+class Headcount:
     """Guardians that have not ended, by the headroom that they are for."""
 
     def __init__(self, agenda: Agenda) -> None:
