@@ -126,8 +126,13 @@ def test_nobody_is_preempted_again_while_a_victim_is_still_ending(plane: Control
         eventually(lambda: plane.api.get(f"{path}/low")["spec"].get("nodeName"), "low is bound")
         plane.api.create(path, _asking("high", "high"))
         eventually(lambda: high()["status"].get("nominatedNodeName"), "high is nominated")
-        # More room, but not enough, makes the real scheduler try again. News that comes while it
-        # is still busy evicting is lost on it (1.36), so the room grows and shrinks until it looks.
+        # It evicts in the background, and news that comes meanwhile is lost on it for good (1.36).
+        eventually(
+            lambda: plane.api.get(f"{path}/low")["metadata"].get("deletionTimestamp"),
+            "low is ending",
+        )
+        settle()
+        # More room, but not enough, makes the real scheduler try again.
         sizes = itertools.cycle(("1100m", "1"))
 
         def tried_again() -> str | None:
