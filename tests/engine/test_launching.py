@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from headroom.core.names import CLAIM_GATE, SCHEDULER_NAME
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
@@ -112,3 +114,16 @@ def test_a_hundred_owners_get_a_hundred_holds_each_its_own() -> None:
     assert {each.status.phase for each in play.toy.holds.values()} == {"Succeeded"}
     owners = [use.uid for each in play.toy.holds.values() for use in each.status.owners]
     assert len(set(owners)) == len(owners) == 100
+
+
+def test_who_is_next_in_line_for_a_shared_hold_is_not_sent_away() -> None:
+    play = Play(node("a", cpu=4), hold("h", cpu=4, memory=0, allocate_once=False))
+    play.run()
+    play.put(gated("first"), gated("second"))
+    begun = play.plan()  # The hold is being given to one of them, and that takes its time.
+    play.now += timedelta(seconds=1)
+    assert "release" not in [sequence.work for sequence in play.plan()]
+    for sequence in begun:
+        play.perform(sequence)
+    play.run()
+    assert [play.pod(name).node for name in ("first", "second")] == ["a", "a"]

@@ -10,7 +10,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from headroom.core.holds import LOCKED, Hold
-from headroom.core.names import PARENT_ANNOTATION, SHAPE_ANNOTATION, SLOT_ANNOTATION
+from headroom.core.names import (
+    PARENT_ANNOTATION,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+    SHAPE_ANNOTATION,
+    SLOT_ANNOTATION,
+)
 from headroom.core.naming import shape_of
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
@@ -66,7 +72,8 @@ def _headroom(world: SimWorld, truth: Truth, headroom: Headroom) -> Iterator[str
 def _guardians(truth: Truth, headroom: Headroom) -> dict[str, list[Pod]]:
     found: dict[str, list[Pod]] = {}
     for pod in truth.pods:
-        if pod.annotations.get(PARENT_ANNOTATION) == str(headroom.parent):
+        ours = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
+        if ours and pod.annotations.get(PARENT_ANNOTATION) == str(headroom.parent):
             slot = pod.annotations.get(SLOT_ANNOTATION)
             if slot is not None and any(each.uid == headroom.parent.uid for each in pod.owners):
                 found.setdefault(slot, []).append(pod)

@@ -211,7 +211,7 @@ class RealWorld(World):
             self.plane.api.delete(path, NOW)
 
     def picture(self) -> str:
-        """Every pod and every hold, a line each."""
+        """Every pod, every hold and all that the operator told, a line each."""
         lines = []
         for item in self.all("Pod"):
             metadata, spec, status = item["metadata"], item["spec"], item.get("status", {})
@@ -225,4 +225,8 @@ class RealWorld(World):
             status = item.get("status", {})
             seen = {key: status.get(key) for key in ("phase", "nodeName", "currentOwners")}
             lines.append(f"hold {item['metadata']['name']} {seen}")
+        for item in self.all("Event"):
+            if "headroom" in (item.get("source") or {}).get("component", ""):
+                about = item["involvedObject"]["name"]
+                lines.append(f"told of {about}: {item['reason']}: {item['message']}")
         return "\n".join(lines)

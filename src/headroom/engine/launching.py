@@ -40,7 +40,10 @@ class Launcher:
         """Reserve the hold and wait for the node."""
         parent = str(offer.hold.parent)
         self._ledger.reserved[parent] = pod.key
-        self._ledger.open.take(parent)
+        if offer.hold.allocate_once:
+            self._ledger.open.take(parent)
+        else:
+            self._ledger.shelve(offer.hold, None)  # What is left will be there for the next.
         self._owners[pod.key] = None
         self._parked.setdefault(offer.node, []).append((pod, offer))
 
