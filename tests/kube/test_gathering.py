@@ -80,7 +80,7 @@ def test_a_workload_that_a_listed_headroom_copies_is_told_before_synced() -> Non
                 "/apis/apps/v1/deployments", Stream((line("ADDED", workload()), END), "hang")
             )
             words = await told(api, 4)
-        assert words == ["a", "b", "Deployment/web", "synced"]
+        assert words == ["Deployment/web", "a", "b", "synced"]
         assert api.paths().count("/apis/apps/v1/deployments") == 1
 
     run(main())

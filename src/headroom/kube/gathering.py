@@ -1,9 +1,9 @@
 """All informers of one stream: those of the scopes asked for, and of kinds as they are named.
 
 A Headroom may copy the pods of a Deployment or go by volumes, and few do; so such a kind is
-followed from the moment a Headroom needs it (`wire.objects.needed`). What the first list of
-Headrooms needs belongs to the beginning: `Synced` waits for it. `watch` has the informer,
-`cluster` the queue behind `put`.
+followed from the moment a Headroom needs it (`wire.objects.needed`), and the Headroom is told of
+when that kind has been listed: nobody is to decide by what is not known yet. `watch` has the
+informer, `cluster` the queue behind `put`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from headroom.core.objects import Key
 from headroom.core.standing.headrooms import Headroom
@@ -44,9 +45,9 @@ class Gathering:
     ) -> None:
         self._source = source
         self._put = put
-        self._listener = Listener(self._tell, self._list_told, trouble)
+        self._trouble = trouble
         self._group = asyncio.TaskGroup()
-        self._followed: set[Resource] = set()
+        self._followed: dict[Resource, asyncio.Event] = {}  # set once it has been listed
         self._scaled: dict[ForeignKind, ScaledKind] = {}
         self._listing = 0
         self._synced = False
@@ -59,18 +60,20 @@ class Gathering:
 
     def _follow(self, scope: Scope) -> None:
         self._listing += 1
-        self._followed.add(scope.resource)
-        source = self._source
-        informer = Informer(
-            source.client, scope, self._listener, source.tuning, source.speech.decode
-        )
+        source, listed = self._source, asyncio.Event()
+        self._followed[scope.resource] = listed
+        listener = Listener(self._tell, partial(self._list_told, listed), self._trouble)
+        informer = Informer(source.client, scope, listener, source.tuning, source.speech.decode)
         self._group.create_task(informer.run(), name=f"watch {scope.resource}")
 
     async def _tell(self, batch: list[Event]) -> None:
-        for event in batch:
-            for needed in needed_kinds(event.thing) if isinstance(event, Seen) else ():
-                if needed not in self._followed:
-                    self._follow(Scope(needed))
+        things = (event.thing for event in batch if isinstance(event, Seen))
+        wanted = dict.fromkeys(needed for thing in things for needed in needed_kinds(thing))
+        for needed in wanted:
+            if needed not in self._followed:
+                self._follow(Scope(needed))
+        for needed in wanted:
+            await self._followed[needed].wait()
         await self._put(batch)
         for event in batch:
             if isinstance(event, Seen) and isinstance(event.thing, Headroom):
@@ -84,12 +87,14 @@ class Gathering:
         if kind not in self._scaled:
             self._listing += 1
             source = self._source
-            listener = Listener(self._put, self._list_told, self._listener.trouble)
+            listed = partial(self._list_told, asyncio.Event())
+            listener = Listener(self._put, listed, self._trouble)
             self._scaled[kind] = ScaledKind(source.client, kind, listener, source.tuning)
             self._group.create_task(self._scaled[kind].run(), name=f"follow {kind}")
         await self._scaled[kind].want(Key(headroom.parent.namespace, copied.name))
 
-    async def _list_told(self) -> None:
+    async def _list_told(self, listed: asyncio.Event) -> None:
+        listed.set()
         self._listing -= 1
         if not self._listing and not self._synced:
             self._synced = True

@@ -175,6 +175,7 @@ class Informer:
     async def _hear(self, lines: list[bytes]) -> None:
         """Tell what some lines say, in one batch, or two where a list ends among them."""
         batch: list[Event] = []
+        broken: KubeError | None = None
         self.lines += len(lines)
         try:
             for line in lines:
@@ -182,9 +183,12 @@ class Informer:
                 if event is not None and self._take(event, batch):
                     await self._list_is_complete(batch)
                     batch = []
-        finally:
-            if batch:
-                await self._listener.tell(batch)
+        except KubeError as error:
+            broken = error
+        if batch:  # Also what came before the error.
+            await self._listener.tell(batch)
+        if broken is not None:
+            raise broken
 
     def _decode(self, line: bytes) -> WatchEvent | None:
         try:
