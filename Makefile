@@ -38,8 +38,8 @@ test: $(READY)  ## every test, those on the real control plane too
 	@$(PY) -m testbed.binaries karpenter >&2 || echo "no Karpenter: the tests that need one will be skipped" >&2
 	$(PY) -m pytest -n $(JOBS) --dist loadfile --durations=15 $(ARGS)
 
-test-fast: $(READY)  ## every test that needs no real control plane (under a minute)
-	$(PY) -m pytest -m "not e2e" -n auto --dist worksteal --durations=5 $(ARGS)
+test-fast: $(READY)  ## every test that needs no real control plane; `make check` has those of tidiness
+	$(PY) -m pytest -m "not e2e" --ignore=tests/tidy -n auto --dist worksteal --durations=5 $(ARGS)
 
 check: $(READY)  ## format, lint, types, layers, tidiness: what CI asks first
 	$(VENV)/bin/ruff format --check $(CODE)

@@ -5,22 +5,13 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.simulation.demand import NAME, QUIET_FOR, DemandScenario, ended_well, is_placeholder
-
-FIRST = int(os.environ.get("SEED", "0"))
-COUNT = 1 if "SEED" in os.environ else int(os.environ.get("SEEDS", "30"))
-QUICK = 4  # The others are played where there is time for a real cluster too.
-SEEDS = [
-    pytest.param(seed, marks=[] if seed < FIRST + QUICK else pytest.mark.e2e)
-    for seed in range(FIRST, FIRST + COUNT)
-]
+from tests.simulation.seeds import seeds
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(30, quick=4))
 def test_limits_hold_whatever_happens_and_no_real_pod_is_dropped(seed: int) -> None:
     scenario = DemandScenario(seed)
     world = scenario.world

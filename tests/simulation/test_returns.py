@@ -6,7 +6,6 @@ way in through either door. Not one rival may get in, and what was returned is h
 
 from __future__ import annotations
 
-import os
 from random import Random
 
 import pytest
@@ -19,10 +18,9 @@ from headroom.sim.api.values import Json, dig
 from headroom.sim.settings import Settings
 from headroom.sim.world import SimWorld
 from tests.simulation.scenario import SLOW
+from tests.simulation.seeds import seeds
 from tests.stories.things import hold, pod
 
-FIRST = int(os.environ.get("SEED", "0"))
-COUNT = 1 if "SEED" in os.environ else int(os.environ.get("SEEDS", "6"))
 NODES, ROOM, RETURNS = 3, 6, 30
 PACES = (0.0, 0.005, 0.02, 0.05, 0.3, 1.5)
 RESTRICTED: Json = {
@@ -111,7 +109,7 @@ def _runs(item: Json) -> bool:
     return owner and dig(item, "status", "phase") == "Running"
 
 
-@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+@pytest.mark.parametrize("seed", seeds(6, quick=2))
 def test_no_rival_gets_what_owners_return(seed: int) -> None:
     story = Story(seed)
     with story.world as world:

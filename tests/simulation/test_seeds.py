@@ -5,17 +5,14 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import dig, ref_of
 from tests.simulation.checks import breaches
 from tests.simulation.scenario import BEYOND, Scenario
+from tests.simulation.seeds import seeds
 
-FIRST = int(os.environ.get("SEED", "0"))
-COUNT = 1 if "SEED" in os.environ else int(os.environ.get("SEEDS", "40"))
 INDEX_KIND = "ClaimIndex"
 
 
@@ -34,7 +31,7 @@ class Rejections:
             self.found.append(f"at {at:.3f}: {ref_of(change.obj)} ended with {reason}")
 
 
-@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+@pytest.mark.parametrize("seed", seeds(40, quick=12))
 def test_whatever_happens_all_is_well_in_the_end(seed: int) -> None:
     scenario = Scenario(seed)
     rejections = Rejections(scenario)

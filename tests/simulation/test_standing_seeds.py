@@ -5,27 +5,19 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 
 import pytest
 
 from tests.simulation.checks import breaches
 from tests.simulation.scenario import BEYOND
+from tests.simulation.seeds import seeds
 from tests.simulation.standing import StandingScenario
 from tests.simulation.standing_checks import standing_breaches
 from tests.simulation.test_seeds import INDEX_KIND, Rejections
 
-FIRST = int(os.environ.get("SEED", "0"))
-COUNT = 1 if "SEED" in os.environ else int(os.environ.get("SEEDS", "80"))
-QUICK = 8  # The others are played where there is time for a real cluster too.
-SEEDS = [
-    pytest.param(seed, marks=[] if seed < FIRST + QUICK else pytest.mark.e2e)
-    for seed in range(FIRST, FIRST + COUNT)
-]
 
-
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(80, quick=8))
 def test_whatever_happens_every_slot_is_right_in_the_end(seed: int) -> None:
     scenario = StandingScenario(seed)
     rejections = Rejections(scenario)
