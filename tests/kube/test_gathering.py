@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from headroom.ports import Event, Seen, Synced
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.speech import NATIVE
 from tests.kube.fakeapi import FakeApi, Stream, bookmark, line, refusal, run
+from tests.kube.listening import first_words
 from tests.wire.headroom_cases import FROM, Case
 from tests.wire.test_headroom_workloads import workload
 
@@ -43,16 +43,7 @@ def cluster_at(api: FakeApi) -> KubeCluster:
 async def told(api: FakeApi, count: int) -> list[str]:
     """The first events of a stream, each in a word or two."""
     cluster = cluster_at(api)
-    words: list[str] = []
-    try:
-        async with aclosing(cluster.watch()) as stream:
-            async for event in stream:
-                words.append(_word(event))
-                if len(words) == count:
-                    break
-    finally:
-        await cluster.close()
-    return words
+    return await first_words(cluster, count, _word)
 
 
 def _word(event: Event) -> str:

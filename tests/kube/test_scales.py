@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from typing import Any
 
 from headroom.cli.dialects import chosen
@@ -13,6 +12,7 @@ from headroom.kube.cluster import KubeCluster
 from headroom.kube.watch import Scope, WatchTuning
 from headroom.ports import Event, Seen, Synced, WorkloadGone
 from tests.kube.fakeapi import FakeApi, Reply, Step, Stream, bookmark, line, refusal, run
+from tests.kube.listening import first_words
 from tests.wire.test_scales import pod
 
 END = bookmark(9, ends_list=True)
@@ -42,16 +42,7 @@ async def told(api: FakeApi, count: int) -> list[str]:
     client = Client(api.access(), Tuning(attempts=2, first_backoff=0.001))
     speech = chosen(["capacitybuffer"])
     cluster = KubeCluster(client, (Scope(BUFFERS),), HASTY, lambda _: None, speech=speech)
-    words: list[str] = []
-    try:
-        async with aclosing(cluster.watch()) as stream:
-            async for event in stream:
-                words.append(_word(event))
-                if len(words) == count:
-                    break
-    finally:
-        await cluster.close()
-    return words
+    return await first_words(cluster, count, _word)
 
 
 def _word(event: Event) -> str:
