@@ -213,3 +213,10 @@ def test_four_who_got_a_hold_for_one_are_all_told_of_what_it_has_and_by_uid() ->
     told = live(HoldView(shape, (guardian(10),), users, "a")).status
     assert (told.phase, told.allocated) == ("Succeeded", resources(8, "8Gi"))
     assert [use.uid for use in told.owners] == ["6", "7", "8", "9"]
+
+
+def test_a_hold_that_is_in_use_stays_available_while_what_was_returned_is_held_again() -> None:
+    life = live(HoldView(MANY, (), (owner(),), node="a"))
+    assert steps(life)[-1] == "Nominate"
+    assert (life.status.phase, reason(life)) == ("Available", "Available")
+    assert life.status.conditions[0].message == "what was returned is about to be held again"

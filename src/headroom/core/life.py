@@ -340,6 +340,9 @@ def _standing(
         return Facts(hold, "Pending", "LimitReached", why, node, used, degraded=True)
     if guardian is None and view.trouble:
         return Facts(hold, "Pending", "GuardianRefused", view.trouble, node, used, degraded=True)
+    if guardian is None and used and node:  # Owners are in it: it does not begin anew.
+        why = "what was returned is about to be held again"
+        return Facts(hold, "Available", "Available", why, node, used)
     if guardian is None:
         return Facts(hold, "Pending", "WaitingForNode", "", node, used)
     if not guardian.node and hold.awaits:
