@@ -112,9 +112,9 @@ def charged(world: World) -> bool:
 
 def test_a_quota_caps_the_slots_and_nothing_is_made_to_be_refused(world: World) -> None:
     world.add_node("a", cpu=16)
+    world.apply(pod("real", cpu=3))  # First: admission does not know of a quota at once.
+    world.until_runs("real")
     world.apply(quota(5))
-    world.until("the quota counts", lambda: "status" in (world.get("ResourceQuota", "team") or {}))
-    world.apply(pod("real", cpu=3))
     world.until("it is charged", lambda: charged(world))
     world.start_operator()
     world.apply(half())

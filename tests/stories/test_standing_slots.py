@@ -109,7 +109,9 @@ def test_every_slot_of_a_full_node_is_taken_once(world: World, door: str) -> Non
 
 
 def test_a_changed_template_is_rolled_with_no_slot_bare(world: World) -> None:
-    world.add_node("a", cpu=8)
+    world.add_node(
+        "a", cpu=16
+    )  # Room for every successor beside the old one, however slow it goes.
     world.start_operator()
     world.apply(headroom("burst", cpu=1, replicas=3))
     world.until_slots("burst", "0", "1", "2")

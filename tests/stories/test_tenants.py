@@ -254,6 +254,7 @@ def test_a_guardians_name_that_somebody_took_is_told_and_costs_nobody_else(
 def test_room_beyond_the_namespaces_quota_is_not_held_and_told_so(world: World, kind: str) -> None:
     world.apply(quota("2"))
     world.until("the quota counts", lambda: "used" in world.status("q", "ResourceQuota"))
+    world.pass_time(1)  # Admission learns of a quota by a way of its own.
     world.apply(promise(kind, cpu=3), promise(kind, "small", cpu=1))
     until_kept(world, kind, "small")
     world.until("it is told", lambda: "exceeded quota: q" in told(world, kind))
