@@ -156,6 +156,25 @@ def test_a_fake_pod_completes_and_honours_readiness_gates(tmp_path: Path) -> Non
         assert {c["type"]: c["status"] for c in conditions}["Ready"] == "False"
 
 
+def test_kwok_takes_no_pod_for_its_namesake(tmp_path: Path) -> None:
+    """It deletes by name: a pod made anew while it still thinks of the last one must stay."""
+    with ControlPlane.start(tmp_path / "plane", kwok=True, scheduler=False) as plane:
+        (node,) = plane.add_fake_nodes(1)
+        plane.wait_nodes_ready(1, [node])
+        names = [f"pod-{number}" for number in range(20)]
+        for turn in range(5):
+            for name in names:
+                plane.api.create(_PODS, _pod(name, "10m", nodeName=node))
+            time.sleep(0.05 * turn)
+            for name in names:
+                plane.api.delete(f"{_PODS}/{name}", {"gracePeriodSeconds": 0})
+                plane.api.create(_PODS, _pod(name, "10m"))
+            time.sleep(0.5)
+            assert len(plane.api.items(_PODS)) == len(names)
+            for name in names:
+                plane.api.delete(f"{_PODS}/{name}")
+
+
 def test_two_control_planes_do_not_meet(tmp_path: Path, control_plane: ControlPlane) -> None:
     with ControlPlane.start(tmp_path / "plane", scheduler=False, controller_manager=False) as other:
         assert other.server != control_plane.server
