@@ -23,10 +23,7 @@ from tests.stories.things import hold, pod
 
 NODES, ROOM, RETURNS = 3, 6, 30
 PACES = (0.0, 0.005, 0.02, 0.05, 0.3, 1.5)
-RESTRICTED: Json = {
-    "allocateOnce": False,
-    "allocatePolicy": "Restricted",
-}  # Nobody takes free room.
+POLICIES: tuple[Json, ...] = ({}, {"allocatePolicy": "Aligned"}, {"allocatePolicy": "Restricted"})
 WAIT = {"headroom.dev/wait": "true"}
 
 
@@ -55,7 +52,8 @@ class Story:
             )
         self.start_operator()
         for number, cpu in enumerate((6, 4, 3, 3, 2)):  # In this order they fill the nodes.
-            self.world.apply(hold(f"h-{number}", cpu=cpu, **RESTRICTED))
+            policy = self.random.choice(POLICIES)
+            self.world.apply(hold(f"h-{number}", cpu=cpu, allocateOnce=False, **policy))
             self.world.run_for(2)
         assert self.held() == NODES * ROOM
         for _ in range(8):

@@ -100,3 +100,32 @@ def test_a_stranger_that_fits_beside_is_let_in(world: World) -> None:
     world.apply(pod("small", cpu=1))
     world.until_runs("small", on="a")
     assert world.node_of("rival") == ""
+
+
+@DOORS
+def test_what_one_hold_is_about_to_have_back_is_not_free_for_owners_of_another(
+    world: World, door: str
+) -> None:
+    """An owner may need more than its hold has, and take free room: this is not free."""
+    world.add_node("a", cpu=6)
+    world.start_operator()
+    for app in ("web", "api"):
+        world.apply(hold(app, cpu=3, app=app, allocateOnce=False))
+    world.until_held("web", "api")
+    world.apply(pod("web-0", cpu=2, app="web", **{door: True}))
+    world.until_runs("web-0", on="a")
+    wait = {"headroom.dev/wait": "true"}
+    world.apply(pod("large", cpu=2, app="web", annotations=wait, **{door: True}))
+    world.apply(pod("rival", cpu=3))
+    for number in range(RETURNS):
+        world.apply(pod(f"api-{number}", cpu=3, app="api", **{door: True}))
+        world.until_runs(f"api-{number}", on="a")
+        world.until("a fence stands", lambda: fenced(world))
+        end(world, f"api-{number}", "Succeeded")
+        world.until("all is held again", lambda: held(world) == [1, 3])
+        assert not world.node_of("rival")
+        assert not world.node_of("large")
+    end(world, "web-0", "Succeeded")
+    world.until_runs("large", on="a")
+    world.until("all is held again", lambda: held(world) == [1, 3])
+    assert not world.node_of("rival")

@@ -28,8 +28,10 @@ from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.core.policies import kept_beside, policy_refusal, to_keep
+from headroom.core.resources import EMPTY
 from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
+from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.launching import Launcher, rivals_on
 from headroom.engine.ledger import Ledger
@@ -106,9 +108,10 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     if within and ledger.door(pod) == 2:
         # Nobody else can use the guardian's room, whoever is nominated to the node; we bind.
         without |= {other.key for other in ledger.state.nominated_on(guardian.node)}
-    asking = pod if within else replace(pod, requests=needed)
+    others = EMPTY if within else owed_on(ledger, guardian.node, hold)
+    asking = pod if within else replace(pod, requests=needed + others)
     why = unfit(ledger, asking, guardian.node, frozenset(without))
-    if why is not None and passing:
+    if why is not None and (passing or others):
         return Refused(hold.parent, f"on {guardian.node}, for the moment: {why}", waiting=True)
     return consider(hold, guardian, pod, why)
 

@@ -18,7 +18,7 @@ from headroom.core.objects import Key, Placement, Pod
 from headroom.core.resources import Resources
 from headroom.core.selection import only_node
 from headroom.engine.agenda import Agenda
-from headroom.engine.fences.book import FenceBook
+from headroom.engine.fences.book import FenceBook, Returning
 from headroom.engine.indexes import drop
 from headroom.engine.standing.headcount import Headcount
 
@@ -34,6 +34,7 @@ class Contention:
         self._agenda = agenda
         self.headcount = Headcount(agenda)
         self.fences = FenceBook()
+        self.returning = Returning()
         self._arriving: dict[str, dict[str, None]] = {}  # node → owners and handovers on their way
         self._seeking: dict[str, dict[Key, None]] = {}  # the only node it may go to → guardians
         self._making: dict[str, dict[str, None]] = {}  # the same → holds whose guardian is made now

@@ -234,6 +234,7 @@ class Engine:
         for hold in self.ledger.lost:
             self._keeper.forget(hold)
             self._sides.forget(hold)
+            self._fencer.forget(hold)
             self._standing.member_gone(hold)
         self.ledger.lost.clear()
 

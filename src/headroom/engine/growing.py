@@ -18,6 +18,8 @@ from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.core.policies import kept_beside, policy_refusal
+from headroom.core.resources import EMPTY
+from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
 
@@ -47,5 +49,7 @@ def _serves(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> bool:
     if policy_refusal(hold, users, growth) is not None:
         return False
     kept = kept_beside(hold, guardian.requests, pod.growth)
-    grown = replace(pod, requests=pod.requests + kept)
+    within = (pod.growth + kept).fits_in(guardian.requests)
+    others = EMPTY if within else owed_on(ledger, pod.node, hold)
+    grown = replace(pod, requests=pod.requests + kept + others)
     return unfit(ledger, grown, pod.node, frozenset({guardian.key, pod.key})) is None

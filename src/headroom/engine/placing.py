@@ -6,6 +6,7 @@ first: kube-scheduler may have a cycle under way that does not know of us yet.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.actions import MarkUnschedulable
@@ -16,6 +17,8 @@ from headroom.core.statuses import tell_pod
 from headroom.engine.claiming import note_missed, search, waits_a_little, waits_for_a_hold
 from headroom.engine.displacing import displacement
 from headroom.engine.effects import intend
+from headroom.engine.fences.owing import owed_on
+from headroom.engine.fitting import unfit
 from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
 from headroom.engine.sharing.preempting import way_into_a_hold
@@ -60,7 +63,7 @@ class Placer:
         choice = choose(pod, ledger.state)
         if isinstance(choice, Chosen):
             ledger.stuck.pop(pod.key, None)
-            if self._handing_over(choice.node):
+            if self._handing_over(choice.node) or self._is_owed(pod, choice.node):
                 ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.first_look)
                 return None
             note_missed(ledger, found)
@@ -87,6 +90,12 @@ class Placer:
         """Whether owners are on their way into a node: a latch beside them could push them out."""
         ledger = self._ledger
         return ledger.agenda.busy(node_subject(node)) or bool(ledger.unsettled_on(node, False))
+
+    def _is_owed(self, pod: Pod, node: str) -> bool:
+        """Whether what is free on a node is about to be held again, and the pod would need it."""
+        others = owed_on(self._ledger, node)
+        asking = replace(pod, requests=pod.requests + others)
+        return bool(others) and unfit(self._ledger, asking, node, frozenset()) is not None
 
     def _tell_once(self, pod: Pod, message: str, now: datetime) -> Sequence | None:
         if self._told.get(pod.uid) == message:

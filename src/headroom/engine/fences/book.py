@@ -1,4 +1,4 @@
-"""Which fences stand on which node, and since when the watch has shown them."""
+"""Which fences stand on which node and since when; and on which nodes there is anything to keep."""
 
 from __future__ import annotations
 
@@ -48,6 +48,33 @@ class FenceBook:
         """When the watch first showed a fence: kube-scheduler sees pods in the same order."""
         uid, since = self._seen.get(fence.key, ("", None))
         return since if uid == fence.uid else None
+
+
+class Returning:
+    """By node: the holds that have owners there, or had, and may be about to have room back."""
+
+    def __init__(self) -> None:
+        self._by_node: dict[str, dict[str, None]] = {}
+        self._by_hold: dict[str, dict[str, None]] = {}
+
+    def add(self, node: str, parent: str) -> None:
+        self._by_node.setdefault(node, {})[parent] = None
+        self._by_hold.setdefault(parent, {})[node] = None
+
+    def remove(self, node: str, parent: str) -> None:
+        drop(self._by_node, node, parent)
+        drop(self._by_hold, parent, node)
+
+    def forget(self, parent: str) -> None:
+        """A hold is gone, and returns nothing any more."""
+        for node in tuple(self._by_hold.get(parent, ())):
+            self.remove(node, parent)
+
+    def at(self, node: str) -> tuple[str, ...]:
+        return tuple(self._by_node.get(node, ()))
+
+    def nodes(self) -> tuple[str, ...]:
+        return tuple(self._by_node)
 
 
 def is_fence(pod: Pod) -> bool:

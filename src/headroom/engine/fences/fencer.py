@@ -7,7 +7,6 @@ refused, or a fence stands. `core.fences` says why, and when; here is found out 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core.claims import claim_of
@@ -23,12 +22,12 @@ from headroom.core.fences import (
 )
 from headroom.core.holds import Hold
 from headroom.core.names import LOCKED_PRIORITY
-from headroom.core.objects import ANYWHERE, Key, Placement, Pod
+from headroom.core.objects import Key, Placement, Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.plan import Sequence, hold_subject, node_subject
-from headroom.core.policies import to_keep
 from headroom.core.resources import Resources
 from headroom.engine.fences.book import is_fence
+from headroom.engine.fences.owing import is_whole, owed, users_on
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
 
@@ -52,7 +51,7 @@ class Fencer:
         self._ledger = ledger
         self._rivals: dict[Shape, dict[Key, Pod]] = {}
         self._shapes: dict[Key, Shape] = {}
-        self._returning: dict[str, dict[str, None]] = {}  # node → holds with owners there
+        self._returning = ledger.contention.returning
         self._quiet: dict[str, datetime] = {}  # fenced nodes that nobody contests, since
         self._usable: dict[str, dict[Key, datetime]] = {}  # node → who fits there now, since
         self._short: dict[str, datetime] = {}  # holds that lack what was returned, since
@@ -60,8 +59,10 @@ class Fencer:
     def begin(self) -> None:
         """All is known now: owners may have ended, and fences be left, while nobody was there."""
         for parent, hold in self._ledger.holds.items():
-            if returns(hold) and hold.status.node:
-                self._returning.setdefault(hold.status.node, {})[parent] = None
+            users = self._ledger.claimants_of(hold) if returns(hold) else ()
+            for node in (hold.status.node, *(pod.node for pod in users)):
+                if returns(hold) and node:
+                    self._returning.add(node, parent)
         self._look_everywhere()
 
     def see(self, pod: Pod, now: datetime) -> None:
@@ -72,8 +73,9 @@ class Fencer:
         else:
             self._waits_no_more(pod.key)
         claim = claim_of(pod)
-        if claim is not None and pod.occupies_node:
-            self._returning.setdefault(pod.node, {})[claim[0]] = None
+        hold = self._ledger.holds.get(claim[0]) if claim is not None else None
+        if hold is not None and not hold.allocate_once and pod.occupies_node:
+            self._returning.add(pod.node, str(hold.parent))
         self._concern(pod)
 
     def lose(self, key: Key, old: Pod | None) -> None:
@@ -82,6 +84,11 @@ class Fencer:
         self._ledger.contention.fences.lose(key)
         if old is not None:
             self._concern(old)
+
+    def forget(self, hold: Hold) -> None:
+        """A hold is gone."""
+        self._returning.forget(str(hold.parent))
+        self._short.pop(str(hold.parent), None)
 
     def _waits(self, pod: Pod) -> None:
         shape = (pod.requests, pod.placement, pod.priority, pod.scheduler)
@@ -104,11 +111,11 @@ class Fencer:
 
     def _concern(self, pod: Pod) -> None:
         fenced = bool(self._ledger.contention.fences.on(pod.node))
-        if is_fence(pod) or fenced or (self._rivals and pod.node in self._returning):
+        if is_fence(pod) or fenced or (self._rivals and self._returning.at(pod.node)):
             self._look_again(pod.node)
 
     def _look_everywhere(self) -> None:
-        for node in (*self._returning, *self._ledger.contention.fences.nodes()):
+        for node in (*self._returning.nodes(), *self._ledger.contention.fences.nodes()):
             self._look_again(node)
 
     def _look_again(self, node: str, at: datetime | None = None) -> None:
@@ -152,44 +159,29 @@ class Fencer:
     def _holds_at(self, node: str) -> list[Hold]:
         """The holds that have owners here, or do not have again what owners here returned."""
         found: list[Hold] = []
-        for parent in tuple(self._returning.get(node, ())):
+        for parent in self._returning.at(node):
             hold = self._ledger.holds.get(parent)
             if hold is not None and self._concerns(hold, node):
                 found.append(hold)
             else:
-                del self._returning[node][parent]
+                self._returning.remove(node, parent)
                 self._short.pop(parent, None)
-        if node in self._returning and not self._returning[node]:
-            del self._returning[node]
         return found
 
     def _concerns(self, hold: Hold, node: str) -> bool:
         if hold.allocate_once:
             return False
-        return bool(self._users(hold, node)) or not self._is_whole(hold, node)
+        return bool(self._users(hold, node)) or not is_whole(self._ledger, hold, node)
 
     def _users(self, hold: Hold, node: str) -> list[Pod]:
-        pods = self._ledger.claimants_of(hold)
-        return [pod for pod in pods if pod.node == node and not pod.finished]
-
-    def _is_whole(self, hold: Hold, node: str) -> bool:
-        """Whether a guardian keeps all of a hold that owners do not use, here or elsewhere."""
-        guardian = self._ledger.guardian_of(hold)
-        size = to_keep(hold, self._users(hold, node))
-        if not returns(hold) or not size:
-            return True
-        return guardian is not None and bool(guardian.node) and size.fits_in(guardian.requests)
+        return users_on(self._ledger, hold, node)
 
     def _lacks(self, hold: Hold, node: str, now: datetime) -> bool:
         """Whether room is free here that a hold is about to have back."""
-        ledger, parent = self._ledger, str(hold.parent)
-        size = to_keep(hold, self._users(hold, node))
-        wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
-        ours = (*ledger.guardians_of(hold), *ledger.latches_of(hold))
-        without = frozenset(pod.key for pod in ours)
-        if self._is_whole(hold, node) or unfit(ledger, wanted, node, without) is not None:
+        parent = str(hold.parent)
+        if not owed(self._ledger, hold, node):
             self._short.pop(parent, None)
-            return False  # It has it, or somebody has: nothing that is free here is the hold's.
+            return False
         return now < self._short.setdefault(parent, now) + SHORT_LIMIT
 
     def _ground(self, node: str, holds: list[Hold], fenced: bool, now: datetime) -> Ground:

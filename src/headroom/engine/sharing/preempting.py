@@ -20,6 +20,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, node_subject
 from headroom.core.preempting import Crowd, importance, promise, victims
 from headroom.core.resources import Resources
+from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
 
@@ -93,9 +94,10 @@ def _victims(
     ledger: Ledger, hold: Hold, crowd: Crowd, pod: Pod, node: str, *ours: Key
 ) -> tuple[Pod, ...] | None:
     guardians = {guardian.key for guardian in ledger.guardians_of(hold)}
+    others = owed_on(ledger, node, hold)
 
     def fits(asked: Resources, gone: frozenset[Key]) -> bool:
-        wanted = replace(pod, requests=asked)
+        wanted = replace(pod, requests=asked + others)
         return unfit(ledger, wanted, node, gone | guardians | set(ours)) is None
 
     return victims(hold, crowd, pod, fits)

@@ -1,0 +1,65 @@
+"""Room that is free for a moment, and whose it is: what owners of reusable holds have returned.
+
+A hold has its room back with its next guardian, some writes later; until then the node looks
+emptier than it is. Strangers are kept off by fences; here our own are: an owner that needs more
+than its hold has, a pod of our scheduler without a hold, one that grows where it runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headroom.core.fences import returns
+from headroom.core.holds import Hold
+from headroom.core.objects import ANYWHERE, Pod
+from headroom.core.policies import to_keep
+from headroom.core.resources import EMPTY, Resources
+from headroom.engine.fitting import unfit
+from headroom.engine.ledger import Ledger
+
+
+def users_on(ledger: Ledger, hold: Hold, node: str) -> list[Pod]:
+    """Owners of a hold that use its room on a node."""
+    return [pod for pod in ledger.claimants_of(hold) if pod.node == node and not pod.finished]
+
+
+def is_whole(ledger: Ledger, hold: Hold, node: str) -> bool:
+    """Whether a guardian keeps all of a hold that owners do not use, here or elsewhere."""
+    return not _missing(ledger, hold, node)
+
+
+def owed(ledger: Ledger, hold: Hold, node: str) -> Resources:
+    """What is free on a node and a hold is about to have back.
+
+    Nothing when it could not have all of it back: then somebody else has got it. What counts twice
+    for a moment, as latches do that have served, has got nothing.
+    """
+    missing = _missing(ledger, hold, node)
+    if not missing:
+        return EMPTY
+    size = to_keep(hold, users_on(ledger, hold, node))
+    wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
+    ours = (*ledger.guardians_of(hold), *ledger.latches_of(hold))
+    without = ledger.unsettled_on(node) | {pod.key for pod in ours}
+    return missing if unfit(ledger, wanted, node, without) is None else EMPTY
+
+
+def owed_on(ledger: Ledger, node: str, besides: Hold | None = None) -> Resources:
+    """What is free on a node and belongs to holds there, other than the one given."""
+    total = EMPTY
+    for parent in ledger.contention.returning.at(node):
+        hold = ledger.holds.get(parent)
+        here = hold is not None and ledger.last_node.get(parent, "") in ("", node)
+        if hold is not None and here and (besides is None or hold.parent != besides.parent):
+            total = total + owed(ledger, hold, node)
+    return total
+
+
+def _missing(ledger: Ledger, hold: Hold, node: str) -> Resources:
+    """What the guardian of a hold is too small by; all of it while there is none."""
+    size = to_keep(hold, users_on(ledger, hold, node))
+    if not returns(hold) or not size:
+        return EMPTY
+    guardian = ledger.guardian_of(hold)
+    stands = guardian is not None and bool(guardian.node)
+    return size.minus(guardian.requests) if guardian is not None and stands else size
