@@ -26,6 +26,7 @@ from bench.lab import (
     cluster,
     component_pids,
     cpu_seconds,
+    cpu_table,
     hold,
     lab,
     operator,
@@ -183,21 +184,6 @@ def table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def cpu_table(rows: list[Row]) -> str:
-    """Where the work is done: less sensitive to a noisy machine than any time."""
-    names = sorted(rows[0].cpu)
-    short = [name.removeprefix("kube-")[:14] for name in names]
-    lines = [
-        "CPU ms per owner",
-        f"{'arm':<13}{'way':<7}" + "".join(f"{n:>16}" for n in (*short, "all")),
-    ]
-    for row in rows:
-        figures = [row.cpu[name] for name in names]
-        cells = "".join(f"{value:>16.2f}" for value in (*figures, sum(figures)))
-        lines.append(f"{row.arm:<13}{row.way:<7}{cells}")
-    return "\n".join(lines)
-
-
 async def run(
     plane: ControlPlane, setting: Setting, pids: dict[str, int], arms: list[str]
 ) -> list[Row]:
@@ -230,7 +216,7 @@ def main() -> None:
         pids = component_pids(plane, process)
         rows = asyncio.run(run(plane, setting, pids, options.arms.split(",")))
     print(table(rows))
-    print(cpu_table(rows))
+    print(cpu_table({f"{row.arm:<13}{row.way:<7}": row.cpu for row in rows}))
     print(f"({time.perf_counter() - began:.0f} s in all; × compares with free room, same way)")
 
 

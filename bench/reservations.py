@@ -3,9 +3,11 @@
 For each size, on fake nodes of 32 CPU: N plain pods through kube-scheduler, then N Holds and N
 Reservations (500m, 512Mi) made in a burst, and one owner for each, all at once or paced. Owners are
 named by their hold, or share one label with all of them ("shared"). Times are from just before an
-object's creation is sent until the watch shows its pod, or its guardian, on a node.
+object's creation is sent until the watch shows its pod, or its guardian, on a node. With `--idle`
+so many Reservations stand beside them that nobody claims, for each number in turn.
 
     python -m bench.reservations [--sizes 200,1000] [--nodes 100] [--pace 50] [--ways burst,paced]
+                                 [--idle 0,2000]
 
 koord-scheduler 1.8.0 on two cores, beside plain pods of kube-scheduler: owners at 0.40 to 0.53
 times the rate, paced p50 6.9 times, reservations 0.4 to 0.56 times; 1.8 times the CPU for each
@@ -20,6 +22,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 from bench.lab import (
@@ -29,6 +32,7 @@ from bench.lab import (
     cluster,
     component_pids,
     cpu_seconds,
+    cpu_table,
     install,
     lab,
     operator,
@@ -44,6 +48,7 @@ from testbed.controlplane import ControlPlane
 
 ARMS = ("plain", "hold", "reservation", "reservation shared")
 REQUESTS = {"cpu": "500m", "memory": "512Mi"}
+IDLE = "idle"
 SETTLE_S = 2.0
 LONGEST_S = 600.0
 
@@ -55,25 +60,30 @@ class Row:
     arm: str
     way: str
     count: int
+    idle: int
     lost: int
     held: float
     p50: float
     p99: float
     rate: float
-    operator_ms: float
-    all_ms: float
+    cpu: dict[str, float]  # CPU milliseconds for each owner, by component
+
+    @property
+    def title(self) -> str:
+        return f"{self.arm:<20}{self.way:<7}{self.count:>6}{self.idle:>6}"
 
 
 @dataclass(frozen=True)
 class Setting:
     count: int
+    idle: int
     pace: float
     pids: dict[str, int]
 
 
 async def arm(here: Lab, setting: Setting, name: str, way: str) -> Row:
     """Make what this arm needs, let the owners come, measure and clean up."""
-    prefix = f"{name.replace(' ', '-')}-{way}-{setting.count}"
+    prefix = f"{name.replace(' ', '-')}-{way}-{setting.count}-{setting.idle}"
     names = [f"{prefix}-{number}" for number in range(setting.count)]
     held = await make_holds(here, setting, name, names) if name != "plain" else 0.0
     path, bodies = PODS.path(NAMESPACE), [owner(name, who) for who in names]
@@ -84,7 +94,7 @@ async def arm(here: Lab, setting: Setting, name: str, way: str) -> Row:
         await here.create_all(path, bodies, at_once=32)
     await here.until("all bound", lambda: here.bound(names) == len(names), LONGEST_S)
     await asyncio.sleep(SETTLE_S)
-    row = measured(here, (name, way), names, held, spent(setting, before))
+    row = measured(here, setting, (name, way), names, (held, spent(setting, before)))
     await clean(here)
     return row
 
@@ -95,15 +105,27 @@ async def make_holds(here: Lab, setting: Setting, name: str, names: list[str]) -
     began = time.perf_counter()
     bodies = [wish(kind, who, shared="shared" in name) for who in names]
     await here.create_all(kind.path(NAMESPACE if kind.namespaced else ""), bodies, at_once=32)
-
-    def all_held() -> bool:
-        standing = (bool(each.node) and ROLE_LABEL in each.labels for each in here.pods.values())
-        return sum(standing) >= setting.count
-
-    await here.until("every room held", all_held, LONGEST_S)
+    await until_standing(here, setting.count + setting.idle)
     took = time.perf_counter() - began
     await asyncio.sleep(SETTLE_S)
     return took
+
+
+async def until_standing(here: Lab, count: int) -> None:
+    def all_held() -> bool:
+        standing = (bool(each.node) and ROLE_LABEL in each.labels for each in here.pods.values())
+        return sum(standing) >= count
+
+    await here.until("every room held", all_held, LONGEST_S)
+
+
+async def make_idle(here: Lab, before: int, count: int) -> None:
+    """Have so many Reservations stand for pods that never come."""
+    bodies = [
+        wish(RESERVATIONS, f"{IDLE}-{number}", shared=False) for number in range(before, count)
+    ]
+    await here.create_all(RESERVATIONS.path(), bodies, at_once=32)
+    await until_standing(here, count)
 
 
 def wish(kind: Resource, name: str, shared: bool) -> Json:
@@ -132,75 +154,78 @@ def owner(arm_name: str, name: str) -> Json:
     return made
 
 
-def spent(setting: Setting, before: dict[str, float]) -> tuple[float, float]:
-    """CPU milliseconds for each owner: the operator's, and all components' together."""
+def spent(setting: Setting, before: dict[str, float]) -> dict[str, float]:
+    """CPU milliseconds for each owner, by component."""
     after = cpu_seconds(setting.pids)
-    used = {name: (after[name] - before[name]) * 1000 / setting.count for name in before}
-    return used["operator"], sum(used.values())
+    return {name: (after[name] - before[name]) * 1000 / setting.count for name in before}
 
 
 def measured(
     here: Lab,
+    setting: Setting,
     arm_and_way: tuple[str, str],
     names: list[str],
-    held: float,
-    cpu: tuple[float, float],
+    cost: tuple[float, dict[str, float]],
 ) -> Row:
     waits = [here.bound_at[who] - here.sent_at[who] for who in names if who in here.bound_at]
     first = min(here.sent_at[who] for who in names)
     last = max((here.bound_at[who] for who in names if who in here.bound_at), default=first)
     claimed = sum("headroom.dev/claimed" in each.annotations for each in here.pods.values())
     wanted = 0 if arm_and_way[0] == "plain" else len(names)
+    held, cpu = cost
     return Row(
         *arm_and_way,
         count=len(names),
+        idle=setting.idle,
         lost=len(names) - len(waits) + max(0, wanted - claimed),
         held=held,
         p50=percentile(waits, 0.5),
         p99=percentile(waits, 0.99),
         rate=len(waits) / max(last - first, 1e-9),
-        operator_ms=cpu[0],
-        all_ms=cpu[1],
+        cpu=cpu,
     )
 
 
 async def clean(here: Lab) -> None:
-    """Take everything away: holds first, so that nobody holds again."""
+    """Take everything away but what is idle: holds first, so that nobody holds again."""
     for kind in (HOLDS, RESERVATIONS):
-        await here.delete_holds(kind)
+        await here.delete_holds(kind, besides=IDLE)
     for _ in range(2):
-        await here.delete_pods(lambda each: each.key.namespace == NAMESPACE)
+        await here.delete_pods(
+            lambda each: each.key.namespace == NAMESPACE and not each.key.name.startswith(IDLE)
+        )
         await asyncio.sleep(1)
 
 
 def table(rows: list[Row]) -> str:
-    base = {(row.way, row.count): row for row in rows if row.arm == "plain"}
+    base = {(row.way, row.count, row.idle): row for row in rows if row.arm == "plain"}
     lines = [
-        f"{'arm':<20}{'way':<7}{'N':>6}{'lost':>6}{'held s':>8}{'held/s':>8}{'p50 ms':>9}"
-        f"{'p99 ms':>9}{'owners/s':>10}{'p50 ×':>8}{'p99 ×':>8}{'rate ×':>8}"
-        f"{'operator ms':>13}{'all ms':>8}"
+        f"{'arm':<20}{'way':<7}{'N':>6}{'idle':>6}{'lost':>6}{'held s':>8}{'held/s':>8}"
+        f"{'p50 ms':>10}{'p99 ms':>10}{'owners/s':>10}{'p50 ×':>8}{'p99 ×':>8}{'rate ×':>8}"
     ]
     for row in rows:
-        plain = base[row.way, row.count]
+        plain = base[row.way, row.count, row.idle]
         held = f"{row.held:>8.1f}{row.count / row.held:>8.0f}" if row.held else f"{'-':>8}{'-':>8}"
         lines.append(
-            f"{row.arm:<20}{row.way:<7}{row.count:>6}{row.lost:>6}{held}{row.p50 * 1000:>9.1f}"
-            f"{row.p99 * 1000:>9.1f}{row.rate:>10.1f}{row.p50 / plain.p50:>8.2f}"
+            f"{row.title}{row.lost:>6}{held}{row.p50 * 1000:>10.1f}"
+            f"{row.p99 * 1000:>10.1f}{row.rate:>10.1f}{row.p50 / plain.p50:>8.2f}"
             f"{row.p99 / plain.p99:>8.2f}{row.rate / plain.rate:>8.2f}"
-            f"{row.operator_ms:>13.2f}{row.all_ms:>8.1f}"
         )
     return "\n".join(lines)
 
 
 async def run(plane: ControlPlane, options: argparse.Namespace, pids: dict[str, int]) -> list[Row]:
-    rows = []
+    rows, idle = [], 0
+    arms = ("plain", *(each for each in ARMS[1:] if each in options.arms))
     async with lab(plane) as here:
-        for count in map(int, options.sizes.split(",")):
-            for way in options.ways.split(","):
-                for name in ("plain", *(each for each in ARMS[1:] if each in options.arms)):
-                    setting = Setting(count, options.pace, pids)
-                    rows.append(await arm(here, setting, name, way))
-                    print(table(rows).splitlines()[-1], file=sys.stderr)
+        for more in sorted(map(int, options.idle.split(","))):
+            await make_idle(here, idle, more)
+            idle = more
+            for count, way, name in product(map(int, options.sizes.split(",")), options.ways, arms):
+                setting = Setting(count, idle, options.pace, pids)
+                rows.append(await arm(here, setting, name, way))
+                print(table(rows).splitlines()[-1], file=sys.stderr)
+                print(cpu_table({rows[-1].title: rows[-1].cpu}), file=sys.stderr)
     return rows
 
 
@@ -210,15 +235,17 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=100)
     parser.add_argument("--pace", type=float, default=50.0)
     parser.add_argument("--ways", default="burst,paced")
+    parser.add_argument("--idle", default="0")
     parser.add_argument("--arms", default=",".join(ARMS[1:]))
     options = parser.parse_args()
-    options.arms = options.arms.split(",")
+    options.arms, options.ways = options.arms.split(","), options.ways.split(",")
     flags = ("--dialect", "koordinator")
     with cluster(options.nodes, 32) as plane, tempfile.TemporaryDirectory() as logs:
         install(plane, KOORDINATOR.definitions())
         with operator(plane, Path(logs) / "operator.log", flags=flags) as process:
             rows = asyncio.run(run(plane, options, component_pids(plane, process)))
     print(table(rows))
+    print(cpu_table({row.title: row.cpu for row in rows}))
 
 
 if __name__ == "__main__":
