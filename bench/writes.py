@@ -1,0 +1,176 @@
+"""What one write costs: CPU of every component for each kind of request that a handover makes.
+
+Pods, latches, nominations, bindings, statuses of a Hold and events, so many of each, one kind after
+the other on fake nodes; one watcher follows the pods as the operator does. What the components take
+when nothing happens is measured first and taken off. From these a floor follows: how fast owners
+could come at best, beside plain pods, if the operator itself took no time at all.
+
+    python -m bench.writes [--count 500] [--nodes 100]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from bench.lab import NAMESPACE, Json, Lab, cluster, cpu_seconds, cpu_table, hold, lab, pod
+from headroom.wire.kinds import EVENTS, HOLDS, PODS
+from testbed.controlplane import ControlPlane
+
+AT_ONCE = 16
+QUIET_S = 1.0
+JSON_TYPE, MERGE = "application/json", "application/merge-patch+json"
+POD_PATH, HOLD_PATH = PODS.path(NAMESPACE), HOLDS.path(NAMESPACE)
+
+HANDOVER = ("make an owner", "bind it", "nominate a latch", "delete a guardian")
+"""What a handover with a latch that serves again cannot do without; its status comes later."""
+
+PLAIN = ("make an owner", "bind it", "tell an event")
+"""What kube-scheduler writes for a plain pod; its own work is not in here."""
+
+
+@dataclass
+class Request:
+    method: str
+    path: str
+    body: Json
+    content_type: str = JSON_TYPE
+
+
+@dataclass
+class Scale:
+    """Weighs kinds of requests: CPU milliseconds for each, by component."""
+
+    here: Lab
+    pids: dict[str, int]
+    idle: dict[str, float] = field(default_factory=dict)  # CPU seconds in a second of rest
+    found: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    async def rest(self, seconds: float = 5.0) -> None:
+        before = cpu_seconds(self.pids)
+        await asyncio.sleep(seconds)
+        after = cpu_seconds(self.pids)
+        self.idle = {name: (after[name] - before[name]) / seconds for name in before}
+
+    async def weigh(self, what: str, requests: Iterable[Request]) -> None:
+        await asyncio.sleep(QUIET_S)
+        waiting = list(requests)
+        count, before, began = len(waiting), cpu_seconds(self.pids), time.perf_counter()
+
+        async def worker() -> None:
+            while waiting:
+                await self._send(waiting.pop())
+
+        await asyncio.gather(*(worker() for _ in range(AT_ONCE)))
+        await asyncio.sleep(QUIET_S)  # What others do with it belongs to it.
+        took, after = time.perf_counter() - began, cpu_seconds(self.pids)
+        self.found[what] = {
+            name: max(0.0, after[name] - before[name] - self.idle[name] * took) * 1000 / count
+            for name in before
+        }
+
+    async def _send(self, request: Request) -> None:
+        body = json.dumps(request.body).encode()
+        answer = await self.here.client.send(
+            request.method, request.path, body, request.content_type, repeatable=False
+        )
+        if answer.status >= 300:
+            raise RuntimeError(f"{request.method} {request.path}: {answer.status} {answer.body!r}")
+
+    def together(self, kinds: Iterable[str]) -> float:
+        return sum(sum(self.found[kind].values()) for kind in kinds)
+
+
+async def weigh_all(scale: Scale, names: list[str], nodes: list[str]) -> None:
+    """One kind after the other; later ones need what earlier ones made."""
+    latches = [f"latch-{name}" for name in names]
+    gate = {"schedulingGates": [{"name": "headroom.dev/latch"}]}
+    place = {name: nodes[number % len(nodes)] for number, name in enumerate(names)}
+    await scale.rest()
+    await scale.weigh(
+        "make a latch", (Request("POST", POD_PATH, pod(name, "500m", **gate)) for name in latches)
+    )
+    await scale.weigh(
+        "nominate a latch",
+        (
+            Request(
+                "PATCH",
+                f"{POD_PATH}/{name}/status",
+                {"status": {"nominatedNodeName": nodes[0]}},
+                MERGE,
+            )
+            for name in latches
+        ),
+    )
+    await scale.weigh("delete a latch", map(_delete, latches))
+    await scale.weigh(
+        "make an owner",
+        (
+            Request("POST", POD_PATH, pod(name, "500m", schedulerName="somebody-else"))
+            for name in names
+        ),
+    )
+    await scale.weigh("bind it", (_bind(name, place[name]) for name in names))
+    await scale.weigh("delete a guardian", map(_delete, names))  # A bound pod like any other.
+    await scale.weigh(
+        "make a Hold",
+        (Request("POST", HOLD_PATH, hold(name, "500m", {"app": "x"})) for name in names),
+    )
+    await scale.weigh(
+        "tell a Hold's status",
+        (Request("PATCH", f"{HOLD_PATH}/{name}/status", _used_up(name), MERGE) for name in names),
+    )
+    await scale.weigh(
+        "tell an event", (Request("POST", EVENTS.path(NAMESPACE), _event(name)) for name in names)
+    )
+
+
+def _delete(name: str) -> Request:
+    return Request("DELETE", f"{POD_PATH}/{name}", {"gracePeriodSeconds": 0})
+
+
+def _bind(name: str, node: str) -> Request:
+    target = {"kind": "Node", "name": node}
+    body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": target}
+    return Request("POST", f"{POD_PATH}/{name}/binding", body)
+
+
+def _used_up(name: str) -> Json:
+    owner = {"namespace": NAMESPACE, "name": name, "uid": name}
+    return {"status": {"phase": "Succeeded", "nodeName": "fake-0", "currentOwners": [owner]}}
+
+
+def _event(name: str) -> Json:
+    about = {"kind": "Pod", "namespace": NAMESPACE, "name": name}
+    words = {"reason": "Claimed", "message": "got the room of a hold", "type": "Normal"}
+    return {"metadata": {"name": f"told-{name}"}, "involvedObject": about, **words}
+
+
+async def run(plane: ControlPlane, count: int) -> Scale:
+    nodes = [item["metadata"]["name"] for item in plane.api.items("/api/v1/nodes")]
+    pids = {name: plane.pid(name) for name in plane.component_names}
+    async with lab(plane) as here:
+        scale = Scale(here, {name: pid for name, pid in pids.items() if pid})
+        await weigh_all(scale, [f"pod-{number}" for number in range(count)], nodes)
+    return scale
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--nodes", type=int, default=100)
+    options = parser.parse_args()
+    with cluster(options.nodes, 32) as plane:
+        scale = asyncio.run(run(plane, options.count))
+    print(cpu_table(scale.found, "CPU ms per write"))
+    plain, handover = scale.together(PLAIN), scale.together(HANDOVER)
+    print(f"a plain pod's writes: {plain:.1f} ms, a handover's on its way: {handover:.1f} ms")
+    print(f"so with an operator that costs nothing: {plain / handover:.2f} times the rate at best")
+
+
+if __name__ == "__main__":
+    main()
