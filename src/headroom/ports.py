@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Protocol, assert_never
 
 from headroom.core.actions import Action, Outcome
+from headroom.core.budgets import Budget
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import StorageClass, Stored, Volume, VolumeClaim
 from headroom.core.holds import Hold
@@ -19,7 +20,9 @@ from headroom.core.objects import Key, Namespace, Node, Parent, Pod
 from headroom.core.quotas.limits import Quota
 from headroom.core.standing.headrooms import Headroom, Workload
 
-Thing = Pod | Node | Namespace | Hold | Headroom | Workload | Quota | Stored | ResourceQuota
+Thing = (
+    Pod | Node | Namespace | Hold | Headroom | Workload | Quota | Stored | ResourceQuota | Budget
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,11 @@ class ResourceQuotaGone:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetGone:
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
 class StoredGone:
     """A volume claim, a volume or a storage class is no more."""
 
@@ -92,6 +100,7 @@ Event = (
     | WorkloadGone
     | StoredGone
     | ResourceQuotaGone
+    | BudgetGone
     | QuotaGone
     | Synced
 )
@@ -116,6 +125,8 @@ def gone(thing: Thing) -> Event:
             return StoredGone(thing)
         case ResourceQuota():
             return ResourceQuotaGone(thing)
+        case Budget():
+            return BudgetGone(thing.key)
         case Quota():
             return QuotaGone(thing.parent)
         case _:

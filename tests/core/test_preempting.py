@@ -11,16 +11,18 @@ from typing import Any
 
 import pytest
 
+from headroom.core.budgets import Budget
 from headroom.core.holds import Hold, Terms
 from headroom.core.names import ROLE_LABEL
-from headroom.core.objects import Key, Pod, Wish
+from headroom.core.objects import Key, LabelSelector, Pod, Requirement, Wish
 from headroom.core.preempting import SPARED_LABEL, Crowd, promise, victims
 from headroom.core.resources import EMPTY, Resources
-from tests.builders import NOON, Amount, hold, pod, resources
+from tests.builders import NAMESPACE, NOON, Amount, hold, pod, resources
 
 HELD = hold("r", 7, 0).template
 DEAR = 100
 PREEMPTOR = 50
+DATABASE = {"app": "db"}
 
 
 def full(policy: str = "", **terms: Any) -> Hold:
@@ -39,7 +41,7 @@ def ask(cpu: Amount, memory: Amount = 0, **parts: Any) -> Pod:
     return pod("p", cpu, memory, priority=PREEMPTOR, **parts)
 
 
-def gone(kept: Hold, crowd: Crowd, asking: Pod) -> list[str] | None:
+def gone(kept: Hold, crowd: Crowd, asking: Pod, *budgets: Budget) -> list[str] | None:
     """The names of the victims, on a node that is full of this crowd and of others."""
     everybody = {each.key: each.requests for each in (*crowd.inside, *crowd.outside)}
 
@@ -47,7 +49,7 @@ def gone(kept: Hold, crowd: Crowd, asking: Pod) -> list[str] | None:
         freed = sum((room for key, room in everybody.items() if key in without), EMPTY)
         return asked.fits_in(freed)
 
-    found = victims(kept, crowd, asking, fits)
+    found = victims(kept, crowd, asking, fits, budgets)
     return None if found is None else [each.key.name for each in found]
 
 
@@ -140,3 +142,32 @@ def test_what_is_promised_is_the_hold_without_its_victims() -> None:
     assert (offer.node, offer.guardian.requests) == ("a", resources(cpu=4))
     assert offer.kept == resources(cpu=1)
     assert offer.preempts
+
+
+def budget(allowed: int, app: str = "db", namespace: str = NAMESPACE) -> Budget:
+    """A budget for pods of an app, of which so many more may go."""
+    protected = LabelSelector((Requirement("app", "In", (app,)),))
+    return Budget(Key(namespace, "b"), protected, allowed)
+
+
+def test_whoever_has_a_budget_is_spared_before_others_are() -> None:
+    kept = full()
+    crowd = inside(low("db-0", 3, labels=DATABASE), low("x-1", 3, priority=5))
+    assert gone(kept, crowd, ask(3)) == ["db-0"]  # It is the less important one.
+    assert gone(kept, crowd, ask(3), budget(0)) == ["x-1"]
+    assert gone(kept, crowd, ask(3), budget(1)) == ["db-0"]
+    assert gone(kept, crowd, ask(3), budget(0, app="web")) == ["db-0"]
+    assert gone(kept, crowd, ask(3), budget(0, namespace="other")) == ["db-0"]
+
+
+def test_a_budget_forbids_nothing() -> None:
+    crowd = inside(low("db-0", 6, labels=DATABASE))
+    assert gone(full(), crowd, ask(6), budget(0)) == ["db-0"]
+
+
+def test_as_many_go_as_a_budget_allows() -> None:
+    crowd = inside(
+        low("db-0", 2, labels=DATABASE), low("db-1", 2, labels=DATABASE), low("x-2", 2, priority=5)
+    )
+    assert gone(full(), crowd, ask(4)) == ["db-0", "db-1"]
+    assert gone(full(), crowd, ask(4), budget(1)) == ["x-2", "db-0"]

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
+from headroom.core.budgets import Budget
 from headroom.core.objects import Key, LabelSelector, Namespace, Requirement
 from headroom.scheduling.choose import Chosen, choose
 from headroom.scheduling.filters import feasible
-from headroom.scheduling.preempt import Budget, explanation, preempt
+from headroom.scheduling.preempt import explanation, preempt
 from headroom.scheduling.state import ClusterState
 from headroom.wire.decode import node_from, pod_from
 from testbed.controlplane import ControlPlane

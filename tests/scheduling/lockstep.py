@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from headroom.core.budgets import Budget
 from headroom.core.objects import Key, Pod
 from headroom.scheduling.choose import Chosen, Profile, Unschedulable, choose
-from headroom.scheduling.preempt import Budget, Preemption, explanation, preempt
+from headroom.scheduling.preempt import Preemption, explanation, preempt
 from headroom.scheduling.scores import Scores
 from headroom.scheduling.state import ClusterState
 from headroom.wire.decode import pod_from

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from headroom.wire.kinds import (
+    BUDGETS,
     CLAIM_INDEXES,
     DAEMON_SETS,
     DEPLOYMENTS,
@@ -49,6 +50,7 @@ LEFT: tuple[Resource, ...] = (
     STORAGE_CLASSES,
     CLAIM_INDEXES,
     RESOURCE_QUOTAS,
+    BUDGETS,
     EVENTS,
 )
 KINDS = {item.kind: item for item in (*SHARED, *LEFT)}

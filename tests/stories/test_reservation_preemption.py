@@ -19,6 +19,7 @@ from tests.stories.things import Json, pod, priority_class
 from tests.stories.world import World
 
 ALLOCATED = f"{PREFIX}/reservation-allocated"
+BUDGET = "PodDisruptionBudget"
 CRITICAL = {"priorityClassName": "critical"}
 POLICIES = pytest.mark.parametrize("policy", ["", "Aligned", "Restricted"])
 
@@ -65,6 +66,16 @@ def set_stage(world: World, policy: str, cpu: int = 4, **low: Any) -> None:
     world.until_runs("low", on="a")
     world.until("the owner is told", lambda: owners_told(world) == ["low"])
     world.until_nothing_is_left()
+
+
+def budget(name: str, labels: dict[str, str]) -> Json:
+    """At least one of these pods is to be there."""
+    return {
+        "apiVersion": "policy/v1",
+        "kind": BUDGET,
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": labels}},
+    }
 
 
 @POLICIES
@@ -143,3 +154,29 @@ def test_no_more_owners_go_than_must(world: World) -> None:
     left = [name for name in ("one", "two", "dear") if world.get("Pod", name) is not None]
     assert len(left) == 2
     assert "dear" in left
+
+
+def test_who_has_a_disruption_budget_is_spared_as_long_as_others_can_go(world: World) -> None:
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(priority_class("critical", 100_000), priority_class("some", 10), shared(4))
+    world.until(
+        "it is available", lambda: world.status("r", "Reservation").get("phase") == "Available"
+    )
+    protected = owner("protected", cpu=2)
+    protected["metadata"]["labels"]["tier"] = "db"
+    world.apply(protected)
+    world.until_runs("protected", on="a")
+    world.apply(owner("other", cpu=2, placing={"priorityClassName": "some"}))
+    world.until_runs("other", on="a")
+    world.apply(budget("db", {"tier": "db"}))
+    world.until("the budget is known", lambda: "disruptionsAllowed" in world.status("db", BUDGET))
+    world.until_nothing_is_left()
+    world.apply(owner("high", cpu=2, placing=CRITICAL))
+    world.until_runs("high", on="a")
+    assert world.get("Pod", "other") is None  # The more important one, but without a budget.
+    assert world.running("protected")
+    world.apply(owner("higher", cpu=2, placing={"priorityClassName": "some"}))
+    world.until_runs("higher", on="a")
+    assert world.get("Pod", "protected") is None  # Nobody else is left: budgets forbid nothing.
+    assert world.running("high")

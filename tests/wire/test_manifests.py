@@ -33,6 +33,7 @@ from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
 from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.wire.kinds import (
+    BUDGETS,
     HEADROOMS,
     HOLDS,
     NAMESPACES,
@@ -56,7 +57,7 @@ KEY = Key("shop", "web-0")
 PARENT = Parent("headroom.dev/v1alpha1", "Hold", "shop", "nightly", "u1")
 HOLD = Hold(PARENT, PodTemplate(Pod(Key("shop", ""))))
 REQUESTS = Resources({"cpu": 1000})
-SEEN = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES, RESOURCE_QUOTAS)
+SEEN = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES, RESOURCE_QUOTAS, BUDGETS)
 ACTIONS: tuple[Action, ...] = (
     CreateGuardian("guardian", HOLD, REQUESTS),
     CreateLatch(KEY, PARENT, REQUESTS, "node-1"),

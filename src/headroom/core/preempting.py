@@ -4,15 +4,17 @@ A pod inside (an owner of the hold) gives back to the hold and to nobody else; a
 room of the node. So a Restricted hold is helped by its own owners only, another one by both; and
 the owners of other holds are of no use, because what they leave is held again at once. All who may
 give way are thought away; if the pod then fits, as many as possible are spared: pods outside first,
-then the hold's own owners, the most important first. Who is leaving anyway counts as gone.
+then the hold's own owners, the most important first; before all of them those whose disruption
+budget would be violated. Who is leaving anyway counts as gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from headroom.core.budgets import Budget, by_violation
 from headroom.core.claims import Offer
 from headroom.core.holds import Hold
 from headroom.core.names import ROLE_LABEL
@@ -56,7 +58,9 @@ def gives_way(other: Pod, pod: Pod) -> bool:
     )
 
 
-def victims(hold: Hold, crowd: Crowd, pod: Pod, fits: Fits) -> tuple[Pod, ...] | None:
+def victims(
+    hold: Hold, crowd: Crowd, pod: Pod, fits: Fits, budgets: Collection[Budget] = ()
+) -> tuple[Pod, ...] | None:
     """Say who has to go so that the pod gets into the hold, the most important first.
 
     Nobody if it is enough that those leave who are leaving; None if all would be in vain.
@@ -74,7 +78,11 @@ def victims(hold: Hold, crowd: Crowd, pod: Pod, fits: Fits) -> tuple[Pod, ...] |
     if not eligible or not _gets_in(hold, crowd, pod, fits, gone):
         return None
     inside = {other.key for other in crowd.inside}
-    for other in sorted(eligible, key=lambda each: (each.key in inside, importance(each))):
+    _, free_to_go = by_violation(sorted(eligible, key=importance), budgets)
+    unbound = {other.key for other in free_to_go}
+    for other in sorted(
+        eligible, key=lambda each: (each.key in unbound, each.key in inside, importance(each))
+    ):
         if _gets_in(hold, crowd, pod, fits, gone - {other.key}):
             gone = gone - {other.key}
     return tuple(sorted((each for each in eligible if each.key in gone), key=importance))

@@ -28,6 +28,7 @@ from headroom.core.actions import (
     WriteIndex,
     WriteQuotaStatus,
 )
+from headroom.core.budgets import Budget
 from headroom.core.claims import claim_of
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import StorageClass, Volume, VolumeClaim
@@ -63,6 +64,7 @@ from headroom.engine.sharing.sides import Sides
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.standing.movingin import move_in
 from headroom.ports import (
+    BudgetGone,
     Event,
     HeadroomGone,
     HoldGone,
@@ -147,6 +149,8 @@ class Engine:
                 self._standing.workload_changed(workload)
             case VolumeClaim() | Volume() | StorageClass():
                 self._standing.concern(self._standing.followers.see_storage(thing))
+            case Budget() as budget:
+                ledger.budgets[budget.key] = budget
             case ResourceQuota() as allowed_here:
                 self._standing.quota_changed(allowed_here)
             case Node() as node:
@@ -192,6 +196,8 @@ class Engine:
                 self._standing.workload_changed(workload)
             case StoredGone(stored):
                 self._standing.concern(self._standing.followers.lose_storage(stored))
+            case BudgetGone(key):
+                ledger.budgets.pop(key, None)
             case ResourceQuotaGone(lifted):
                 self._standing.quota_changed(lifted, lifted=True)
             case NodeGone(name):

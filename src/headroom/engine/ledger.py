@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from headroom.core.budgets import Budget
 from headroom.core.claims import claim_of, is_claimant
 from headroom.core.genuine import has_got, keeps, stands_for
 from headroom.core.holds import Hold
@@ -62,6 +63,7 @@ class Ledger:
         self.namespaces: dict[str, Namespace] = {}
         self.holds: dict[str, Hold] = {}
         self.latches = LatchBook()
+        self.budgets: dict[Key, Budget] = {}
         self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
         self.released: dict[str, datetime] = {}  # by uid: owners that kube-scheduler has, since
         self.stuck: Keys = {}  # owners of ours that found no free room

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from headroom.core.budgets import Budget
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import StorageClass, Volume, VolumeClaim
 from headroom.core.holds import Hold
@@ -85,7 +86,7 @@ def _uid_of(thing: Thing) -> str:
     match thing:
         case Pod() | Node() | Workload() | VolumeClaim() | Volume() | StorageClass():
             return thing.uid
-        case ResourceQuota():
+        case ResourceQuota() | Budget():
             return thing.uid
         case Hold() | Headroom() | Quota():
             return thing.parent.uid

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from headroom.core.objects import Key, LabelSelector, Pod
+from headroom.core.budgets import Budget, by_violation
+from headroom.core.objects import Pod
 from headroom.core.preempting import NOT_STARTED, importance
-from headroom.core.selection import matches
 from headroom.scheduling.filters import Feasibility, feasible, verdict_with_nominated
 from headroom.scheduling.reasons import NO_CLAIMS, NO_VICTIMS, NOT_HELPFUL, message
 from headroom.scheduling.state import ClusterState
@@ -23,16 +23,6 @@ MIN_CANDIDATES = 100
 MIN_CANDIDATES_PERCENTAGE = 10
 PRIORITY_OFFSET = 2**31
 """Added to each priority before they are summed, so that more victims always weigh more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """A PodDisruptionBudget: how many more of its pods may go; `disrupted` are going already."""
-
-    key: Key
-    selector: LabelSelector | None
-    allowed: int
-    disrupted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +136,7 @@ def _victims_on(
     verdict = verdict_with_nominated(turn, row, nominated, supposed)
     if verdict is not None:
         return verdict.reasons
-    violating, others = _by_violation(sorted(eligible, key=importance), budgets)
+    violating, others = by_violation(sorted(eligible, key=importance), budgets)
     victims: list[Pod] = []
     violations = 0
     for index, one in enumerate([*violating, *others]):
@@ -156,34 +146,6 @@ def _victims_on(
             victims.append(one)
             violations += index < len(violating)
     return _Spared(tuple(sorted(victims, key=importance)), violations)
-
-
-def _by_violation(pods: Iterable[Pod], budgets: Sequence[Budget]) -> tuple[list[Pod], list[Pod]]:
-    """Part the pods whose eviction would violate a budget from the others, keeping their order."""
-    left = [budget.allowed for budget in budgets]
-    violating: list[Pod] = []
-    others: list[Pod] = []
-    for pod in pods:
-        violated = False
-        for index, budget in enumerate(budgets):
-            if _protects(budget, pod):
-                left[index] -= 1
-                violated |= left[index] < 0
-        (violating if violated else others).append(pod)
-    return violating, others
-
-
-def _protects(budget: Budget, pod: Pod) -> bool:
-    """Say whether a budget counts a pod; absent and empty selectors protect nobody here."""
-    selector = budget.selector
-    return (
-        budget.key.namespace == pod.key.namespace
-        and bool(pod.labels)
-        and selector is not None
-        and bool(selector.requirements)
-        and matches(selector, pod.labels)
-        and pod.key.name not in budget.disrupted
-    )
 
 
 def _preemption(found: Feasibility, row: int, spared: _Spared) -> Preemption:

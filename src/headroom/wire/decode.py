@@ -17,6 +17,7 @@ from headroom.core.objects import Key
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import (
+    BUDGETS,
     HEADROOMS,
     HOLDS,
     NAMESPACES,
@@ -29,6 +30,7 @@ from headroom.wire.kinds import (
     WORKLOADS,
     Resource,
 )
+from headroom.wire.objects.budgets import decode_budget
 from headroom.wire.objects.headrooms import decode_headroom, headroom_from
 from headroom.wire.objects.holds import decode_hold, hold_from
 from headroom.wire.objects.nodes import decode_namespace, decode_node, namespace_from, node_from
@@ -113,6 +115,7 @@ DECODERS: dict[Resource, Decode] = {
     VOLUMES: decode_volume,
     STORAGE_CLASSES: decode_storage_class,
     RESOURCE_QUOTAS: decode_resource_quota,
+    BUDGETS: decode_budget,
 }
 
 

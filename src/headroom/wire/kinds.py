@@ -74,6 +74,7 @@ DAEMON_SETS = Resource("apps", "v1", "daemonsets", "DaemonSet")
 JOBS = Resource("batch", "v1", "jobs", "Job")
 WORKLOADS = (DEPLOYMENTS, STATEFUL_SETS, REPLICA_SETS, DAEMON_SETS, JOBS)
 
+BUDGETS = Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget")
 RESOURCE_QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
 POD_TEMPLATES = Resource("", "v1", "podtemplates", "PodTemplate")
 
@@ -99,6 +100,7 @@ KINDS: tuple[Resource, ...] = (
     VOLUMES,
     STORAGE_CLASSES,
     RESOURCE_QUOTAS,
+    BUDGETS,
 )
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in KINDS}
 

@@ -69,6 +69,8 @@ def _operator_rules(speech: Speech) -> list[Json]:
         rule("storage.k8s.io", ("storageclasses",), READ),
         # Quotas that headrooms keep to; watched only where one asks for its room.
         rule("", ("resourcequotas",), READ),
+        # Budgets of pods that give way to an owner; watched only where a hold has many owners.
+        rule("policy", ("poddisruptionbudgets",), READ),
         # Guardians and latches made and deleted; the gate and the claim taken off owners; pods
         # deleted that give way to a more important owner of a hold.
         rule("", ("pods",), ("create", "delete", "patch")),

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 
+from headroom.core.budgets import by_violation
 from headroom.core.claims import Offer, claim_of, is_claimant, standing_refusal
 from headroom.core.holds import LOCKED, Hold
 from headroom.core.latches import keep_for_hold, make_way
@@ -28,16 +29,19 @@ from headroom.engine.ledger import Ledger
 def way_into_a_hold(ledger: Ledger, pod: Pod, now: datetime) -> Offer | None:
     """Find the hold that the pod gets at the least cost if others give way; None if there is none.
 
-    The least cost: the least important of the most important victims, then the fewest.
+    The least cost: the fewest budgets violated, then the least important of the most important
+    victims, then the fewest.
     """
     if not pod.preempts:
         return None
-    ways: list[tuple[tuple[int, int, int], Offer]] = []
+    ways: list[tuple[tuple[int, int, int, int], Offer]] = []
+    budgets = ledger.budgets.values()
     for hold, node in _in_use(ledger, pod, now):
         crowd = crowd_on(ledger, hold, node)
         gone = _victims(ledger, hold, crowd, pod, node)
         if gone:
-            cost = (gone[0].priority, len(gone), len(ways))
+            violating, _ = by_violation(gone, budgets)
+            cost = (len(violating), gone[0].priority, len(gone), len(ways))
             ways.append((cost, promise(hold, crowd, gone, pod, node)))
     return min(ways, key=lambda way: way[0])[1] if ways else None
 
@@ -100,4 +104,4 @@ def _victims(
         wanted = replace(pod, requests=asked + others)
         return unfit(ledger, wanted, node, gone | guardians | set(ours)) is None
 
-    return victims(hold, crowd, pod, fits)
+    return victims(hold, crowd, pod, fits, ledger.budgets.values())

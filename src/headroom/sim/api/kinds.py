@@ -69,7 +69,7 @@ POD_TEMPLATE = Kind(wire.POD_TEMPLATES, has_status=False)
 VOLUME_CLAIM = Kind(wire.VOLUME_CLAIMS)
 VOLUME = Kind(wire.VOLUMES)
 STORAGE_CLASS = Kind(wire.STORAGE_CLASSES, has_status=False)
-DISRUPTION_BUDGET = Kind(Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"))
+DISRUPTION_BUDGET = Kind(wire.BUDGETS)
 
 _ALIVE = (
     NAMESPACE,

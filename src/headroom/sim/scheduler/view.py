@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from headroom.core.budgets import Budget
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.scheduling import reasons
-from headroom.scheduling.preempt import Budget
 from headroom.scheduling.state import ClusterState
 from headroom.sim.api.decoding import changed_node, changed_pod
 from headroom.sim.api.store import Change, Verb

@@ -1,24 +1,37 @@
 """Kinds that are watched only because some object goes by them.
 
 Few clusters have a Headroom for every kind of workload, or one that goes by volumes or asks quotas;
-so these are followed from the moment a Headroom needs one.
+so these are followed from the moment a Headroom needs one. Budgets matter where owners of one hold
+may have to give way to each other.
 """
 
 from __future__ import annotations
 
 from headroom.core.demand.following import Follow, PerVolume
-from headroom.core.standing.headrooms import Headroom, Utilization
+from headroom.core.holds import Hold
+from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Utilization
 from headroom.ports import Thing
-from headroom.wire.kinds import RESOURCE_QUOTAS, STORAGE_CLASSES, VOLUME_CLAIMS, VOLUMES, Resource
+from headroom.wire.kinds import (
+    BUDGETS,
+    RESOURCE_QUOTAS,
+    STORAGE_CLASSES,
+    VOLUME_CLAIMS,
+    VOLUMES,
+    Resource,
+)
 from headroom.wire.objects.workloads import copied_kind
 
 
 def needed_kinds(thing: Thing) -> tuple[Resource, ...]:
     """The kinds that have to be seen because of a thing."""
+    if isinstance(thing, Hold):
+        return () if thing.allocate_once else (BUDGETS,)
     if not isinstance(thing, Headroom):
         return ()
     copied = copied_kind(thing)
     kinds = (copied,) if copied is not None else ()
+    if thing.slot.chunk == NODE_CHUNK:  # A slot for many owners.
+        kinds = (*kinds, BUDGETS)
     size = thing.size
     if isinstance(size, Utilization):
         kinds = (*kinds, RESOURCE_QUOTAS)

@@ -1,0 +1,56 @@
+"""PodDisruptionBudgets from their JSON: whom they protect, and how many more may go.
+
+Their own controller works the number out in the status; until it has, nobody may go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from headroom.core.budgets import Budget
+from headroom.core.objects import Key
+from headroom.wire.errors import DecodeError
+from headroom.wire.kinds import BUDGETS
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import Reader, about
+from headroom.wire.objects.selectors import Selector, optional_selector
+
+
+class _Spec(JsonObject):
+    selector: Selector | None = None
+
+
+class _Status(JsonObject):
+    disruptions_allowed: int | None = None
+    disrupted_pods: dict[str, Any] | None = None
+
+
+class _Object(JsonObject):
+    metadata: Metadata | None = None
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+_read = Reader(_Object)
+
+
+def decode_budget(data: bytes | Raw) -> Budget:
+    """Read a budget; DecodeError names its object."""
+    try:
+        return _budget(_read(data))
+    except DecodeError as error:
+        raise about(BUDGETS.kind, data, error) from error
+
+
+def _budget(read: _Object) -> Budget:
+    metadata, status = read.metadata or Metadata(), read.status or _Status()
+    return Budget(
+        key=Key(metadata.namespace or "", metadata.name or ""),
+        selector=optional_selector((read.spec or _Spec()).selector),
+        allowed=status.disruptions_allowed or 0,
+        disrupted=frozenset(status.disrupted_pods or ()),
+        uid=metadata.uid or "",
+        version=metadata.resource_version or "",
+    )
