@@ -108,7 +108,7 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     if within and ledger.door(pod) == 2:
         # Nobody else can use the guardian's room, whoever is nominated to the node; we bind.
         without |= {other.key for other in ledger.state.nominated_on(guardian.node)}
-    others = EMPTY if within else owed_on(ledger, guardian.node, hold)
+    others = EMPTY if within else owed_on(ledger, guardian.node, now, hold)
     asking = pod if within else replace(pod, requests=needed + others)
     why = unfit(ledger, asking, guardian.node, frozenset(without))
     if why is not None and (passing or others):

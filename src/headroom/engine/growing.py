@@ -50,6 +50,6 @@ def _serves(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> bool:
         return False
     kept = kept_beside(hold, guardian.requests, pod.growth)
     within = (pod.growth + kept).fits_in(guardian.requests)
-    others = EMPTY if within else owed_on(ledger, pod.node, hold)
+    others = EMPTY if within else owed_on(ledger, pod.node, now, hold)
     grown = replace(pod, requests=pod.requests + kept + others)
     return unfit(ledger, grown, pod.node, frozenset({guardian.key, pod.key})) is None

@@ -63,7 +63,7 @@ class Placer:
         choice = choose(pod, ledger.state)
         if isinstance(choice, Chosen):
             ledger.stuck.pop(pod.key, None)
-            if self._handing_over(choice.node) or self._is_owed(pod, choice.node):
+            if self._handing_over(choice.node) or self._is_owed(pod, choice.node, now):
                 ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.first_look)
                 return None
             note_missed(ledger, found)
@@ -91,9 +91,9 @@ class Placer:
         ledger = self._ledger
         return ledger.agenda.busy(node_subject(node)) or bool(ledger.unsettled_on(node, False))
 
-    def _is_owed(self, pod: Pod, node: str) -> bool:
+    def _is_owed(self, pod: Pod, node: str, now: datetime) -> bool:
         """Whether what is free on a node is about to be held again, and the pod would need it."""
-        others = owed_on(self._ledger, node)
+        others = owed_on(self._ledger, node, now)
         asking = replace(pod, requests=pod.requests + others)
         return bool(others) and unfit(self._ledger, asking, node, frozenset()) is not None
 

@@ -56,6 +56,7 @@ class Returning:
     def __init__(self) -> None:
         self._by_node: dict[str, dict[str, None]] = {}
         self._by_hold: dict[str, dict[str, None]] = {}
+        self._owed: dict[str, datetime] = {}  # holds that could have back what they lack, since
 
     def add(self, node: str, parent: str) -> None:
         self._by_node.setdefault(node, {})[parent] = None
@@ -67,8 +68,16 @@ class Returning:
 
     def forget(self, parent: str) -> None:
         """A hold is gone, and returns nothing any more."""
+        self._owed.pop(parent, None)
         for node in tuple(self._by_hold.get(parent, ())):
             self.remove(node, parent)
+
+    def owed_since(self, parent: str, owed: bool, now: datetime) -> datetime | None:
+        """Take note of whether free room is a hold's; say since when it has been all along."""
+        if owed:
+            return self._owed.setdefault(parent, now)
+        self._owed.pop(parent, None)
+        return None
 
     def at(self, node: str) -> tuple[str, ...]:
         return tuple(self._by_node.get(node, ()))

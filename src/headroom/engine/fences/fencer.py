@@ -38,9 +38,6 @@ PATIENCE = timedelta(seconds=10)
 """How long a node stays open for a stranger who fits beside its holds; kube-scheduler's longest
 backoff. Whoever has not come by then sees something that we do not."""
 
-SHORT_LIMIT = timedelta(seconds=30)
-"""How long a fence waits for a hold to take back what is its own."""
-
 Shape = tuple[Resources, Placement, int, str]
 
 
@@ -54,7 +51,6 @@ class Fencer:
         self._returning = ledger.contention.returning
         self._quiet: dict[str, datetime] = {}  # fenced nodes that nobody contests, since
         self._usable: dict[str, dict[Key, datetime]] = {}  # node → who fits there now, since
-        self._short: dict[str, datetime] = {}  # holds that lack what was returned, since
 
     def begin(self) -> None:
         """All is known now: owners may have ended, and fences be left, while nobody was there."""
@@ -88,7 +84,6 @@ class Fencer:
     def forget(self, hold: Hold) -> None:
         """A hold is gone."""
         self._returning.forget(str(hold.parent))
-        self._short.pop(str(hold.parent), None)
 
     def _waits(self, pod: Pod) -> None:
         shape = (pod.requests, pod.placement, pod.priority, pod.scheduler)
@@ -165,7 +160,6 @@ class Fencer:
                 found.append(hold)
             else:
                 self._returning.remove(node, parent)
-                self._short.pop(parent, None)
         return found
 
     def _concerns(self, hold: Hold, node: str) -> bool:
@@ -175,14 +169,6 @@ class Fencer:
 
     def _users(self, hold: Hold, node: str) -> list[Pod]:
         return users_on(self._ledger, hold, node)
-
-    def _lacks(self, hold: Hold, node: str, now: datetime) -> bool:
-        """Whether room is free here that a hold is about to have back."""
-        parent = str(hold.parent)
-        if not owed(self._ledger, hold, node):
-            self._short.pop(parent, None)
-            return False
-        return now < self._short.setdefault(parent, now) + SHORT_LIMIT
 
     def _ground(self, node: str, holds: list[Hold], fenced: bool, now: datetime) -> Ground:
         users = frozenset(
@@ -212,7 +198,7 @@ class Fencer:
             or ledger.unsettled_on(node)
             or any(ledger.agenda.busy(hold_subject(hold.parent)) for hold in holds)
             or any(ledger.promised(hold) for hold in holds)
-            or any(self._lacks(hold, node, now) for hold in holds)
+            or any(owed(ledger, hold, node, now) for hold in holds)
         )
 
     def _strangers(

@@ -8,14 +8,19 @@ than its hold has, a pod of our scheduler without a hold, one that grows where i
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from headroom.core.fences import returns
 from headroom.core.holds import Hold
+from headroom.core.latches import claims_on
 from headroom.core.objects import ANYWHERE, Pod
 from headroom.core.policies import to_keep
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
+
+LONGEST_OWED = timedelta(seconds=30)
+"""How long room that is free waits for the hold that it belongs to."""
 
 
 def users_on(ledger: Ledger, hold: Hold, node: str) -> list[Pod]:
@@ -28,30 +33,37 @@ def is_whole(ledger: Ledger, hold: Hold, node: str) -> bool:
     return not _missing(ledger, hold, node)
 
 
-def owed(ledger: Ledger, hold: Hold, node: str) -> Resources:
+def owed(ledger: Ledger, hold: Hold, node: str, now: datetime) -> Resources:
     """What is free on a node and a hold is about to have back.
 
     Nothing when it could not have all of it back: then somebody else has got it. What counts twice
-    for a moment, as latches do that have served, has got nothing.
+    for a moment, as latches do that have served, has got nothing. Nor for ever: a hold that may not
+    have a guardian, for want of quota perhaps, keeps nobody waiting.
     """
     missing = _missing(ledger, hold, node)
-    if not missing:
-        return EMPTY
+    fits = bool(missing) and _has_room(ledger, hold, node)
+    since = ledger.contention.returning.owed_since(str(hold.parent), fits, now)
+    late = since is None or now >= since + LONGEST_OWED
+    return EMPTY if late else missing.minus(_latched(ledger, hold, node))
+
+
+def _has_room(ledger: Ledger, hold: Hold, node: str) -> bool:
+    """Whether all that a hold is to keep would fit on its node."""
     size = to_keep(hold, users_on(ledger, hold, node))
     wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
     ours = (*ledger.guardians_of(hold), *ledger.latches_of(hold))
     without = ledger.unsettled_on(node) | {pod.key for pod in ours}
-    return missing if unfit(ledger, wanted, node, without) is None else EMPTY
+    return unfit(ledger, wanted, node, without) is None
 
 
-def owed_on(ledger: Ledger, node: str, besides: Hold | None = None) -> Resources:
+def owed_on(ledger: Ledger, node: str, now: datetime, besides: Hold | None = None) -> Resources:
     """What is free on a node and belongs to holds there, other than the one given."""
     total = EMPTY
     for parent in ledger.contention.returning.at(node):
         hold = ledger.holds.get(parent)
         here = hold is not None and ledger.last_node.get(parent, "") in ("", node)
         if hold is not None and here and (besides is None or hold.parent != besides.parent):
-            total = total + owed(ledger, hold, node)
+            total = total + owed(ledger, hold, node, now)
     return total
 
 
@@ -63,3 +75,13 @@ def _missing(ledger: Ledger, hold: Hold, node: str) -> Resources:
     guardian = ledger.guardian_of(hold)
     stands = guardian is not None and bool(guardian.node)
     return size.minus(guardian.requests) if guardian is not None and stands else size
+
+
+def _latched(ledger: Ledger, hold: Hold, node: str) -> Resources:
+    """What a latch keeps already for a hold, or for an owner on its way into it."""
+    kept = EMPTY
+    for latch in (ledger.pods[key] for key in ledger.latches.about(str(hold.parent))):
+        claims = claims_on(latch)
+        if latch.nominated == node and (not claims or any(map(ledger.waits, claims))):
+            kept = kept.largest(latch.requests)
+    return kept

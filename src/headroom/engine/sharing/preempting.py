@@ -8,7 +8,7 @@ an operator that takes over goes on, and nobody else, however quick, gets the ro
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 
@@ -20,10 +20,19 @@ from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, node_subject
 from headroom.core.preempting import Crowd, importance, promise, victims
-from headroom.core.resources import Resources
+from headroom.core.resources import EMPTY, Resources
 from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where victims are looked for: pods that count for nothing there, and what is not free."""
+
+    node: str
+    ours: frozenset[Key] = frozenset()
+    owed: Resources = EMPTY
 
 
 def way_into_a_hold(ledger: Ledger, pod: Pod, now: datetime) -> Offer | None:
@@ -38,7 +47,8 @@ def way_into_a_hold(ledger: Ledger, pod: Pod, now: datetime) -> Offer | None:
     budgets = ledger.budgets.values()
     for hold, node in _in_use(ledger, pod, now):
         crowd = crowd_on(ledger, hold, node)
-        gone = _victims(ledger, hold, crowd, pod, node)
+        spot = Spot(node, owed=owed_on(ledger, node, now, hold))
+        gone = _victims(ledger, hold, crowd, pod, spot)
         if gone:
             violating, _ = by_violation(gone, budgets)
             cost = (len(violating), gone[0].priority, len(gone), len(ways))
@@ -51,7 +61,8 @@ def go_on(ledger: Ledger, latch: Pod, owner: Pod, hold: Hold, now: datetime) -> 
     node = latch.nominated
     gone = None
     if standing_refusal(hold, owner, ledger.policy, now, labels_around(ledger, node)) is None:
-        gone = _victims(ledger, hold, crowd_on(ledger, hold, node), owner, node, latch.key)
+        spot = Spot(node, frozenset({latch.key}))  # What it keeps has been looked at.
+        gone = _victims(ledger, hold, crowd_on(ledger, hold, node), owner, spot)
     if gone is None:
         return keep_for_hold(latch, hold)
     return make_way(latch, owner, hold, gone, now) if gone else None
@@ -95,13 +106,12 @@ def _in_use(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[tuple[Hold, str
 
 
 def _victims(
-    ledger: Ledger, hold: Hold, crowd: Crowd, pod: Pod, node: str, *ours: Key
+    ledger: Ledger, hold: Hold, crowd: Crowd, pod: Pod, spot: Spot
 ) -> tuple[Pod, ...] | None:
-    guardians = {guardian.key for guardian in ledger.guardians_of(hold)}
-    others = owed_on(ledger, node, hold)
+    ours = spot.ours | {guardian.key for guardian in ledger.guardians_of(hold)}
 
     def fits(asked: Resources, gone: frozenset[Key]) -> bool:
-        wanted = replace(pod, requests=asked + others)
-        return unfit(ledger, wanted, node, gone | guardians | set(ours)) is None
+        wanted = replace(pod, requests=asked + spot.owed)
+        return unfit(ledger, wanted, spot.node, gone | ours) is None
 
     return victims(hold, crowd, pod, fits, ledger.budgets.values())
