@@ -95,6 +95,8 @@ def operator(
             if line.strip() != "ready":
                 raise RuntimeError(f"the operator did not get ready: {log.read_text()[-2000:]}")
             yield process
+            if process.poll() is not None:
+                raise RuntimeError(f"the operator ended by itself: {log.read_text()[-2000:]}")
         except BaseException:
             print(log.read_text()[-4000:], file=sys.stderr)
             raise

@@ -50,6 +50,7 @@ ARMS = ("plain", "hold", "reservation", "reservation shared")
 REQUESTS = {"cpu": "500m", "memory": "512Mi"}
 IDLE = "idle"
 SETTLE_S = 2.0
+WRITTEN_A_SECOND = 50  # statuses of idle holds, which are told after they stand
 LONGEST_S = 600.0
 
 
@@ -126,6 +127,7 @@ async def make_idle(here: Lab, before: int, count: int) -> None:
     ]
     await here.create_all(RESERVATIONS.path(), bodies, at_once=32)
     await until_standing(here, count)
+    await asyncio.sleep(len(bodies) / WRITTEN_A_SECOND)
 
 
 def wish(kind: Resource, name: str, shared: bool) -> Json:

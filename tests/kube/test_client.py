@@ -239,6 +239,28 @@ def test_no_more_requests_are_in_flight_than_allowed() -> None:
     run(main())
 
 
+def test_a_lane_does_not_wait_behind_a_burst() -> None:
+    """A lease that is renewed too late costs the lead, however busy we are."""
+
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.gate = asyncio.Event()
+            api.script("/x", Reply())
+            client = Client(api.access(), Tuning(in_flight=3))
+            burst = [asyncio.create_task(client.send("PATCH", "/x")) for _ in range(9)]
+            await api.wait_asked(3)
+            urgent = asyncio.create_task(client.lane().send("PUT", "/x"))
+            await api.wait_asked(4)
+            api.gate.set()
+            assert (await urgent).ok
+            await asyncio.gather(*burst)
+            await client.close()
+        assert api.busiest == 4
+        assert client.requests["PUT", 200] == 1
+
+    run(main())
+
+
 def test_a_closed_client_sends_nothing() -> None:
     async def main() -> None:
         async with FakeApi() as api:

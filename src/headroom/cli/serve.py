@@ -107,7 +107,7 @@ class Replica:
             cluster=self._cluster,
             clock=clock,
             engine=engine,
-            lease=KubeLease(self._client, LEASE_NAME, settings.home, identity()),
+            lease=KubeLease(self._client.lane(), LEASE_NAME, settings.home, identity()),
             reporter=CountingChronicle(metrics, self._health, announce, census),
         )
         self._http: HttpServer | None = None

@@ -8,6 +8,7 @@ here, `cluster` writes through here.
 from __future__ import annotations
 
 import asyncio
+import copy
 import random
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -47,6 +48,12 @@ class Client:
         )
         self._slots = asyncio.Semaphore(self.tuning.in_flight)
         self._random = random.Random()
+
+    def lane(self, in_flight: int = 2) -> Client:
+        """The same client with a queue of its own, for what must not wait behind a burst."""
+        beside = copy.copy(self)
+        beside._slots = asyncio.Semaphore(in_flight)
+        return beside
 
     async def send(
         self,

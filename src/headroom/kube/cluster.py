@@ -26,6 +26,7 @@ from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
 from headroom.kube.watch import Scope, Trouble, WatchTuning
 from headroom.ports import Event, Synced
 from headroom.wire.events import Recorder
+from headroom.wire.kinds import CLAIM_INDEXES
 from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.writes import Write
 
@@ -65,6 +66,8 @@ class KubeCluster:
         self._recorder = Recorder()
         self._last_trouble: dict[str, str] = {}
         self._encoder = msgspec.json.Encoder()
+        # While claim indexes are fresh, pods are gated; a burst must not let them lapse.
+        self._index_lane = client.lane()
 
     async def probe(self) -> str:
         """Ask once, without patience, for the server's version; raise what a person should read."""
@@ -118,8 +121,9 @@ class KubeCluster:
         path = write.path
         if write.query:
             path += "?" + "&".join(f"{name}={value}" for name, value in write.query)
+        client = self._index_lane if write.resource == CLAIM_INDEXES else self.client
         try:
-            answer = await self.client.send(
+            answer = await client.send(
                 write.method,
                 path,
                 self._encoder.encode(write.body),
