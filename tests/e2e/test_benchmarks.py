@@ -61,6 +61,12 @@ def test_every_owner_gets_its_reservation(binaries: Path) -> None:
     assert lost == ["0"] * 8
 
 
+def test_every_kind_of_write_is_weighed(binaries: Path) -> None:
+    text = bench("writes", "--count", "20", "--nodes", "2")
+    assert len(text.splitlines()) == 14
+    assert "times the rate at best" in text
+
+
 def test_nobody_of_a_burst_is_lost_with_the_operator_there(binaries: Path) -> None:
     arms = "free room,bulk,door 1,door 2"
     text = bench("burst", "--pods", "8", "--nodes", "2", "--rounds", "1", "--arms", arms)
