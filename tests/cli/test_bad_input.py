@@ -333,6 +333,7 @@ def test_a_context_that_is_not_there_is_told_with_those_that_are(
     assert "there: k" in done.err
 
 
+@pytest.mark.e2e  # It needs no cluster, but starts the command once for each exit code.
 def test_the_command_itself_keeps_streams_and_codes_apart(tmp_path: Path) -> None:
     """The same as above once for each exit code, through the installed command."""
     config = tmp_path / "kubeconfig"
