@@ -6,6 +6,7 @@ from itertools import cycle
 
 import pytest
 
+from tests.stories.embedded import EmbeddedWorld
 from tests.stories.killing import cpu_on_node, held
 from tests.stories.things import hold, pod
 from tests.stories.world import World
@@ -129,3 +130,28 @@ def test_what_one_hold_is_about_to_have_back_is_not_free_for_owners_of_another(
     world.until_runs("large", on="a")
     world.until("all is held again", lambda: held(world) == [1, 3])
     assert not world.node_of("rival")
+
+
+@DOORS
+def test_what_is_returned_much_later_is_kept_as_well(embedded: EmbeddedWorld, door: str) -> None:
+    """Whoever asked for it long ago, and went, has not used up the patience of those who come."""
+    world = embedded
+    world.add_node("a", cpu=6)
+    world.start_operator()
+    for app in ("web", "api"):
+        world.apply(hold(app, cpu=3, app=app, allocateOnce=False))
+    world.until_held("web", "api")
+    world.apply(pod("web-0", cpu=2, app="web", **{door: True}))
+    world.until_runs("web-0", on="a")
+    wait = {"headroom.dev/wait": "true"}
+    for number in range(RETURNS):
+        world.apply(pod(f"api-{number}", cpu=3, app="api", **{door: True}))
+        world.until_runs(f"api-{number}", on="a")
+        world.pass_time(1)
+        end(world, f"api-{number}", "Succeeded")
+        large = f"large-{number}"
+        world.apply(pod(large, cpu=2, app="web", annotations=wait, **{door: True}))
+        world.pass_time(0.2)
+        world.delete("Pod", large)
+        world.until("all is held again", lambda: held(world) == [1, 3])
+        world.pass_time(40)

@@ -68,15 +68,22 @@ class Returning:
 
     def forget(self, parent: str) -> None:
         """A hold is gone, and returns nothing any more."""
-        self._owed.pop(parent, None)
+        self.paid(parent)
         for node in tuple(self._by_hold.get(parent, ())):
             self.remove(node, parent)
+
+    def is_owed(self, parent: str) -> bool:
+        return parent in self._owed
+
+    def paid(self, parent: str) -> None:
+        """Nothing that is free belongs to a hold any more."""
+        self._owed.pop(parent, None)
 
     def owed_since(self, parent: str, owed: bool, now: datetime) -> datetime | None:
         """Take note of whether free room is a hold's; say since when it has been all along."""
         if owed:
             return self._owed.setdefault(parent, now)
-        self._owed.pop(parent, None)
+        self.paid(parent)
         return None
 
     def at(self, node: str) -> tuple[str, ...]:

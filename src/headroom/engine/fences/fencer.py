@@ -21,6 +21,7 @@ from headroom.core.fences import (
     take_down,
 )
 from headroom.core.holds import Hold
+from headroom.core.latches import kept_for
 from headroom.core.names import LOCKED_PRIORITY
 from headroom.core.objects import Key, Placement, Pod
 from headroom.core.owners import owner_refusal
@@ -72,7 +73,14 @@ class Fencer:
         hold = self._ledger.holds.get(claim[0]) if claim is not None else None
         if hold is not None and not hold.allocate_once and pod.occupies_node:
             self._returning.add(pod.node, str(hold.parent))
+        self._note_kept(hold or self._ledger.holds.get(kept_for(pod)), pod.node)
         self._concern(pod)
+
+    def _note_kept(self, hold: Hold | None, node: str) -> None:
+        """A guardian or an owner has what was owed: what is returned later is owed anew."""
+        asked = hold is not None and self._returning.is_owed(str(hold.parent))
+        if hold is not None and asked and node and is_whole(self._ledger, hold, node):
+            self._returning.paid(str(hold.parent))
 
     def lose(self, key: Key, old: Pod | None) -> None:
         """The watch shows that a pod is gone."""
