@@ -220,13 +220,19 @@ def test_an_operator_that_dies_in_the_middle_of_a_claim_ends_it_well(
     embedded.until_nothing_is_left()
 
 
-def test_a_claim_that_comes_to_nothing_is_given_back(world: World) -> None:
+@pytest.mark.parametrize("writes", [1, 2])
+def test_a_claim_that_comes_to_nothing_is_given_back(world: World, writes: int) -> None:
     world.add_node("a")
     world.start_operator()
     world.apply(ticket())
     until_phases(world, solo="Ready")
+    world.cut_operator_after(writes)  # Claimed, guardian deleted: the third write would bind it.
     world.apply(asking("p", "solo"))
+    world.until("cut in the middle of the claim", world.operator_is_cut)
+    assert not world.node_of("p")
     world.delete("Pod", "p")
+    world.kill_operator()
+    world.start_operator()
     world.until("the room is kept again", lambda: guardians(world) == {"korder-guardian-solo": "a"})
     world.pass_time(1)
     assert phases(world)["solo"] in ("Ready", "Expired")
