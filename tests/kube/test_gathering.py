@@ -16,7 +16,7 @@ from headroom.wire.kinds import HEADROOMS
 from headroom.wire.speech import NATIVE
 from tests.kube.fakeapi import FakeApi, Stream, bookmark, line, refusal, run
 from tests.kube.listening import first_words
-from tests.wire.headroom_cases import FROM, Case
+from tests.wire.headroom_cases import FROM, TEMPLATE, Case
 from tests.wire.test_headroom_workloads import workload
 
 HEADROOM_PATH = "/apis/headroom.dev/v1alpha1/headrooms"
@@ -119,6 +119,18 @@ def test_a_headroom_that_changes_its_workload_is_heard() -> None:
             api.script("/apis/batch/v1/jobs", Stream((line("ADDED", workload("Job")), END), "hang"))
             words = await told(api, 4)
         assert sorted(words) == ["Job/web", "a", "a", "synced"]
+
+    run(main())
+
+
+def test_budgets_that_we_may_not_see_are_as_good_as_none() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            sized = {"slot": {"template": TEMPLATE, "chunk": "Node"}}
+            many = line("ADDED", Case("many", sized).headroom())
+            api.script(HEADROOM_PATH, Stream((many, END), "hang"))
+            api.script("/apis/policy/v1/poddisruptionbudgets", *[refusal(403, "no right")] * 99)
+            assert sorted(await told(api, 2)) == ["many", "synced"]
 
     run(main())
 

@@ -312,6 +312,19 @@ def test_a_missing_right_ends_the_first_list_with_its_reason() -> None:
     run(main())
 
 
+def test_what_may_be_hidden_is_as_good_as_none_until_the_right_comes() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(PATH, *[refusal(403, "pods is forbidden")] * 9)
+            api.script(PATH, Stream(listed(added("a")), "hang"))
+            async with following(api, scope=Scope(PODS, may_be_hidden=True)) as ear:
+                await ear.hears("synced", "a@1")
+            assert len(ear.troubles) == 9
+            assert "pods is forbidden" in ear.troubles[0].message
+
+    run(main())
+
+
 def test_a_missing_right_later_on_is_waited_out() -> None:
     async def main() -> None:
         async with FakeApi() as api:

@@ -20,7 +20,7 @@ from headroom.kube.scales import ScaledKind
 from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
 from headroom.ports import Event, Seen, Synced
 from headroom.wire.kinds import Resource
-from headroom.wire.objects.needed import needed_kinds
+from headroom.wire.objects.needed import HINTS, needed_kinds
 from headroom.wire.objects.scales import ForeignKind, foreign_kind
 from headroom.wire.speech import Speech
 
@@ -71,7 +71,7 @@ class Gathering:
         wanted = dict.fromkeys(needed for thing in things for needed in needed_kinds(thing))
         for needed in wanted:
             if needed not in self._followed:
-                self._follow(Scope(needed))
+                self._follow(Scope(needed, may_be_hidden=needed in HINTS))
         for needed in wanted:
             await self._followed[needed].wait()
         await self._put(batch)

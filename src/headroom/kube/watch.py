@@ -73,6 +73,7 @@ class Scope:
     labels: str = ""
     fields: str = ""
     must_exist: bool = False  # True: a kind that the server does not know ends the watch.
+    may_be_hidden: bool = False  # True: without the right to see it, all is as if none were there.
 
     def path(self, **query: str) -> str:
         """The path of the list or watch, with its query."""
@@ -286,6 +287,8 @@ class Informer:
             case _NotStreamed() | Refused(status=400 | 422) | Silence() if self._streaming_a_list:
                 self._streams_lists = False
                 return
+            case Forbidden() if self._must_give_up and self._scope.may_be_hidden:
+                await self._list_is_complete([])
             case Unauthorized() | Forbidden() | ConfigError() if self._must_give_up:
                 raise error
             case NoSuchKind() if self._scope.must_exist and not self._synced:

@@ -21,6 +21,10 @@ from headroom.wire.kinds import (
 )
 from headroom.wire.objects.workloads import copied_kind
 
+# These only make a decision better: the API server asks quotas itself, and budgets bind nobody but
+# evictions. Where we may not see them we go on as if there were none.
+HINTS = (BUDGETS, RESOURCE_QUOTAS)
+
 
 def needed_kinds(thing: Thing) -> tuple[Resource, ...]:
     """The kinds that have to be seen because of a thing."""
