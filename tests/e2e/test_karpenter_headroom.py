@@ -175,6 +175,7 @@ def test_nothing_of_ours_outstays_its_machine_or_has_a_stranger_for_an_owner(clo
 
 def test_machines_go_with_the_wish_and_moved_slots_come_back_without_a_loop(cloud: Cloud) -> None:
     cloud.guardians_made()
+    places = {_node(slot) for slot in cloud.slots("kept")}
     cloud.end(HEADROOMS.path("default"), "ahead")
     cloud.end(DEPLOYMENTS, "burst")
     for name in ("first", "second", "too-large"):
@@ -186,8 +187,9 @@ def test_machines_go_with_the_wish_and_moved_slots_come_back_without_a_loop(clou
         lambda: cloud.types() == ["two"] and cloud.held("kept", 1),
         seconds=LONG_S,
     )
-    told = cloud.plane.kubectl("get", "events", "--field-selector=reason=Evicted")
-    assert "Evicted pod: Underutilized" in told  # Locked or not, Karpenter moves it.
+    if not cloud.machines() <= places:  # Two slots asked for apart have had small machines anyway.
+        told = cloud.plane.kubectl("get", "events", "--field-selector=reason=Evicted")
+        assert "Evicted pod: Underutilized" in told  # Locked or not, Karpenter moves it.
     made = cloud.guardians_made()
     assert made <= 4, f"{made} pods made for one slot that was moved once or twice"
     end = time.monotonic() + QUIET_S

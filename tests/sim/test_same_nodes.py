@@ -110,8 +110,9 @@ def test_nodes_that_join_are_cordoned_drained_and_leave_are_the_same(both: Besid
     both.apply(daemon_set("everywhere", "10m"))
     web = deployment("web", 2, "1")
     web["spec"]["template"]["spec"]["nodeSelector"] = {"tier": "web"}
-    both.apply(web)
     both.apply(budget("keep", "web", minAvailable=1))
+    both.agree(of_events, "Event")  # It is told that nobody is there yet.
+    both.apply(web)
     both.apply(brief("alone", 3000, nodeSelector={"tier": "web"}))
     both.agree(of_pods, "Pod")
     both.patch("Node", first, {"spec": {"unschedulable": True}})
