@@ -34,9 +34,8 @@ def test_the_rest_stays_held(world: World, door: str) -> None:
     world.until("one is held", lambda: held_cpu(world) == ["1"])
     world.pass_time(2)
     assert not any(world.node_of(f"rival-{number}") for number in range(3))
-    status = (world.get("Hold", "h") or {})["status"]
-    assert status["phase"] == "Available"
-    assert status["allocated"]["cpu"] == "3"
+    world.until("it is told", lambda: world.status("h", "Hold")["allocated"]["cpu"] == "3")
+    assert world.phase_of_hold("h") == "Available"
     world.until_nothing_is_left()
 
 
@@ -52,8 +51,7 @@ def test_what_an_owner_returns_is_held_again(world: World, door: str) -> None:
     world.delete("Pod", "first")
     world.until("all is held", lambda: held_cpu(world) == ["4"])
     world.until("its return is told", lambda: bool(world.events("Returned", "h")))
-    status = (world.get("Hold", "h") or {})["status"]
-    assert not status.get("currentOwners")
+    world.until("nobody owns it", lambda: not world.status("h", "Hold").get("currentOwners"))
     world.until_nothing_is_left()
 
 
