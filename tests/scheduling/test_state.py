@@ -151,3 +151,39 @@ def test_a_latch_can_be_thought_away_with_the_guardian_it_covers() -> None:
     guardian = pod("guardian").key
     assert feasible_on(pod("owner", 500), "a", state, {guardian}) == "Insufficient cpu"
     assert feasible_on(pod("owner", 500), "a", state, {guardian, latch.key}) is None
+
+
+def test_a_pod_on_its_way_is_kept_clear_of_but_takes_no_room() -> None:
+    state = cluster(node("a", 1000), pod("keeper", 1000, node="a"))
+    alone = pod("first", 1000, labels={"app": "web"}, pod_anti_affinity=near(app="web"))
+    other = replace(alone, key=Key("default", "second"))
+    without = frozenset({Key("default", "keeper")})
+    state.expect(alone, "a")
+    assert feasible_on(pod("anybody", 1000), "a", state, without) is None
+    assert "anti-affinity" in (feasible_on(other, "a", state, without) or "")
+    with state.as_if_unexpected(alone.key):
+        assert feasible_on(alone, "a", state, without) is None
+    state.unexpect(alone.key)
+    assert feasible_on(other, "a", state, without) is None
+
+
+def test_a_pod_that_has_come_is_expected_no_more() -> None:
+    state = cluster(node("a", 1000), node("b", 1000))
+    alone = pod("first", labels={"app": "web"}, pod_anti_affinity=near(app="web"))
+    other = replace(alone, key=Key("default", "second"))
+    state.expect(alone, "a")
+    state.add_pod(alone, node="b")
+    assert feasible(other, state).nodes() == ["a"]
+    state.expect(alone, "a")  # Too late: it is there.
+    state.remove_pod(alone.key)
+    assert feasible(other, state).nodes() == ["a", "b"]
+
+
+def test_nobody_is_expected_on_a_node_that_is_gone() -> None:
+    state = cluster(node("a", 1000), node("b", 1000))
+    alone = pod("first", labels={"app": "web"}, pod_anti_affinity=near(app="web"))
+    state.expect(alone, "a")
+    state.expect(replace(alone, key=Key("default", "lost")), "nowhere")
+    state.remove_node("a")
+    state.set_node(node("c", 1000))
+    assert feasible(replace(alone, key=Key("default", "x")), state).nodes() == ["b", "c"]

@@ -273,6 +273,7 @@ def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterat
     """Door 1: give a gated owner its hold, let it wait for one, or let it go."""
     if pod.gates != (CLAIM_GATE,) or launcher.has(pod):
         return  # Others have a say first; it comes back when theirs is said.
+    ledger.state.unexpect(pod.key)  # Nobody is under way with it any more.
     found = search(ledger, pod, now)
     if found.offer is not None:
         launcher.park(pod, found.offer)

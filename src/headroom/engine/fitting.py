@@ -13,7 +13,8 @@ def unfit(ledger: Ledger, pod: Pod, node: str, without: frozenset[Key]) -> str |
     """Say why the pod would not fit, or None when it would; our own fences let our own by."""
     if node not in ledger.nodes:
         return f"there is no node {node}"
-    return feasible_on(pod, node, ledger.state, without | ledger.contention.fences.on(node))
+    with ledger.state.as_if_unexpected(pod.key):
+        return feasible_on(pod, node, ledger.state, without | ledger.contention.fences.on(node))
 
 
 def labels_around(ledger: Ledger, node: str) -> Mapping[str, str]:

@@ -53,6 +53,8 @@ class Latcher:
             return  # The watch is about to show it, and brings us back.
         claims = claims_on(latch)
         waiting = [claim for claim in claims if self._ledger.waits(claim)]
+        for claim in waiting:
+            self._ledger.state.expect(self._ledger.pods[claim.owner], latch.nominated)
         if any(agenda.busy(pod_subject(claim.owner)) for claim in waiting):
             return  # Their sequence touches us when it ends.
         if (waiting or not claims) and now < firm_at:

@@ -2,7 +2,8 @@
 
 One handover a node at a time, whatever the door: in the middle of one, room counts twice, and
 kube-scheduler would find the node too full for a second. What arrives meanwhile goes together,
-with one latch or one round of writes for all, so a burst costs less per owner, not more.
+with one latch or one round of writes for all, so a burst costs less per owner, not more. From here
+on an owner is expected on its node: whoever may not be beside it goes elsewhere.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Launcher:
         else:
             self._ledger.shelve(offer.hold, None)  # What is left will be there for the next.
         self._owners[pod.key] = None
+        self._ledger.state.expect(pod, offer.node)
         self._parked.setdefault(offer.node, []).append((pod, offer))
 
     def finished(self, sequence: Sequence) -> None:
@@ -106,10 +108,12 @@ class Launcher:
         ledger, parent = self._ledger, str(offer.hold.parent)
         ledger.reserved.pop(parent, None)
         self._owners.pop(pod.key, None)
+        ledger.state.unexpect(pod.key)
         known, hold = ledger.pods.get(pod.key), ledger.holds.get(parent)
         if known is not None and known.uid == pod.uid and ledger.door(known):
             guardian = ledger.guardian_of(hold) if hold is not None else None
             if guardian is not None and guardian.uid == offer.guardian.uid:
+                ledger.state.expect(known, offer.node)
                 return True
             ledger.agenda.touch(pod_subject(pod.key))
         if hold is not None:

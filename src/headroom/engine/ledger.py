@@ -127,6 +127,7 @@ class Ledger:
         if old is None or (uid and old.uid != uid):
             return
         self._unlist(old)
+        self.state.unexpect(key)
         del self.pods[key]
         if ROLE_LABEL in old.labels:
             self._gone[old.uid] = None

@@ -45,6 +45,7 @@ class Placer:
             return self._tell_once(pod, cannot_judge(pod), now)
         if self._launcher.has(pod) or ledger.latched(pod):
             return None
+        ledger.state.unexpect(pod.key)  # Nobody is under way with it any more.
         found = search(ledger, pod, now)
         if found.offer is not None:
             self._launcher.park(pod, found.offer)
@@ -69,6 +70,7 @@ class Placer:
             note_missed(ledger, found)
             place = latch_free_room(pod, choice.node, ledger.policy.namespace)
             intend(ledger, place)
+            ledger.state.expect(pod, choice.node)
             return place
         offer = displacement(ledger, pod) if pod.wish.shuns else None
         if offer is not None:
@@ -84,6 +86,7 @@ class Placer:
             return None
         begin = latch_before(pod, offer, self._ledger.policy.namespace)
         intend(self._ledger, begin)
+        self._ledger.state.expect(pod, offer.node)
         return begin
 
     def _handing_over(self, node: str) -> bool:

@@ -7,7 +7,8 @@ they cannot drift apart. Adding or removing a pod costs microseconds, however la
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from headroom.core.objects import (
@@ -64,6 +65,7 @@ class ClusterState:
     _bound: dict[Key, _Bound] = field(default_factory=dict)
     _on_row: dict[int, dict[Key, Pod]] = field(default_factory=dict)
     _ports: dict[tuple[str, int], dict[tuple[Key, str], int]] = field(default_factory=dict)
+    _expected: dict[Key, _Bound] = field(default_factory=dict)
     _nominated: dict[Key, tuple[Pod, str]] = field(default_factory=dict)
     _nominated_to: dict[str, dict[Key, Pod]] = field(default_factory=dict)
     _namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
@@ -78,6 +80,8 @@ class ClusterState:
     def remove_node(self, name: str) -> None:
         """Forget a node; pods still bound to it are remembered in case it comes back."""
         row = self.table.remove(name)
+        for key in [key for key, bound in self._expected.items() if bound.row == row]:
+            self.unexpect(key)
         if row is not None and not self._on_row.get(row):
             self.table.release(row)
 
@@ -97,6 +101,7 @@ class ClusterState:
         if not name or pod.finished:
             return
         self.unnominate(pod.key)
+        self.unexpect(pod.key)
         row = self.table.row(name)
         self._keep(pod, row)
         self._count(pod, row, 1)
@@ -114,9 +119,39 @@ class ClusterState:
             if self.table.nodes[bound.row] is None:
                 self.table.release(bound.row)
 
+    def expect(self, pod: Pod, node: str) -> None:
+        """Have others mind a pod that is on its way to a node: its labels, rules and ports.
+
+        Its room is not counted: somebody else keeps that until it comes.
+        """
+        self.unexpect(pod.key)
+        row = self.table.row_of.get(node)
+        if row is not None and pod.key not in self._bound:
+            self._expected[pod.key] = _Bound(pod, row)
+            self._mind(pod, row, 1)
+
+    def unexpect(self, key: Key) -> None:
+        """It has come, or will not; nothing happens when it was not expected."""
+        expected = self._expected.pop(key, None)
+        if expected is not None:
+            self._mind(expected.pod, expected.row, -1)
+
+    @contextmanager
+    def as_if_unexpected(self, key: Key) -> Iterator[None]:
+        """Judge a pod that is expected: it is not in its own way."""
+        expected = self._expected.get(key)
+        self.unexpect(key)
+        try:
+            yield
+        finally:
+            if expected is not None:
+                self._expected[key] = expected
+                self._mind(expected.pod, expected.row, 1)
+
     def nominate(self, pod: Pod, node: str) -> None:
         """Count a pending pod on a node against pods of at most its own priority."""
         self.unnominate(pod.key)
+        self.unexpect(pod.key)
         self._nominated[pod.key] = (pod, node)
         self._nominated_to.setdefault(node, {})[pod.key] = pod
 
@@ -181,6 +216,9 @@ class ClusterState:
     def pods_on_row(self, row: int) -> Iterable[Pod]:
         return self._on_row.get(row, {}).values()
 
+    def expected_on_row(self, row: int) -> Iterable[Pod]:
+        return (each.pod for each in self._expected.values() if each.row == row)
+
     def nominated_rows(self) -> Iterable[tuple[int, Iterable[Pod]]]:
         """Give each present node that pods are nominated to, with these pods."""
         for name, pods in self._nominated_to.items():
@@ -235,6 +273,10 @@ class ClusterState:
 
     def _count(self, pod: Pod, row: int, sign: int) -> None:
         self.table.occupy(row, pod.requests, nonzero_of(pod), sign)
+        self._mind(pod, row, sign)
+
+    def _mind(self, pod: Pod, row: int, sign: int) -> None:
+        """Count what other pods may have to keep clear of, or look for."""
         if sign > 0:
             self.pods.add(pod, row)
         else:

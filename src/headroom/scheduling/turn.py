@@ -233,7 +233,7 @@ class Turn:
         there = [pod for pod in pods if pod.key not in supposed.removed]
         return any(
             _conflict(port, used)
-            for pod in [*there, *supposed.added]
+            for pod in [*there, *self.state.expected_on_row(row), *supposed.added]
             for used in pod.placement.ports
             for port in wanted
         )
