@@ -211,7 +211,7 @@ def test_what_went_wrong_is_told_and_is_over_when_it_is_mended(world: World) -> 
     world.patch("Order", "web", {"spec": change})
     until_phases(world, web_0="Ready")
     world.until("the order is well", lambda: failure(world)[0] == "False")
-    assert world.condition_of("web", of="Order")["status"] == "True"
+    world.until("it is ready", lambda: world.condition_of("web", of="Order")["status"] == "True")
 
 
 def test_a_ticket_that_could_not_be_made_is_tried_again_and_told(embedded: EmbeddedWorld) -> None:
