@@ -54,6 +54,7 @@ ARMS = (
     Arm("bulk node-sized", PREEMPTIBLE, chunk="Node"),
     Arm("door 1", LOCKED, door={"schedulingGates": [{"name": CLAIM_GATE}]}),
     Arm("door 2", LOCKED, door={"schedulerName": SCHEDULER_NAME}),
+    Arm("door 2 node-sized", LOCKED, chunk="Node", door={"schedulerName": SCHEDULER_NAME}),
 )
 
 
@@ -148,11 +149,11 @@ def table(rows: list[Row]) -> str:
     """The figures, beside those of free room where that was measured."""
     base = next((row for row in rows if row.name == FREE), None)
     lines = [
-        f"{'arm':<17}{'pods':>6}{'lost':>6}{'bound p50':>11}{'p99 ms':>9}{'p99 ×':>8}"
+        f"{'arm':<19}{'pods':>6}{'lost':>6}{'bound p50':>11}{'p99 ms':>9}{'p99 ×':>8}"
         f"{'running p50':>13}{'p99 ms':>9}{'p99 ×':>8}{'strangers':>11}"
     ]
     for row in rows:
-        cells = [row.name.ljust(17), f"{row.sent:>6}{row.sent - len(row.bound):>6}"]
+        cells = [row.name.ljust(19), f"{row.sent:>6}{row.sent - len(row.bound):>6}"]
         for times, plain, width in (
             (row.bound, base.bound if base else [], 11),
             (row.running, base.running if base else [], 13),

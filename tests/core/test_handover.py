@@ -19,6 +19,7 @@ from headroom.core.handover import (
     grow,
     latch_free_room,
     latch_only,
+    one_after_another,
     put_back,
     shrink,
     through_gate,
@@ -96,6 +97,21 @@ def test_through_the_latch_the_smaller_guardian_comes_bound_with_the_owner() -> 
     (smaller,) = only(sequence, CreateGuardian)
     assert isinstance(smaller, CreateGuardian)
     assert (smaller.bound, smaller.node, smaller.requests) == (True, "a", resources(cpu=1))
+
+
+def test_owners_of_one_hold_replace_its_guardian_once() -> None:
+    room = hold("h", cpu=4, allocate_once=False)
+    guardian = pod("guardian-of-h", cpu=4, node="a")
+    owners = [pod("p", cpu=1), pod("q", cpu=2)]
+    claims = one_after_another([(owner, Offer(room, guardian, EMPTY)) for owner in owners])
+    assert [offer.kept for _, offer in claims] == [resources(cpu=3), resources(cpu=1)]
+    sequence = through_latch(claims, "home")
+    assert kinds(sequence)[2:] == [["DeletePod"], ["Bind", "Bind", "CreateGuardian"]]
+    assert latch_of(sequence).requests == resources(cpu=4)
+    (smaller,) = only(sequence, CreateGuardian)
+    assert isinstance(smaller, CreateGuardian)
+    assert smaller.requests == resources(cpu=1)
+    assert len(set(sequence.subjects)) == len(sequence.subjects)
 
 
 def test_a_spare_latch_is_moved_instead_of_made() -> None:

@@ -80,6 +80,17 @@ def rest_is_held(world: World) -> bool:
     )
 
 
+def crowd_is_in(world: World) -> bool:
+    """Three owners share the hold; one quarter of it is left."""
+    names = ["other", "owner", "third"]
+    return (
+        all_run(world, *names)
+        and sorted(owners_of(world)) == sorted(claimants(world)) == names
+        and held(world) == [1]
+        and len(world.ours("guardian")) == 1
+    )
+
+
 def both_used_up(world: World) -> bool:
     given = sorted(owners_of(world, "h") + owners_of(world, "k"))
     return all_run(world, "owner", "other") and given == ["other", "owner"] and held(world) == []
@@ -128,15 +139,24 @@ def through(door: str) -> list[Work]:
 
 HANDOVERS = [*through("gated"), *through("ours")]
 PLAIN = [*through("gated")[:2], *through("ours")[:2]]
-LATCHED = [through("ours")[number] for number in (0, 1, 3)]
+CROWD = Work(
+    "crowd",
+    stage(4, hold("h", cpu=4, allocateOnce=False)),
+    come("owner", "other", "third", cpu=1, ours=True),
+    crowd_is_in,
+    cpu=4,
+    rivals=1,
+)
+LATCHED = [*(through("ours")[number] for number in (0, 1, 3)), CROWD]
 OTHERS = [
+    CROWD,
     Work("again", stage(4, hold("h", cpu=2), hold("k", cpu=2)), come_apart, both_used_up, 4),
     Work("free-room", empty_node, come("owner", cpu=3, ours=True), placed, 4, 0),
     Work("hold", empty_node, lambda world: world.apply(hold("h", cpu=4)), all_is_held, 4, 0),
     Work("grow", one_is_out, lambda world: world.delete("Pod", "owner"), all_is_held, 4, 3),
 ]
 REAL = [f"{kind}-{door}" for kind in ("one", "rest", "two") for door in ("gated", "ours")]
-REAL += ["again", "free-room", "hold", "grow"]
+REAL += ["again", "crowd", "free-room", "hold", "grow"]
 
 
 @told_of([*HANDOVERS, *OTHERS], *REAL)

@@ -55,6 +55,74 @@ def test_what_an_owner_returns_is_held_again(world: World, door: str) -> None:
     world.until_nothing_is_left()
 
 
+@pytest.mark.parametrize("left", [0, 1])
+def test_owners_that_wait_for_it_together_go_in_together(
+    embedded: EmbeddedWorld, left: int
+) -> None:
+    world, names = embedded, ("first", "second", "third")
+    world.add_node("a", cpu=3 + left)
+    world.start_operator()
+    world.apply(hold("h", cpu=3 + left, allocateOnce=False))
+    world.until_held("h")
+    world.kill_operator()
+    world.apply(pod("rival"), *(pod(name, cpu=1, app="web", ours=True) for name in names))
+    guardians: set[str] = set()
+    world.on_look(
+        lambda: guardians.update(each["metadata"]["uid"] for each in world.ours("guardian"))
+    )
+    world.start_operator()
+    for name in names:
+        world.until_runs(name, on="a")
+    world.until("the rest is held", lambda: held_cpu(world) == [str(left)] * bool(left))
+    assert len(guardians) == 1 + bool(left)  # Replaced once, not once for each of them.
+    world.pass_time(5)
+    assert not world.node_of("rival")
+    world.until_nothing_is_left()
+
+
+def test_owners_that_come_in_the_middle_of_a_handover_go_next(embedded: EmbeddedWorld) -> None:
+    world, names = embedded, [f"p-{number}" for number in range(6)]
+    world.add_node("a", cpu=6)
+    world.start_operator()
+    world.apply(hold("h", cpu=6, allocateOnce=False))
+    world.until_held("h")
+    for name in names:
+        world.apply(pod(name, cpu=1, app="web", ours=True))
+        world.pass_time(0.004)
+    for name in names:
+        world.until_runs(name, on="a", seconds=2)
+
+
+def test_owners_of_a_restricted_hold_do_not_overfill_it_together(embedded: EmbeddedWorld) -> None:
+    world, names = embedded, ("first", "second", "third")
+    world.add_node("a", cpu=9)
+    world.start_operator()
+    world.apply(hold("h", cpu=5, allocateOnce=False, allocatePolicy="Restricted"))
+    world.until_held("h")
+    world.kill_operator()
+    wait = {"headroom.dev/wait": "true"}
+    world.apply(*(pod(name, cpu=2, app="web", ours=True, annotations=wait) for name in names))
+    world.start_operator()
+    world.pass_time(10)
+    assert sum(world.running(name) for name in names) == 2
+    assert held_cpu(world) == ["1"]
+
+
+def test_no_more_go_together_than_a_node_takes_pods(embedded: EmbeddedWorld) -> None:
+    world, names = embedded, ("first", "second", "third")
+    world.add_node("a", cpu=4, pods=3)
+    world.start_operator()
+    world.apply(hold("h", cpu=4, allocateOnce=False))
+    world.until_held("h")
+    world.kill_operator()
+    wait = {"headroom.dev/wait": "true"}
+    world.apply(*(pod(name, cpu=1, app="web", ours=True, annotations=wait) for name in names))
+    world.start_operator()
+    world.pass_time(10)
+    assert sum(world.running(name) for name in names) == 2
+    assert held_cpu(world) == ["2"]
+
+
 @DOORS
 def test_all_of_it_may_be_in_use(world: World, door: str) -> None:
     world.add_node("a", cpu=4)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Sequence as Seq
+from dataclasses import replace
 
 from headroom.core.actions import (
     Action,
@@ -30,7 +31,7 @@ from headroom.core.names import CLAIM_GATE
 from headroom.core.naming import dns_label, guardian_name
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
-from headroom.core.policies import ports_beside
+from headroom.core.policies import kept_beside, ports_beside
 from headroom.core.resources import EMPTY, Resources
 
 Claim = tuple[Pod, Offer]
@@ -73,18 +74,38 @@ def finish_gate(owners: Seq[tuple[Pod, Pod | None]], rivals: Seq[Pod] = ()) -> S
     return Sequence("door1-finish", subjects, (*first, tuple(ungate(pod) for pod, _ in owners)))
 
 
+def one_after_another(claims: Seq[Claim]) -> list[Claim]:
+    """The same claims, each owner of a reusable hold with what those before it leave.
+
+    The last of a hold says what stays held of it.
+    """
+    left: dict[str, Resources] = {}
+    told: list[Claim] = []
+    for pod, offer in claims:
+        parent = str(offer.hold.parent)
+        if offer.claims and not offer.hold.allocate_once:
+            before = left.get(parent, offer.guardian.requests)
+            offer = replace(offer, kept=kept_beside(offer.hold, before, pod.requests))
+            left[parent] = offer.kept
+        told.append((pod, offer))
+    return told
+
+
 def latch_size(claims: Seq[Claim]) -> Resources:
     """As large as the guardians, or as what comes in their place if that is more."""
     before, after = EMPTY, EMPTY
-    for pod, offer in claims:
+    for pods, offer in _by_hold(claims):
         before = before + offer.guardian.requests
-        after = after + pod.requests + offer.kept
+        after = after + offer.kept
+        for pod in pods:
+            after = after + pod.requests
     return before.largest(after)
 
 
 def through_latch(claims: Seq[Claim], latches: str, spare: Pod | None = None) -> Sequence:
     """Door 2, for owners that go to one node together: they share one latch.
 
+    Owners of one reusable hold come `one_after_another`; its guardian is replaced once for all.
     A spare latch of the right size saves a write before the owners are bound, and two after.
     """
     node = claims[0][1].node
@@ -94,12 +115,13 @@ def through_latch(claims: Seq[Claim], latches: str, spare: Pod | None = None) ->
     if spare is not None:
         key = spare.key
         first = ((MoveLatch(key, spare.uid, latch.parent, node, latch.claims),),)
-    deletes = tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in claims)
+    holds = _by_hold(claims)
+    deletes = tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in holds)
     binds = tuple(
         Bind(pod.key, pod.uid, node, offer.hold.parent if offer.claims else None)
         for pod, offer in claims
     )
-    keeps = tuple(_smaller_guardian(pod, offer) for pod, offer in claims if offer.kept)
+    keeps = tuple(_smaller_guardian(pods, offer) for pods, offer in holds if offer.kept)
     return Sequence(
         "door2",
         _subjects(claims, [key]),
@@ -107,9 +129,18 @@ def through_latch(claims: Seq[Claim], latches: str, spare: Pod | None = None) ->
     )
 
 
-def _smaller_guardian(pod: Pod, offer: Offer) -> CreateGuardian:
-    """What keeps the rest of a hold beside its new owner, in its resources and host ports."""
-    ports = ports_beside(offer.guardian.placement.ports, (pod,))
+def _by_hold(claims: Seq[Claim]) -> list[tuple[list[Pod], Offer]]:
+    """The owners of each hold, with the offer to the last of them."""
+    found: dict[str, tuple[list[Pod], Offer]] = {}
+    for pod, offer in claims:
+        parent = str(offer.hold.parent)
+        found[parent] = ([*found[parent][0], pod] if parent in found else [pod], offer)
+    return list(found.values())
+
+
+def _smaller_guardian(pods: Iterable[Pod], offer: Offer) -> CreateGuardian:
+    """What keeps the rest of a hold beside its new owners, in its resources and host ports."""
+    ports = ports_beside(offer.guardian.placement.ports, pods)
     return CreateGuardian(
         guardian_name(offer.hold), offer.hold, offer.kept, offer.node, bound=True, ports=ports
     )
@@ -203,5 +234,5 @@ def _subjects(claims: Seq[Claim], latches: Seq[Key]) -> tuple[str, ...]:
         node_subject(claims[0][1].node),
         *(pod_subject(latch) for latch in latches),
         *(pod_subject(pod.key) for pod, _ in claims),
-        *(hold_subject(offer.hold.parent) for _, offer in claims),
+        *dict.fromkeys(hold_subject(offer.hold.parent) for _, offer in claims),
     )

@@ -33,7 +33,7 @@ from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
 from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
-from headroom.engine.launching import Launcher, rivals_on
+from headroom.engine.launching import Launcher, left_beside, rivals_on
 from headroom.engine.ledger import Ledger
 
 REASONS_TOLD = 3
@@ -93,12 +93,15 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     refusal = standing_refusal(hold, pod, ledger.policy, now, around)
     if refusal is not None:
         return refusal
-    users = [user for user in ledger.claimants_of(hold) if not user.finished]
+    ahead = [owner for owner, _ in ledger.reserved.get(str(hold.parent), ())]
+    users = [user for user in (*ledger.claimants_of(hold), *ahead) if not user.finished]
     beyond = policy_refusal(hold, users, pod)
     if beyond is not None:
         return Refused(hold.parent, beyond)
     if guardian is None or not guardian.node:
         return consider(hold, guardian, pod, None)
+    if ahead:
+        return _offer_beside(ledger, hold, guardian, pod)
     # What is between two states on this node counts twice just now; the room of the guardian
     # itself is not touched by it, but what the pod needs beyond that may be.
     passing = ledger.unsettled_on(guardian.node)
@@ -114,6 +117,23 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     if why is not None and (passing or others):
         return Refused(hold.parent, f"on {guardian.node}, for the moment: {why}", waiting=True)
     return consider(hold, guardian, pod, why)
+
+
+def _offer_beside(ledger: Ledger, hold: Hold, guardian: Pod, pod: Pod) -> Offer | Refused:
+    """Let a pod go along with owners whose handover is about to start, in what they leave."""
+    node, left = guardian.node, left_beside(ledger, hold)
+    ahead = len(ledger.reserved[str(hold.parent)])
+    if left is None or ledger.door(pod) != 2:
+        return Refused(hold.parent, "it is being handed over", waiting=True)
+    kept = kept_beside(hold, left, pod.requests)
+    fits = (pod.requests + kept).fits_in(left)
+    # The owners and the guardian of the rest, where one guardian is now.
+    places = ledger.state.free_places(node) + 1 >= ahead + 1 + bool(kept)
+    nominated = {other.key for other in ledger.state.nominated_on(node)}
+    without = frozenset({guardian.key} | ledger.unsettled_on(node) | nominated)
+    if not fits or not places or unfit(ledger, pod, node, without) is not None:
+        return Refused(hold.parent, "what others leave of it is not enough now", waiting=True)
+    return Offer(hold, guardian, kept)
 
 
 def offer_or_wait(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Refused:

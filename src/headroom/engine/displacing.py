@@ -21,6 +21,7 @@ def displacement(ledger: Ledger, pod: Pod) -> Offer | None:
         for hold in (ledger.holds[parent],)
         for guardian in (ledger.guardian_of(hold),)
         if guardian is not None
+        and parent not in ledger.reserved
         and guardian.node
         and not ledger.agenda.busy(hold_subject(hold.parent))
         and pod.requests.fits_in(guardian.requests)

@@ -23,6 +23,7 @@ from headroom.core.resources import EMPTY, Resources
 from headroom.core.tenancy import lodging
 from headroom.engine.departures import Departures
 from headroom.engine.fitting import unfit
+from headroom.engine.launching import left_beside
 from headroom.engine.ledger import Ledger
 from headroom.engine.losses import Losses
 from headroom.engine.overbooking import Overbooking
@@ -348,8 +349,10 @@ class Keeper:
         promised = ledger.promised(hold)
         if promised and hold.allocate_once:
             ledger.unshelve(hold)
-        elif guardian is None or not guardian.node or moving or promised:
+        elif guardian is None or not guardian.node or moving:
             ledger.shelve(hold, None)
+        elif promised:
+            ledger.shelve(hold, left_beside(ledger, hold))
         else:
             ledger.shelve(hold, guardian.requests)
 

@@ -15,11 +15,14 @@ from headroom.core.handover import (
     Claim,
     latch_only,
     latch_size,
+    one_after_another,
     through_gate,
     through_latch,
 )
+from headroom.core.holds import Hold
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
+from headroom.core.resources import Resources
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 
@@ -39,14 +42,17 @@ class Launcher:
 
     def park(self, pod: Pod, offer: Offer) -> None:
         """Reserve the hold and wait for the node."""
-        parent = str(offer.hold.parent)
-        self._ledger.reserved[parent] = pod.key
+        ledger, parent = self._ledger, str(offer.hold.parent)
+        ledger.reserved.setdefault(parent, []).append((pod, offer))
+        left = left_beside(ledger, offer.hold)
         if offer.hold.allocate_once:
-            self._ledger.open.take(parent)
+            ledger.open.take(parent)
+        elif left is not None:
+            ledger.open.put(offer.hold, left)  # Nobody is woken: it was there for all before.
         else:
-            self._ledger.shelve(offer.hold, None)  # What is left will be there for the next.
+            ledger.shelve(offer.hold, None)  # What is left will be there for the next.
         self._owners[pod.key] = None
-        self._ledger.state.expect(pod, offer.node)
+        ledger.state.expect(pod, offer.node)
         self._parked.setdefault(offer.node, []).append((pod, offer))
 
     def finished(self, sequence: Sequence) -> None:
@@ -82,9 +88,12 @@ class Launcher:
         if alone:
             group = alone[:1] if alone[0] is group[0] else group[: group.index(alone[0])]
         self._keep(node, [claim for claim in waiting if claim not in group])
-        claims = [claim for claim in group if self._still_good(claim)]
+        claims = one_after_another([claim for claim in group if self._still_good(claim)])
         if not claims:
             return None
+        for _, offer in claims:
+            if not offer.hold.allocate_once:  # What is left wakes those who come too late for this.
+                ledger.shelve(offer.hold, None)
         if door == 1:
             ledger.contention.begin(node)
             leaving = frozenset(offer.guardian.key for _, offer in claims)
@@ -125,6 +134,19 @@ def within(claim: Claim) -> bool:
     """Whether the owner, and what stays held, need nothing but the guardian's room."""
     pod, offer = claim
     return (pod.requests + offer.kept).fits_in(offer.guardian.requests)
+
+
+def left_beside(ledger: Ledger, hold: Hold) -> Resources | None:
+    """What owners who wait for a handover leave of a reusable hold, for others to go with them.
+
+    None if they have to go alone: through the gate, or because they need more than the hold has.
+    """
+    claims = ledger.reserved.get(str(hold.parent), ())
+    if hold.allocate_once or not claims:
+        return None
+    (first, offered), (_, last) = claims[0], claims[-1]
+    together = offered.claims and within((first, offered)) and ledger.door(first) == 2
+    return last.kept if together and last.kept else None
 
 
 def rivals_on(ledger: Ledger, node: str, priority: int, leaving: frozenset[Key]) -> list[Pod]:

@@ -13,6 +13,7 @@ from datetime import datetime
 from headroom.core.budgets import Budget
 from headroom.core.claims import claim_of, is_claimant
 from headroom.core.genuine import has_got, keeps, stands_for
+from headroom.core.handover import Claim
 from headroom.core.holds import Hold
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
 from headroom.core.names import (
@@ -80,7 +81,7 @@ class Ledger:
         self.contention = Contention(agenda)
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self._claimants: dict[str, Keys] = {}
-        self.reserved: dict[str, Key] = {}  # by parent: an owner whose handover is about to start
+        self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
         self.holds_in: dict[str, dict[str, None]] = {}  # by namespace that they reach
         self._callers = Callers(policy.across_namespaces)
 
@@ -194,13 +195,9 @@ class Ledger:
     def promised(self, hold: Hold) -> bool:
         """Whether an owner is on its way into a hold: claimed, latched for, or about to be."""
         parent = str(hold.parent)
-        if parent in self.reserved or self.awaited(hold):
-            return True
-        return any(
-            line.parent == parent and self.waits(line)
-            for key in self.latches.about(parent)
-            for line in claims_on(self.pods[key])
-        )
+        lines = (line for key in self.latches.about(parent) for line in claims_on(self.pods[key]))
+        latched = (line.parent == parent and self.waits(line) for line in lines)
+        return parent in self.reserved or self.awaited(hold) or any(latched)
 
     def awaited(self, hold: Hold) -> bool:
         """Whether an owner that carries a claim on a hold has no node yet."""

@@ -21,7 +21,7 @@ from headroom.core.objects import (
     Pod,
     Requirement,
 )
-from headroom.core.resources import CPU, EMPTY, MEMORY, Resources
+from headroom.core.resources import CPU, EMPTY, MEMORY, PODS, Resources
 from headroom.scheduling.nodes import Ints, NodeTable
 from headroom.scheduling.tallies import PodTallies, TermTallies
 
@@ -207,6 +207,11 @@ class ClusterState:
         return Resources(
             {each: -int(free[line]) for each, line in self.table.lines.items() if free[line] < 0}
         )
+
+    def free_places(self, name: str) -> int:
+        """How many more pods a node takes, by their number alone."""
+        row = self.table.row_of.get(name)
+        return 0 if row is None else int(self.table.free[self.table.line(PODS), row])
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
         """Give the pods bound to a node, in the order in which they came."""
