@@ -122,13 +122,12 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
 def _offer_beside(ledger: Ledger, hold: Hold, guardian: Pod, pod: Pod) -> Offer | Refused:
     """Let a pod go along with owners whose handover is about to start, in what they leave."""
     node, left = guardian.node, left_beside(ledger, hold)
-    ahead = len(ledger.reserved[str(hold.parent)])
     if left is None or ledger.door(pod) != 2:
         return Refused(hold.parent, "it is being handed over", waiting=True)
     kept = kept_beside(hold, left, pod.requests)
     fits = (pod.requests + kept).fits_in(left)
-    # The owners and the guardian of the rest, where one guardian is now.
-    places = ledger.state.free_places(node) + 1 >= ahead + 1 + bool(kept)
+    # One place is the guardian's; who keeps the rest needs another.
+    places = ledger.state.free_places(node) >= bool(kept)
     nominated = {other.key for other in ledger.state.nominated_on(node)}
     without = frozenset({guardian.key} | ledger.unsettled_on(node) | nominated)
     if not fits or not places or unfit(ledger, pod, node, without) is not None:

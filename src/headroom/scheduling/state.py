@@ -66,6 +66,7 @@ class ClusterState:
     _on_row: dict[int, dict[Key, Pod]] = field(default_factory=dict)
     _ports: dict[tuple[str, int], dict[tuple[Key, str], int]] = field(default_factory=dict)
     _expected: dict[Key, _Bound] = field(default_factory=dict)
+    _expected_on: dict[int, dict[Key, Pod]] = field(default_factory=dict)
     _nominated: dict[Key, tuple[Pod, str]] = field(default_factory=dict)
     _nominated_to: dict[str, dict[Key, Pod]] = field(default_factory=dict)
     _namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
@@ -80,9 +81,11 @@ class ClusterState:
     def remove_node(self, name: str) -> None:
         """Forget a node; pods still bound to it are remembered in case it comes back."""
         row = self.table.remove(name)
-        for key in [key for key, bound in self._expected.items() if bound.row == row]:
+        if row is None:
+            return
+        for key in tuple(self._expected_on.get(row, ())):
             self.unexpect(key)
-        if row is not None and not self._on_row.get(row):
+        if not self._on_row.get(row):
             self.table.release(row)
 
     def add_pod(self, pod: Pod, node: str = "") -> None:
@@ -128,13 +131,18 @@ class ClusterState:
         row = self.table.row_of.get(node)
         if row is not None and pod.key not in self._bound:
             self._expected[pod.key] = _Bound(pod, row)
+            self._expected_on.setdefault(row, {})[pod.key] = pod
             self._mind(pod, row, 1)
 
     def unexpect(self, key: Key) -> None:
         """It has come, or will not; nothing happens when it was not expected."""
         expected = self._expected.pop(key, None)
-        if expected is not None:
-            self._mind(expected.pod, expected.row, -1)
+        if expected is None:
+            return
+        self._mind(expected.pod, expected.row, -1)
+        del self._expected_on[expected.row][key]
+        if not self._expected_on[expected.row]:
+            del self._expected_on[expected.row]
 
     @contextmanager
     def as_if_unexpected(self, key: Key) -> Iterator[None]:
@@ -144,9 +152,9 @@ class ClusterState:
         try:
             yield
         finally:
-            if expected is not None:
-                self._expected[key] = expected
-                self._mind(expected.pod, expected.row, 1)
+            node = self.table.nodes[expected.row] if expected is not None else None
+            if expected is not None and node is not None:
+                self.expect(expected.pod, node.name)
 
     def nominate(self, pod: Pod, node: str) -> None:
         """Count a pending pod on a node against pods of at most its own priority."""
@@ -209,9 +217,12 @@ class ClusterState:
         )
 
     def free_places(self, name: str) -> int:
-        """How many more pods a node takes, by their number alone."""
+        """How many more pods a node takes by number, beside those on it and those on their way."""
         row = self.table.row_of.get(name)
-        return 0 if row is None else int(self.table.free[self.table.line(PODS), row])
+        if row is None:
+            return 0
+        free = int(self.table.free[self.table.line(PODS), row])
+        return free - len(self._expected_on.get(row, ()))
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
         """Give the pods bound to a node, in the order in which they came."""
@@ -222,7 +233,7 @@ class ClusterState:
         return self._on_row.get(row, {}).values()
 
     def expected_on_row(self, row: int) -> Iterable[Pod]:
-        return (each.pod for each in self._expected.values() if each.row == row)
+        return self._expected_on.get(row, {}).values()
 
     def nominated_rows(self) -> Iterable[tuple[int, Iterable[Pod]]]:
         """Give each present node that pods are nominated to, with these pods."""
