@@ -298,7 +298,7 @@ class _Stranger(BaseHTTPRequestHandler):
 @pytest.fixture
 def stranger() -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), _Stranger) as server:
-        thread = Thread(target=server.serve_forever)
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

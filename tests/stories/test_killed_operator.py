@@ -180,7 +180,7 @@ def test_with_its_owner_gone_meanwhile_the_hold_comes_back(worlds: Worlds, work:
     at_every_write(worlds, replace(work, rivals=0), ends, owner_goes)
 
 
-@told_of(LATCHED, "one-ours")
+@told_of(LATCHED, "one-ours", slowly=("crowd",))
 def test_a_latch_keeps_the_room_for_a_hold_whose_owner_is_gone(worlds: Worlds, work: Work) -> None:
     def owner_goes(world: World) -> None:
         if not world.node_of("owner"):

@@ -78,9 +78,10 @@ WORKS = [
     Work("part-restricted", in_use("Restricted", **SLOW), comes(3), took_part, SIZE),
     Work("half", in_use("Restricted"), comes(2), took_half, SIZE),
 ]
+SLOWLY = ("all", "part-restricted")
 
 
-@told_of(WORKS, "all-slowly", "half")
+@told_of(WORKS, "all-slowly", "half", slowly=SLOWLY)
 def test_another_operator_brings_the_owner_in(worlds: Worlds, work: Work) -> None:
     def ends(world: World, cut: bool) -> bool:
         return at_rest(world, work)
@@ -88,7 +89,7 @@ def test_another_operator_brings_the_owner_in(worlds: Worlds, work: Work) -> Non
     at_every_write(worlds, work, ends)
 
 
-@told_of(WORKS, "all-slowly")
+@told_of(WORKS, "all-slowly", slowly=SLOWLY)
 def test_with_the_owner_gone_meanwhile_what_others_left_stays_held(
     worlds: Worlds, work: Work
 ) -> None:
