@@ -62,9 +62,9 @@ binaries: $(READY)  ## find or build the control plane's programs; prints their 
 	@$(PY) -m testbed.binaries
 
 lock:  ## pin the requirements anew (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
 		--quiet --upgrade -o requirements/runtime.txt pyproject.toml
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
 		--quiet --upgrade -c requirements/runtime.txt -o requirements/dev.txt pyproject.toml --group dev
 
 clean:  ## remove the environment and everything made
