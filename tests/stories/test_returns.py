@@ -11,6 +11,7 @@ from tests.stories.killing import cpu_on_node, held
 from tests.stories.things import hold, pod
 from tests.stories.world import World
 
+WAIT = {"headroom.dev/wait": "true"}
 DOORS = pytest.mark.parametrize("door", ["gated", "ours"])
 RIVALS = {"rival-1": 1, "rival-2": 2, "rival-3": 2, "rival-4": 2, "rival-5": 4}
 RETURNS = 12
@@ -103,11 +104,8 @@ def test_a_stranger_that_fits_beside_is_let_in(world: World) -> None:
     assert world.node_of("rival") == ""
 
 
-@DOORS
-def test_what_one_hold_is_about_to_have_back_is_not_free_for_owners_of_another(
-    world: World, door: str
-) -> None:
-    """An owner may need more than its hold has, and take free room: this is not free."""
+def hold_for_two(world: World, door: str) -> None:
+    """A node that is full of two holds; an owner has two thirds of the first."""
     world.add_node("a", cpu=6)
     world.start_operator()
     for app in ("web", "api"):
@@ -115,8 +113,15 @@ def test_what_one_hold_is_about_to_have_back_is_not_free_for_owners_of_another(
     world.until_held("web", "api")
     world.apply(pod("web-0", cpu=2, app="web", **{door: True}))
     world.until_runs("web-0", on="a")
-    wait = {"headroom.dev/wait": "true"}
-    world.apply(pod("large", cpu=2, app="web", annotations=wait, **{door: True}))
+
+
+@DOORS
+def test_what_one_hold_is_about_to_have_back_is_not_free_for_owners_of_another(
+    world: World, door: str
+) -> None:
+    """An owner may need more than its hold has, and take free room: this is not free."""
+    hold_for_two(world, door)
+    world.apply(pod("large", cpu=2, app="web", annotations=WAIT, **{door: True}))
     world.apply(pod("rival", cpu=3))
     for number in range(RETURNS):
         world.apply(pod(f"api-{number}", cpu=3, app="api", **{door: True}))
@@ -136,21 +141,14 @@ def test_what_one_hold_is_about_to_have_back_is_not_free_for_owners_of_another(
 def test_what_is_returned_much_later_is_kept_as_well(embedded: EmbeddedWorld, door: str) -> None:
     """Whoever asked for it long ago, and went, has not used up the patience of those who come."""
     world = embedded
-    world.add_node("a", cpu=6)
-    world.start_operator()
-    for app in ("web", "api"):
-        world.apply(hold(app, cpu=3, app=app, allocateOnce=False))
-    world.until_held("web", "api")
-    world.apply(pod("web-0", cpu=2, app="web", **{door: True}))
-    world.until_runs("web-0", on="a")
-    wait = {"headroom.dev/wait": "true"}
+    hold_for_two(world, door)
     for number in range(RETURNS):
         world.apply(pod(f"api-{number}", cpu=3, app="api", **{door: True}))
         world.until_runs(f"api-{number}", on="a")
         world.pass_time(1)
         end(world, f"api-{number}", "Succeeded")
         large = f"large-{number}"
-        world.apply(pod(large, cpu=2, app="web", annotations=wait, **{door: True}))
+        world.apply(pod(large, cpu=2, app="web", annotations=WAIT, **{door: True}))
         world.pass_time(0.2)
         world.delete("Pod", large)
         world.until("all is held again", lambda: held(world) == [1, 3])
