@@ -35,6 +35,7 @@ from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.launching import Launcher, left_beside, rivals_on
 from headroom.engine.ledger import Ledger
+from headroom.scheduling.reasons import TOO_MANY_PODS
 
 REASONS_TOLD = 3
 MOST_COMING = 50  # A headroom may have thousands of slots on their way; they are all alike.
@@ -105,7 +106,10 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     # What is between two states on this node counts twice just now; the room of the guardian
     # itself is not touched by it, but what the pod needs beyond that may be.
     passing = ledger.unsettled_on(guardian.node)
-    needed = pod.requests + kept_beside(hold, guardian.requests, pod.requests)
+    kept = kept_beside(hold, guardian.requests, pod.requests)
+    if kept and ledger.state.free_places(guardian.node) < 1:
+        return _crowded(hold, guardian)
+    needed = pod.requests + kept
     within = needed.fits_in(guardian.requests)
     without = {guardian.key} | (passing if within else frozenset())
     if within and ledger.door(pod) == 2:
@@ -125,14 +129,22 @@ def _offer_beside(ledger: Ledger, hold: Hold, guardian: Pod, pod: Pod) -> Offer 
     if left is None or ledger.door(pod) != 2:
         return Refused(hold.parent, "it is being handed over", waiting=True)
     kept = kept_beside(hold, left, pod.requests)
+    if kept and ledger.state.free_places(node) < 1:
+        return _crowded(hold, guardian)
     fits = (pod.requests + kept).fits_in(left)
-    # One place is the guardian's; who keeps the rest needs another.
-    places = ledger.state.free_places(node) >= bool(kept)
     nominated = {other.key for other in ledger.state.nominated_on(node)}
     without = frozenset({guardian.key} | ledger.unsettled_on(node) | nominated)
-    if not fits or not places or unfit(ledger, pod, node, without) is not None:
+    if not fits or unfit(ledger, pod, node, without) is not None:
         return Refused(hold.parent, "what others leave of it is not enough now", waiting=True)
     return Offer(hold, guardian, kept)
+
+
+def _crowded(hold: Hold, guardian: Pod) -> Refused:
+    """The owner takes the guardian's place; who keeps the rest needs another, or one of them ends.
+
+    Pods on their way are counted too, and some of them will take a guardian's place as well.
+    """
+    return Refused(hold.parent, f"on {guardian.node}: {TOO_MANY_PODS}", waiting=True)
 
 
 def offer_or_wait(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Refused:
