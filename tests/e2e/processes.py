@@ -36,6 +36,11 @@ class HeadroomProcess:
         return self._process is not None and self._process.poll() is None
 
     @property
+    def pid(self) -> int | None:
+        """The pid while it runs, else None."""
+        return self._process.pid if self._process is not None and self.alive else None
+
+    @property
     def exit_code(self) -> int | None:
         """What it ended with by itself; None while it runs, and where we ended it."""
         return self._process.poll() if self._process is not None else None
