@@ -63,7 +63,14 @@ def get(
 
 
 def _put_nodes(world: World, name: str, output: Format) -> None:
-    from headroom.cli.telling.rooms import ROOM_HEADINGS, room_document, room_row, rooms, total
+    from headroom.cli.telling.rooms import (
+        resources_of,
+        room_document,
+        room_headings,
+        room_row,
+        rooms,
+        total,
+    )
 
     found = [room for room in rooms(world.nodes, world.pods) if not name or room.node == name]
     if name and not found:
@@ -72,11 +79,12 @@ def _put_nodes(world: World, name: str, output: Format) -> None:
         put(document(room_document(found), output))
         return
     lines: list[Room] = found if name else [total(found), *found]
-    put(columns(ROOM_HEADINGS, [room_row(room) for room in lines]))
+    resources = resources_of(lines)
+    put(columns(room_headings(resources), [room_row(room, resources) for room in lines]))
 
 
 def _put_slots(world: World, wanted: tuple[str, str], output: Format) -> None:
-    from headroom.cli.telling.slot_rows import SLOT_HEADINGS, slot_document, slot_row
+    from headroom.cli.telling.slot_rows import slot_document, slot_table
     from headroom.cli.telling.slots import slots_of
 
     found = [
@@ -88,7 +96,7 @@ def _put_slots(world: World, wanted: tuple[str, str], output: Format) -> None:
     if output is not Format.TABLE:
         put(document(slot_document(found), output))
     elif found:
-        put(columns(SLOT_HEADINGS, [slot_row(view, world.now) for view in found]))
+        put(columns(*slot_table(found, world.now)))
     else:
         say(f"no slots of {wanted[1]} here" if wanted[1] else "no slots here")
 

@@ -24,6 +24,7 @@ from headroom.wire.schema.own import known
 
 Json = dict[str, Any]
 LOOK_EVERY = 0.1
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Asked:
     pods: tuple[str, ...] = ()
     ttl: str = ""
     node: str = ""
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    tolerations: tuple[Json, ...] = ()
     reusable: bool = False
 
 
@@ -59,6 +62,23 @@ def pairs(texts: Iterable[str], flag: str) -> dict[str, str]:
     return found
 
 
+def tolerations(texts: Iterable[str]) -> tuple[Json, ...]:
+    """Read taints that are tolerated, written as `kubectl taint` writes them."""
+    return tuple(_toleration(text) for text in texts)
+
+
+def _toleration(text: str) -> Json:
+    taint, colon, effect = text.partition(":")
+    key, equals, value = taint.partition("=")
+    if not key or (colon and effect not in EFFECTS):
+        hint = f"write KEY, KEY=VALUE or KEY=VALUE:EFFECT; effects: {', '.join(EFFECTS)}"
+        raise Misuse(f"--toleration {text}: this is no taint", hint)
+    found: Json = {"key": key, "operator": "Equal" if equals else "Exists"}
+    if equals:
+        found["value"] = value
+    return {**found, "effect": effect} if effect else found
+
+
 def hold_manifest(asked: Asked) -> Json:
     """The Hold as a manifest; Misuse says what is wrong with what was asked for."""
     if not asked.requests:
@@ -69,6 +89,10 @@ def hold_manifest(asked: Asked) -> Json:
     pod: Json = {"containers": [container]}
     if asked.node:
         pod["nodeName"] = asked.node
+    if asked.node_selector:
+        pod["nodeSelector"] = dict(asked.node_selector)
+    if asked.tolerations:
+        pod["tolerations"] = list(asked.tolerations)
     spec: Json = {"template": {"spec": pod}, "owners": _owners(asked)}
     if asked.ttl:
         spec["ttl"] = asked.ttl

@@ -36,6 +36,20 @@ Pods = Annotated[
 Ttl = Annotated[
     str, typer.Option("--ttl", metavar="D", help="How long. [default: 24h; 0: for ever]")
 ]
+Selector = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--node-selector", metavar="KEY=VALUE", help="Only on nodes with this label. Repeatable."
+    ),
+]
+Tolerations = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--toleration",
+        metavar="TAINT",
+        help="A taint that does not matter: KEY[=VALUE][:EFFECT]. Repeatable.",
+    ),
+]
 OnNode = Annotated[str, typer.Option("--node", metavar="NODE", help="Only on this node.")]
 Reusable = Annotated[
     bool, typer.Option("--reusable", help="For many owners: what one returns is held again.")
@@ -55,6 +69,8 @@ def reserve(
     pod: Pods = None,
     ttl: Ttl = "",
     node: OnNode = "",
+    node_selector: Selector = None,
+    toleration: Tolerations = None,
     reusable: Reusable = False,
     wait: Wait = "",
     namespace: Namespace = "default",
@@ -63,7 +79,7 @@ def reserve(
     context: Context = "",
 ) -> None:
     """Make a Hold: room for the pods that carry these labels, or have these names."""
-    from headroom.cli.holding import Asked, hold_manifest, pairs
+    from headroom.cli.holding import Asked, hold_manifest, pairs, tolerations
     from headroom.core.objects import Key
 
     amounts = {"cpu": cpu, "memory": memory, **pairs(request or (), "--request")}
@@ -74,6 +90,8 @@ def reserve(
         pods=tuple(pod or ()),
         ttl=ttl,
         node=node,
+        node_selector=pairs(node_selector or (), "--node-selector"),
+        tolerations=tolerations(toleration or ()),
         reusable=reusable,
     )
     manifest = hold_manifest(asked)

@@ -15,13 +15,13 @@ def top(
 ) -> None:
     """Show who holds how much, and what is used, held and free on each node."""
     from headroom.cli.source import Where, read_world
-    from headroom.cli.telling.rooms import rooms, total
+    from headroom.cli.telling.rooms import resources_of, rooms, total
     from headroom.cli.telling.tops import (
-        HOLDER_HEADINGS,
-        NODE_HEADINGS,
         fullest,
+        holder_headings,
         holder_row,
         holders,
+        node_headings,
         node_row,
         top_document,
     )
@@ -33,11 +33,12 @@ def top(
     if output is not Format.TABLE:
         put(document(top_document(found, nodes), output))
         return
-    everything = total(nodes)
+    everything, resources = total(nodes), resources_of(nodes)
     if found:
-        rows = [holder_row(each, everything.allocatable) for each in found]
-        put(columns(HOLDER_HEADINGS, rows))
+        rows = [holder_row(each, everything.allocatable, resources) for each in found]
+        put(columns(holder_headings(resources), rows))
         put("")
     else:
         say("nothing is held")
-    put(columns(NODE_HEADINGS, [node_row(room) for room in (everything, *nodes)]))
+    lines = [node_row(room, resources) for room in (everything, *nodes)]
+    put(columns(node_headings(resources), lines))

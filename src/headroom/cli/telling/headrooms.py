@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headroom.cli.amounts import shown
+from headroom.cli.amounts import told
 from headroom.cli.source import World
 from headroom.cli.telling.answers import Explanation, Fact, NodeAnswer, SlotAnswer
 from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, ledger_of, node_answers
@@ -18,7 +18,6 @@ from headroom.cli.telling.slots import NOT_YET, SlotView, State, slots_of
 from headroom.cli.telling.wishes import claimed_slots, sight_of, wish_of, workload_of
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.policy import Policy
-from headroom.core.resources import Resources
 from headroom.core.standing.eligibility import Exclusion, summary
 from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, PerNode
 from headroom.core.standing.sizing import Wish
@@ -117,15 +116,10 @@ def _shape(headroom: Headroom, wished: Wish) -> str:
     if not sizes and template is not None and template.pod.requests:
         sizes = [template.pod.requests]
     if len(sizes) > 1:
-        amounts = "as each node has room, between others " + amounts_told(sizes[0])
+        amounts = "as each node has room, between others " + told(sizes[0])
     else:
-        amounts = amounts_told(sizes[0]) if sizes else ""
+        amounts = told(sizes[0]) if sizes else ""
     return ", ".join(part for part in (source, amounts) if part) or "unknown yet"
-
-
-def amounts_told(requests: Resources) -> str:
-    """Amounts of resources in one phrase: `cpu 0.5, memory 512Mi`."""
-    return ", ".join(f"{name} {shown(name, requests[name])}" for name in sorted(requests))
 
 
 def _slot_answer(view: SlotView) -> SlotAnswer:

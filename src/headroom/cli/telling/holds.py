@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headroom.cli import amounts
 from headroom.cli.source import World
-from headroom.cli.telling.answers import Explanation, NodeAnswer
+from headroom.cli.telling.answers import Explanation, Fact, NodeAnswer
 from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, ledger_of, node_answers
 from headroom.cli.telling.listing import end_of
 from headroom.core.holds import Hold
@@ -16,6 +17,17 @@ from headroom.core.preallocating import permitted
 
 def explain_hold(world: World, hold: Hold, policy: Policy) -> Explanation:
     """Say how a hold stands, and for one without room what every node says to it."""
+    told = _standing(world, hold, policy)
+    return replace(told, facts=(*_facts(hold), *told.facts))
+
+
+def _facts(hold: Hold) -> tuple[Fact, ...]:
+    """What it keeps: every resource that its template asks for."""
+    requests = hold.template.pod.requests
+    return (Fact("shape", amounts.told(requests)),) if requests else ()
+
+
+def _standing(world: World, hold: Hold, policy: Policy) -> Explanation:
     subject = f"{hold.parent.kind.lower()} {hold.key}"
     hold = permitted(judged(hold, policy.across_namespaces), policy)
     if hold.problems:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from headroom.cli.amounts import shown
+from headroom.cli.amounts import cells, headings, in_play
 from headroom.cli.source import World
 from headroom.core.claims import claim_of, expiry, is_claimant
 from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Pod
-from headroom.core.resources import CPU, MEMORY, Resources
 from headroom.wire.kinds import HOLDS, PODS
 
 OWNERS_SHOWN = 3
@@ -35,6 +34,8 @@ class Table:
 def holds(world: World, kind: str = HOLDS.kind) -> Table:
     """Every hold with how it stands; those of a dialect under the name of their own kind."""
     raw = {key_of(item): item for item in world.of(kind)}
+    chosen = [hold for hold in world.holds if hold.parent.kind == kind]
+    resources = in_play(hold.template.pod.requests for hold in chosen)
     rows = [
         Row(
             raw[hold.key],
@@ -43,17 +44,16 @@ def holds(world: World, kind: str = HOLDS.kind) -> Table:
                 hold.key.name,
                 hold.status.phase or "Pending",
                 hold.status.node,
-                *amounts(hold.template.pod.requests),
+                *cells(hold.template.pod.requests, resources),
                 _owners(hold),
                 remaining(end_of(hold), world.now) if not hold.terminal else "",
                 _why(hold),
             ],
         )
-        for hold in sorted(world.holds, key=lambda hold: hold.key)
-        if hold.parent.kind == kind
+        for hold in sorted(chosen, key=lambda hold: hold.key)
     ]
-    headings = ("NAMESPACE", "NAME", "PHASE", "NODE", "CPU", "MEMORY", "OWNER", "EXPIRES", "REASON")
-    return Table(headings, rows)
+    before, after = ("NAMESPACE", "NAME", "PHASE", "NODE"), ("OWNER", "EXPIRES", "REASON")
+    return Table((*before, *headings(resources), *after), rows)
 
 
 def end_of(hold: Hold) -> datetime | None:
@@ -64,14 +64,12 @@ def end_of(hold: Hold) -> datetime | None:
 
 def guardians(world: World) -> Table:
     """Every pod that keeps room, and for what."""
-    headings = ("NAMESPACE", "NAME", "FOR", "NODE", "CPU", "MEMORY", "PHASE")
     chosen = [pod for pod in world.pods if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN]
-    return Table(headings, _pod_rows(world, chosen, kept_for))
+    return _pod_table(world, chosen, "FOR", kept_for)
 
 
 def claims(world: World) -> Table:
     """Every pod that got a hold, and which; an annotation that anyone may write proves nothing."""
-    headings = ("NAMESPACE", "NAME", "CLAIMED", "NODE", "CPU", "MEMORY", "PHASE")
     there = {str(hold.parent): hold for hold in world.holds}
     chosen = [
         pod
@@ -79,7 +77,7 @@ def claims(world: World) -> Table:
         if (claim := claim_of(pod)) is not None
         and (claim[0] not in there or is_claimant(there[claim[0]], pod, across_namespaces=True))
     ]
-    return Table(headings, _pod_rows(world, chosen, _claimed))
+    return _pod_table(world, chosen, "CLAIMED", _claimed)
 
 
 def _claimed(pod: Pod) -> str:
@@ -87,9 +85,10 @@ def _claimed(pod: Pod) -> str:
     return claim[0] if claim is not None else ""
 
 
-def _pod_rows(world: World, pods: list[Pod], named: Callable[[Pod], str]) -> list[Row]:
+def _pod_table(world: World, pods: list[Pod], heading: str, named: Callable[[Pod], str]) -> Table:
     raw = {key_of(item): item for item in world.of(PODS.kind)}
-    return [
+    resources = in_play(pod.requests for pod in pods)
+    rows = [
         Row(
             raw[pod.key],
             [
@@ -97,23 +96,19 @@ def _pod_rows(world: World, pods: list[Pod], named: Callable[[Pod], str]) -> lis
                 pod.key.name,
                 named(pod),
                 pod.node,
-                *amounts(pod.requests),
+                *cells(pod.requests, resources),
                 pod.phase,
             ],
         )
         for pod in sorted(pods, key=lambda pod: pod.key)
     ]
+    return Table(("NAMESPACE", "NAME", heading, "NODE", *headings(resources), "PHASE"), rows)
 
 
 def key_of(item: Mapping[str, Any]) -> Key:
     """Where an object says that it is."""
     metadata = item.get("metadata") or {}
     return Key(str(metadata.get("namespace", "")), str(metadata.get("name", "")))
-
-
-def amounts(requests: Resources) -> list[str]:
-    """CPU and memory, each empty where nothing is asked for."""
-    return [shown(name, requests[name]) if requests[name] else "" for name in (CPU, MEMORY)]
 
 
 def _owners(hold: Hold) -> str:

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from headroom.cli.amounts import shown
+from headroom.cli.amounts import cells, headings, in_play
 from headroom.cli.output import columns
 from headroom.cli.telling.planning import Place, Planned
 from headroom.core.names import API_VERSION
-from headroom.core.resources import CPU, EMPTY, MEMORY
+from headroom.core.resources import EMPTY, Resources
 
-NODE_HEADINGS = ("OBJECT", "NODE", "SLOTS", "NEW", "CPU", "MEMORY")
+NODE_HEADINGS = ("OBJECT", "NODE", "SLOTS", "NEW")
 MOST_ROWS = 50
 
 
 def plan_prose(found: Sequence[Planned]) -> str:
     """The whole plan for people."""
     parts = ["\n".join(line for each in found for line in _told(each))]
-    rows = [row for each in found for row in _node_rows(each)]
+    resources = in_play(_requests(place) for each in found for place in each.places)
+    rows = [row for each in found for row in _node_rows(each, resources)]
     if rows:
         more = len(rows) - MOST_ROWS
-        table = columns(NODE_HEADINGS, rows[:MOST_ROWS])
+        table = columns((*NODE_HEADINGS, *headings(resources)), rows[:MOST_ROWS])
         parts.append(f"{table}\n… and {more} more: -o json has them all" if more > 0 else table)
     short = [row for each in found for row in _unplaced_rows(each)]
     if short:
@@ -44,7 +45,7 @@ def _told(each: Planned) -> list[str]:
     return [f"{wished}; {told}." if told else f"{wished}.", *(f"  {note}" for note in each.notes)]
 
 
-def _node_rows(each: Planned) -> list[tuple[str, ...]]:
+def _node_rows(each: Planned, resources: Sequence[str]) -> list[tuple[str, ...]]:
     on: dict[str, list[Place]] = {}
     for place in each.places:
         if place.node:
@@ -55,15 +56,14 @@ def _node_rows(each: Planned) -> list[tuple[str, ...]]:
             node,
             str(len(here)),
             str(sum(1 for place in here if not place.stands)),
-            *_amounts(here),
+            *cells(sum(map(_requests, here), EMPTY), resources),
         )
         for node, here in sorted(on.items())
     ]
 
 
-def _amounts(places: Sequence[Place]) -> list[str]:
-    total = sum((place.hold.template.pod.requests for place in places), EMPTY)
-    return [shown(name, total[name]) if total[name] else "" for name in (CPU, MEMORY)]
+def _requests(place: Place) -> Resources:
+    return place.hold.template.pod.requests
 
 
 def _unplaced_rows(each: Planned) -> list[tuple[str, ...]]:
@@ -98,6 +98,7 @@ def plan_document(found: Sequence[Planned]) -> dict[str, Any]:
                         "node": place.node,
                         "stands": place.stands,
                         "why": place.why,
+                        "requests": dict(sorted(_requests(place).items())),
                     }
                     for place in each.places
                 ],

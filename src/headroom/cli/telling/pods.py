@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from headroom.cli import amounts
 from headroom.cli.source import World
-from headroom.cli.telling.answers import Explanation, HoldAnswer, NodeAnswer, called
+from headroom.cli.telling.answers import Explanation, Fact, HoldAnswer, NodeAnswer, called
 from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, ledger_of, node_answers
 from headroom.core.claims import Offer, claim_of, is_claimant
 from headroom.core.demand.following import Follow
@@ -46,6 +47,7 @@ def explain_pod(world: World, pod: Pod, policy: Policy) -> Explanation:
     return Explanation(
         subject,
         f"{subject} waits{_why_pod_waits(pod, ledger.door(pod), holds, nodes)}.",
+        facts=(Fact("asks for", amounts.told(pod.requests)),) if pod.requests else (),
         holds=holds,
         nodes=nodes,
         next_step=_pod_step(pod, ledger.door(pod), holds, nodes),

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headroom.cli.amounts import shown
+from headroom.cli.amounts import headings, shown
 from headroom.cli.output import columns
 from headroom.cli.telling.answers import Explanation, HoldAnswer
-from headroom.core.resources import CPU, MEMORY
+from headroom.cli.telling.rooms import resources_of
+from headroom.core.resources import MEMORY
 
 MOST_ROWS = 50
 WELL = ("held", "fits")
-NODE_HEADINGS = ("NODE", "CPU FREE", "MEMORY FREE", "CPU HELD", "ANSWER")
 SLOT_HEADINGS = ("SLOT", "STATE", "NODE", "WHY")
 
 
@@ -31,7 +31,8 @@ def prose(told: Explanation) -> str:
         rows = [(each.slot, each.state, each.node, each.why) for each in told.slots]
         parts.append(_table(SLOT_HEADINGS, rows))
     if told.nodes:
-        parts.append(_table(NODE_HEADINGS, _node_rows(told)))
+        resources = resources_of(each.room for each in told.nodes)
+        parts.append(_table(_node_headings(resources), _node_rows(told, resources)))
     return "\n\n".join(parts)
 
 
@@ -48,13 +49,18 @@ def _hold_rows(holds: Sequence[HoldAnswer]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _node_rows(told: Explanation) -> list[tuple[str, ...]]:
+def _node_headings(resources: Sequence[str]) -> tuple[str, ...]:
+    free = [f"{name} FREE" for name in headings(resources)]
+    held = [f"{name} HELD" for name in headings(resources) if name != MEMORY.upper()]
+    return ("NODE", *free, *held, "ANSWER")
+
+
+def _node_rows(told: Explanation, resources: Sequence[str]) -> list[tuple[str, ...]]:
     return [
         (
             each.room.node,
-            shown(CPU, each.room.free[CPU]),
-            shown(MEMORY, each.room.free[MEMORY]),
-            shown(CPU, each.room.held[CPU]),
+            *(shown(name, each.room.free[name]) for name in resources),
+            *(shown(name, each.room.held[name]) for name in resources if name != MEMORY),
             each.answer or "fits",
         )
         for each in told.nodes

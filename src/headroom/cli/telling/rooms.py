@@ -10,14 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headroom.cli.amounts import shown
+from headroom.cli.amounts import in_play, shown
 from headroom.core.names import API_VERSION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Node, Pod
-from headroom.core.resources import CPU, EMPTY, MEMORY, PODS, Resources
+from headroom.core.resources import EMPTY, PODS, Resources
 
 CLUSTER = "*"
-SHOWN = (CPU, MEMORY)
-ROOM_HEADINGS = ("NODE", "CPU", "USED", "HELD", "FREE", "MEMORY", "USED", "HELD", "FREE", "STATE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +66,23 @@ def total(found: Sequence[Room]) -> Room:
     return Room(CLUSTER, allocatable, used, held)
 
 
-def room_row(room: Room) -> list[str]:
+def resources_of(found: Iterable[Room]) -> tuple[str, ...]:
+    """The resources that some node offers or some pod asks for, as columns of a table."""
+    there = list(found)
+    asked = [part for room in there for part in (room.used, room.held)]
+    return in_play(asked, [room.allocatable for room in there])
+
+
+def room_headings(resources: Sequence[str]) -> tuple[str, ...]:
+    """The headings of `get nodes`."""
+    parts = [(name.upper(), "USED", "HELD", "FREE") for name in resources]
+    return ("NODE", *(heading for part in parts for heading in part), "STATE")
+
+
+def room_row(room: Room, resources: Sequence[str]) -> list[str]:
     """One line of the table."""
     cells = [room.node]
-    for resource in SHOWN:
+    for resource in resources:
         parts = (room.allocatable, room.used, room.held, room.free)
         cells += [shown(resource, part[resource]) for part in parts]
     return [*cells, room.state]

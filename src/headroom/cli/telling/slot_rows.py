@@ -6,25 +6,22 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from headroom.cli.telling.listing import amounts, span
+from headroom.cli.amounts import cells, headings, in_play
+from headroom.cli.telling.listing import span
 from headroom.cli.telling.slots import SlotView
 from headroom.core.names import API_VERSION
 from headroom.core.resources import EMPTY, Resources
 
-SLOT_HEADINGS = (
-    "NAMESPACE",
-    "HEADROOM",
-    "SLOT",
-    "STATE",
-    "NODE",
-    "CPU",
-    "MEMORY",
-    "AGE",
-    "WHY",
-)
+
+def slot_table(found: Sequence[SlotView], now: datetime) -> tuple[tuple[str, ...], list[list[str]]]:
+    """The headings and the lines of the table."""
+    resources = in_play(_requests(view) for view in found)
+    before, after = ("NAMESPACE", "HEADROOM", "SLOT", "STATE", "NODE"), ("AGE", "WHY")
+    lines = [_row(view, resources, now) for view in found]
+    return (*before, *headings(resources), *after), lines
 
 
-def slot_row(view: SlotView, now: datetime) -> list[str]:
+def _row(view: SlotView, resources: Sequence[str], now: datetime) -> list[str]:
     """One line of the table; the age is its guardian's."""
     key, guardian = view.headroom.key, view.guardian
     created = guardian.created if guardian is not None else None
@@ -34,7 +31,7 @@ def slot_row(view: SlotView, now: datetime) -> list[str]:
         view.name,
         view.state.value,
         view.node,
-        *amounts(_requests(view)),
+        *cells(_requests(view), resources),
         span(now - created) if created is not None else "",
         view.why,
     ]

@@ -12,9 +12,6 @@ from headroom.core.names import API_VERSION, PARENT_ANNOTATION, ROLE_GUARDIAN, R
 from headroom.core.objects import Pod
 from headroom.core.resources import CPU, EMPTY, MEMORY, Resources
 
-HOLDER_HEADINGS = ("HELD FOR", "SLOTS", "WAITING", "CPU", "OF ALL", "MEMORY", "OF ALL")
-NODE_HEADINGS = ("NODE", "CPU USED", "HELD", "FREE", "MEMORY USED", "HELD", "FREE", "STATE")
-
 
 @dataclass(frozen=True, slots=True)
 class Holder:
@@ -43,10 +40,22 @@ def holders(pods: Iterable[Pod]) -> list[Holder]:
     )
 
 
-def holder_row(holder: Holder, everything: Resources) -> list[str]:
+def holder_headings(resources: Sequence[str]) -> tuple[str, ...]:
+    """The headings of the table of holders."""
+    parts = [(name.upper(), "OF ALL") for name in resources]
+    return ("HELD FOR", "SLOTS", "WAITING", *(heading for part in parts for heading in part))
+
+
+def node_headings(resources: Sequence[str]) -> tuple[str, ...]:
+    """The headings of the table of nodes."""
+    parts = [(f"{name.upper()} USED", "HELD", "FREE") for name in resources]
+    return ("NODE", *(heading for part in parts for heading in part), "STATE")
+
+
+def holder_row(holder: Holder, everything: Resources, resources: Sequence[str]) -> list[str]:
     """One line of the table; its share is of what all nodes have."""
     cells = [holder.parent, str(holder.slots), str(holder.waiting) if holder.waiting else ""]
-    for resource in (CPU, MEMORY):
+    for resource in resources:
         amount = holder.held[resource]
         cells += [shown(resource, amount), percent(amount, everything[resource])]
     return cells
@@ -61,10 +70,10 @@ def _free_permille(room: Room) -> int:
     return 1000 * room.free[CPU] // (room.allocatable[CPU] or 1)
 
 
-def node_row(room: Room) -> list[str]:
+def node_row(room: Room, resources: Sequence[str]) -> list[str]:
     """One line of the table: everything as a share of the node."""
     cells = [room.node]
-    for resource in (CPU, MEMORY):
+    for resource in resources:
         parts = (room.used, room.held, room.free)
         cells += [percent(part[resource], room.allocatable[resource]) for part in parts]
     return [*cells, room.state]
