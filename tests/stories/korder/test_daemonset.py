@@ -206,6 +206,8 @@ def test_an_order_without_an_eligible_node_says_which_rule_left_out_how_many(
     told = "2 of 2 nodes left out: 1 cordoned, 1 without the right labels"
     world.until("the order tells which rules", lambda: told in reasons(world))
     assert phases(world) == {}
+    ready = world.condition_of("web", of="Order")
+    assert (ready["status"], ready["reason"]) == ("False", "NoEligibleNode")
 
 
 def test_a_daemonsets_pod_claims_the_ticket_of_its_node(world: World) -> None:

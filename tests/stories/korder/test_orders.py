@@ -247,19 +247,6 @@ def test_expired_tickets_that_are_retained_do_not_block_names(embedded: Embedded
     assert failure(embedded)[0] == "False"
 
 
-def test_never_means_that_an_expired_ticket_is_not_replaced(embedded: EmbeddedWorld) -> None:
-    embedded.add_node("a")
-    embedded.start_operator()
-    shape = {"duration": "10m", "lifecycle": {"ttlSecondsAfterFinished": 60}}
-    embedded.apply(order(refreshPolicy="Never", ticket=shape))
-    until_phases(embedded, web_0="Ready")
-    embedded.pass_time(700)
-    assert phases(embedded) == {}
-    embedded.pass_time(600)
-    assert phases(embedded) == {}
-    assert guardians(embedded) == {}
-
-
 def test_always_replaces_what_is_claimed_and_what_is_over(embedded: EmbeddedWorld) -> None:
     embedded.add_node("a", cpu=8)
     embedded.start_operator()

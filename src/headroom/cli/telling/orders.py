@@ -20,7 +20,7 @@ from headroom.cli.telling.wishes import wish_of
 from headroom.core.policy import Policy
 from headroom.core.standing.eligibility import summary
 from headroom.core.standing.headrooms import Headroom, PerNode
-from headroom.core.standing.sizing import Wish
+from headroom.core.standing.sizing import USED_UP, Wish
 from headroom.core.standing.windows import next_start
 from headroom.engine.cron import calendar
 
@@ -55,6 +55,8 @@ def _made(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]
         return f"outside its schedule: the next tick of {order.schedule[0].start} is {start}"
     if order.closes is not None and world.now >= order.closes:
         return "its window (startTime and duration) is over: no ticket is made any more"
+    if USED_UP in reasons:
+        return f"{reasons[USED_UP]}: its refresh policy is Never"
     if isinstance(order.size, PerNode) and not wished.slots:
         return f"no node is eligible: {summary(wished.excluded, len(world.nodes))}"
     if not wished.slots:

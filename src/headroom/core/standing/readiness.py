@@ -25,11 +25,13 @@ from headroom.core.objects import Condition
 from headroom.core.quotas.limits import QUOTA_EXCEEDED
 from headroom.core.standing.eligibility import summary
 from headroom.core.standing.headrooms import Headroom, HeadroomStatus, PerNode
-from headroom.core.standing.sizing import POD_TEMPLATE, SOURCE, Wish
+from headroom.core.standing.sizing import NO_NODE, POD_TEMPLATE, SOURCE, USED_UP, Wish
 
 # A person must act before these go away; the first that applies is the reason of all conditions.
 _DEGRADING = ("InvalidSpec", "WorkloadMissing", "WorkloadUnusable", "NothingToHold", "CannotFollow")
 _QUIET = ("Paused", "OutsideSchedule")
+# Nothing is wrong, and there is nothing to give to anybody.
+_EMPTY = (USED_UP, NO_NODE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ def status_of(headroom: Headroom, wished: Wish, tally: Tally, now: datetime) -> 
     desired = len(wished.slots)
     reason = _reason(wished, tally, desired)
     degraded = reason in _DEGRADING or bool(tally.trouble or tally.refused)
-    ready = not degraded and tally.held >= desired
+    empty = not desired and reason in _EMPTY
+    ready = not degraded and not empty and tally.held >= desired
     wanted = (
         ("Ready", ready),
         ("Progressing", not degraded and tally.held < desired),

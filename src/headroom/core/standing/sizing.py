@@ -39,6 +39,7 @@ from headroom.core.standing.windows import ActiveWindow
 
 GRACE = timedelta(seconds=40)
 POD_TEMPLATE = "PodTemplate"
+USED_UP, NO_NODE = "UsedUp", "NoEligibleNode"
 SOURCE = "spec.slot.from: "
 
 
@@ -162,7 +163,7 @@ def _wish(
         template, asked = times(template, most), -(-asked // most)
     slots = [_slot(headroom, template, index, sight) for index in _indexes(headroom, asked, sight)]
     kept, notes = _limited(slots, headroom.limits)
-    return Wish(kept, len(slots), notes)
+    return Wish(kept, len(slots), (*_used_up(asked, len(slots)), *notes))
 
 
 def _foreseen(headroom: Headroom, template: PodTemplate, sight: Sight, sized: Sized) -> Wish:
@@ -258,6 +259,13 @@ def _indexes(headroom: Headroom, asked: int, sight: Sight) -> Iterator[str]:
         yield name
 
 
+def _used_up(asked: int, left: int) -> tuple[Note, ...]:
+    """Say how many slots were used and stay so, where nothing is refilled."""
+    if left >= asked:
+        return ()
+    return (Note(USED_UP, f"{asked - left} of {asked} slots are used up and not refilled"),)
+
+
 def _slot(headroom: Headroom, template: PodTemplate, name: str, sight: Sight) -> Hold:
     """One slot as a hold of its own; when it is renewed is up to the headroom, so it has no ttl.
 
@@ -286,17 +294,24 @@ def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime)
     spent = sight.spent if headroom.refill == NEVER else frozenset()
     slots: list[Hold] = []
     empty: list[str] = []
+    asked = 0
     kept_on = frozenset(node.name for node, _ in blinking)
     for node in sorted((*nodes, *(node for node, _ in blinking)), key=lambda node: node.name):
         template = shape.pinned(node)
         if template is None:
             empty.append(node.name)
             continue
-        names = [name for name in shape.names(node) if name not in spent]
+        every = shape.names(node)
+        names = [name for name in every if name not in spent]
+        asked += len(every)
         if node.name in kept_on:
             names = [name for name in names if name in sight.standing]
         slots += [_slot(headroom, template, name, sight) for name in names]
     kept, notes = _limited(slots, headroom.limits)
+    if spent:
+        notes = (*_used_up(asked, len(slots)), *notes)
+    if not nodes and not blinking:
+        notes = (Note(NO_NODE, "no node is eligible"), *notes)
     if empty:
         message = f"{shape.size.percent} % of {', '.join(empty)} comes to nothing"
         notes = (*notes, Note("NothingToHold", message))

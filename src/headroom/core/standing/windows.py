@@ -73,6 +73,24 @@ def active(headroom: Headroom, now: datetime, calendar: Calendar) -> ActiveWindo
     return max(found, key=_largest, default=None)
 
 
+def has_begun(before: ActiveWindow | None, window: ActiveWindow | None) -> bool:
+    """Say whether a window has started since another one, or none, was open."""
+    if window is None or window.started_at is None:
+        return False
+    return before is None or before.started_at is None or before.started_at < window.started_at
+
+
+def has_begun_since_told(headroom: Headroom, window: ActiveWindow | None) -> bool:
+    """Say whether a window has started since the status of the headroom was written."""
+    told = headroom.status
+    if window is None or window.started_at is None:
+        return False
+    if told.last_start is not None:
+        return told.last_start < window.started_at
+    lead = max(each.lead_time for each in headroom.schedule)
+    return told.next_start is not None and told.next_start <= window.started_at + lead
+
+
 def next_change(headroom: Headroom, now: datetime, calendar: Calendar) -> datetime | None:
     """Say when to look again: the next moment at which any window opens or ends."""
     moments = [

@@ -37,7 +37,7 @@ def ends_at(hold: Hold, guardian: Pod | None = None) -> datetime | None:
     One with a start ends with its window, whether or not it ever stood. A renewal that is due
     counts at once: nothing ends because its new guardian is a moment late.
     """
-    if hold.tenure is None:
+    if hold.tenure is None or hold.tenure.duration is None:
         return None
     began = hold.starts or _began(hold, guardian)
     if began is None:
@@ -95,7 +95,9 @@ def _began(hold: Hold, guardian: Pod | None) -> datetime | None:
 
 def _shown_end(hold: Hold, guardian: Pod | None) -> datetime | None:
     began = activated_at(hold, guardian) or hold.starts
-    return began + hold.tenure.duration if began is not None and hold.tenure else None
+    if began is None or hold.tenure is None or hold.tenure.duration is None:
+        return None
+    return began + hold.tenure.duration
 
 
 def _fresh(hold: Hold) -> datetime | None:

@@ -15,9 +15,12 @@ from headroom.core.objects import Parent, no_labels
 
 @dataclass(frozen=True, slots=True)
 class Tenure:
-    """How long a hold lasts once it stands; its object goes `cleanup` after that, None: never."""
+    """How long a hold lasts once it stands, None: until it is claimed.
 
-    duration: timedelta
+    Its object is deleted `cleanup` after its end, None: never.
+    """
+
+    duration: timedelta | None
     cleanup: timedelta | None = None
 
 
@@ -51,6 +54,7 @@ class SlotObjects:
 
     `raw` is JSON with their `metadata` and `spec`; objects of the same `revision` are made alike.
     `labels` and `tenure` are what such an object will have, for quotas that look at it before.
+    Where they are `permanent`, an object that nobody has claimed does not end after its duration.
     """
 
     api_version: str
@@ -59,3 +63,4 @@ class SlotObjects:
     revision: str = ""
     labels: Mapping[str, str] = field(default_factory=no_labels)
     tenure: Tenure | None = None
+    permanent: bool = False

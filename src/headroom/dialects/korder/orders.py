@@ -6,11 +6,15 @@
     Recurring   windows that never close: each tick is a new start, and what is always refreshed is
                 renewed then
 
+With the refresh policy Never, a ticket of a OneTime or Recurring order that nobody has claimed is a
+permanent buffer: its duration does not end it.
+
 Both historical field sets are read; where they disagree the Order says so and makes nothing.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import msgspec
@@ -108,15 +112,19 @@ def _headroom(order: KorderObject, metadata: KorderMetadata) -> Headroom:
         findings.add("spec.template.spec", "is missing: it says what tickets are like")
     place = Place(parent.namespace, "spec.template.spec")
     ticket = ticket_spec(template.spec, place, findings)
+    refill = _refill(spec, strategy, findings)
+    schedule = _schedule(strategy, ticket, findings)
+    objects = _slot_objects(template, parent, ticket.tenure, findings)
+    endless = all(window.duration == EVER for window in schedule)
     return Headroom(
         parent=parent,
         slot=Slot(template=ticket.template),
         size=_size(spec, findings),
-        refill=_refill(spec, strategy, findings),
-        schedule=_schedule(strategy, ticket, findings),
+        refill=refill,
+        schedule=schedule,
         paused=bool(findings.read(_read_flag, spec.paused, "spec.paused")),
         closes=_closes(ticket),
-        slot_objects=_slot_objects(template, parent, ticket.tenure, findings),
+        slot_objects=replace(objects, permanent=refill == NEVER and endless),
         finalizer=ORDER_FINALIZER,
         finalizers=tuple(metadata.finalizers or ()),
         created=metadata.creation_timestamp,
@@ -167,13 +175,13 @@ def _schedule(strategy: _Strategy, ticket: TicketSpec, findings: Findings) -> tu
     if not cron:
         findings.add(path, f"is missing: a {kind} order says when")
         return ()
-    lasts = ticket.tenure.duration if kind == SCHEDULED else EVER
+    lasts = ticket.duration if kind == SCHEDULED else EVER
     return (Window(cron, lasts, ticket.time_zone, source=path),)
 
 
 def _closes(ticket: TicketSpec) -> datetime | None:
     """When tickets with a set start would be over before they began."""
-    return ticket.starts + ticket.tenure.duration if ticket.starts is not None else None
+    return ticket.starts + ticket.duration if ticket.starts is not None else None
 
 
 def _slot_objects(

@@ -74,9 +74,15 @@ class TicketSpec:
     """What the spec of a ticket comes to; `time_zone` is the one of its window."""
 
     template: PodTemplate
-    tenure: Tenure
+    duration: timedelta
+    cleanup: timedelta | None
     starts: datetime | None = None
     time_zone: str = "UTC"
+
+    @property
+    def tenure(self) -> Tenure:
+        """How long a ticket of this spec lasts, and how long its object stays after that."""
+        return Tenure(self.duration, self.cleanup)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,8 @@ def ticket_spec(raw: Raw, place: Place, findings: Findings) -> TicketSpec:
     duration = _duration(spec, window, place.path, findings)
     return TicketSpec(
         template=_template(spec, place, findings),
-        tenure=Tenure(duration, _cleanup(spec.lifecycle, f"{place.path}.lifecycle", findings)),
+        duration=duration,
+        cleanup=_cleanup(spec.lifecycle, f"{place.path}.lifecycle", findings),
         starts=_starts(spec, window, zone, place.path, findings),
         time_zone=zone,
     )

@@ -33,6 +33,8 @@ from headroom.core.standing.sizing import Sight, surplus, wish
 from headroom.core.standing.windows import (
     Calendar,
     active,
+    has_begun,
+    has_begun_since_told,
     judged,
     next_change,
     next_start,
@@ -266,6 +268,12 @@ class Standing:
         if known.looked or _passed(headroom.status.next_start, now):
             for tell in window_tellings(headroom, known.window, window, now):
                 yield Sequence("tell", (), ((tell,),))
+        if (
+            has_begun(known.window, window)
+            if known.looked
+            else has_begun_since_told(headroom, window)
+        ):
+            known.spent.clear()  # Each window has its slots anew.
         known.window = window
         members = self.issuer.members(headroom) if headroom.slot_objects is not None else {}
         sight = self._sights.sight(headroom, known, members, window, now)

@@ -40,8 +40,15 @@ class Issuer:
         self._taken.pop(whole, None)
 
     def dressed(self, hold: Hold, headroom: Headroom | None, window: ActiveWindow | None) -> Hold:
-        """The hold of a slot's object, with what its headroom says of it: when it is renewed."""
-        if headroom is None or window is None or headroom.refill != ALWAYS:
+        """The hold of a slot's object, with what its headroom says of it.
+
+        That is: when it is renewed, and whether it is a permanent buffer.
+        """
+        if headroom is None or headroom.slot_objects is None:
+            return hold
+        if headroom.slot_objects.permanent and hold.tenure is not None:
+            hold = replace(hold, tenure=replace(hold.tenure, duration=None))
+        if window is None or headroom.refill != ALWAYS:
             return hold
         return replace(hold, fresh_since=window.started_at)
 

@@ -101,7 +101,7 @@ class Sights:
         """Gather what a headroom's wish depends on; `members` are slots that are objects."""
         ledger, source = self._ledger, headroom.slot.source
         if headroom.refill == NEVER:
-            over = (slot for slot, hold in members.items() if hold.terminal)
+            over = (slot for slot, hold in members.items() if _used_up(hold, window))
             known.spent |= dict.fromkeys(over)
             known.spent |= dict.fromkeys(ledger.claimed_slots(headroom))
             known.spent |= dict.fromkeys(self._outlived(headroom, now))
@@ -161,3 +161,14 @@ class Sights:
             guardian = self._ledger.guardian_of(hold)
             if guardian is not None and guardian.created is not None:
                 yield slot, guardian.created + lifetime
+
+
+def _used_up(member: Hold, window: ActiveWindow | None) -> bool:
+    """Whether an object was claimed, or has ended in the window that is open."""
+    if not member.terminal:
+        return False
+    told = member.status.chronicle
+    since = window.started_at if window is not None else None
+    if member.status.phase == "Succeeded" or told is None or told.ended is None or since is None:
+        return True
+    return told.ended >= since
