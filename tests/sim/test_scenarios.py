@@ -118,7 +118,7 @@ def test_the_result_has_the_form_of_the_contract(tmp_path: Path) -> None:
     assert bound[0]["object"] == "Pod/default/single"
     assert bound[0]["node"].startswith("w-")
     summary = document["summary"]
-    assert summary["pods"]["bound"] == 5
+    assert summary["pods"]["started"] == 5
     assert summary["cost"] == pytest.approx(2 * 0.30 * 5 / 60, abs=1e-4)
     assert (summary["held"], summary["claims"], summary["violations"]) == ({}, 0, [])
     json.dumps(document)
@@ -152,7 +152,7 @@ def test_a_step_that_cannot_be_done_is_reported_and_the_run_goes_on(tmp_path: Pa
         'pods "nobody" not found',
         "there is no node nowhere",
     ]
-    assert result.summary["pods"]["bound"] == 2
+    assert result.summary["pods"]["started"] == 2
 
 
 def test_without_an_end_a_run_stops_when_nothing_more_would_happen(tmp_path: Path) -> None:

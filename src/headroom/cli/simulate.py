@@ -14,11 +14,10 @@ import typer
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Answer, Misuse
 from headroom.cli.options import ClusterPreallocation, Dialects, Output
-from headroom.cli.output import Format, columns, document, put, say
+from headroom.cli.output import Format, document, put, say
 
 if TYPE_CHECKING:
     from headroom.sim.scenarios.model import Scenario
-    from headroom.sim.scenarios.report import Result
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Manifests, and one Scenario.")]
 Until = Annotated[str, typer.Option("--until", metavar="D", help="Virtual time, such as 10m.")]
@@ -42,6 +41,7 @@ def simulate(
     from functools import partial
 
     from headroom.cli.embedded import embedded_operator
+    from headroom.cli.telling.results import result_table
     from headroom.sim.scenarios.loading import load_scenario
     from headroom.sim.scenarios.play import run_scenario
 
@@ -53,7 +53,7 @@ def simulate(
     result = run_scenario(scenario, operator, speech=speech)
     for note in result.notes:
         say(f"note: {note}")
-    put(table(result) if output is Format.TABLE else document(result.document(), output))
+    put(result_table(result) if output is Format.TABLE else document(result.document(), output))
     if not result.ok:
         troubles = [*result.failures, *result.violations]
         again = f"replay with --seed {result.seed}"
@@ -83,27 +83,3 @@ def _positive(text: str) -> float:
     if seconds <= 0:
         raise ValueError(f"{text!r} is no time to run")
     return seconds
-
-
-def table(result: Result) -> str:
-    """The numbers of a run for people."""
-    summary = result.summary
-    pods, held = summary["pods"], summary["held"]
-    rows = [
-        ("scenario", f"{result.scenario}, seed {result.seed}"),
-        ("from", result.start),
-        ("to", result.end),
-        ("pods", f"{pods['created']} created, {pods['bound']} bound"),
-        ("wait p50", _seconds(pods["p50_wait_s"])),
-        ("wait p99", _seconds(pods["p99_wait_s"])),
-        ("held at the end", f"{held.get('slots', 0)} slots"),
-        ("held in all", f"{held.get('cpu_core_hours', 0)} cpu hours"),
-        ("claims", f"{summary['claims']}, missed {summary['misses']}"),
-        ("cost", str(summary["cost"])),
-        ("not as expected", str(len(result.failures) + len(result.violations))),
-    ]
-    return columns(("WHAT", "VALUE"), rows)
-
-
-def _seconds(value: float | None) -> str:
-    return "" if value is None else f"{value} s"

@@ -15,7 +15,7 @@ ALL = tuple(str(FILES / f"{name}.yaml") for name in ("scenario", "every-node", "
 def test_orders_are_played_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     finished = headroom(capsys, "simulate", *ALL, "--dialect", "korder")
     assert (finished.code, finished.err) == (0, "")
-    assert "7 slots" in finished.out
+    assert "7 wished for, 7 held at the end" in finished.out
 
 
 def test_without_the_dialect_its_kinds_are_unknown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,136 @@
+"""The numbers of a simulation for people: the whole run first, then who waited, then what is short.
+
+Everything here is read from the summary that `-o json` prints, so that the two always agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from headroom.cli.output import columns
+
+if TYPE_CHECKING:
+    from headroom.sim.scenarios.report import Result
+
+MOST_ROWS = 15
+MINUTE, HOUR, DAY = 60, 3600, 86400
+GROUP_HEADINGS = (
+    "PODS OF",
+    "CREATED",
+    "STARTED",
+    "WAITING",
+    "P50",
+    "P95",
+    "P99",
+    "EVICTED",
+    "PREEMPTED",
+    "FAILED",
+)
+Numbers = Mapping[str, Any]
+
+
+def result_table(result: Result) -> str:
+    """All tables of a result."""
+    parts = [columns(("WHAT", "VALUE"), _rows(result)), _groups(result.summary)]
+    parts.append(_slots(result.summary["slots"]["objects"]))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _rows(result: Result) -> list[tuple[str, str]]:
+    summary = result.summary
+    pods, slots = summary["pods"], summary["slots"]
+    return [
+        ("scenario", f"{result.scenario}, seed {result.seed}"),
+        ("from", result.start),
+        ("to", result.end),
+        ("pods", _pods(pods)),
+        ("wait p50", waited(pods["p50_wait_s"])),
+        ("wait p95", waited(pods["p95_wait_s"])),
+        ("wait p99", waited(pods["p99_wait_s"])),
+        ("slots", _slot_counts(slots)),
+        ("held in all", _held(summary["held"])),
+        ("claims", f"{summary['claims']}, missed {summary['misses']}"),
+        ("cost", _cost(summary)),
+        ("not as expected", str(len(result.failures) + len(result.violations))),
+    ]
+
+
+def _pods(pods: Numbers) -> str:
+    """`100 created, 2 started, never started 98`; what did not happen is left out."""
+    words = [f"{pods['created']} created", f"{pods['started']} started"]
+    never = pods["created"] - pods["started"]
+    if never:
+        words.append(f"never started {never}")
+    words += [f"{pods[end]} {end}" for end in ("evicted", "preempted", "failed") if pods[end]]
+    return ", ".join(words)
+
+
+def _slot_counts(slots: Numbers) -> str:
+    words = [f"{slots['wished']} wished for", f"{slots['held']} held at the end"]
+    words += [f"{slots[end]} {end}" for end in ("evicted", "preempted") if slots[end]]
+    return ", ".join(words)
+
+
+def _held(held: Numbers) -> str:
+    words = [f"{held.get('cpu_core_hours', 0)} cpu hours"]
+    if held.get("memory_gib_hours"):
+        words.append(f"{held['memory_gib_hours']} GiB hours of memory")
+    others = held.get("resource_hours") or {}
+    return ", ".join([*words, *(f"{others[name]} hours of {name}" for name in others)])
+
+
+def _cost(summary: Numbers) -> str:
+    pools = summary["cost_by_pool"]
+    told = ", ".join(f"{pool} {pools[pool]}" for pool in pools)
+    return f"{summary['cost']} ({told})" if len(pools) > 1 else str(summary["cost"])
+
+
+def _groups(summary: Numbers) -> str:
+    """Owners beside all others, then workload by workload, the longest waits first."""
+    rows = []
+    if summary["owners"]["created"]:
+        rows += [_group("owners of held room", summary["owners"])]
+        rows += [_group("all others", summary["others"])]
+    workloads = summary["workloads"]
+    names = sorted(workloads, key=lambda name: (-(workloads[name]["p99_wait_s"] or 0), name))
+    rows += [_group(name, workloads[name]) for name in names[:MOST_ROWS]]
+    if not rows:
+        return ""
+    more = len(names) - MOST_ROWS
+    table = columns(GROUP_HEADINGS, rows)
+    return f"{table}\n… and {more} more: -o json has them all" if more > 0 else table
+
+
+def _group(name: str, numbers: Numbers) -> tuple[str, ...]:
+    counts = [str(numbers[key]) for key in ("created", "started", "waiting")]
+    waits = [waited(numbers[f"p{share}_wait_s"]) for share in (50, 95, 99)]
+    ends = [str(numbers[end] or "") for end in ("evicted", "preempted", "failed")]
+    return (name, *counts, *waits, *ends)
+
+
+def _slots(objects: Mapping[str, Numbers]) -> str:
+    """What keeps room, and how much of it; those that are short first."""
+    names = sorted(
+        objects, key=lambda name: (objects[name]["held"] >= objects[name]["wished"], name)
+    )
+    rows = [(name, str(objects[name]["wished"]), str(objects[name]["held"])) for name in names]
+    if not rows:
+        return ""
+    table = columns(("SLOTS OF", "WISHED", "HELD"), rows[:MOST_ROWS])
+    more = len(rows) - MOST_ROWS
+    return f"{table}\n… and {more} more: -o json has them all" if more > 0 else table
+
+
+def waited(seconds: float | None) -> str:
+    """A wait as people say it: `0.012 s`, `90.5 s`, `12m5s`, `3h20m`, `1d2h`."""
+    if seconds is None:
+        return ""
+    if seconds < 2 * MINUTE:
+        return f"{seconds:g} s"
+    whole = int(seconds)
+    if whole < HOUR:
+        return f"{whole // MINUTE}m{whole % MINUTE}s"
+    if whole < DAY:
+        return f"{whole // HOUR}h{whole % HOUR // MINUTE}m"
+    return f"{whole // DAY}d{whole % DAY // HOUR}h"

@@ -1,0 +1,75 @@
+"""To whom a pod belongs, and whether room is kept for it: questions for the summary of a run.
+
+The rules of holds and headrooms are asked with the operator's own functions, by its own index keys,
+so that a pod is compared with few of them.
+"""
+
+from __future__ import annotations
+
+from headroom.core.holds import Hold
+from headroom.core.objects import Pod
+from headroom.core.owners import has_right, index_keys, owner_refusal, pod_keys
+from headroom.core.standing.headrooms import Headroom
+from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of, uid_of
+from headroom.wire.kinds import HEADROOMS, HOLDS
+
+MOST_LEVELS = 10
+
+
+def workload_of(store: Store, pod: Json) -> str:
+    """The topmost controller of a pod that is known (its Deployment), or the pod itself."""
+    ref = ref_of(pod)
+    reference = controller_of(pod)
+    for _ in range(MOST_LEVELS):
+        if reference is None:
+            break
+        ref = Ref(str(reference.get("kind")), ref.namespace, str(reference.get("name")))
+        owner = store.get(ref)
+        if owner is None or uid_of(owner) != reference.get("uid"):
+            break
+        reference = controller_of(owner)
+    return str(ref)
+
+
+class OwnerRules:
+    """The owner rules of everything that keeps room now."""
+
+    def __init__(self, store: Store, across_namespaces: bool = False) -> None:
+        self._across = across_namespaces
+        self._wishes: dict[Ref, Hold | Headroom] = {}
+        self._by_key: dict[str, dict[Ref, None]] = {}
+        for kind in (HOLDS, HEADROOMS, *store.registry.speech.foreign):
+            store.listen(kind.kind, self._on_change)
+
+    def mean(self, pod: Pod) -> bool:
+        """Whether somebody keeps room for this pod."""
+        refs = {ref: None for key in pod_keys(pod) for ref in self._by_key.get(key, ())}
+        return any(self._is_for(self._wishes[ref], pod) for ref in refs)
+
+    def _is_for(self, wish: Hold | Headroom, pod: Pod) -> bool:
+        if isinstance(wish, Hold):
+            return owner_refusal(wish, pod, self._across) is None
+        return has_right(wish, pod, self._across)
+
+    def _on_change(self, change: Change) -> None:
+        same = change.old is not None and dig(change.old, "spec") == dig(change.obj, "spec")
+        if same and change.verb is not Verb.DELETED:
+            return
+        self._forget(change.ref)
+        if change.verb is Verb.DELETED:
+            return
+        thing = change.thing
+        if isinstance(thing, Hold | Headroom):
+            self._wishes[change.ref] = thing
+            for key in _keys(thing):
+                self._by_key.setdefault(key, {})[change.ref] = None
+
+    def _forget(self, ref: Ref) -> None:
+        old = self._wishes.pop(ref, None)
+        for key in _keys(old) if old is not None else ():
+            self._by_key[key].pop(ref, None)
+
+
+def _keys(wish: Hold | Headroom) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for rule in wish.owners for key in index_keys(rule)))

@@ -1,0 +1,83 @@
+"""How long each pod waited for its node, and how it ended: one record a pod, summed up by groups.
+
+Everybody counts. A pod that still waits counts with the time it has waited so far; one that was
+deleted before it had a node counts with the time until then. Otherwise a cluster in which almost
+nobody starts would show the best waits of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import ceil
+from typing import Any
+
+from headroom.sim.api.values import Json, condition_of, dig
+
+PREEMPTION = "PreemptionByScheduler"
+
+
+class End(StrEnum):
+    """How a pod came to an end that it did not choose."""
+
+    EVICTED = "evicted"
+    PREEMPTED = "preempted"
+    FAILED = "failed"
+
+
+@dataclass(slots=True)
+class Stay:
+    """One pod: when it came, until when it waited (None: it still does), how it ended."""
+
+    workload: str
+    created: float
+    owner: bool = False
+    until: float | None = None
+    started: bool = False
+    end: End | None = None
+
+    def waited(self, now: float) -> float:
+        return (now if self.until is None else self.until) - self.created
+
+
+def end_of(pod: Json) -> End | None:
+    """How a pod ended or is about to; None while nothing is wrong with it.
+
+    A disruption counts once: as Kubernetes has it, most pods that are evicted also fail.
+    """
+    target = condition_of(pod, "DisruptionTarget") or {}
+    if target.get("status") == "True":
+        return End.PREEMPTED if target.get("reason") == PREEMPTION else End.EVICTED
+    return End.FAILED if dig(pod, "status", "phase") == "Failed" else None
+
+
+def summed(stays: Iterable[Stay], now: float) -> dict[str, Any]:
+    """The numbers of one group of pods."""
+    chosen = list(stays)
+    waits = sorted(stay.waited(now) for stay in chosen)
+    ends = [stay.end for stay in chosen]
+    return {
+        "created": len(chosen),
+        "started": sum(stay.started for stay in chosen),
+        "waiting": sum(stay.until is None for stay in chosen),
+        **{end.value: ends.count(end) for end in End},
+        "p50_wait_s": quantile(waits, 0.50),
+        "p95_wait_s": quantile(waits, 0.95),
+        "p99_wait_s": quantile(waits, 0.99),
+    }
+
+
+def by_workload(stays: Iterable[Stay]) -> dict[str, list[Stay]]:
+    """The pods of each workload, by the workload's name."""
+    found: dict[str, list[Stay]] = {}
+    for stay in stays:
+        found.setdefault(stay.workload, []).append(stay)
+    return dict(sorted(found.items()))
+
+
+def quantile(ordered: Sequence[float], share: float) -> float | None:
+    """The smallest value that at least this share does not exceed; None of nothing."""
+    if not ordered:
+        return None
+    return round(ordered[max(0, ceil(share * len(ordered)) - 1)], 3)
