@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -48,3 +49,19 @@ def test_what_is_below_the_level_is_not_written() -> None:
     configure("warning", stream=stream)
     get_logger().info(LogEvent.PLAN)
     assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("form", ["prose", "json"])
+def test_nothing_that_others_wrote_controls_the_terminal(form: str) -> None:
+    stream = io.StringIO()
+    configure("info", form=form, stream=stream)
+    hostile = "a\x1b[31m\x07\u202e\x9b\x7f"
+    try:
+        raise ValueError(hostile)
+    except ValueError as error:
+        get_logger(pod=hostile).info(
+            LogEvent.BUG, names=[hostile], facts={hostile: hostile}, error=error, exc_info=True
+        )
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", stream.getvalue())
+    if form == "json":
+        assert json.loads(stream.getvalue())["names"] == [hostile]

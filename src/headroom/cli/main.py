@@ -29,6 +29,7 @@ from headroom.cli.run import run
 from headroom.cli.simulate import simulate
 from headroom.cli.top import top
 from headroom.cli.webhook import webhook
+from headroom.escaping import escaped_streams
 
 HELP = """Keep Kubernetes capacity ready, and hand it to the pods it was kept for.
 
@@ -78,7 +79,8 @@ for verb in (
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
-    return guarded(lambda: app(args=spelled_out(arguments), prog_name="headroom"))
+    with escaped_streams():
+        return guarded(lambda: app(args=spelled_out(arguments), prog_name="headroom"))
 
 
 def main() -> None:

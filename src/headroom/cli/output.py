@@ -2,6 +2,7 @@
 
 Tables are kubectl's kind: capital headings, columns padded with spaces, no frames, the same in a
 pipe as on a terminal. JSON and YAML keep the order they are given. `NO_COLOR` is rich's business.
+`headroom.escaping` stands behind both streams: nothing that others wrote controls a terminal.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+from headroom.escaping import one_line, plain_stream, quoted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +39,7 @@ def put(text: str) -> None:
 
 def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Lay out a table; an empty cell shows as a dash."""
-    lines = [list(headings), *([cell or "-" for cell in row] for row in rows)]
+    lines = [list(headings), *([one_line(cell) or "-" for cell in row] for row in rows)]
     widths = [max(len(line[index]) for line in lines) for index in range(len(headings))]
     return "\n".join(
         GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -47,7 +50,7 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def document(value: Any, form: Format) -> str:
     """Write one value as JSON or YAML."""
     if form is Format.JSON:
-        return json.dumps(value, indent=2, ensure_ascii=False)
+        return quoted(json.dumps(value, indent=2, ensure_ascii=False))
     from headroom.wire.yamls import dump
 
     return dump(value)
@@ -71,4 +74,5 @@ def console() -> Console:
     """Return where pictures are drawn: stdout, plain when it is not a terminal."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    stream = plain_stream(sys.stdout)
+    return Console(file=stream, highlight=False, markup=False, soft_wrap=not stream.isatty())

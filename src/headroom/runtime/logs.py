@@ -7,6 +7,7 @@ once; everyone else takes a logger from `get_logger` and passes facts as keyword
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from enum import StrEnum
@@ -14,6 +15,8 @@ from typing import TextIO, cast
 
 import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
+
+from headroom.escaping import escaped, plain_stream, quoted
 
 LEVELS = {
     "debug": logging.DEBUG,
@@ -52,7 +55,7 @@ class LogEvent(StrEnum):
 
 def configure(level: str = "info", *, form: str = "auto", stream: TextIO | None = None) -> None:
     """Set up logging for this process: `form` is prose, json, or auto (prose on a terminal)."""
-    target = stream or sys.stderr
+    target = stream or plain_stream(sys.stderr)  # Colours are ours; values are escaped below.
     prose = form == "prose" or (form == "auto" and target.isatty())
     structlog.configure(
         processors=_processors(prose=prose, colors=prose and target.isatty()),
@@ -76,6 +79,8 @@ def _processors(*, prose: bool, colors: bool) -> list[Processor]:
     if prose:
         return [
             *shared,
+            structlog.processors.format_exc_info,
+            _harmless_values,
             structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False),
             structlog.dev.ConsoleRenderer(colors=colors, pad_event_to=16, sort_keys=False),
         ]
@@ -83,8 +88,30 @@ def _processors(*, prose: bool, colors: bool) -> list[Processor]:
         *shared,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
         structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer(sort_keys=False),
+        structlog.processors.JSONRenderer(sort_keys=False, serializer=_json),
     ]
+
+
+def _harmless_values(logger: WrappedLogger, method: str, facts: EventDict) -> EventDict:
+    """Let nothing that others wrote control the terminal."""
+    return {name: _harmless(value) for name, value in facts.items()}
+
+
+def _harmless(value: object) -> object:
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case str():
+            return escaped(value)
+        case dict():
+            return {escaped(str(name)): _harmless(item) for name, item in value.items()}
+        case list() | tuple():
+            return [_harmless(item) for item in value]
+    return escaped(str(value))
+
+
+def _json(value: object, **options: object) -> str:
+    return quoted(json.dumps(value, **options))  # type: ignore[arg-type]  # structlog's own
 
 
 def _plain_values(logger: WrappedLogger, method: str, facts: EventDict) -> EventDict:

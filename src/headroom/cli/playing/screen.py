@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from headroom.cli.output import put
 from headroom.cli.playing.view import ASCII, BLOCKS, Glyphs, Picture, coloured, plain
+from headroom.escaping import one_line
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -128,7 +129,7 @@ class LiveScreen:
 
         head = Text()
         head.append(f" {clock(at)} ", style="reverse bold")
-        head.append(f"  {text}\n\n", style="bold")
+        head.append(f"  {one_line(text)}\n\n", style="bold")
         if self._colours:
             head.append_text(coloured(shown, fitting_glyphs()))
         else:

@@ -17,6 +17,7 @@ from headroom.cli.amounts import cores
 from headroom.core.names import CLAIMED_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Node, Pod
 from headroom.core.resources import CPU
+from headroom.escaping import one_line
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -144,7 +145,7 @@ def _bar(node: Node, pods: Sequence[Pod]) -> Bar:
     free = capacity - sum(part.amount for part in segments)
     if free > 0:
         segments.append(Segment(Use.FREE, "", free))
-    return Bar(node.name, capacity, tuple(segments))
+    return Bar(one_line(node.name), capacity, tuple(segments))
 
 
 def _segment(pod: Pod) -> Segment:
@@ -152,9 +153,9 @@ def _segment(pod: Pod) -> Segment:
     if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
         return Segment(Use.HELD, "held", amount)
     if not pod.node:  # Nominated: kube-scheduler counts it, so the room is as good as held.
-        return Segment(Use.HELD, f"for {pod.key.name}", amount)
+        return Segment(Use.HELD, f"for {one_line(pod.key.name)}", amount)
     use = Use.CLAIMED if CLAIMED_ANNOTATION in pod.annotations else Use.USED
-    return Segment(use, pod.labels.get("app", pod.key.name), amount)
+    return Segment(use, one_line(pod.labels.get("app", pod.key.name)), amount)
 
 
 def _split(bar: Bar, width: int) -> list[tuple[Segment, int]]:
@@ -202,4 +203,6 @@ def _footer(shown: Picture, glyphs: Glyphs) -> list[str]:
 
 
 def _waiting_line(shown: Picture) -> str:
-    return f"waiting: {', '.join(shown.waiting)}" if shown.waiting else "nobody waits"
+    return (
+        f"waiting: {', '.join(map(one_line, shown.waiting))}" if shown.waiting else "nobody waits"
+    )

@@ -13,6 +13,7 @@ from headroom.cli.output import columns
 from headroom.cli.telling.answers import Explanation, HoldAnswer
 from headroom.cli.telling.rooms import resources_of
 from headroom.core.resources import MEMORY
+from headroom.escaping import one_line
 
 MOST_ROWS = 50
 WELL = ("held", "fits")
@@ -21,10 +22,11 @@ SLOT_HEADINGS = ("SLOT", "STATE", "NODE", "WHY")
 
 def prose(told: Explanation) -> str:
     """The whole explanation, except its next step."""
-    parts = [told.summary]
+    parts = [one_line(told.summary)]
     if told.facts:
         width = max(len(fact.topic) for fact in told.facts)
-        parts.append("\n".join(f"{fact.topic.ljust(width)}   {fact.text}" for fact in told.facts))
+        lines = [f"{fact.topic.ljust(width)}   {fact.text}" for fact in told.facts]
+        parts.append("\n".join(map(one_line, lines)))
     if told.holds:
         parts.append(_table(("HOLD", "ANSWER"), _hold_rows(told.holds)))
     if told.slots and not told.by_node:

@@ -8,6 +8,7 @@ is wrong becomes one ManifestError. `schema` says whether what was read is a val
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -56,6 +57,9 @@ def load(text: str, source: str) -> list[Document]:
     return [item for document in documents for item in _flatten(document)]
 
 
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+
+
 class _DuplicateName(ValueError):
     pass
 
@@ -75,7 +79,16 @@ def _load_json(text: str, source: str) -> list[Document] | None:
             position = _skip_space(text, end)
     except (ValueError, RecursionError):
         return None
-    return documents
+    return None if _HALF_PAIR.search(text) and not _is_unicode(documents) else documents
+
+
+def _is_unicode(documents: list[Document]) -> bool:
+    """Whether every text can be written again: JSON can name half of a surrogate pair."""
+    try:
+        json.dumps([document.data for document in documents], ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -11,15 +11,13 @@ from typing import Any
 
 import yaml
 
+from headroom.escaping import escaped, is_harmless
 from headroom.wire.yamls.reading import PLAIN_WORDS
 
 try:
     from yaml import CSafeDumper as _BaseDumper
 except ImportError:  # PyYAML without libyaml: slower, the same text.
     from yaml import SafeDumper as _BaseDumper  # type: ignore[assignment]  # same interface
-
-# Line ends of Unicode that are none in JSON; left bare they would be read back as spaces.
-_ODD_BREAKS = ("\x85", "\u2028", "\u2029")
 
 
 class _Dumper(_BaseDumper):
@@ -35,7 +33,7 @@ for _tag, _pattern, _first in PLAIN_WORDS:
 
 def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
     style = "|" if "\n" in value.strip("\n") else None
-    if any(odd in value for odd in _ODD_BREAKS):
+    if not is_harmless(value):  # Also breaks of lines that are none in JSON: read back as spaces.
         style = '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
@@ -53,7 +51,7 @@ def dump(data: object) -> str:
         width=100,
         allow_unicode=True,
     )
-    return text
+    return escaped(text)  # Inside double quotes YAML has the same codes.
 
 
 def dump_all(objects: Iterable[Mapping[str, Any]]) -> str:
