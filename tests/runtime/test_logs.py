@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from headroom.core.objects import Key
-from headroom.runtime.logs import LogEvent, configure, get_logger
+from headroom.runtime.logs import LONGEST_VALUE, LogEvent, configure, get_logger
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +65,10 @@ def test_nothing_that_others_wrote_controls_the_terminal(form: str) -> None:
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", stream.getvalue())
     if form == "json":
         assert json.loads(stream.getvalue())["names"] == [hostile]
+
+
+def test_a_value_without_end_is_cut() -> None:
+    stream = io.StringIO()
+    configure("info", stream=stream)
+    get_logger().info(LogEvent.SYNCED, why="x" * 1_000_000)
+    assert len(json.loads(stream.getvalue())["why"]) == LONGEST_VALUE

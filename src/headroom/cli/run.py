@@ -115,7 +115,7 @@ def run(
         address = Address.parse(http) if http else None
     except ValueError as trouble:
         raise Misuse(f"--http: {trouble}") from trouble
-    configure(log_level.value, form=log_format.value)
+    limits = configure(log_level.value, form=log_format.value)
     settings = Settings(
         access=find_access(str(kubeconfig or ""), context, in_cluster),
         namespace=namespace,
@@ -124,5 +124,6 @@ def run(
         cluster_preallocation=allow_cluster_preallocation,
         speech=speech,
         ahead=ahead,
+        log_limits=limits,
     )
     asyncio.run(serve(settings))

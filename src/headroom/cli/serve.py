@@ -36,7 +36,8 @@ from headroom.kube.rivals import check_rivals
 from headroom.runtime.census import Census, CountingChronicle
 from headroom.runtime.clock import WallClock
 from headroom.runtime.http import Address, Health, HttpServer
-from headroom.runtime.logs import LogEvent, get_logger
+from headroom.runtime.loglimits import LogLimits
+from headroom.runtime.logs import LogEvent, get_logger, tell_suppressed
 from headroom.runtime.metrics import Metrics
 from headroom.runtime.operator import Operator
 from headroom.wire.kinds import NAMESPACES
@@ -44,6 +45,7 @@ from headroom.wire.speech import NATIVE, Speech
 
 NOTHING_AHEAD = Options()
 DEFAULT_NAMESPACE = "headroom-system"
+SUPPRESSED_TOLD_S = 30.0
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -70,6 +72,7 @@ class Settings:
     cluster_preallocation: bool = False
     speech: Speech = NATIVE
     ahead: Options = NOTHING_AHEAD
+    log_limits: LogLimits | None = None
 
     @property
     def home(self) -> str:
@@ -91,6 +94,7 @@ class Replica:
         self._client = Client(settings.access)
         self._speech = settings.speech
         self._ahead = settings.ahead
+        self._log_limits = settings.log_limits
         self._cluster = KubeCluster(self._client, speech=self._speech)
         self._health = Health()
         metrics, clock = Metrics(__version__), WallClock()
@@ -129,7 +133,7 @@ class Replica:
                 await prepare(self._client, self._home, self._speech)
                 await self._check_home()
                 await settle(self._client, self._home, self._ahead, datetime.now(UTC))
-                await self._operator.run()
+                await self._operate()
         except Forbidden as refused:
             raise await all_missing(self._client, self._home, refused, self._speech) from refused
         finally:
@@ -138,6 +142,20 @@ class Replica:
             await self._client.close()
         self._judge_the_end()
         log.info(LogEvent.STOPPED)
+
+    async def _operate(self) -> None:
+        telling = asyncio.create_task(self._tell_suppressed())
+        try:
+            await self._operator.run()
+        finally:
+            telling.cancel()
+            if self._log_limits is not None:
+                tell_suppressed(self._log_limits)
+
+    async def _tell_suppressed(self) -> None:
+        while self._log_limits is not None:
+            await asyncio.sleep(SUPPRESSED_TOLD_S)
+            tell_suppressed(self._log_limits)
 
     async def _check_home(self) -> None:
         """Without its namespace there can be no Lease, and so nobody would ever lead."""

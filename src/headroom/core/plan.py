@@ -48,6 +48,19 @@ def node_subject(name: str) -> str:
     return f"node {name}"
 
 
+def namespace_of(subject: str) -> str:
+    """The namespace of a subject; empty for what lives in none, such as a node.
+
+    Pods are named `namespace/name`, all that has a kind `Kind/namespace/name`.
+    """
+    kind, _, name = subject.partition(" ")
+    if kind in ("pod", "follow"):
+        return name.partition("/")[0]
+    if kind == "index":
+        return name
+    return name.split("/", 2)[1] if name.count("/") >= 2 else ""
+
+
 def latest(*moments: datetime | None) -> datetime | None:
     """The last of those moments that are set."""
     return max((moment for moment in moments if moment is not None), default=None)

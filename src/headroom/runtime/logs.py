@@ -17,6 +17,7 @@ import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
 from headroom.escaping import escaped, plain_stream, quoted
+from headroom.runtime.loglimits import LogLimits
 
 LEVELS = {
     "debug": logging.DEBUG,
@@ -24,6 +25,8 @@ LEVELS = {
     "warning": logging.WARNING,
     "error": logging.ERROR,
 }
+
+LONGEST_VALUE = 2000
 
 
 class LogEvent(StrEnum):
@@ -51,18 +54,33 @@ class LogEvent(StrEnum):
     STOPPING = "stopping"
     STOPPED = "stopped"
     BUG = "bug"
+    SUPPRESSED = "suppressed"
 
 
-def configure(level: str = "info", *, form: str = "auto", stream: TextIO | None = None) -> None:
-    """Set up logging for this process: `form` is prose, json, or auto (prose on a terminal)."""
+def configure(
+    level: str = "info", *, form: str = "auto", stream: TextIO | None = None
+) -> LogLimits:
+    """Set up logging for this process: `form` is prose, json, or auto (prose on a terminal).
+
+    Returns the limits that its lines keep to; `tell_suppressed` says from time to time what they
+    have dropped.
+    """
     target = stream or plain_stream(sys.stderr)  # Colours are ours; values are escaped below.
+    limits = LogLimits()
     prose = form == "prose" or (form == "auto" and target.isatty())
     structlog.configure(
-        processors=_processors(prose=prose, colors=prose and target.isatty()),
+        processors=[limits, *_processors(prose=prose, colors=prose and target.isatty())],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
         logger_factory=structlog.PrintLoggerFactory(file=target),
         cache_logger_on_first_use=False,
     )
+    return limits
+
+
+def tell_suppressed(limits: LogLimits) -> None:
+    """Say how many lines were dropped since the last time, one line for each namespace."""
+    for event, where, count in limits.summaries():
+        get_logger().warning(LogEvent.SUPPRESSED, lines=event, where=where, more=count)
 
 
 def get_logger(**facts: object) -> FilteringBoundLogger:
@@ -115,11 +133,15 @@ def _json(value: object, **options: object) -> str:
 
 
 def _plain_values(logger: WrappedLogger, method: str, facts: EventDict) -> EventDict:
-    """Write keys, parents and the like as people spell them, not as their reprs."""
+    """Write keys, parents and the like as people spell them, not as their reprs, nor endlessly."""
     return {
         name: value
         if value is None
         or isinstance(value, bool | int | float | list | dict | tuple | BaseException)
-        else str(value)
+        else _shortened(str(value))
         for name, value in facts.items()
     }
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"

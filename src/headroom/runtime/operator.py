@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from headroom.core.actions import Action, Outcome
-from headroom.core.plan import Plan, Sequence
+from headroom.core.plan import Plan, Sequence, Step
 from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster, Event, Lease, Synced
+from headroom.runtime.eventlimits import EventLimits
 from headroom.runtime.lanes import Lanes
 from headroom.runtime.reporting import Reporter, Silent
 
-MOST_TELLS_WAITING = 20_000
+MOST_TOGETHER = 16  # of one step; a step of thousands must not fill the client's queue
 STOP_WAIT_S = 5.0
 
 
@@ -38,7 +39,7 @@ class Operator:
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _lanes: Lanes = field(default_factory=Lanes)
-    _tells_waiting: int = 0
+    _events_told: EventLimits = field(default_factory=EventLimits)
     _leading: bool = False
 
     async def run(self) -> None:
@@ -133,10 +134,9 @@ class Operator:
                 await self._wake.wait()
 
     def _start(self, sequence: Sequence) -> None:
-        if sequence.work == "tell":
-            if self._tells_waiting >= MOST_TELLS_WAITING:
-                return  # People have long had enough to read.
-            self._tells_waiting += 1
+        now = asyncio.get_running_loop().time()
+        if sequence.work == "tell" and not self._events_told.admit(sequence, now):
+            return  # People have long had enough to read.
         task = asyncio.create_task(self._run(sequence))
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -148,10 +148,12 @@ class Operator:
             self._stop.set()
 
     async def _run(self, sequence: Sequence) -> None:
-        async with self._lanes.lane(sequence.work):
-            await self._perform(sequence)
-        if sequence.work == "tell":
-            self._tells_waiting -= 1
+        try:
+            async with self._lanes.lane(sequence):
+                await self._perform(sequence)
+        finally:
+            if sequence.work == "tell":
+                self._events_told.done(sequence)
 
     async def _perform(self, sequence: Sequence) -> None:
         """Go through a sequence step by step, and stop at the first step that is not done."""
@@ -159,16 +161,20 @@ class Operator:
         began = loop.time()
         completed = True
         for step in sequence.steps:
-            if len(step) == 1:
-                going = [await self._act(step[0])]
-            else:
-                going = await asyncio.gather(*(self._act(action) for action in step))
-            if not all(going):
+            going = True
+            for first in range(0, len(step), MOST_TOGETHER):
+                going &= await self._act_together(step[first : first + MOST_TOGETHER])
+            if not going:
                 completed = False
                 break
         self.engine.finish(sequence, completed, self.clock.now())
         self.reporter.finished(sequence, completed, loop.time() - began)
         self._wake.set()
+
+    async def _act_together(self, actions: Step) -> bool:
+        if len(actions) == 1:
+            return await self._act(actions[0])
+        return all(await asyncio.gather(*(self._act(action) for action in actions)))
 
     async def _act(self, action: Action) -> bool:
         outcome: Outcome = await self.cluster.perform(action)

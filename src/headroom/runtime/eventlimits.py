@@ -1,0 +1,60 @@
+"""How many Events may be written about one object, and how many may wait in one namespace.
+
+People read the first few; what comes beyond is dropped and counted. Written ones are aggregated by
+`wire.events`: a repeat costs a patch, not an object. Numbers are those of client-go's spam filter,
+with a faster pace, because each owner that a Headroom serves is an Event of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+
+from headroom.core.actions import Tell
+from headroom.core.plan import Sequence
+from headroom.runtime.lanes import Bucket, flow_of
+
+EVENTS_AT_ONCE = 25
+EVENTS_PER_SECOND = 1.0
+MOST_WAITING = 20_000
+MOST_WAITING_EACH = 500
+MOST_OBJECTS = 4096
+
+
+@dataclass(slots=True)
+class EventLimits:
+    """Says of each Event, before it is queued, whether it is written at all."""
+
+    dropped: int = 0
+    _buckets: OrderedDict[str, Bucket] = field(default_factory=OrderedDict)
+    _waiting: Counter[str] = field(default_factory=Counter)
+
+    def admit(self, sequence: Sequence, now: float) -> bool:
+        """Whether these Events may be queued; if so they count as waiting until `done`."""
+        flow = flow_of(sequence)
+        crowded = self._waiting[flow] >= MOST_WAITING_EACH
+        if crowded or self._waiting.total() >= MOST_WAITING or not self._in_pace(sequence, now):
+            self.dropped += 1
+            return False
+        self._waiting[flow] += 1
+        return True
+
+    def done(self, sequence: Sequence) -> None:
+        """They were written, or could not be."""
+        flow = flow_of(sequence)
+        self._waiting[flow] -= 1
+        if not self._waiting[flow]:
+            del self._waiting[flow]
+
+    def _in_pace(self, sequence: Sequence, now: float) -> bool:
+        about = next(
+            (each for step in sequence.steps for each in step if isinstance(each, Tell)), None
+        )
+        if about is None:
+            return True
+        name = f"{about.kind}/{about.about}/{about.uid}"
+        bucket = self._buckets.pop(name, None) or Bucket(EVENTS_PER_SECOND, EVENTS_AT_ONCE)
+        self._buckets[name] = bucket
+        if len(self._buckets) > MOST_OBJECTS:
+            self._buckets.popitem(last=False)
+        return bucket.take(now)

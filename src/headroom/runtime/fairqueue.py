@@ -1,0 +1,118 @@
+"""A queue with a limited number of places, where tenants take turns.
+
+Each waiter belongs to a flow, mostly a namespace. When a place becomes free it goes to the next
+flow in turn that has a waiter and is below its own limit; within a flow the first come is served
+first. So a flow with a hundred thousand waiters delays others by one write each, never by all of
+them. Urgent waiters go before the others and take turns among themselves; after so many of them one
+of the others has its turn, so that these wait long but never for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+URGENT_IN_A_ROW = 8
+
+Waiters = dict[str, deque[asyncio.Future[None]]]  # by flow, in the order of their turns
+
+
+@dataclass(slots=True)
+class FairQueue:
+    """At most `places` at a time, of these at most `each` for one flow.
+
+    `kept_free` places are for urgent waiters alone, so that these find one at once.
+    """
+
+    places: int
+    each: int
+    kept_free: int = 0
+    _running: dict[str, int] = field(default_factory=dict)
+    _total: int = 0
+    _in_a_row: int = 0
+    _urgent: Waiters = field(default_factory=dict)
+    _others: Waiters = field(default_factory=dict)
+
+    @contextlib.asynccontextmanager
+    async def place(self, flow: str, urgent: bool = False) -> AsyncIterator[None]:
+        """Wait for a turn, and keep the place until the end of the block."""
+        await self._enter(flow, urgent)
+        try:
+            yield
+        finally:
+            self._leave(flow)
+
+    def waiting(self, flow: str) -> int:
+        """How many of a flow wait for a turn."""
+        return sum(len(queue.get(flow, ())) for queue in (self._urgent, self._others))
+
+    async def _enter(self, flow: str, urgent: bool) -> None:
+        waiters = self._urgent if urgent else self._others
+        if flow not in waiters and self._may(flow, urgent):
+            self._take(flow)
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiters.setdefault(flow, deque()).append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._leave(flow)  # Its turn came in the same moment: the next one has it.
+            else:
+                _drop(waiters, flow, turn)
+            raise
+
+    def _may(self, flow: str, every_place: bool) -> bool:
+        limit = self.places if every_place else self.places - self.kept_free
+        return self._total < limit and self._running.get(flow, 0) < self.each
+
+    def _take(self, flow: str) -> None:
+        self._total += 1
+        self._running[flow] = self._running.get(flow, 0) + 1
+
+    def _leave(self, flow: str) -> None:
+        self._total -= 1
+        self._running[flow] -= 1
+        if not self._running[flow]:
+            del self._running[flow]
+        while self._give_next():
+            pass
+
+    def _give_next(self) -> bool:
+        """Give away one place; say whether there was one, and somebody to take it."""
+        if self._in_a_row >= URGENT_IN_A_ROW and self._give(self._others, True):
+            self._in_a_row = 0
+            return True
+        if self._give(self._urgent, True):
+            self._in_a_row += 1
+            return True
+        if not self._urgent:
+            self._in_a_row = 0
+        return self._give(self._others, False)
+
+    def _give(self, waiters: Waiters, every_place: bool) -> bool:
+        """Give a free place to the next flow in turn; say whether there was one."""
+        for flow in waiters:  # Changed below, and left at once.
+            if not self._may(flow, every_place):
+                continue
+            queue = waiters.pop(flow)
+            turn = queue.popleft()
+            if queue:
+                waiters[flow] = queue  # To the end of the turns.
+            if turn.done():  # It was cancelled, and has not noticed yet.
+                return True
+            self._take(flow)
+            turn.set_result(None)
+            return True
+        return False
+
+
+def _drop(waiters: Waiters, flow: str, turn: asyncio.Future[None]) -> None:
+    queue = waiters.get(flow)
+    if queue is not None and turn in queue:
+        queue.remove(turn)
+        if not queue:
+            del waiters[flow]

@@ -1,0 +1,78 @@
+"""How many log lines one object, and one namespace, may cause.
+
+A line that names an object counts against that object and against its namespace, by event. What is
+beyond is dropped and counted, and a summary line says how many there were. Lines that name no
+object are the operator's own and are never dropped, nor are those that a person must see.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import structlog
+from structlog.typing import EventDict, WrappedLogger
+
+from headroom.core.plan import namespace_of
+from headroom.runtime.lanes import Bucket
+
+OBJECT_LINES = (10, 0.1)  # of one event: at once, and then a second
+NAMESPACE_LINES = (100, 1.0)
+MOST_TRACKED = 4096
+NAMING_FACTS = ("about", "object", "owner", "parent")
+NEVER_DROPPED = frozenset({"bug", "stolen", "leadership_lost"})
+
+
+@dataclass(slots=True)
+class LogLimits:
+    """A structlog processor that drops lines beyond the limits."""
+
+    clock: Callable[[], float] = time.monotonic
+    _buckets: OrderedDict[tuple[str, str], Bucket] = field(default_factory=OrderedDict)
+    _dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def __call__(self, logger: WrappedLogger, method: str, facts: EventDict) -> EventDict:
+        event = str(facts.get("event"))
+        named = next((facts[name] for name in NAMING_FACTS if facts.get(name)), None)
+        if named is None or event in NEVER_DROPPED or method == "debug":
+            return facts
+        about = _object_of(named)
+        namespace = _namespace_of(about)
+        if self._take((event, about), *OBJECT_LINES) and (
+            not namespace or self._take((event, f"namespace {namespace}"), *NAMESPACE_LINES)
+        ):
+            return facts
+        self._dropped[event, namespace or about] += 1
+        raise structlog.DropEvent
+
+    def summaries(self) -> list[tuple[str, str, int]]:
+        """What was dropped since the last time: event, namespace (or object) and how often."""
+        found = sorted((event, where, count) for (event, where), count in self._dropped.items())
+        self._dropped.clear()
+        return found
+
+    def _take(self, key: tuple[str, str], at_once: int, per_second: float) -> bool:
+        bucket = self._buckets.pop(key, None) or Bucket(per_second, at_once)
+        self._buckets[key] = bucket
+        if len(self._buckets) > MOST_TRACKED:
+            self._buckets.popitem(last=False)
+        return bucket.take(self.clock())
+
+
+def _object_of(named: object) -> str:
+    """One text for what a line names; of several subjects the hold, or else the last."""
+    if isinstance(named, str) or not isinstance(named, Iterable):
+        return str(named)
+    subjects = [str(each) for each in named]
+    return next((each for each in subjects if each.startswith("hold ")), (subjects or [""])[-1])
+
+
+def _namespace_of(about: str) -> str:
+    """`namespace/name`, `Kind/namespace/name…`, or a subject with its kind before it."""
+    name = about.partition(": ")[0]
+    if " " in name:
+        return namespace_of(name)
+    parts = name.split("/")
+    return parts[1] if len(parts) >= 3 else parts[0] if len(parts) == 2 else ""
