@@ -19,6 +19,7 @@ from headroom.core.handover import (
     grow,
     latch_free_room,
     latch_only,
+    latches_for,
     one_after_another,
     put_back,
     shrink,
@@ -46,6 +47,10 @@ def kinds(sequence: Sequence) -> list[list[str]]:
 
 def only(sequence: Sequence, kind: type[Action]) -> list[Action]:
     return [action for step in sequence.steps for action in step if isinstance(action, kind)]
+
+
+def through(*claims: Claim, one_each: bool = False) -> Sequence:
+    return through_latch(claims, latches_for(claims, "home", one_each))
 
 
 def latch_of(sequence: Sequence) -> CreateLatch:
@@ -81,7 +86,7 @@ def test_the_claim_is_written_with_the_nomination() -> None:
 
 
 def test_through_the_latch_one_latch_stands_for_all() -> None:
-    sequence = through_latch([claim("p"), claim("q")], "home")
+    sequence = through(claim("p"), claim("q"))
     assert kinds(sequence) == [
         ["CreateLatch"],
         ["Nominate"],
@@ -91,8 +96,24 @@ def test_through_the_latch_one_latch_stands_for_all() -> None:
     assert latch_of(sequence).requests == resources(cpu=4)
 
 
+def test_where_places_are_scarce_each_pod_to_come_has_a_latch_of_its_own() -> None:
+    sequence = through(claim("p"), claim("q", kept=resources(cpu=1)), one_each=True)
+    assert kinds(sequence) == [
+        ["CreateLatch"] * 3,
+        ["Nominate"] * 3,
+        ["DeletePod", "DeletePod"],
+        ["Bind", "Bind", "CreateGuardian"],
+    ]
+    latches = [latch for latch in only(sequence, CreateLatch) if isinstance(latch, CreateLatch)]
+    sizes = [latch.requests for latch in latches]
+    assert sizes == [resources(cpu=2), resources(cpu=1), resources(cpu=1)]
+    owners = [latch.claims[0][0] for latch in latches]
+    assert owners == ["default/p/uid-of-p", "default/q/uid-of-q", "default/q/uid-of-q"]
+    assert len({latch.key for latch in latches}) == 3
+
+
 def test_through_the_latch_the_smaller_guardian_comes_bound_with_the_owner() -> None:
-    sequence = through_latch([claim("p", kept=resources(cpu=1))], "home")
+    sequence = through(claim("p", kept=resources(cpu=1)))
     assert kinds(sequence)[-1] == ["Bind", "CreateGuardian"]
     (smaller,) = only(sequence, CreateGuardian)
     assert isinstance(smaller, CreateGuardian)
@@ -105,7 +126,7 @@ def test_owners_of_one_hold_replace_its_guardian_once() -> None:
     owners = [pod("p", cpu=1), pod("q", cpu=2)]
     claims = one_after_another([(owner, Offer(room, guardian, EMPTY)) for owner in owners])
     assert [offer.kept for _, offer in claims] == [resources(cpu=3), resources(cpu=1)]
-    sequence = through_latch(claims, "home")
+    sequence = through(*claims)
     assert kinds(sequence)[2:] == [["DeletePod"], ["Bind", "Bind", "CreateGuardian"]]
     assert latch_of(sequence).requests == resources(cpu=4)
     (smaller,) = only(sequence, CreateGuardian)
@@ -116,7 +137,8 @@ def test_owners_of_one_hold_replace_its_guardian_once() -> None:
 
 def test_a_spare_latch_is_moved_instead_of_made() -> None:
     spare = pod("spare", cpu=2, namespace="home")
-    sequence = through_latch([claim("p")], "home", spare)
+    (latch,) = latches_for([claim("p")], "home")
+    sequence = through_latch([claim("p")], [latch], {latch.key: spare})
     assert kinds(sequence) == [["MoveLatch"], ["DeletePod"], ["Bind"]]
     (move,) = only(sequence, MoveLatch)
     assert isinstance(move, MoveLatch)
@@ -124,13 +146,13 @@ def test_a_spare_latch_is_moved_instead_of_made() -> None:
 
 
 def test_an_owner_larger_than_its_guardian_gets_a_latch_as_large_as_itself() -> None:
-    sequence = latch_only([claim("p", cpu=3)], "home")
+    sequence = latch_only([claim("p", cpu=3)], latches_for([claim("p", cpu=3)], "home"))
     assert kinds(sequence) == [["CreateLatch"], ["Nominate"]]
     assert latch_of(sequence).requests == resources(cpu=3)
 
 
 def test_a_latch_says_who_was_to_get_which_very_hold() -> None:
-    text = claims_text(latch_of(through_latch([claim("p")], "home")).claims)
+    text = claims_text(latch_of(through(claim("p"))).claims)
     assert text == "default/p/uid-of-p Hold/default/p uid-of-p"
 
 
@@ -141,13 +163,13 @@ def test_a_latch_on_free_room_names_no_hold() -> None:
 
 def test_the_same_handover_tried_again_asks_for_the_same_name() -> None:
     one, two = claim("p"), claim("q")
-    first = latch_of(through_latch([one, two], "home")).key
-    assert latch_of(through_latch([two, one], "home")).key == first
-    assert latch_of(through_latch([one], "home")).key != first
+    first = latch_of(through(one, two)).key
+    assert latch_of(through(two, one)).key == first
+    assert latch_of(through(one)).key != first
 
 
 def test_everybody_concerned_is_left_alone_meanwhile() -> None:
-    sequence = through_latch([claim("p")], "home")
+    sequence = through(claim("p"))
     latch = latch_of(sequence)
     assert set(sequence.subjects) == {
         "node a",

@@ -58,3 +58,12 @@ def test_who_is_short_of_something_else_is_not_concerned() -> None:
     play.put(thief(4))
     play.run()
     assert (reason(play), reason(play, "m")) == ("PartiallyHeld", "Available")
+
+
+def test_a_node_with_one_pod_too_many_is_told() -> None:
+    play = Play(node("a", cpu=4, pods=2), hold("h", cpu=1, memory=0))
+    play.run()
+    play.put(pod("one", node="a"), pod("two", node="a"))
+    play.run()
+    told = play.hold("h").status.conditions[2].message
+    assert told.endswith("those on a ask for 1 pods more than it has")

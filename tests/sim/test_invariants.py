@@ -84,3 +84,40 @@ def test_a_gate_left_closed_is_a_breach_while_the_operator_runs(watched: Watched
     world.run_for(61)
     world.server.delete(Ref("Pod", "default", "p"))
     assert "waited 61 s at our gate" in invariants.violations[0]
+
+
+def test_a_place_given_twice_is_a_breach(watched: Watched) -> None:
+    world, invariants = watched
+    world.apply(node("a", cpu="4", pods="1"))
+    world.apply(pod("one"))
+    world.run_until_idle()
+    world.apply(pod("two", schedulerName="x"))
+    world.server.bind(Ref("Pod", "default", "two"), {"target": {"name": "a"}})
+    world.run_until_idle()
+    assert "Node/a: given twice, with Pod/default/two: 2 pods of 1" in invariants.violations[0]
+    assert "Pod/default/two: refused on a, OutOfpods" in invariants.violations[1]
+
+
+def test_an_owner_that_its_kubelet_refuses_is_a_breach(watched: Watched) -> None:
+    world, invariants = watched
+    world.apply(node("a", cpu="4", pods="1"))
+    world.apply(pod("one"))
+    world.run_until_idle()
+    world.apply(owner("two", "u", schedulerName="x"))
+    world.server.bind(Ref("Pod", "default", "two"), {"target": {"name": "a"}})
+    world.run_until_idle()
+    told = "Pod/default/two: refused on a, OutOfpods, although it owns Hold/default/h"
+    assert told in invariants.violations[1]
+
+
+def test_a_stranger_in_the_room_of_an_owner_behind_the_gate_is_a_breach(watched: Watched) -> None:
+    world, invariants = watched
+    world.apply(node("a", cpu="1"))
+    world.run_until_idle()
+    world.apply(owner("owner", "u", schedulerName="x"))
+    place = {"status": {"nominatedNodeName": "a"}}
+    world.server.merge_patch(Ref("Pod", "default", "owner"), place, "status")
+    world.apply(pod("rival"))
+    world.run_until_idle()
+    told = "Pod/default/rival: has the room of owner Pod/default/owner on a"
+    assert told in invariants.violations[0]

@@ -47,6 +47,7 @@ class Scenario:
         self._stopped: list[str] = []
         self._connection: SimCluster | None = None
         self._stammer = Random(f"{seed}/stammer")
+        self._places = Random(f"{seed}/places")
 
     def play(self) -> None:
         """The rough time, then quiet."""
@@ -135,7 +136,8 @@ class Scenario:
             node = self._rooms[gone[0]]
         else:
             cpu = self.random.choice((1, 2, 4))
-            room = {"cpu": str(cpu), "memory": "8Gi", "pods": "110"}
+            pods = self._places.choice((110, 2 * cpu, cpu + 1))
+            room = {"cpu": str(cpu), "memory": "8Gi", "pods": str(pods)}
             node = {
                 "apiVersion": "v1",
                 "kind": "Node",

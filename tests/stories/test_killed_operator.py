@@ -28,11 +28,11 @@ from tests.stories.things import hold, pod
 from tests.stories.world import World
 
 
-def stage(cpu: int, *holds: dict[str, Any]) -> Callable[[World], None]:
+def stage(cpu: int, *holds: dict[str, Any], pods: int = 110) -> Callable[[World], None]:
     """A node of this size with these holds on it, all of them available."""
 
     def set_stage(world: World) -> None:
-        world.add_node(NODE, cpu=cpu)
+        world.add_node(NODE, cpu=cpu, pods=pods)
         world.start_operator()
         world.apply(*holds)
         world.until_held(*(each["metadata"]["name"] for each in holds))
@@ -130,6 +130,13 @@ def through(door: str) -> list[Work]:
         Work(f"one-{door}", stage(2, one), come("owner", cpu=2, **way), used_up, rivals=1),
         Work(f"rest-{door}", stage(4, reusable), come("owner", cpu=1, **way), rest_is_held, 4, 1),
         Work(f"two-{door}", stage(4, *both), come("owner", "other", cpu=2, **way), both_used_up, 4),
+        Work(
+            f"places-{door}",
+            stage(8, *both, pods=2),
+            come("owner", "other", cpu=2, **way),
+            both_used_up,
+            4,
+        ),
         Work(f"more-{door}", stage(3, one), come("owner", cpu=3, **way), used_up, 3),
         Work(
             f"rush-{door}", stage(2, one), come("owner", "other", cpu=2, **way), one_of_two_got_it
@@ -147,7 +154,7 @@ CROWD = Work(
     cpu=4,
     rivals=1,
 )
-LATCHED = [*(through("ours")[number] for number in (0, 1, 3)), CROWD]
+LATCHED = [*(through("ours")[number] for number in (0, 1, 4)), CROWD]
 OTHERS = [
     CROWD,
     Work("again", stage(4, hold("h", cpu=2), hold("k", cpu=2)), come_apart, both_used_up, 4),
@@ -155,7 +162,7 @@ OTHERS = [
     Work("hold", empty_node, lambda world: world.apply(hold("h", cpu=4)), all_is_held, 4, 0),
     Work("grow", one_is_out, lambda world: world.delete("Pod", "owner"), all_is_held, 4, 3),
 ]
-REAL = [f"{kind}-{door}" for kind in ("one", "rest", "two") for door in ("gated", "ours")]
+REAL = [f"{kind}-{door}" for kind in ("one", "rest", "two", "places") for door in ("gated", "ours")]
 REAL += ["again", "crowd", "free-room", "hold", "grow"]
 
 

@@ -10,7 +10,7 @@ stands nominated before the guardian is deleted keeps the room from everyone els
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Seq
 from dataclasses import replace
 
@@ -35,6 +35,7 @@ from headroom.core.policies import kept_beside, ports_beside
 from headroom.core.resources import EMPTY, Resources
 
 Claim = tuple[Pod, Offer]
+NO_SPARES: Mapping[Key, Pod] = {}
 
 
 def ungate(pod: Pod) -> Ungate:
@@ -91,30 +92,66 @@ def one_after_another(claims: Seq[Claim]) -> list[Claim]:
     return told
 
 
-def latch_size(claims: Seq[Claim]) -> Resources:
-    """As large as the guardians, or as what comes in their place if that is more."""
-    before, after = EMPTY, EMPTY
-    for pods, offer in _by_hold(claims):
-        before = before + offer.guardian.requests
-        after = after + offer.kept
-        for pod in pods:
-            after = after + pod.requests
-    return before.largest(after)
+def latches_for(claims: Seq[Claim], latches: str, one_each: bool = False) -> list[CreateLatch]:
+    """The latches of a handover: one for all owners or, with `one_each`, one for each.
+
+    kube-scheduler counts every latch as one pod. Where places for pods are scarce there are as many
+    latches as pods will come: the owners, and a guardian for what stays held of each hold.
+    Together they are as large as the guardians, or as what comes in their place if that is more.
+    """
+    if one_each:
+        return [latch for pods, offer in _by_hold(claims) for latch in _each(pods, offer, latches)]
+    size = _size([_before_and_after(pods, offer) for pods, offer in _by_hold(claims)])
+    whom = [pod.uid for pod, _ in claims]
+    lines = tuple(_line(pod, offer) for pod, offer in claims)
+    first = claims[0][1]
+    return [_latch(latches, first.hold.parent, first.node, size, whom, lines)]
 
 
-def through_latch(claims: Seq[Claim], latches: str, spare: Pod | None = None) -> Sequence:
-    """Door 2, for owners that go to one node together: they share one latch.
+def _before_and_after(pods: Seq[Pod], offer: Offer) -> tuple[Resources, Resources]:
+    after = offer.kept
+    for pod in pods:
+        after = after + pod.requests
+    return offer.guardian.requests, after
+
+
+def _size(parts: Seq[tuple[Resources, Resources]]) -> Resources:
+    before = sum((part[0] for part in parts), EMPTY)
+    return before.largest(sum((part[1] for part in parts), EMPTY))
+
+
+def _each(pods: Seq[Pod], offer: Offer, latches: str) -> list[CreateLatch]:
+    """One latch for each owner of one hold, and one for what stays held of it."""
+    parent, node = offer.hold.parent, offer.node
+    before, after = _before_and_after(pods, offer)
+    unused = before.minus(after)
+    made = []
+    for number, pod in enumerate(pods):
+        size = pod.requests if number else pod.requests + unused
+        made.append(_latch(latches, parent, node, size, (pod.uid,), (_line(pod, offer),)))
+    if offer.kept:
+        last = pods[-1]
+        whom, line = (last.uid, "rest"), _line(last, offer)
+        made.append(_latch(latches, parent, node, offer.kept, whom, (line,)))
+    return made
+
+
+def through_latch(
+    claims: Seq[Claim], latches: Seq[CreateLatch], spares: Mapping[Key, Pod] = NO_SPARES
+) -> Sequence:
+    """Door 2, for owners that go to one node together, under the latches made for them.
 
     Owners of one reusable hold come `one_after_another`; its guardian is replaced once for all.
-    A spare latch of the right size saves a write before the owners are bound, and two after.
+    A spare latch that takes the place of one of the right size saves a write before the owners are
+    bound, and two after.
     """
     node = claims[0][1].node
-    latch = _claims_latch(claims, latches)
-    first: tuple[tuple[Action, ...], ...] = ((latch,), (Nominate(latch.key, "", node),))
-    key = latch.key
-    if spare is not None:
-        key = spare.key
-        first = ((MoveLatch(key, spare.uid, latch.parent, node, latch.claims),),)
+    moved = [
+        MoveLatch(spares[latch.key].key, spares[latch.key].uid, latch.parent, node, latch.claims)
+        for latch in latches
+        if latch.key in spares
+    ]
+    made = [latch for latch in latches if latch.key not in spares]
     holds = _by_hold(claims)
     deletes = tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in holds)
     binds = tuple(
@@ -124,9 +161,19 @@ def through_latch(claims: Seq[Claim], latches: str, spare: Pod | None = None) ->
     keeps = tuple(_smaller_guardian(pods, offer) for pods, offer in holds if offer.kept)
     return Sequence(
         "door2",
-        _subjects(claims, [key]),
-        (*first, deletes, (*binds, *keeps)),
+        _subjects(claims, [*(latch.key for latch in made), *(each.key for each in moved)]),
+        (*_stand(made, moved), deletes, (*binds, *keeps)),
     )
+
+
+def _stand(made: Seq[CreateLatch], moved: Seq[MoveLatch] = ()) -> tuple[tuple[Action, ...], ...]:
+    """Make latches and then nominate them, never in one breath."""
+    creates: tuple[Action, ...] = tuple(made)
+    nominates: tuple[Action, ...] = (
+        *(Nominate(latch.key, "", latch.node) for latch in made),
+        *moved,
+    )
+    return (creates, nominates) if creates else (nominates,)
 
 
 def _by_hold(claims: Seq[Claim]) -> list[tuple[list[Pod], Offer]]:
@@ -146,24 +193,21 @@ def _smaller_guardian(pods: Iterable[Pod], offer: Offer) -> CreateGuardian:
     )
 
 
-def latch_only(claims: Seq[Claim], latches: str) -> Sequence:
+def latch_only(claims: Seq[Claim], latches: Seq[CreateLatch]) -> Sequence:
     """The first half of door 2, for an owner that also needs free room of the node.
 
     Cycles of kube-scheduler that began before may still take that free room, so the rest happens
-    when the latch has stood for a while and the owner is seen to fit still.
+    when the latches have stood for a while and the owner is seen to fit still.
     """
-    node = claims[0][1].node
-    latch = _claims_latch(claims, latches)
-    return Sequence(
-        "door2-slow", _subjects(claims, [latch.key]), ((latch,), (Nominate(latch.key, "", node),))
-    )
+    keys = [latch.key for latch in latches]
+    return Sequence("door2-slow", _subjects(claims, keys), _stand(latches))
 
 
 def latch_before(pod: Pod, offer: Offer, latches: str) -> Sequence:
     """Stand a latch where others have to give way for an owner, before they know of it."""
-    latch = _claims_latch([(pod, offer)], latches)
-    steps = ((latch,), (Nominate(latch.key, "", offer.node),))
-    return Sequence("preempt", _subjects([(pod, offer)], [latch.key]), steps)
+    claims = [(pod, offer)]
+    made = latches_for(claims, latches)
+    return Sequence("preempt", _subjects(claims, [made[0].key]), _stand(made))
 
 
 def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
@@ -198,17 +242,6 @@ def grow(hold: Hold, node: str, size: Resources, latches: str) -> Sequence:
     latch = _latch(latches, hold.parent, node, size, (hold.parent.uid, hold.slot, repr(size)))
     subjects = (hold_subject(hold.parent), node_subject(node), pod_subject(latch.key))
     return Sequence("resize", subjects, ((latch,), (Nominate(latch.key, "", node),)))
-
-
-def _claims_latch(claims: Seq[Claim], latches: str) -> CreateLatch:
-    return _latch(
-        latches,
-        claims[0][1].hold.parent,
-        claims[0][1].node,
-        latch_size(claims),
-        (pod.uid for pod, _ in claims),
-        tuple(_line(pod, offer) for pod, offer in claims),
-    )
 
 
 def _line(pod: Pod, offer: Offer) -> tuple[str, str]:

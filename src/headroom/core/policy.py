@@ -72,3 +72,7 @@ class Policy:
 
     handovers_at_once: int = 24
     """Door 2 handovers in flight; more wait, and are then grouped by node."""
+
+    places_to_spare: int = 32
+    """With fewer free places for pods on a node, each owner that comes there has a latch of its
+    own: more than so many pods are not placed on one node in the time that a handover takes."""

@@ -281,9 +281,12 @@ class Keeper:
         ledger = self._ledger
         if fenced is not None and now >= fenced:
             return _all_of(hold, ledger.guardians_of(hold))
-        for latch in ledger.latches_of(hold):
-            if latch.nominated not in ("", node) or node not in ledger.nodes:
-                continue
+        latches = [
+            latch
+            for latch in ledger.latches_of(hold)
+            if latch.nominated in ("", node) and node in ledger.nodes
+        ]
+        for latch in latches:
             if not latch.nominated or ledger.agenda.busy(pod_subject(latch.key)):
                 return EMPTY
             firm = ledger.firm_at(latch)
@@ -291,13 +294,13 @@ class Keeper:
                 if firm is not None:
                     ledger.agenda.later(hold_subject(hold.parent), firm)
                 return EMPTY
-            return latch.requests.minus(self._given(latch))
-        return None
+        kept = sum((latch.requests for latch in latches), EMPTY)
+        return kept.minus(self._given(latches)) if latches else None
 
-    def _given(self, latch: Pod) -> Resources:
-        """What owners whom we bound ourselves have already got of a latch's room."""
+    def _given(self, latches: list[Pod]) -> Resources:
+        """What owners whom we bound ourselves have already got of the room of latches."""
         ledger, given = self._ledger, EMPTY
-        for line in claims_on(latch):
+        for line in dict.fromkeys(line for latch in latches for line in claims_on(latch)):
             owner = ledger.pods.get(line.owner)
             ours = owner is not None and ledger.bound_by_us(owner)
             if owner is not None and ours and owner.uid == line.uid and owner.occupies_node:

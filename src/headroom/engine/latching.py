@@ -25,10 +25,12 @@ from headroom.core.latches import (
 from headroom.core.names import CLAIMS_ANNOTATION
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, pod_subject
-from headroom.core.policies import policy_refusal, to_keep
+from headroom.core.policies import kept_beside, policy_refusal, to_keep
+from headroom.core.resources import EMPTY, Resources
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
 from headroom.engine.sharing.preempting import go_on
+from headroom.scheduling.reasons import TOO_MANY_PODS
 
 
 class Latcher:
@@ -132,10 +134,13 @@ class Latcher:
         guardian = ledger.guardian_of(hold) if hold is not None else None
         if guardian is not None and guardian.node != latch.nominated:
             guardian = None
-        without: frozenset[Key] = frozenset(
-            {latch.key} | ({guardian.key} if guardian is not None else set())
-        )
+        without = self._counted_twice(latch.nominated) | {latch.key}
+        without |= set(ledger.latches.naming(owner.key))
+        if guardian is not None:
+            without |= {guardian.key}
         why = unfit(ledger, owner, latch.nominated, without)
+        if hold is not None and guardian is not None and why is None:
+            why = self._crowded(hold, guardian, owner)
         around = labels_around(ledger, latch.nominated)
         if claim.parent and (
             hold is None or standing_refusal(hold, owner, ledger.policy, now, around)
@@ -147,6 +152,33 @@ class Latcher:
             users = [user for user in ledger.claimants_of(hold) if not user.finished]
             why = why or policy_refusal(hold, users, owner)
         return OpenClaim(owner, hold, guardian, why)
+
+    def _counted_twice(self, node: str) -> frozenset[Key]:
+        """Latches on a node whose guardians still stand there: their room is not needed twice."""
+        ledger = self._ledger
+        return frozenset(
+            latch.key
+            for latch in ledger.state.nominated_on(node)
+            if latch.key in ledger.latches and latch.requests.fits_in(self._guarded(latch, node))
+        )
+
+    def _guarded(self, latch: Pod, node: str) -> Resources:
+        """What guardians on a node still keep of that for which a latch was made."""
+        ledger, kept = self._ledger, EMPTY
+        for parent in parents_on(latch):
+            hold = ledger.holds.get(parent)
+            guardian = ledger.guardian_of(hold) if hold is not None else None
+            if guardian is not None and guardian.node == node:
+                kept = kept + guardian.requests
+        return kept
+
+    def _crowded(self, hold: Hold, guardian: Pod, owner: Pod) -> str | None:
+        """Whether whoever keeps the rest of a hold would be one pod too many on its node."""
+        state = self._ledger.state
+        with state.as_if_unexpected(owner.key):
+            crowded = state.free_places(guardian.node) < 1
+        kept = kept_beside(hold, guardian.requests, owner.requests)
+        return TOO_MANY_PODS if kept and crowded else None
 
 
 def _may_serve(hold: Hold | None) -> TypeGuard[Hold]:

@@ -14,7 +14,7 @@ from headroom.core.claims import Offer
 from headroom.core.handover import (
     Claim,
     latch_only,
-    latch_size,
+    latches_for,
     one_after_another,
     through_gate,
     through_latch,
@@ -84,7 +84,8 @@ class Launcher:
         if door == 1 and ledger.contention.blocks(node):
             return None
         group = [claim for claim in waiting if ledger.door(claim[0]) == door]
-        alone = [claim for claim in group if door == 2 and not within(claim)]
+        scarce = short_of_places(ledger, node)
+        alone = [claim for claim in group if door == 2 and not _is_quick(claim, scarce)]
         if alone:
             group = alone[:1] if alone[0] is group[0] else group[: group.index(alone[0])]
         self._keep(node, [claim for claim in waiting if claim not in group])
@@ -99,11 +100,12 @@ class Launcher:
             leaving = frozenset(offer.guardian.key for _, offer in claims)
             rivals = rivals_on(ledger, node, min(pod.priority for pod, _ in claims), leaving)
             return through_gate(claims, ledger.policy.namespace, rivals)
-        if not within(claims[0]):
-            return latch_only(claims, ledger.policy.namespace)
-        spare = ledger.spares.take(latch_size(claims))
-        latch = ledger.pods[spare] if spare is not None else None
-        return through_latch(claims, ledger.policy.namespace, latch)
+        latches = latches_for(claims, ledger.policy.namespace, one_each=scarce)
+        if not _is_quick(claims[0], scarce):
+            return latch_only(claims, latches)
+        spares = {latch.key: ledger.spares.take(latch.requests) for latch in latches}
+        found = {key: ledger.pods[spare] for key, spare in spares.items() if spare is not None}
+        return through_latch(claims, latches, found)
 
     def _keep(self, node: str, claims: list[Claim]) -> None:
         if claims:
@@ -136,6 +138,25 @@ def within(claim: Claim) -> bool:
     return (pod.requests + offer.kept).fits_in(offer.guardian.requests)
 
 
+def short_of_places(ledger: Ledger, node: str) -> bool:
+    """Whether a node is so full by number of pods that each place has to be kept by itself.
+
+    While one latch stands for many owners, kube-scheduler may place others on the node. Where many
+    places are free they take those, and no owner's.
+    """
+    state = ledger.state
+    free = state.free_places(node) - len(tuple(state.nominated_on(node)))
+    return free < ledger.policy.places_to_spare
+
+
+def _is_quick(claim: Claim, scarce: bool) -> bool:
+    """Whether an owner needs nothing that is free now: neither room nor, if scarce, a place.
+
+    The owner takes the guardian's place; who keeps the rest of the hold needs another one.
+    """
+    return within(claim) and not (scarce and claim[1].kept)
+
+
 def left_beside(ledger: Ledger, hold: Hold) -> Resources | None:
     """What owners who wait for a handover leave of a reusable hold, for others to go with them.
 
@@ -145,7 +166,9 @@ def left_beside(ledger: Ledger, hold: Hold) -> Resources | None:
     if hold.allocate_once or not claims:
         return None
     (first, offered), (_, last) = claims[0], claims[-1]
-    together = offered.claims and within((first, offered)) and ledger.door(first) == 2
+    scarce = short_of_places(ledger, offered.node)
+    quick = offered.claims and _is_quick((first, offered), scarce)
+    together = quick and ledger.door(first) == 2
     return last.kept if together and last.kept else None
 
 

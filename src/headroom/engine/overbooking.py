@@ -13,7 +13,7 @@ from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.plan import hold_subject
-from headroom.core.resources import EMPTY, Resources
+from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.engine.ledger import Ledger
 
 SETTLED = timedelta(seconds=2)  # A kubelet turns most such pods away by then.
@@ -37,13 +37,13 @@ class Overbooking:
                 ledger.agenda.touch(hold_subject(hold.parent))
 
     def around(self, hold: Hold, guardian: Pod | None, now: datetime) -> Resources:
-        """What pods ask for beyond what the node of a hold has, of the resources of the hold.
+        """What pods ask for beyond what the node of a hold has, of its resources and of places.
 
         Nothing before it has lasted for a while; it is then looked at again.
         """
         parent, node = str(hold.parent), guardian.node if guardian is not None else ""
         beyond = self._ledger.state.overbooked(node) if node else EMPTY
-        beyond = beyond.only(hold.template.pod.requests)
+        beyond = beyond.only(frozenset({*hold.template.pod.requests, PODS}))
         if not beyond:
             self._since.pop(parent, None)
             return EMPTY

@@ -1,7 +1,8 @@
 """What must never be seen, whatever a scenario does; a breach is reported with its time.
 
 These are checked against the cluster's own truth, not against what the operator believes: no node
-holds more than it can, a hold for one owner has one, no latch and no gate of ours is left lying.
+holds more than it can, no room is given twice (`rooms`), a hold for one owner has one, no latch and
+no gate of ours is left lying.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Store, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.loop import SimClock
+from headroom.sim.scenarios.rooms import Rooms
 
 LATCH_LIMIT = 60.0
 GATE_LIMIT = 60.0
@@ -39,6 +41,7 @@ class Invariants:
         self._owners: dict[str, dict[str, Ref]] = {}
         self._running: dict[str, dict[str, Resources]] = {}
         store.listen("Pod", self._on_pod)
+        Rooms(store, self._breach)
 
     def operator_is(self, alive: bool) -> None:
         """Gates can only be taken off by an operator that runs."""
