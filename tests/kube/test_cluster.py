@@ -150,3 +150,45 @@ def test_the_version_says_that_it_is_an_api_server() -> None:
             await cluster.close()
 
     run(main())
+
+
+def test_a_watch_that_dies_for_whatever_reason_ends_the_stream_loudly() -> None:
+    def broken(trouble: Trouble) -> None:
+        raise ZeroDivisionError("a bug")
+
+    async def main() -> None:
+        async with FakeApi() as api:
+            end = bookmark(9, ends_list=True)
+            odd = {**pod_json("odd"), "spec": "nonsense"}
+            api.script("/api/v1/pods", Stream((end, line("ADDED", odd)), "hang"))
+            api.script("/api/v1/nodes", Stream((end,), "hang"))
+            client = Client(api.access(), Tuning(attempts=2, first_backoff=0.001))
+            cluster = KubeCluster(client, SCOPES, HASTY, broken)
+            async with aclosing(cluster.watch()) as stream:
+                assert await anext(stream) == Synced()
+                with pytest.raises(ZeroDivisionError):
+                    await anext(stream)
+            await cluster.close()
+
+    run(main())
+
+
+def test_objects_that_cannot_be_read_are_told_once_each_and_not_without_end() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            end = bookmark(9, ends_list=True)
+            odd = [{**pod_json(f"odd-{number}"), "spec": "nonsense"} for number in range(100)]
+            lines = (line("ADDED", each) for _ in range(3) for each in odd)
+            good = line("ADDED", pod_json("good"))
+            api.script("/api/v1/pods", Stream((*lines, good, end), "hang"))
+            api.script("/api/v1/nodes", Stream((end,), "hang"))
+            troubles: list[Trouble] = []
+            cluster = cluster_at(api, troubles)
+            events = await first(cluster, 2)
+            await cluster.close()
+        assert isinstance(events[0], Seen)
+        assert events[1] == Synced()
+        assert cluster.stats.troubles["pods"] == 300
+        assert 0 < len(troubles) <= 30
+
+    run(main())

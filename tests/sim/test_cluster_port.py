@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -55,6 +55,9 @@ class Listener:
 
     def stop(self) -> None:
         self._stop.set()
+
+    def contained(self) -> Iterator[str]:
+        return iter(())
 
     async def _read(self) -> None:
         async for event in self.cluster.watch():

@@ -33,6 +33,7 @@ class ThreadedOperator:
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._cutting: CutCluster | None = None
+        self._contained: list[str] = []
         self.cut = threading.Event()
         self._main = self._loop.create_task(self._run(kubeconfig, settings))
         self._thread = threading.Thread(target=self._live, daemon=True)
@@ -53,6 +54,7 @@ class ThreadedOperator:
         """
         self._loop.call_soon_threadsafe(self._main.cancel)
         self._thread.join(20)
+        assert self._contained == [], "the operator met unexpected errors"
 
     def _live(self) -> None:
         try:
@@ -72,6 +74,7 @@ class ThreadedOperator:
         try:
             await operator.run()
         finally:
+            self._contained = [*operator.contained(), *["unreadable"] * cluster.stats.unreadable]
             telling.cancel()
             await cluster.close()
 

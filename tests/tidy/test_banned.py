@@ -34,8 +34,15 @@ MAY_SLEEP = (
     "tests/stories/real",
     "tests/testbed/",
 )
-# A person acts on an exception net only where the process would otherwise die.
-DRIVERS = {"src/headroom/cli/errors.py", "src/headroom/runtime/operator.py"}
+# A person acts on an exception net only where the process would otherwise die, and where one
+# object's trouble would otherwise become everybody's.
+DRIVERS = {
+    "src/headroom/cli/errors.py",
+    "src/headroom/engine/containment/quarantine.py",
+    "src/headroom/kube/cluster.py",
+    "src/headroom/runtime/operator.py",
+    "src/headroom/wire/containment.py",
+}
 
 
 def test_the_deterministic_packages_know_no_clock_and_no_chance() -> None:

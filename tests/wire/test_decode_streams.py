@@ -6,12 +6,14 @@ import json
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.standing.headrooms import Headroom, Workload
-from headroom.wire.decode import decode_list, decode_watch, thing_from
-from headroom.wire.errors import DecodeError
+from headroom.ports import Thing
+from headroom.wire.decode import decode_list, decode_thing, decode_watch, thing_from
+from headroom.wire.errors import DecodeError, Unreadable
 from headroom.wire.kinds import (
     HEADROOMS,
     HOLDS,
@@ -151,3 +153,23 @@ def test_what_is_shared_is_bounded_and_what_is_used_stays() -> None:
         table(-1)
         assert len(table) <= 20
     assert made.count(-1) == 1
+
+
+def test_an_object_that_breaks_our_reading_is_reported_beside_the_others() -> None:
+    def breaking(resource: Resource, data: bytes | Raw) -> Thing:
+        pod = decode_thing(resource, data)
+        if isinstance(pod, Pod) and pod.key.name == "odd":
+            raise ZeroDivisionError("nobody thought of this")
+        return pod
+
+    items = [pod_json(name=name) for name in ("a", "odd", "b")]
+    page = decode_list(PODS, text({"items": items}), breaking)
+    assert [item.key.name for item in page.items if isinstance(item, Pod)] == ["a", "b"]
+    (problem,) = page.problems
+    assert isinstance(problem, Unreadable)
+    assert "odd" in str(problem)
+    assert "ZeroDivisionError" in str(problem)
+    event = decode_watch(PODS, line("ADDED", pod_json(name="odd")), breaking)
+    assert isinstance(event.problem, Unreadable)
+    assert event.key is not None
+    assert event.key.name == "odd"

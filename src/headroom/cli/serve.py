@@ -114,6 +114,7 @@ class Replica:
             lease=KubeLease(self._client.lane(), LEASE_NAME, settings.home, identity()),
             reporter=CountingChronicle(metrics, self._health, announce, census),
         )
+        self._cluster.on_unreadable = metrics.contained.labels("decode").inc
         self._http: HttpServer | None = None
         if settings.http is not None:
             self._http = HttpServer(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import partial
 
 from headroom.core.actions import (
     Action,
@@ -28,26 +29,28 @@ from headroom.core.actions import (
     WriteIndex,
     WriteQuotaStatus,
 )
-from headroom.core.budgets import Budget
 from headroom.core.claims import claim_of
-from headroom.core.demand.quotaroom import ResourceQuota
-from headroom.core.demand.volumes import StorageClass, Volume, VolumeClaim
 from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
-from headroom.core.objects import Key, Namespace, Node, Pod
-from headroom.core.owners import judged
-from headroom.core.plan import Plan, Sequence, headroom_subject, hold_subject, pod_subject
+from headroom.core.objects import Key, Pod
+from headroom.core.plan import (
+    Plan,
+    Sequence,
+    headroom_subject,
+    hold_subject,
+    node_subject,
+    pod_subject,
+)
 from headroom.core.policy import Policy
-from headroom.core.preallocating import permitted
-from headroom.core.quotas.limits import Quota
-from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.engine.agenda import Agenda
 from headroom.engine.bursts.bulk import SUBJECT as BURST_SUBJECT
 from headroom.engine.bursts.bulk import Bulk
 from headroom.engine.bursts.waking import SUBJECT as WAKING_SUBJECT
 from headroom.engine.bursts.waking import Waker
 from headroom.engine.claiming import admit, follow
+from headroom.engine.containment.notices import Notices
+from headroom.engine.containment.quarantine import Quarantine
 from headroom.engine.cron import calendar
 from headroom.engine.effects import assume, give_up
 from headroom.engine.fences.fencer import Fencer
@@ -57,27 +60,16 @@ from headroom.engine.keeping import Keeper
 from headroom.engine.latching import Latcher
 from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
+from headroom.engine.observing.observer import Observer, subject_of
 from headroom.engine.placing import Placer
-from headroom.engine.publishing import Publisher, status_subject
+from headroom.engine.publishing import Publisher
 from headroom.engine.quotas import QuotaBook, quota_subject
 from headroom.engine.sharing.sides import Sides
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.standing.movingin import move_in
 from headroom.ports import (
-    BudgetGone,
     Event,
-    HeadroomGone,
-    HoldGone,
-    NamespaceGone,
-    NodeGone,
-    PodGone,
-    QuotaGone,
-    ResourceQuotaGone,
-    Seen,
-    StoredGone,
     Synced,
-    Thing,
-    WorkloadGone,
 )
 
 OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
@@ -109,106 +101,32 @@ class Engine:
         self.synced = False
         self._began = False
         self._served = {"Hold": None}  # kinds that holds are made from
+        self.quarantine = Quarantine(self._agenda)
+        self._notices = Notices(self.ledger, self._publisher)
+        self._observer = Observer(
+            agenda=self._agenda,
+            ledger=self.ledger,
+            publisher=self._publisher,
+            quotas=self._quotas,
+            standing=self._standing,
+            keeper=self._keeper,
+            placer=self._placer,
+            latcher=self._latcher,
+            bulk=self._bulk,
+            fencer=self._fencer,
+            indexer=self._indexer,
+            sides=self._sides,
+            served=self._served,
+        )
 
     def observe(self, event: Event, now: datetime) -> None:
         """Take an event in. Events say what is now true; one told twice changes nothing."""
-        match event:
-            case Seen(thing):
-                self._see(thing, now)
-            case Synced():
-                self.synced = True
-            case _:
-                self._lose(event)
-
-    def _see(self, thing: Thing, now: datetime) -> None:
-        ledger = self.ledger
-        match thing:
-            case Pod() as pod:
-                before = ledger.pods.get(pod.key)
-                ledger.see_pod(pod, now)
-                self._keeper.overbooking.note(pod.node)
-                self._keeper.successions.note(pod)
-                self._standing.pods_changed()
-                self._standing.concern(self._standing.followers.see(before, pod))
-                self._bulk.see(pod)
-                self._fencer.see(pod, now)
-            case Hold() as hold:
-                allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
-                allowed = self._sides.see(allowed)
-                self._served[hold.parent.kind] = None
-                ledger.see_hold(self._standing.member(self._publisher.see(allowed)))
-                self._quotas.see_ticket(allowed)
-                self._indexer.touch(allowed)
-            case Headroom() as headroom:
-                self._standing.see(headroom)
-                self._quotas.see_order(headroom, now)
-            case Quota() as quota:
-                self._quotas.see_quota(quota)
-            case Workload() as workload:
-                ledger.slots.workloads[workload.namespace, workload.ref] = workload
-                self._standing.workload_changed(workload)
-            case VolumeClaim() | Volume() | StorageClass():
-                self._standing.concern(self._standing.followers.see_storage(thing))
-            case Budget() as budget:
-                ledger.budgets[budget.key] = budget
-            case ResourceQuota() as allowed_here:
-                self._standing.quota_changed(allowed_here)
-            case Node() as node:
-                self._keeper.departures.arrived(node.name)
-                if ledger.see_node(node):
-                    self._keeper.overbooking.note(node.name)
-                    self._standing.nodes_changed()
-            case Namespace() as namespace:
-                ledger.namespaces[namespace.name] = namespace
-                ledger.state.set_namespace(namespace)
-                self._quotas.see_namespace(namespace)
-                self._agenda.touch(index_subject(namespace.name))
-
-    def _lose(self, event: Event) -> None:
-        ledger = self.ledger
-        match event:
-            case PodGone(key, uid):
-                old = ledger.pods.get(key)
-                ledger.lose_pod(key, uid)
-                self._standing.pods_changed()
-                if old is not None and old.uid == uid:
-                    self._standing.concern(self._standing.followers.lose(old))
-                self._latcher.forget(key, uid)
-                self._placer.forget(uid)
-                self._bulk.lose(key)
-                self._fencer.lose(key, old)
-            case HoldGone(parent):
-                if str(parent) in ledger.holds:
-                    self._indexer.touch(ledger.holds[str(parent)])
-                ledger.lose_hold(str(parent))
-                self._quotas.lose(parent)
-                self._quotas.asks_anew(hold_subject(parent))
-                self._publisher.forget(parent.uid)
-                self._agenda.forget(status_subject(parent))
-            case HeadroomGone(parent):
-                self._standing.lose(parent)
-                self._quotas.lose(parent)
-                self._quotas.asks_anew(headroom_subject(parent))
-            case QuotaGone(parent):
-                self._quotas.lose_quota(parent)
-            case WorkloadGone(workload):
-                ledger.slots.workloads.pop((workload.namespace, workload.ref), None)
-                self._standing.workload_changed(workload)
-            case StoredGone(stored):
-                self._standing.concern(self._standing.followers.lose_storage(stored))
-            case BudgetGone(key):
-                ledger.budgets.pop(key, None)
-            case ResourceQuotaGone(lifted):
-                self._standing.quota_changed(lifted, lifted=True)
-            case NodeGone(name):
-                ledger.lose_node(name)
-                self._keeper.departures.departed(name)
-                self._standing.nodes_changed()
-            case NamespaceGone(name):
-                ledger.namespaces.pop(name, None)
-                ledger.state.remove_namespace(name)
-                self._quotas.lose_namespace(name)
-                self._indexer.forget(name)
+        if isinstance(event, Synced):
+            self.synced = True
+            return
+        self.quarantine.attempt(
+            "observe", partial(subject_of, event), now, self._observer.observe, event, now
+        )
 
     def plan(self, now: datetime) -> Plan:
         """Say what to do now; its sequences count as started."""
@@ -221,12 +139,13 @@ class Engine:
             for subject in left:
                 if self._agenda.busy(subject):
                     self._agenda.touch(subject)  # Taken up earlier in this very plan.
-                else:
-                    planned.extend(self._started(self._decide(subject, now)))
+                elif not self.quarantine.resting(subject, now):
+                    self._take_up(subject, now, planned)
                 if len(planned) >= MOST_AT_ONCE:
                     break
-            self._forget_lost()
-            planned.extend(self._started(self._launcher.launch()))
+            self._forget_lost(now)
+            self._launch(now, planned)
+            self._tell_contained(now, planned)
             due = (*left, *self._agenda.take(now))
             if not due:
                 return Plan(tuple(planned), self._agenda.wake_at())
@@ -236,12 +155,37 @@ class Engine:
             self._agenda.touch(subject)
         return Plan(tuple(planned), now)
 
-    def _forget_lost(self) -> None:
+    def _take_up(self, subject: str, now: datetime, planned: list[Sequence]) -> None:
+        """Decide about one subject; what it had decided before it raised is done all the same."""
+        decided = self._started(self._decide(subject, now))
+        if self.quarantine.attempt("decide", subject, now, planned.extend, decided):
+            self.quarantine.succeeded(subject)
+
+    def _launch(self, now: datetime, planned: list[Sequence]) -> None:
+        for node in self._launcher.nodes():
+            subject = node_subject(node)
+            launched = self._started(self._launcher.launch(node))
+            if self.quarantine.resting(subject, now):
+                continue
+            if not self.quarantine.attempt("decide", subject, now, planned.extend, launched):
+                self._launcher.drop(node, now)
+
+    def _tell_contained(self, now: datetime, planned: list[Sequence]) -> None:
+        """Put what was contained on the objects that it is about."""
+        for contained in self.quarantine.take_untold():
+            told = self._started(self._notices.of(contained, now))
+            self.quarantine.attempt("tell", contained.subject, now, planned.extend, told)
+
+    def _forget_lost(self, now: datetime) -> None:
         for hold in self.ledger.lost:
-            self._keeper.forget(hold)
-            self._sides.forget(hold)
-            self._fencer.forget(hold)
-            self._standing.member_gone(hold)
+            subject = hold_subject(hold.parent)
+            for forget in (
+                self._keeper.forget,
+                self._sides.forget,
+                self._fencer.forget,
+                self._standing.member_gone,
+            ):
+                self.quarantine.attempt("forget", subject, now, forget, hold)
         self.ledger.lost.clear()
 
     def _begin(self, now: datetime) -> tuple[str, ...]:
@@ -259,6 +203,11 @@ class Engine:
 
     def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
         """Take note of what became of an action; say whether its sequence may go on."""
+        subject = partial(about, action)
+        noted = self.quarantine.attempt("settle", subject, now, self._settle, action, outcome, now)
+        return noted and isinstance(outcome, Done)
+
+    def _settle(self, action: Action, outcome: Outcome, now: datetime) -> None:
         if isinstance(outcome, Done):
             if isinstance(action, CreateGuardian):
                 self._keeper.made(action.hold, outcome.uid, now)
@@ -271,7 +220,7 @@ class Engine:
             elif isinstance(action, WriteQuotaStatus):
                 self._quotas.wrote(action.parent, action.status)
             assume(self.ledger, action, outcome, now)
-            return True
+            return
         match action:
             case DeletePod(key, uid) if isinstance(outcome, Gone | Stale):
                 self.ledger.lose_pod(key, uid)
@@ -295,15 +244,11 @@ class Engine:
                 self._agenda.failed(index_subject(namespace), now)
             case _:
                 pass
-        return False
 
     def finish(self, sequence: Sequence, completed: bool, now: datetime) -> None:
         """A sequence has ended; its subjects are decided afresh, after a pause if it failed."""
-        if sequence.work in LAUNCHED_WORK:
-            self._launcher.finished(sequence)
-        if not completed:
-            give_up(self.ledger, sequence)
-        self._keeper.ended(sequence)
+        subject = ", ".join(sequence.subjects) or sequence.work
+        self.quarantine.attempt("finish", subject, now, self._ended, sequence, completed)
         self._agenda.finish(sequence.subjects)
         latches = _latches_made(sequence)  # One left from before may be in the way: no pause.
         for subject in sequence.subjects:
@@ -313,6 +258,13 @@ class Engine:
                 self._agenda.failed(subject, now, longest=OWNER_PAUSE)
             elif sequence.work in KEEPERS_WORK:
                 self._agenda.failed(subject, now)
+
+    def _ended(self, sequence: Sequence, completed: bool) -> None:
+        if sequence.work in LAUNCHED_WORK:
+            self._launcher.finished(sequence)
+        if not completed:
+            give_up(self.ledger, sequence)
+        self._keeper.ended(sequence)
 
     def _started(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
         for sequence in sequences:
@@ -390,6 +342,14 @@ class Engine:
         self._keeper.refused(hold, why)
         self._agenda.failed(hold_subject(hold.parent), now, self.ledger.policy.guardian_retry)
         self._agenda.touch(hold_subject(hold.parent))
+
+
+def about(action: Action) -> str:
+    """Whom an action is about, in the words of the log."""
+    for name in ("key", "parent", "about", "name", "namespace"):
+        if hasattr(action, name):
+            return f"{type(action).__name__} {getattr(action, name)}"
+    return type(action).__name__
 
 
 def _latches_made(sequence: Sequence) -> frozenset[str]:

@@ -9,6 +9,7 @@ on an owner is expected on its node: whoever may not be beside it goes elsewhere
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from headroom.core.claims import Offer
 from headroom.core.handover import (
@@ -35,6 +36,7 @@ class Launcher:
         self._parked: dict[str, list[Claim]] = {}  # by node
         self._owners: dict[Key, None] = {}
         self._under_way = 0
+        self._starting: list[Claim] = []
 
     def has(self, pod: Pod) -> bool:
         """Whether a claim of this pod waits here."""
@@ -62,21 +64,34 @@ class Launcher:
             node = sequence.subjects[0].removeprefix(node_subject(""))
             self._ledger.contention.end(node)
 
-    def launch(self) -> Iterator[Sequence]:
-        """Start what may start."""
-        for node in tuple(self._parked):
-            if self._under_way >= self._ledger.policy.handovers_at_once:
-                return
-            if not self._ledger.agenda.busy(node_subject(node)):
-                sequence = self._next(node)
-                if sequence is not None:
-                    self._under_way += 1
-                    yield sequence
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes that claims wait for."""
+        return tuple(self._parked)
+
+    def launch(self, node: str) -> Iterator[Sequence]:
+        """Start what may start on a node."""
+        if self._under_way >= self._ledger.policy.handovers_at_once:
+            return
+        if not self._ledger.agenda.busy(node_subject(node)):
+            sequence = self._next(node)
+            if sequence is not None:
+                self._under_way += 1
+                yield sequence
+
+    def drop(self, node: str, now: datetime) -> None:
+        """Let go of the claims on a node, which could not be started; all is decided anew."""
+        for pod, offer in (*self._starting, *self._parked.pop(node, ())):
+            self._owners.pop(pod.key, None)
+            self._ledger.reserved.pop(str(offer.hold.parent), None)
+            self._ledger.state.unexpect(pod.key)
+            self._ledger.agenda.failed(pod_subject(pod.key), now)
+            self._ledger.agenda.touch(hold_subject(offer.hold.parent))
 
     def _next(self, node: str) -> Sequence | None:
         """The next handover on a node: everybody at the door of the claim that came first."""
         ledger = self._ledger
         waiting = self._parked[node]
+        self._starting = []
         door = ledger.door(waiting[0][0])
         if ledger.unsettled_on(node, latches=door == 1):
             ledger.spares.dismiss(node)
@@ -88,6 +103,7 @@ class Launcher:
         alone = [claim for claim in group if door == 2 and not _is_quick(claim, scarce)]
         if alone:
             group = alone[:1] if alone[0] is group[0] else group[: group.index(alone[0])]
+        self._starting = group
         self._keep(node, [claim for claim in waiting if claim not in group])
         claims = one_after_another([claim for claim in group if self._still_good(claim)])
         if not claims:

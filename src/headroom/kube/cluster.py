@@ -25,6 +25,7 @@ from headroom.kube.kubeconfig import find_access
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
 from headroom.kube.watch import Scope, Trouble, WatchTuning
 from headroom.ports import Event, Synced
+from headroom.throttle import Throttle
 from headroom.wire.events import Recorder
 from headroom.wire.kinds import CLAIM_INDEXES
 from headroom.wire.speech import NATIVE, Speech
@@ -32,7 +33,7 @@ from headroom.wire.writes import Write
 
 QUEUED_BATCHES = 256
 
-Batches = asyncio.Queue[list[Event] | KubeError]
+Batches = asyncio.Queue[list[Event] | Exception]
 
 log = structlog.get_logger("headroom.kube")
 
@@ -44,6 +45,7 @@ class Stats:
     events: Counter[str] = field(default_factory=Counter)  # by kind of event, such as PodGone
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)  # (action, outcome)
     troubles: Counter[str] = field(default_factory=Counter)  # by resource
+    unreadable: int = 0  # objects that broke our reading of them
 
 
 class KubeCluster:
@@ -65,6 +67,8 @@ class KubeCluster:
         self._on_trouble = on_trouble or _log_trouble
         self._recorder = Recorder()
         self._last_trouble: dict[str, str] = {}
+        self._throttle = Throttle()
+        self.on_unreadable: Callable[[], object] = lambda: None  # a metric counts them
         self._encoder = msgspec.json.Encoder()
         # While claim indexes are fresh, pods are gated; a burst must not let them lapse.
         self._index_lane = client.lane()
@@ -84,7 +88,7 @@ class KubeCluster:
         try:
             while True:
                 batch = await queue.get()
-                if isinstance(batch, KubeError):
+                if isinstance(batch, Exception):
                     raise batch
                 for event in batch:
                     self.stats.events[type(event).__name__] += 1
@@ -135,18 +139,30 @@ class KubeCluster:
         return outcome_of(write, answer)
 
     async def _run_informers(self, queue: Batches) -> None:
-        """Run all informers; the first one that gives up ends the others, and the stream."""
+        """Run all informers; the first one that ends, for whatever reason, ends the stream too.
+
+        A watch that has died must never look like a cluster in which nothing happens.
+        """
         source = Source(self.client, self._speech, self._tuning)
         try:
             await Gathering(source, queue.put, self._note_trouble).run(self._scopes)
-        except* KubeError as failed:
+        except* Exception as failed:
             await queue.put(_first(failed))
 
     def _note_trouble(self, trouble: Trouble) -> None:
-        """Count every trouble, report each only when it is another than the last."""
+        """Count every trouble, report each only when it is another than the last.
+
+        Objects that cannot be read are many people's: each is reported once in a while.
+        """
         name = str(trouble.resource)
         self.stats.troubles[name] += 1
-        if self._last_trouble.get(name) != trouble.message:
+        if trouble.bug:
+            self.stats.unreadable += 1
+            self.on_unreadable()
+        if trouble.about:
+            if self._throttle.allows(trouble.about, asyncio.get_running_loop().time()):
+                self._on_trouble(trouble)
+        elif self._last_trouble.get(name) != trouble.message:
             self._last_trouble[name] = trouble.message
             self._on_trouble(trouble)
 
@@ -160,7 +176,7 @@ class _Version(msgspec.Struct, rename="camel"):
     git_version: str
 
 
-def _first(group: BaseExceptionGroup[KubeError]) -> KubeError:
+def _first(group: BaseExceptionGroup[Exception]) -> Exception:
     error = group.exceptions[0]
     return _first(error) if isinstance(error, BaseExceptionGroup) else error
 

@@ -42,7 +42,7 @@ from headroom.wire.decode import (
     decode_thing,
     decode_watch,
 )
-from headroom.wire.errors import DecodeError
+from headroom.wire.errors import DecodeError, Unreadable
 from headroom.wire.kinds import Resource
 
 
@@ -92,6 +92,8 @@ class Trouble:
     resource: Resource
     message: str
     retry_in: float | None = None
+    about: str = ""  # the object, where it is about one that cannot be read
+    bug: bool = False  # whether reading it broke
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +215,7 @@ class Informer:
             case _ if event.key is not None:
                 self._mirror.keep(event.key)
         if event.problem is not None:
-            self._listener.trouble(Trouble(self._scope.resource, str(event.problem)))
+            self._listener.trouble(_unreadable(self._scope.resource, event.problem))
         if event.version and not self._mirror.listing:
             self._version = event.version
         return False
@@ -258,7 +260,7 @@ class Informer:
             batch = [event for thing in page.items for event in self._mirror.see(thing)]
             for problem in page.problems:
                 self._mirror.keep(_key_in(problem.subject))
-                self._listener.trouble(Trouble(self._scope.resource, str(problem)))
+                self._listener.trouble(_unreadable(self._scope.resource, problem))
             token = page.continue_token
             if not token:
                 self._version = page.version
@@ -314,6 +316,11 @@ class Informer:
         longest: float = min(self._tuning.first_backoff * 2**exponent, self._tuning.longest_backoff)
         asked = error.retry_after if isinstance(error, Refused) else 0.0
         return max(asked, longest * (0.5 + self._random.random() / 2))
+
+
+def _unreadable(resource: Resource, problem: DecodeError) -> Trouble:
+    bug = isinstance(problem, Unreadable)
+    return Trouble(resource, str(problem), about=problem.subject or str(resource), bug=bug)
 
 
 def _key_in(subject: str) -> Key:

@@ -53,6 +53,7 @@ class LogEvent(StrEnum):
     HTTP_LISTENING = "http_listening"
     STOPPING = "stopping"
     STOPPED = "stopped"
+    CONTAINED = "contained"
     BUG = "bug"
     SUPPRESSED = "suppressed"
 

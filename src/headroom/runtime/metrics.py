@@ -106,6 +106,12 @@ class Metrics:
             ["kind"],
             registry=self.registry,
         )
+        self.contained = Counter(
+            "headroom_contained_errors",
+            "Unexpected errors that were kept to one object, by what was being done. All are bugs.",
+            ["where"],
+            registry=self.registry,
+        )
         self.leader = Gauge(
             "headroom_leader", "1 while this replica leads.", registry=self.registry
         )

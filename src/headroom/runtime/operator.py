@@ -9,13 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
+from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from headroom.core.actions import Action, Outcome
+from headroom.core.actions import Action, Invalid, Outcome
 from headroom.core.plan import Plan, Sequence, Step
-from headroom.engine.engine import Engine
+from headroom.engine.containment.quarantine import Contained, described
+from headroom.engine.engine import Engine, about
+from headroom.errors import HeadroomError
 from headroom.ports import Clock, Cluster, Event, Lease, Synced
 from headroom.runtime.eventlimits import EventLimits
 from headroom.runtime.lanes import Lanes
@@ -23,6 +26,7 @@ from headroom.runtime.reporting import Reporter, Silent
 
 MOST_TOGETHER = 16  # of one step; a step of thousands must not fill the client's queue
 STOP_WAIT_S = 5.0
+MOST_CONTAINED = 100  # that are remembered
 
 
 @dataclass(slots=True)
@@ -41,6 +45,12 @@ class Operator:
     _lanes: Lanes = field(default_factory=Lanes)
     _events_told: EventLimits = field(default_factory=EventLimits)
     _leading: bool = False
+    _contained: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_CONTAINED))
+
+    def contained(self) -> Iterator[str]:
+        """The exceptions that were kept to one object, a line each; a bug every one of them."""
+        self._report_contained()
+        return iter(tuple(self._contained))
 
     async def run(self) -> None:
         """Watch at once, act only while leading, and stop cleanly."""
@@ -105,6 +115,7 @@ class Operator:
                 self.reporter.observed(event)
                 if isinstance(event, Synced):
                     self.reporter.synced()
+            self._report_contained()
             wake_at = None
             if self._leading:
                 plan = self._plan(now)
@@ -121,7 +132,17 @@ class Operator:
             self.reporter.planned(plan, asyncio.get_running_loop().time() - began)
         for sequence in plan.sequences:
             self._start(sequence)
+        self._report_contained()
         return plan
+
+    def _report_contained(self) -> None:
+        news = self.engine.quarantine.news
+        while news:
+            self._note(news.popleft())
+
+    def _note(self, contained: Contained) -> None:
+        self._contained.append(str(contained))
+        self.reporter.contained(contained)
 
     async def _sleep_until(self, wake_at: datetime | None, now: datetime) -> None:
         if wake_at is None:
@@ -177,6 +198,16 @@ class Operator:
         return all(await asyncio.gather(*(self._act(action) for action in actions)))
 
     async def _act(self, action: Action) -> bool:
-        outcome: Outcome = await self.cluster.perform(action)
+        outcome = await self._perform_one(action)
         self.reporter.acted(action, outcome)
         return self.engine.settle(action, outcome, self.clock.now())
+
+    async def _perform_one(self, action: Action) -> Outcome:
+        """Do one write; one that cannot even be spelled out is refused, and hurts no other."""
+        try:
+            return await self.cluster.perform(action)
+        except HeadroomError:
+            raise
+        except Exception as error:
+            self._note(Contained("act", about(action), error))
+            return Invalid(f"cannot be written: {described(error)}")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Protocol
 
 from headroom.core.actions import Action, Denied, Done, Invalid, Outcome, Tell, Unavailable
 from headroom.core.plan import Plan, Sequence
+from headroom.engine.containment.quarantine import Contained, described, place_of
 from headroom.ports import Event, Seen
 from headroom.runtime.http import Health
 from headroom.runtime.logs import LogEvent, get_logger
 from headroom.runtime.metrics import Metrics
+from headroom.throttle import Throttle
 
 DOORS = {"door1": "1", "door2": "2"}
 
@@ -25,6 +28,7 @@ class Reporter(Protocol):
     def planned(self, plan: Plan, seconds: float) -> None: ...
     def acted(self, action: Action, outcome: Outcome) -> None: ...
     def finished(self, sequence: Sequence, completed: bool, seconds: float) -> None: ...
+    def contained(self, contained: Contained) -> None: ...
     def bug(self, error: BaseException | None) -> None: ...
 
 
@@ -52,6 +56,9 @@ class Silent:
     def finished(self, sequence: Sequence, completed: bool, seconds: float) -> None:
         return
 
+    def contained(self, contained: Contained) -> None:
+        return  # `Operator.contained` tells; simulations count each as a violation.
+
     def bug(self, error: BaseException | None) -> None:
         if error is not None:
             raise error
@@ -65,6 +72,7 @@ class Chronicle:
         self._health = health
         self._announce = announce
         self._log = get_logger()
+        self._throttle = Throttle()
 
     def observed(self, event: Event) -> None:
         what = type(event.thing) if isinstance(event, Seen) else type(event)
@@ -117,6 +125,18 @@ class Chronicle:
             )
         else:
             self._log.warning(LogEvent.HANDOVER_FAILED, door=door, about=sequence.subjects)
+
+    def contained(self, contained: Contained) -> None:
+        self._metrics.contained.labels(contained.where).inc()
+        if self._throttle.allows(contained.subject, time.monotonic()):
+            self._log.error(
+                LogEvent.CONTAINED,
+                where=contained.where,
+                about=contained.subject,
+                why=described(contained.error),
+                at=place_of(contained.error),
+                left_out=self._throttle.take_dropped(),
+            )
 
     def bug(self, error: BaseException | None) -> None:
         self._health.failed = str(error)

@@ -7,7 +7,7 @@ cancels them all after cutting its connection: nothing it had in mind reaches th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Iterator
 from contextvars import Context, ContextVar
 from typing import Any, Protocol
 
@@ -25,6 +25,10 @@ class Runnable(Protocol):
 
     def stop(self) -> None:
         """Ask for a graceful end."""
+        ...
+
+    def contained(self) -> Iterator[str]:
+        """The unexpected exceptions that it kept to one object so far."""
         ...
 
 
@@ -48,6 +52,10 @@ class Crew:
     def alive(self) -> bool:
         """Whether it works, or would go on working if nobody stopped it."""
         return self._main is not None and not self._main.done() and not self._stopping
+
+    def contained(self) -> Iterator[str]:
+        """What went wrong with single objects, a line each."""
+        return self._operator.contained()
 
     @property
     def cluster(self) -> SimCluster:

@@ -69,6 +69,8 @@ class SimWorld:
         self.faults = Faults()
         self.writes: list[tuple[float, Write, Outcome]] = []
         self._crew: Crew | None = None
+        self._crews: list[Crew] = []
+        self.may_contain = False  # True: whoever made this world looks at `contained` itself
         self._starts = 0
         self._kill_after: int | None = None
         for obj in (*preloaded(), *speech.classes(), *speech.objects()):
@@ -168,6 +170,7 @@ class SimWorld:
         self._starts += 1
         cluster = SimCluster(self.stage, self.faults, self._note_write, f"operator-{self._starts}")
         self._crew = Crew(self.loop, cluster, factory(cluster, self.clock))
+        self._crews.append(self._crew)
         self._crew.start()
         return cluster
 
@@ -186,12 +189,20 @@ class SimWorld:
         """End the operator as soon as so many more of its writes have taken effect."""
         self._kill_after = writes
 
+    def contained(self) -> tuple[str, ...]:
+        """Unexpected exceptions that operators kept to one object: bugs, though nobody suffered."""
+        return tuple(line for crew in self._crews for line in crew.contained())
+
     @property
     def operator_alive(self) -> bool:
         return self._crew is not None and self._crew.alive
 
     def close(self) -> None:
-        """End everything; the world cannot be used afterwards."""
+        """End everything; the world cannot be used afterwards.
+
+        A contained exception is an error here, so that no test passes over a bug.
+        """
+        found = self.contained()
         self.kill_operator()
         tasks = asyncio.all_tasks(self.loop)
         for task in tasks:
@@ -200,6 +211,8 @@ class SimWorld:
             self.loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
         self.loop.run_until_complete(self.loop.shutdown_asyncgens())
         self.loop.close()
+        if found and not self.may_contain:
+            raise SimulationError(f"the operator met unexpected errors: {'; '.join(found)}")
 
     def __enter__(self) -> Self:
         return self

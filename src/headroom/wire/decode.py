@@ -15,6 +15,7 @@ from msgspec import Raw, field
 
 from headroom.core.objects import Key
 from headroom.ports import Thing
+from headroom.wire.containment import contained
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import (
     BUDGETS,
@@ -153,12 +154,12 @@ class WatchEvent:
 
 def decode_thing(resource: Resource, data: bytes | Raw) -> Thing:
     """Read one object of a kind that we watch."""
-    return DECODERS[resource](data)
+    return contained(resource.kind, data, DECODERS[resource])
 
 
 def thing_from(resource: Resource, thing: Mapping[str, Any]) -> Thing:
     """Read one object of a kind that we watch, held as plain dicts."""
-    return DECODERS[resource](to_text(resource.kind, thing))
+    return decode_thing(resource, to_text(resource.kind, thing))
 
 
 def decode_list(resource: Resource, data: bytes, decode: DecodeThing = decode_thing) -> ListPage:
@@ -172,7 +173,7 @@ def decode_list(resource: Resource, data: bytes, decode: DecodeThing = decode_th
     problems: list[DecodeError] = []
     for raw in body.items or ():
         try:
-            items.append(decode(resource, raw))
+            items.append(contained(resource.kind, raw, partial(decode, resource)))
         except DecodeError as error:
             problems.append(error)
     return ListPage(
@@ -197,7 +198,7 @@ def decode_watch(resource: Resource, line: bytes, decode: DecodeThing = decode_t
     except DecodeError as error:
         raise DecodeError(f"watch of {resource}", error.path, error.problem) from error
     try:
-        thing = decode(resource, event.object)
+        thing = contained(resource.kind, event.object, partial(decode, resource))
     except DecodeError as error:
         return _unreadable(event, error)
     return WatchEvent(event.type, thing.version, thing)

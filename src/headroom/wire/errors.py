@@ -19,3 +19,7 @@ class DecodeError(HeadroomError):
         self.subject = subject
         self.path = path
         self.problem = problem
+
+
+class Unreadable(DecodeError):
+    """An object that broke our reading of it: nobody foresaw what it says, which is a bug."""

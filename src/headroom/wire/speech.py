@@ -18,6 +18,7 @@ from headroom.core.actions import Action, Disclaim
 from headroom.core.names import SCHEDULER_NAME
 from headroom.core.standing.headrooms import Headroom
 from headroom.ports import Thing
+from headroom.wire.containment import contained
 from headroom.wire.crds import crds
 from headroom.wire.decode import DECODERS, Decode
 from headroom.wire.dialect import Dialect, Rival
@@ -71,7 +72,10 @@ class Speech:
 
     def decode(self, resource: Resource, data: bytes | Raw) -> Thing:
         """Read one object; KeyError for a kind that nobody here reads."""
-        thing = self._decoders[resource](data)
+        return contained(resource.kind, data, partial(self._read, self._decoders[resource]))
+
+    def _read(self, decode: Decode, data: bytes | Raw) -> Thing:
+        thing = decode(data)
         if self._dressing and isinstance(thing, Headroom):
             for dress in self._dressing:
                 thing = dress(thing, data)

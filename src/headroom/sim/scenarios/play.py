@@ -34,6 +34,7 @@ class Play:
     ) -> None:
         self.scenario = scenario
         self.world = SimWorld(scenario.start, scenario.seed, settings, speech)
+        self.world.may_contain = True
         self.journal = Journal(self.world.store, self.world.clock)
         self.invariants = Invariants(self.world.store, self.world.clock)
         prices = {pool.name: pool.price for pool in scenario.pools}
@@ -73,7 +74,8 @@ class Play:
     def result(self) -> Result:
         """What can be said as of now."""
         summary: dict[str, Any] = self._meter.summary()
-        summary["violations"] = list(self.invariants.violations)
+        errors = [f"unexpected error: {line}" for line in self.world.contained()]
+        summary["violations"] = [*self.invariants.violations, *errors]
         failures = list(self._performer.failures)
         return result_of(self.scenario, self.world, self.journal.entries, summary, failures)
 

@@ -1,0 +1,1 @@
+"""Keeping one object's trouble to that object."""

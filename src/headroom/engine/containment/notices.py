@@ -1,0 +1,87 @@
+"""What an object is told when a decision about it raised: an event, and a condition where it can.
+
+The status stays as it was, but for `Degraded`: what stands goes on standing. The next decision that
+goes well writes the status anew. Slots are told of on their headroom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from headroom.core.actions import Tell, WriteHeadroomStatus
+from headroom.core.objects import Condition, Key, Parent
+from headroom.core.plan import Sequence
+from headroom.engine.containment.quarantine import Contained, described
+from headroom.engine.ledger import Ledger
+from headroom.engine.publishing import Publisher
+from headroom.engine.standing.announcing import announcement
+
+REASON = "InternalError"
+ADVICE = "this is a bug of headroom, please report it; others are not affected"
+
+
+class Notices:
+    """Puts contained exceptions on the objects that they are about."""
+
+    def __init__(self, ledger: Ledger, publisher: Publisher) -> None:
+        self._ledger = ledger
+        self._publisher = publisher
+
+    def of(self, contained: Contained, now: datetime) -> Iterator[Sequence]:
+        """The writes that tell an object; none for a subject that is no object."""
+        message = f"left alone for a while after {described(contained.error)}; {ADVICE}"
+        kind, _, name = contained.subject.partition(" ")
+        if kind == "pod":
+            namespace, _, pod_name = name.partition("/")
+            pod = self._ledger.pods.get(Key(namespace, pod_name))
+            if pod is not None:
+                yield _tell("v1", "Pod", pod.key, pod.uid, message, now)
+        elif kind in ("hold", "status"):
+            yield from self._hold(name, message, now)
+        elif kind in ("headroom", "announce"):
+            yield from self._headroom(name, message, now)
+
+    def _hold(self, name: str, message: str, now: datetime) -> Iterator[Sequence]:
+        hold = self._ledger.holds.get(name)
+        if hold is None:
+            return
+        if hold.slot:
+            yield from self._headroom(hold.parent.whole, f"slot {hold.slot}: {message}", now)
+            return
+        yield _tell_parent(hold.parent, message, now)
+        conditions = _degraded(hold.status.conditions, message, now, hold.generation)
+        status = replace(hold.status, conditions=conditions)
+        yield from self._publisher.publish(hold, status, {}, now)
+
+    def _headroom(self, name: str, message: str, now: datetime) -> Iterator[Sequence]:
+        headroom = self._ledger.slots.headrooms.get(name)
+        if headroom is None:
+            return
+        yield _tell_parent(headroom.parent, message, now)
+        subject = announcement(headroom.parent)
+        if not self._ledger.agenda.busy(subject):
+            conditions = _degraded(headroom.status.conditions, message, now, headroom.generation)
+            status = replace(headroom.status, conditions=conditions)
+            write = WriteHeadroomStatus(headroom.parent, status)
+            yield Sequence("status", (subject,), ((write,),))
+
+
+def _degraded(
+    before: tuple[Condition, ...], message: str, now: datetime, generation: int
+) -> tuple[Condition, ...]:
+    told = Condition("Degraded", "True", REASON, message, now.replace(microsecond=0), generation)
+    return (*(each for each in before if each.type != "Degraded"), told)
+
+
+def _tell_parent(parent: Parent, message: str, now: datetime) -> Sequence:
+    about = Key(parent.namespace, parent.name)
+    return _tell(parent.api_version, parent.kind, about, parent.uid, message, now)
+
+
+def _tell(
+    api_version: str, kind: str, about: Key, uid: str, message: str, now: datetime
+) -> Sequence:
+    tell = Tell(api_version, kind, about, uid, "Warning", REASON, message, now)
+    return Sequence("tell", (), ((tell,),))

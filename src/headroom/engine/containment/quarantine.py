@@ -1,0 +1,136 @@
+"""One subject's trouble stays with it: what raises is noted, told on its object and left alone.
+
+Whatever an object says, a decision about it may meet something that nobody thought of. That ends
+nobody else's turn: the exception is kept as `Contained` (the driver logs and counts it), the
+subject rests for a while, longer each time, and its object gets an event and a condition. A
+contained exception is a bug all the same: simulations and stories count it as a violation.
+Running out of memory is nobody's own trouble, and is passed on.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import PurePath
+from typing import ParamSpec, TypeVar
+
+from headroom.engine.agenda import Agenda
+
+FIRST_PAUSE = timedelta(seconds=1)
+LONGEST_PAUSE = timedelta(minutes=5)
+TOLD_AGAIN = timedelta(minutes=10)
+MOST_NEWS = 1000  # Of exceptions that nobody has fetched yet; the oldest are dropped.
+MOST_KNOWN = 10_000  # Subjects remembered; those that rest longest ago are dropped.
+LONGEST_TEXT = 200
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Contained:
+    """An exception that was kept to its subject, and what was being done (`where`)."""
+
+    where: str
+    subject: str
+    error: Exception
+
+    def __str__(self) -> str:
+        return f"{self.where} {self.subject}: {described(self.error)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    until: datetime
+    failures: int
+
+
+def described(error: BaseException) -> str:
+    """An exception in one short line without control characters."""
+    text = str(error)[:LONGEST_TEXT]
+    plain = "".join(each if each.isprintable() else " " for each in text)
+    return f"{type(error).__name__}: {plain}" if plain else type(error).__name__
+
+
+def place_of(error: BaseException) -> str:
+    """Where an exception was raised: the file and line, for those who mend it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+
+
+class Quarantine:
+    """Subjects that are left alone for a while, and what they did."""
+
+    def __init__(self, agenda: Agenda) -> None:
+        self.total = 0
+        self.news: deque[Contained] = deque(maxlen=MOST_NEWS)
+        self.untold: dict[str, Contained] = {}  # by subject: its object has still to be told
+        self._agenda = agenda
+        self._resting: dict[str, _Rest] = {}
+        self._told: dict[str, datetime] = {}
+
+    def attempt(
+        self,
+        where: str,
+        subject: str | Callable[[], str],
+        now: datetime,
+        call: Callable[P, None],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> bool:
+        """Do something about a subject; False if it raised, which is then noted."""
+        try:
+            call(*args, **kwargs)
+        except MemoryError:
+            raise
+        except Exception as error:
+            self.note(where, subject if isinstance(subject, str) else subject(), error, now)
+            return False
+        return True
+
+    def note(self, where: str, subject: str, error: Exception, now: datetime) -> None:
+        """Take note of an exception; only who decides about the subject has to pause."""
+        self.total += 1
+        contained = Contained(where, subject, error)
+        self.news.append(contained)
+        told = self._told.get(subject)
+        if told is None or now >= told + TOLD_AGAIN:
+            _remember(self._told, subject, now)
+            self.untold[subject] = contained
+        if where == "decide":
+            self._pause(subject, now)
+
+    def resting(self, subject: str, now: datetime) -> bool:
+        """Whether a subject is to be left alone; it is looked at again when it is not."""
+        rest = self._resting.get(subject)
+        if rest is None or now >= rest.until:
+            return False
+        self._agenda.later(subject, rest.until)
+        return True
+
+    def succeeded(self, subject: str) -> None:
+        """A decision about a subject went well."""
+        self._resting.pop(subject, None)
+
+    def take_untold(self) -> list[Contained]:
+        """What objects have still to be told, each once."""
+        found = list(self.untold.values())
+        self.untold.clear()
+        return found
+
+    def _pause(self, subject: str, now: datetime) -> None:
+        before = self._resting.get(subject)
+        failures = before.failures if before is not None else 0
+        until = now + min(FIRST_PAUSE * 2 ** min(failures, 20), LONGEST_PAUSE)
+        self._resting.pop(subject, None)
+        _remember(self._resting, subject, _Rest(until, failures + 1))
+        self._agenda.later(subject, until)
+
+
+def _remember(known: dict[str, T], subject: str, value: T) -> None:
+    known[subject] = value
+    while len(known) > MOST_KNOWN:
+        del known[next(iter(known))]

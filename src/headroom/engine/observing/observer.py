@@ -1,0 +1,193 @@
+"""What is seen, told to everybody in the engine whom it concerns.
+
+An event says what is now true of one object. The engine takes it in here, fenced off from other
+events: see `containment`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from headroom.core.budgets import Budget
+from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.volumes import StorageClass, Volume, VolumeClaim
+from headroom.core.holds import Hold
+from headroom.core.objects import Namespace, Node, Pod
+from headroom.core.owners import judged
+from headroom.core.plan import headroom_subject, hold_subject, pod_subject
+from headroom.core.preallocating import permitted
+from headroom.core.quotas.limits import Quota
+from headroom.core.standing.headrooms import Headroom, Workload
+from headroom.engine.agenda import Agenda
+from headroom.engine.bursts.bulk import Bulk
+from headroom.engine.fences.fencer import Fencer
+from headroom.engine.indexing import Indexer, index_subject
+from headroom.engine.keeping import Keeper
+from headroom.engine.latching import Latcher
+from headroom.engine.ledger import Ledger
+from headroom.engine.placing import Placer
+from headroom.engine.publishing import Publisher, status_subject
+from headroom.engine.quotas import QuotaBook
+from headroom.engine.sharing.sides import Sides
+from headroom.engine.standing.headrooms import Standing
+from headroom.ports import (
+    BudgetGone,
+    Event,
+    HeadroomGone,
+    HoldGone,
+    NamespaceGone,
+    NodeGone,
+    PodGone,
+    QuotaGone,
+    ResourceQuotaGone,
+    Seen,
+    StoredGone,
+    Thing,
+    WorkloadGone,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """Everybody in the engine who wants to know what is there."""
+
+    agenda: Agenda
+    ledger: Ledger
+    publisher: Publisher
+    quotas: QuotaBook
+    standing: Standing
+    keeper: Keeper
+    placer: Placer
+    latcher: Latcher
+    bulk: Bulk
+    fencer: Fencer
+    indexer: Indexer
+    sides: Sides
+    served: dict[str, None]  # kinds that holds are made from
+
+    def observe(self, event: Event, now: datetime) -> None:
+        """Take an event in."""
+        if isinstance(event, Seen):
+            self._see(event.thing, now)
+        else:
+            self._lose(event)
+
+    def _see(self, thing: Thing, now: datetime) -> None:
+        ledger = self.ledger
+        match thing:
+            case Pod() as pod:
+                before = ledger.pods.get(pod.key)
+                ledger.see_pod(pod, now)
+                self.keeper.overbooking.note(pod.node)
+                self.keeper.successions.note(pod)
+                self.standing.pods_changed()
+                self.standing.concern(self.standing.followers.see(before, pod))
+                self.bulk.see(pod)
+                self.fencer.see(pod, now)
+            case Hold() as hold:
+                allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
+                allowed = self.sides.see(allowed)
+                self.served[hold.parent.kind] = None
+                ledger.see_hold(self.standing.member(self.publisher.see(allowed)))
+                self.quotas.see_ticket(allowed)
+                self.indexer.touch(allowed)
+            case Headroom() as headroom:
+                self.standing.see(headroom)
+                self.quotas.see_order(headroom, now)
+            case Quota() as quota:
+                self.quotas.see_quota(quota)
+            case Workload() as workload:
+                ledger.slots.workloads[workload.namespace, workload.ref] = workload
+                self.standing.workload_changed(workload)
+            case VolumeClaim() | Volume() | StorageClass():
+                self.standing.concern(self.standing.followers.see_storage(thing))
+            case Budget() as budget:
+                ledger.budgets[budget.key] = budget
+            case ResourceQuota() as allowed_here:
+                self.standing.quota_changed(allowed_here)
+            case Node() as node:
+                self.keeper.departures.arrived(node.name)
+                if ledger.see_node(node):
+                    self.keeper.overbooking.note(node.name)
+                    self.standing.nodes_changed()
+            case Namespace() as namespace:
+                ledger.namespaces[namespace.name] = namespace
+                ledger.state.set_namespace(namespace)
+                self.quotas.see_namespace(namespace)
+                self.agenda.touch(index_subject(namespace.name))
+
+    def _lose(self, event: Event) -> None:
+        ledger = self.ledger
+        match event:
+            case PodGone(key, uid):
+                old = ledger.pods.get(key)
+                ledger.lose_pod(key, uid)
+                self.standing.pods_changed()
+                if old is not None and old.uid == uid:
+                    self.standing.concern(self.standing.followers.lose(old))
+                self.latcher.forget(key, uid)
+                self.placer.forget(uid)
+                self.bulk.lose(key)
+                self.fencer.lose(key, old)
+            case HoldGone(parent):
+                if str(parent) in ledger.holds:
+                    self.indexer.touch(ledger.holds[str(parent)])
+                ledger.lose_hold(str(parent))
+                self.quotas.lose(parent)
+                self.quotas.asks_anew(hold_subject(parent))
+                self.publisher.forget(parent.uid)
+                self.agenda.forget(status_subject(parent))
+            case HeadroomGone(parent):
+                self.standing.lose(parent)
+                self.quotas.lose(parent)
+                self.quotas.asks_anew(headroom_subject(parent))
+            case QuotaGone(parent):
+                self.quotas.lose_quota(parent)
+            case WorkloadGone(workload):
+                ledger.slots.workloads.pop((workload.namespace, workload.ref), None)
+                self.standing.workload_changed(workload)
+            case StoredGone(stored):
+                self.standing.concern(self.standing.followers.lose_storage(stored))
+            case BudgetGone(key):
+                ledger.budgets.pop(key, None)
+            case ResourceQuotaGone(lifted):
+                self.standing.quota_changed(lifted, lifted=True)
+            case NodeGone(name):
+                ledger.lose_node(name)
+                self.keeper.departures.departed(name)
+                self.standing.nodes_changed()
+            case NamespaceGone(name):
+                ledger.namespaces.pop(name, None)
+                ledger.state.remove_namespace(name)
+                self.quotas.lose_namespace(name)
+                self.indexer.forget(name)
+
+
+def subject_of(event: Event) -> str:
+    """Whom an event is about, as the agenda names it; else its kind and name."""
+    if not isinstance(event, Seen):
+        return _subject_gone(event)
+    match event.thing:
+        case Pod() as pod:
+            return pod_subject(pod.key)
+        case Hold() as hold:
+            return hold_subject(hold.parent)
+        case Headroom() as headroom:
+            return headroom_subject(headroom.parent)
+        case Node() | Namespace() as named:
+            return f"{type(named).__name__.lower()} {named.name}"
+        case other:
+            return f"{type(other).__name__.lower()} {other.key}"
+
+
+def _subject_gone(event: Event) -> str:
+    match event:
+        case PodGone(key=key):
+            return pod_subject(key)
+        case HoldGone(parent=parent):
+            return hold_subject(parent)
+        case HeadroomGone(parent=parent):
+            return headroom_subject(parent)
+        case _:
+            return type(event).__name__

@@ -1,0 +1,30 @@
+"""Reading one object of many: whatever it says, no exception but a DecodeError leaves its reading.
+
+Every object that comes from a cluster or a file is read through here, so that one that nobody
+thought of is reported beside the others and ends no watch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from msgspec import Raw
+
+from headroom.wire.errors import DecodeError, Unreadable
+from headroom.wire.objects.reader import subject_of
+
+T = TypeVar("T")
+LONGEST_TEXT = 200
+
+
+def contained(kind: str, data: bytes | Raw, read: Callable[[bytes | Raw], T]) -> T:
+    """Read one object; DecodeError says what is wrong with it, also where that is our own fault."""
+    try:
+        return read(data)
+    except (DecodeError, MemoryError):
+        raise
+    except Exception as error:
+        words = f"{type(error).__name__}: {error}"[:LONGEST_TEXT]
+        problem = f"could not be read, which is a bug of headroom: {words}"
+        raise Unreadable(subject_of(kind, data), "", problem) from error
