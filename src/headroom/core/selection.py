@@ -164,3 +164,19 @@ def untolerated(
         if taint.effect in effects and not tolerated(taint, tolerations):
             return taint
     return None
+
+
+def tolerated_for_a_time(
+    taints: Collection[Taint], tolerations: Collection[Toleration]
+) -> Taint | None:
+    """Give the first NoExecute taint after which a pod is evicted in a while, if there is one.
+
+    As the node lifecycle controller does, the first toleration that matches a taint counts.
+    """
+    for taint in taints:
+        if taint.effect != "NoExecute":
+            continue
+        found = next((each for each in tolerations if tolerated(taint, (each,))), None)
+        if found is not None and found.seconds is not None:
+            return taint
+    return None

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from headroom.core.actions import CreateFence, CreateGuardian, CreateLatch, MoveLatch
+from headroom.core.amounts import format_resources
 from headroom.core.fences import HOSTNAME, passes
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import claims_text
@@ -42,6 +43,7 @@ from headroom.core.naming import label_value, shape_of
 from headroom.core.objects import HostPort, Parent
 from headroom.core.resources import EMPTY, Resources
 from headroom.wire.amounts import overhead_of, requirements_json
+from headroom.wire.limits import limits_of
 from headroom.wire.pinning import away_from, next_to, pinned_to
 
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
@@ -257,6 +259,9 @@ def _guardian_container(action: CreateGuardian, spec: Json, image: str) -> Json:
     if _carries_overhead(action, spec):
         requests = requests.minus(overhead_of(spec))
     container = _container(image, requests)
+    limits = format_resources(limits_of(spec, action.hold.template.pod.requests, requests))
+    if limits:
+        container["resources"]["limits"] = container["resources"].get("limits", {}) | limits
     ports = action.hold.template.pod.placement.ports if action.ports is None else action.ports
     if ports:
         container["ports"] = [_port(port) for port in ports]

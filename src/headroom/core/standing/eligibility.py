@@ -2,7 +2,9 @@
 
 Four rules: the node is Ready, it is schedulable, the slot's selector and required affinity allow
 it, and the slot tolerates its taints. They are asked in this order and the first that fails is the
-answer, in words for conditions and `explain`. `sizing` puts slots on what remains.
+answer, in words for conditions and `explain`. `sizing` puts slots on what remains. A slot that
+tolerates a taint for some seconds only is evicted after them: it is not made there, or it would be
+made and evicted again and again.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from headroom.core.objects import Node, Placement, Pod, Requirement, Taint
-from headroom.core.selection import node_matches, untolerated
+from headroom.core.selection import node_matches, tolerated_for_a_time, untolerated
 
 # Set and taken off together with what the first two rules ask, often some seconds later; asking
 # both would make a node's grace period end at once.
@@ -24,12 +26,13 @@ _TOLD_BY_OTHER_RULES = (
 
 
 class Rule(Enum):
-    """The four rules, and what they say of many nodes at once."""
+    """The rules, and what they say of many nodes at once."""
 
     READY = "not Ready"
     SCHEDULABLE = "cordoned"
     LABELS = "without the right labels"
     TAINTS = "with a taint that the slot does not tolerate"
+    EVICTS = "with a taint that the slot tolerates for a time only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,10 @@ def eligible(node: Node, pod: Pod) -> Exclusion | None:
     if taint is not None:
         message = f"has the taint {_spelled(taint)}, which the slot does not tolerate"
         return Exclusion(node.name, Rule.TAINTS, message)
+    brief = tolerated_for_a_time(taints, placement.tolerations)
+    if brief is not None:
+        message = f"has the taint {_spelled(brief)}, which the slot tolerates for a time only"
+        return Exclusion(node.name, Rule.EVICTS, message)
     return None
 
 

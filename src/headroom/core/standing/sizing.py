@@ -294,7 +294,7 @@ def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime)
     spent = sight.spent if headroom.refill == NEVER else frozenset()
     slots: list[Hold] = []
     empty: list[str] = []
-    asked = 0
+    asked = used = 0
     kept_on = frozenset(node.name for node, _ in blinking)
     for node in sorted((*nodes, *(node for node, _ in blinking)), key=lambda node: node.name):
         template = shape.pinned(node)
@@ -303,13 +303,12 @@ def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime)
             continue
         every = shape.names(node)
         names = [name for name in every if name not in spent]
-        asked += len(every)
+        asked, used = asked + len(every), used + len(every) - len(names)
         if node.name in kept_on:
             names = [name for name in names if name in sight.standing]
         slots += [_slot(headroom, template, name, sight) for name in names]
     kept, notes = _limited(slots, headroom.limits)
-    if spent:
-        notes = (*_used_up(asked, len(slots)), *notes)
+    notes = (*_used_up(asked, asked - used), *notes)
     if not nodes and not blinking:
         notes = (Note(NO_NODE, "no node is eligible"), *notes)
     if empty:

@@ -154,7 +154,7 @@ class Standing:
             self._ledger.agenda.touch(headroom_subject(hold.parent))
             if self._ledger.slots.headrooms[hold.group].refill == NEVER:
                 self._stale[hold.group] = None  # Its time begins, and is to be minded.
-        elif known.phases.get(hold.member.slot) != status.phase or known.troubles:
+        elif known.differs(hold.member.slot, status):
             known.note(hold.member.slot, status)
             if status.phase in ("Succeeded", "Failed"):
                 self.upset(hold.group)
@@ -182,6 +182,7 @@ class Standing:
         known = self._known.get(hold.group)
         if known is not None and hold.member is not None:
             known.forget(hold.member.slot)
+            known.deleted[hold.parent.name] = None
             self.upset(hold.group)
 
     def wrote(self, action: CreateSlotObject, outcome: Outcome, now: datetime) -> None:
@@ -192,6 +193,9 @@ class Standing:
             known.wrote(action.hold.parent, outcome, now)
             if not isinstance(outcome, Done):
                 self.upset(action.of.whole)
+            elif not action.hold.parent.uid:
+                known.made[action.hold.parent.name] = None
+                self._ledger.agenda.touch(headroom_subject(action.of))
 
     def finalized(self, action: SetFinalizers) -> None:
         """The finalizers of an object are these now."""
@@ -220,6 +224,8 @@ class Standing:
         if headroom is None or known is None:
             return
         yield from self._count_claims(headroom, known, now)
+        for told in known.tell_objects(headroom, now):
+            yield Sequence("tell", (), ((told,),))
         if headroom.slot_objects is not None and not known.looked:
             for hold in self.issuer.members(headroom).values():
                 self.member(hold)

@@ -23,6 +23,7 @@ from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
 
 EXPECTED_FOR = timedelta(seconds=5)
+ORPHAN = "orphan"  # the garbage collector's finalizer while it takes owner references off
 
 
 class Issuer:
@@ -69,8 +70,11 @@ class Issuer:
         return _finalizers(headroom, (*headroom.finalizers, headroom.finalizer))
 
     def wind_up(self, headroom: Headroom) -> Iterator[Sequence]:
-        """Somebody deletes the headroom: its objects go first, then our finalizer."""
-        members = self.members(headroom)
+        """Somebody deletes the headroom: its objects go first, then our finalizer.
+
+        With `--cascade=orphan` they stay, and are objects of their own from then on.
+        """
+        members = {} if ORPHAN in headroom.finalizers else self.members(headroom)
         for hold in members.values():
             yield from self._dismiss(hold)
         if not members and headroom.finalizer in headroom.finalizers:

@@ -6,13 +6,15 @@ Counts are kept as slots change, so that a status costs the same for five slots 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from headroom.core.actions import Done, Gone, Outcome, Stale, Taken
+from headroom.core.actions import Done, Gone, Outcome, Stale, Taken, Tell
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Parent
+from headroom.core.standing.events import tell_headroom
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.readiness import Tally
 from headroom.core.standing.sizing import Wish
@@ -20,6 +22,7 @@ from headroom.core.standing.windows import ActiveWindow
 from headroom.engine.standing.flaps import Flaps
 
 TROUBLES_TOLD = 2
+OBJECTS_TOLD = 5
 MOMENT = timedelta(milliseconds=200)  # the watch is about to bring us the truth
 FIRST_PAUSE = timedelta(seconds=1)
 LONGEST_PAUSE = timedelta(seconds=30)
@@ -48,15 +51,32 @@ class Known:
     claimed: int = 0
     hits: int = 0
     misses: int = 0
+    made: dict[str, None] = field(default_factory=dict)  # objects of slots, not told of yet
+    deleted: dict[str, None] = field(default_factory=dict)
+
+    def differs(self, slot: str, status: HoldStatus) -> bool:
+        """Whether a slot is in another state than was noted, or in other trouble."""
+        return (self.phases.get(slot), self.troubles.get(slot)) != (status.phase, _trouble(status))
+
+    def tell_objects(self, headroom: Headroom, now: datetime) -> Iterator[Tell]:
+        """The events that tell which objects of slots were made and deleted since the last ones."""
+        objects = headroom.slot_objects
+        for word, names in (("Created", self.made), ("Deleted", self.deleted)):
+            if names and objects is not None:
+                told = ", ".join(list(names)[:OBJECTS_TOLD])
+                more = len(names) - OBJECTS_TOLD
+                message = f"{word.lower()} {told}" + (f" and {more} more" if more > 0 else "")
+                yield tell_headroom(headroom, f"{objects.kind}{word}", message, now)
+            names.clear()
 
     def note(self, slot: str, status: HoldStatus) -> None:
         """A slot is in this state now."""
         self.forget(slot)
         self.phases[slot] = status.phase
         self.counts[status.phase] += 1
-        degraded = next((each for each in status.conditions if each.type == "Degraded"), None)
-        if degraded is not None and degraded.status == "True":
-            self.troubles[slot] = degraded.message or degraded.reason
+        trouble = _trouble(status)
+        if trouble is not None:
+            self.troubles[slot] = trouble
 
     def forget(self, slot: str) -> None:
         """A slot is no more."""
@@ -117,6 +137,14 @@ class Known:
             "ended": self.counts["Failed"],
             "updated": self.updated,
         }
+
+
+def _trouble(status: HoldStatus) -> str | None:
+    """What is wrong with a slot, in words; None when nothing is."""
+    degraded = next((each for each in status.conditions if each.type == "Degraded"), None)
+    if degraded is None or degraded.status != "True":
+        return None
+    return degraded.message or degraded.reason
 
 
 def first_known(headroom: Headroom) -> Known:
