@@ -425,7 +425,7 @@ def muddle(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pod_text("elsewhere/thief", "100m", GATED).replace("app: api", "app: web"),
     ]
     (folder / "muddle.yaml").write_text("---\n".join(documents))
-    done = in_a_process("simulate", folder / "muddle.yaml", "-o", "json")
+    done = in_a_process("simulate", folder / "muddle.yaml", "--allow-invalid", "-o", "json")
     assert done.returncode == 0, done.stderr
     (folder / "result.json").write_text(done.stdout)
     return folder / "result.json"

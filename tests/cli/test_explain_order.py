@@ -48,7 +48,8 @@ def order(name: str, spec: str, cpu: str = "100m") -> str:
 def simulated(capsys: pytest.CaptureFixture[str], folder: Path, *parts: str) -> str:
     scenario, result = folder / "orders.yaml", folder / "result.json"
     scenario.write_text(SCENARIO + "".join(parts))
-    done = headroom(capsys, "simulate", str(scenario), "--dialect", "korder", "-o", "json")
+    flags = ("--dialect", "korder", "--allow-invalid", "-o", "json")
+    done = headroom(capsys, "simulate", str(scenario), *flags)
     assert done.code == 0, done.err
     result.write_text(done.out)
     return str(result)

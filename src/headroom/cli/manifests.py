@@ -8,19 +8,21 @@ may come with them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse
-from headroom.cli.source import World, spoken
+from headroom.cli.source import World, counted, spoken
+from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
-from headroom.wire.kinds import HEADROOMS, HOLDS, WORKLOADS
-from headroom.wire.schema.checking import check
+from headroom.wire.kinds import HEADROOMS, HOLDS, RESOURCE_QUOTAS, WORKLOADS
+from headroom.wire.schema.checking import check, type_of
+from headroom.wire.schema.defaults import with_defaults
 from headroom.wire.speech import Speech
 from headroom.wire.yamls import Document, load
 
@@ -29,16 +31,24 @@ ASKED = (HEADROOMS, HOLDS)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the files ask for, and the workloads that come with it."""
+    """What the files ask for, the workloads that come with it, and where each is written."""
 
     asked: tuple[Headroom | Hold, ...]
     workloads: tuple[Workload, ...] = ()
+    quotas: tuple[ResourceQuota, ...] = ()
+    places: Mapping[str, Document] = field(default_factory=dict)
 
     def beside(self, world: World) -> World:
-        """The world with the workloads of the files in place of its own of these names."""
+        """The world with what comes with the files in place of its own of these names."""
         names = {(each.ref, each.namespace) for each in self.workloads}
         kept = [each for each in world.workloads if (each.ref, each.namespace) not in names]
-        return replace(world, workloads=(*kept, *self.workloads))
+        limits = {each.key for each in self.quotas}
+        quotas = [each for each in world.resource_quotas if each.key not in limits]
+        return replace(
+            world,
+            workloads=(*kept, *self.workloads),
+            resource_quotas=(*quotas, *self.quotas),
+        )
 
 
 def read_wanted(files: Sequence[Path], namespace: str, dialects: Sequence[str] = ()) -> Wanted:
@@ -49,27 +59,44 @@ def read_wanted(files: Sequence[Path], namespace: str, dialects: Sequence[str] =
     problems = [str(error) for document in documents for error in check(document, known)]
     if problems:
         raise Misuse("\n".join(problems), "nothing was done; mend the files and try again")
-    things = [
-        thing
-        for document in documents
-        if (thing := _thing(document, namespace, speech)) is not None
-    ]
+    things: list[Thing] = []
+    places: dict[str, Document] = {}
+    for document in documents:
+        thing = _thing(document, namespace, speech)
+        if isinstance(thing, Headroom | Hold):
+            places[thing.parent.whole] = document
+        if thing is not None:
+            things.append(thing)
     asked = tuple(thing for thing in things if isinstance(thing, Headroom | Hold))
     if not asked:
         raise Misuse("there is no Headroom and no Hold in these files")
-    return Wanted(asked, tuple(thing for thing in things if isinstance(thing, Workload)))
+    workloads = tuple(thing for thing in things if isinstance(thing, Workload))
+    quotas = tuple(thing for thing in things if isinstance(thing, ResourceQuota))
+    return Wanted(asked, workloads, quotas, places)
 
 
 def _thing(document: Document, namespace: str, speech: Speech) -> Thing | None:
     data = document.data
     resource = speech.find_kind(str(data.get("apiVersion", "")), str(data.get("kind", "")))
-    if resource is None or resource not in (*ASKED, *WORKLOADS, *speech.foreign):
+    if resource is None or resource not in (
+        *ASKED,
+        *WORKLOADS,
+        RESOURCE_QUOTAS,
+        *speech.foreign,
+    ):
         return None
     try:
         placed = in_namespace(data, namespace) if resource.namespaced else data
-        return speech.thing_from(resource, placed)
+        return speech.thing_from(resource, counted(_stored(placed, speech)))
     except DecodeError as error:
         raise Misuse(str(document.error(error.path, error.problem))) from error
+
+
+def _stored(data: dict[str, Any], speech: Speech) -> dict[str, Any]:
+    """The object with the defaults that an API server would store, so that both compare equal."""
+    catalogue = speech.catalogue()
+    found = type_of(data, catalogue)
+    return with_defaults(data, found, catalogue) if isinstance(found, str) else data
 
 
 def in_namespace(data: Mapping[str, Any], namespace: str) -> dict[str, Any]:

@@ -53,6 +53,13 @@ Dialects = Annotated[
         help="Serve another system's manifests too. Repeatable.",
     ),
 ]
+AllowInvalid = Annotated[
+    bool,
+    typer.Option(
+        "--allow-invalid",
+        help="Tell of objects that are invalid or cannot be served, and exit 0 all the same.",
+    ),
+]
 ClusterPreallocation = Annotated[
     bool,
     typer.Option(

@@ -8,11 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headroom.cli.errors import Answer, Misuse
-from headroom.cli.options import Context, Dialects, From, Kubeconfig, Namespace, Output
-from headroom.cli.output import Format, document, put
+from headroom.cli.options import (
+    AllowInvalid,
+    Context,
+    Dialects,
+    From,
+    Kubeconfig,
+    Namespace,
+    Output,
+)
+from headroom.cli.output import Format, document, put, say
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
+
+    from headroom.cli.telling.planning import Planned
+    from headroom.wire.yamls import Document
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Headrooms and Holds.")]
 At = Annotated[
@@ -30,25 +42,48 @@ def plan(
     kubeconfig: Kubeconfig = None,
     context: Context = "",
     dialect: Dialects = None,
+    allow_invalid: AllowInvalid = False,
 ) -> None:
     """Say what would be held where if these manifests were applied."""
     from dataclasses import replace
 
     from headroom.cli.manifests import read_wanted
-    from headroom.cli.source import Where, read_world
+    from headroom.cli.source import WATCHED, Where, read_world
     from headroom.cli.telling.plan_rows import plan_document, plan_prose
     from headroom.cli.telling.planning import planned
+    from headroom.wire.kinds import RESOURCE_QUOTAS
 
     dialects = tuple(dialect or ())
     wanted = read_wanted(files, namespace, dialects)
     moment = _time(at) if at else None
-    where = Where(tuple(source or ()), str(kubeconfig or ""), context, dialects=dialects)
+    kinds = (*WATCHED, RESOURCE_QUOTAS)
+    where = Where(tuple(source or ()), str(kubeconfig or ""), context, kinds, dialects)
     world = wanted.beside(read_world(where))
     found = planned(replace(world, now=moment) if moment else world, wanted.asked)
     told = plan_prose(found) if output is Format.TABLE else document(plan_document(found), output)
     put(told)
-    if not all(each.fits for each in found):
-        raise Answer("not everything would be held", "headroom get nodes  shows what is free")
+    troubles = [line for each in found for line in _trouble(each, wanted.places)]
+    if not troubles:
+        return
+    if allow_invalid:
+        for line in troubles:
+            say(f"accepted: {line}")
+        return
+    raise Answer(
+        "\n".join(["not everything would be held", *troubles]),
+        "headroom get nodes  shows what is free",
+    )
+
+
+def _trouble(each: Planned, places: Mapping[str, Document]) -> list[str]:
+    """Say of an object that would not be served where it is written, and why."""
+    if each.fits:
+        return []
+    written = places.get(each.name)
+    where = f"{written.source}:{written.line_of(each.blamed)}: " if written is not None else ""
+    short = f"{len(each.unplaced)} of {len(each.places)} slots find no room"
+    why = each.refused or f"{short}: {each.unplaced[0].why}"
+    return [f"{where}{each.name}: {why}"]
 
 
 def _time(text: str) -> datetime:

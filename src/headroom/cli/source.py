@@ -19,13 +19,14 @@ import msgspec
 from headroom.cli.dialects import NAMES, chosen, dialect_of
 from headroom.cli.errors import Misuse
 from headroom.cli.output import say
+from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold
 from headroom.core.objects import Namespace, Node, Pod
 from headroom.core.quotas.limits import Quota
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
-from headroom.kube.errors import NoSuchKind
+from headroom.kube.errors import Forbidden, NoSuchKind
 from headroom.kube.kubeconfig import find_access
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
@@ -36,6 +37,7 @@ from headroom.wire.kinds import (
     NAMESPACES,
     NODES,
     PODS,
+    RESOURCE_QUOTAS,
     WORKLOADS,
     Resource,
 )
@@ -78,6 +80,7 @@ class World:
     headrooms: tuple[Headroom, ...] = ()
     workloads: tuple[Workload, ...] = ()
     quotas: tuple[Quota, ...] = ()
+    resource_quotas: tuple[ResourceQuota, ...] = ()
     speech: Speech = NATIVE
 
     def of(self, kind: str) -> list[Json]:
@@ -126,7 +129,12 @@ async def _from_cluster(where: Where) -> World:
         raw: list[Json] = []
         for resource in kinds:
             optional = resource in (*_OURS, *speech.foreign)
-            raw += await _listed(client, resource, optional)
+            try:
+                raw += await _listed(client, resource, optional)
+            except Forbidden as refused:
+                if resource != RESOURCE_QUOTAS:
+                    raise
+                say(f"note: {refused.message}: as if there were no quotas")
         world = _decoded(raw, kinds, datetime.now(UTC), speech)
         for resource in _copied(world):
             more = _decoded(await _listed(client, resource), (resource,), world.now, speech)
@@ -187,7 +195,7 @@ def _decoded(
             readable.append(item)
             continue
         try:
-            things.append(speech.thing_from(resource, item))
+            things.append(speech.thing_from(resource, counted(item)))
             readable.append(item)
         except DecodeError as trouble:
             say(f"note: passed over {trouble.message}")
@@ -201,8 +209,16 @@ def _decoded(
         headrooms=tuple(thing for thing in things if isinstance(thing, Headroom)),
         workloads=tuple(thing for thing in things if isinstance(thing, Workload)),
         quotas=tuple(thing for thing in things if isinstance(thing, Quota)),
+        resource_quotas=tuple(thing for thing in things if isinstance(thing, ResourceQuota)),
         speech=speech,
     )
+
+
+def counted(item: Json) -> Json:
+    """A ResourceQuota that nobody has counted yet allows what its spec says; others as they are."""
+    if item.get("kind") != RESOURCE_QUOTAS.kind or (item.get("status") or {}).get("hard"):
+        return item
+    return {**item, "status": {"hard": (item.get("spec") or {}).get("hard") or {}}}
 
 
 def _text(path: Path) -> str:

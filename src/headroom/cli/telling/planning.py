@@ -12,16 +12,23 @@ from dataclasses import dataclass, replace
 
 from headroom.cli.source import World
 from headroom.cli.telling.asking import ledger_of
+from headroom.cli.telling.quotaroom import QuotaRoom
+from headroom.cli.telling.quotas import quota_refusal
 from headroom.cli.telling.slots import State, slots_of
 from headroom.cli.telling.wishes import wish_of
 from headroom.core.holds import Hold
 from headroom.core.names import LOCKED_PRIORITY, SHAPE_ANNOTATION
 from headroom.core.naming import shape_of
 from headroom.core.objects import Key, NodeAffinity, NodeTerm, Pod, Requirement
+from headroom.core.owners import judged as judged_rules
 from headroom.core.policy import Policy
 from headroom.core.selection import NAME_FIELD
+from headroom.core.serving import INVALID, INVALID_SPEC, Unserved, blamed_for
 from headroom.core.standing.eligibility import summary
 from headroom.core.standing.headrooms import Headroom, PerNode
+from headroom.core.standing.sizing import Wish
+from headroom.core.standing.windows import judged
+from headroom.engine.cron import calendar
 from headroom.scheduling.choose import Chosen, choose
 from headroom.scheduling.state import ClusterState
 
@@ -41,13 +48,18 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What would become of one object; `leaving` are slots that it would give back."""
+    """What would become of one object; `leaving` are slots that it would give back.
+
+    `refused` says why it would promise nothing, `blamed` which field is the cause.
+    """
 
     subject: str
+    name: str = ""
     places: tuple[Place, ...] = ()
     leaving: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     refused: str = ""
+    blamed: str = ""
 
     @property
     def unplaced(self) -> tuple[Place, ...]:
@@ -58,13 +70,21 @@ class Planned:
         return not self.refused and not self.unplaced
 
 
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a plan counts on, and changes as it goes: nodes with their pods, and quotas."""
+
+    state: ClusterState
+    quotas: QuotaRoom
+
+
 def planned(world: World, wanted: Sequence[Headroom | Hold]) -> tuple[Planned, ...]:
     """Say of each object what would be held where, in the order in which they are given."""
     known = [_known(world, each) for each in wanted]
     there = _with(world, known)
-    state = ledger_of(there, Policy()).state
+    table = Table(ledger_of(there, Policy()).state, QuotaRoom(world.resource_quotas))
     return tuple(
-        _headroom(there, each, state) if isinstance(each, Headroom) else _hold(there, each, state)
+        _headroom(there, each, table) if isinstance(each, Headroom) else _hold(there, each, table)
         for each in known
     )
 
@@ -91,46 +111,65 @@ def _with(world: World, wanted: Sequence[Headroom | Hold]) -> World:
     return replace(world, headrooms=tuple(headrooms), holds=tuple(holds))
 
 
-def _headroom(world: World, headroom: Headroom, state: ClusterState) -> Planned:
+def _headroom(world: World, headroom: Headroom, table: Table) -> Planned:
     subject = f"{headroom.parent.kind.lower()} {headroom.key}"
     wished = wish_of(world, headroom)
+    name = headroom.parent.whole
     notes = [note.message for note in wished.notes]
-    if headroom.problems:
-        return Planned(subject, refused="; ".join(notes))
+    if (refusal := _refusal(headroom, wished)) is not None:
+        return Planned(subject, name, refused=refusal.message, blamed=refusal.path)
     views = slots_of(world, headroom)
     leaving = [view for view in views if view.state is State.LEAVING]
     for view in leaving:
         if view.guardian is not None:
-            state.remove_pod(view.guardian.key)
+            table.state.remove_pod(view.guardian.key)
     if isinstance(headroom.size, PerNode):
         notes.append(summary(wished.excluded, len(world.nodes)))
+    missing = [view.hold for view in views if view.hold and view.state is State.MISSING]
+    if why := quota_refusal(world, headroom, missing):
+        return Planned(subject, name, refused=why)
     places = tuple(
-        _place(view.name, view.hold, view.guardian, state)
+        _place(view.name, view.hold, view.guardian, table)
         for view in views
         if view.hold is not None and view.state in WANTED
     )
-    return Planned(subject, places, tuple(view.name for view in leaving), tuple(notes))
+    return Planned(subject, name, places, tuple(view.name for view in leaving), tuple(notes))
 
 
-def _hold(world: World, hold: Hold, state: ClusterState) -> Planned:
+def _refusal(headroom: Headroom, wished: Wish) -> Unserved | None:
+    """Why nothing would be promised: in the operator's words, with the field to blame."""
+    problems = judged_rules(judged(headroom, calendar), Policy().across_namespaces).problems
+    if problems:
+        return Unserved(INVALID_SPEC, "; ".join(map(str, problems)), problems[0].path)
+    for note in wished.notes:
+        if note.reason in INVALID:
+            return Unserved(note.reason, note.message, blamed_for(note.reason))
+    return None
+
+
+def _hold(world: World, hold: Hold, table: Table) -> Planned:
     subject = f"{hold.parent.kind.lower()} {hold.key}"
+    name, hold = hold.parent.whole, judged_rules(hold, Policy().across_namespaces)
     if hold.problems:
-        return Planned(subject, refused="; ".join(map(str, hold.problems)))
+        told = "; ".join(map(str, hold.problems))
+        return Planned(subject, name, refused=told, blamed=hold.problems[0].path)
     guardian = ledger_of(world, Policy()).guardian_of(hold)
-    return Planned(subject, (_place("", hold, guardian, state),))
+    return Planned(subject, name, (_place("", hold, guardian, table),))
 
 
-def _place(slot: str, hold: Hold, guardian: Pod | None, state: ClusterState) -> Place:
+def _place(slot: str, hold: Hold, guardian: Pod | None, table: Table) -> Place:
     """Put one slot's guardian where it would go, and count it there from now on."""
     if guardian is not None and guardian.node and _as_wished(hold, guardian):
         return Place(slot, hold, guardian.node, stands=True)
+    if guardian is None and (refused := table.quotas.take(hold)):
+        return Place(slot, hold, why=refused)
     pod = _supposed(slot, hold)
-    choice = choose(pod, state)
+    choice = choose(pod, table.state)
     if guardian is not None:
-        state.remove_pod(guardian.key)
+        table.state.remove_pod(guardian.key)
     if not isinstance(choice, Chosen):
         return Place(slot, hold, why=choice.message)
-    state.add_pod(pod, choice.node)
+    table.state.add_pod(pod, choice.node)
     return Place(slot, hold, choice.node)
 
 

@@ -9,7 +9,7 @@ buffers; anything else that makes pods may ask too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from headroom.core.amounts import format_amount
 from headroom.core.objects import Key, Pod, PodTerm
@@ -120,13 +120,22 @@ def in_turn(
     given: dict[str, Resources] = {}
     answers = []
     for (wanted, requests), charging in zip(wants, quotas, strict=True):
-        left = [_less(quota, given.get(quota.name, EMPTY)) for quota in charging]
+        left = [less(quota, given.get(quota.name, EMPTY)) for quota in charging]
         answer = allowance(wanted, requests, left, ours)
         answers.append(answer)
         taken = _times(_charged(requests), answer.count)
         for quota in charging:
             given[quota.name] = given.get(quota.name, EMPTY) + taken
     return tuple(answers)
+
+
+def less(quota: ResourceQuota, given: Resources) -> ResourceQuota:
+    """The quota with so much less to give."""
+    hard = {
+        name: most - given[resource] if (resource := _resource(name)) else most
+        for name, most in quota.hard.items()
+    }
+    return replace(quota, hard=hard)
 
 
 def _most(quota: ResourceQuota, requests: Resources, ours: Resources) -> int | None:
@@ -142,14 +151,6 @@ def _rooms(quota: ResourceQuota, requests: Resources, ours: Resources) -> Iterat
         if resource is not None and each:
             others = max(0, quota.used.get(name, 0) - ours[resource])
             yield Tight(max(0, hard - others) // each, quota.name, name, hard, others, each)
-
-
-def _less(quota: ResourceQuota, given: Resources) -> ResourceQuota:
-    hard = {
-        name: most - given[resource] if (resource := _resource(name)) else most
-        for name, most in quota.hard.items()
-    }
-    return ResourceQuota(quota.name, hard, quota.used, quota.scopes)
 
 
 def _charged(requests: Resources) -> Resources:

@@ -10,7 +10,8 @@ from headroom.core.objects import Node, Pod
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import Json
 from headroom.sim.errors import SimulationError
-from headroom.wire.decode import node_from, pod_from
+from headroom.wire.decode import Thing, node_from, pod_from
+from headroom.wire.errors import DecodeError
 
 
 def pod_of(obj: Json) -> Pod:
@@ -19,6 +20,14 @@ def pod_of(obj: Json) -> Pod:
 
 def node_of(obj: Json) -> Node:
     return node_from(obj)
+
+
+def readable(change: Change) -> Thing | None:
+    """What changed as a core value; None for what nobody can read."""
+    try:
+        return change.thing
+    except DecodeError:
+        return None
 
 
 def changed_pod(change: Change) -> Pod:

@@ -44,6 +44,11 @@ class Autoscaler(Controller):
         self.store.listen("Node", self._on_node)
         self.store.listen("PodDisruptionBudget", lambda change: self._shrink_soon())
 
+    @property
+    def growing(self) -> bool:
+        """Whether machines are on their way, or it has not yet looked whether any should be."""
+        return self._fleet.is_booting() or _GROW in self._due
+
     def _on_pod(self, change: Change) -> None:
         self._sight.pod_changed(change)
         if dig(change.obj, "spec", "nodeName"):

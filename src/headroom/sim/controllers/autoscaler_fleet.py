@@ -75,6 +75,9 @@ class Fleet:
                 index = next(i for i in range(pool.most) if pool.node_name(i) not in taken)
                 yield pool, index, len(taken)
 
+    def is_booting(self) -> bool:
+        return bool(self._booting)
+
     def is_full(self) -> bool:
         """Whether no pool may grow any more."""
         return next(self.next_machines(), None) is None

@@ -25,6 +25,7 @@ from headroom.sim.scenarios.reading import (
     seconds,
 )
 from headroom.sim.scenarios.schema import API_VERSION, KIND
+from headroom.sim.scenarios.sources import SourceBook
 from headroom.wire.schema.checking import check
 from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.times import parse_time
@@ -53,15 +54,18 @@ def load_scenario(paths: Sequence[Path], speech: Speech = NATIVE) -> Scenario:
     manifests = [item for item in documents if not _is_scenario(item)]
     for item in manifests:
         problems += problems_of(item, known)
-    scenario = Scenario()
+    scenario, book = Scenario(), SourceBook(known.registry)
     if scenarios:
         found = [str(error) for error in check(scenarios[0], known.catalogue)]
         problems += found
         if not found:
-            scenario = _scenario(scenarios[0], known, problems)
+            scenario = _scenario(scenarios[0], known, book, problems)
+            book.inline(scenarios[0])
     if problems:
         raise ScenarioError(problems)
-    return replace(scenario, objects=tuple(item.data for item in manifests))
+    for item in manifests:
+        book.manifest(item)
+    return replace(scenario, objects=tuple(item.data for item in manifests), sources=book.found)
 
 
 def problems_of(document: Document, known: Known) -> list[str]:
@@ -107,10 +111,10 @@ def _is_scenario(document: Document) -> bool:
     return document.data.get("kind") == KIND and api_version.partition("/")[0] == group
 
 
-def _scenario(document: Document, known: Known, problems: list[str]) -> Scenario:
+def _scenario(document: Document, known: Known, book: SourceBook, problems: list[str]) -> Scenario:
     spec: dict[str, Any] = document.data.get("spec") or {}
     default = Scenario()
-    read = _objects_of_file(known, problems)
+    read = _objects_of_file(known, book, problems)
     reader = StepReader(document, Path(document.source).parent, read, known)
     steps: list[Step] = []
     for index, given in enumerate(spec.get("steps") or ()):
@@ -163,7 +167,7 @@ def _autoscaling(given: Json) -> Autoscaling:
     )
 
 
-def _objects_of_file(known: Known, problems: list[str]) -> ReadFile:
+def _objects_of_file(known: Known, book: SourceBook, problems: list[str]) -> ReadFile:
     """A reader of the files that steps name."""
 
     def read(path: Path) -> tuple[Json, ...]:
@@ -171,6 +175,7 @@ def _objects_of_file(known: Known, problems: list[str]) -> ReadFile:
         problems.extend(trouble)
         for document in documents:
             problems.extend(problems_of(document, known))
+            book.manifest(document)
         return tuple(document.data for document in documents)
 
     return read

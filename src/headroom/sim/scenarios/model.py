@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from headroom.sim.api.values import Json
+from headroom.sim.api.values import Json, Ref
 from headroom.sim.pools import NO_AUTOSCALING, Autoscaling, Pool
 from headroom.sim.world import LONGEST, START
+from headroom.wire.yamls import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,24 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """Where an object is written: a document, and the place in it where the object begins."""
+
+    document: Document
+    inside: str = ""
+
+    def at(self, path: str) -> str:
+        """The file and the line of a field."""
+        whole = f"{self.inside}.{path}" if self.inside and path else self.inside or path
+        return f"{self.document.source}:{self.document.line_of(whole)}"
+
+
+Sources = Mapping[Ref, Source]
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
-    """Everything that decides a run, but the version of the code."""
+    """Everything that decides a run, but the version of the code; `sources` are for messages."""
 
     name: str = "unnamed"
     start: datetime = START
@@ -106,3 +123,4 @@ class Scenario:
     objects: tuple[Json, ...] = ()
     steps: tuple[Step, ...] = ()
     longest: float = field(default=LONGEST)
+    sources: Sources = field(default_factory=dict, compare=False)

@@ -10,6 +10,7 @@ from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.owners import has_right, index_keys, owner_refusal, pod_keys
 from headroom.core.standing.headrooms import Headroom
+from headroom.sim.api.decoding import readable
 from headroom.sim.api.store import Change, Store, Verb
 from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of, uid_of
 from headroom.wire.kinds import HEADROOMS, HOLDS
@@ -59,7 +60,7 @@ class OwnerRules:
         self._forget(change.ref)
         if change.verb is Verb.DELETED:
             return
-        thing = change.thing
+        thing = readable(change)
         if isinstance(thing, Hold | Headroom):
             self._wishes[change.ref] = thing
             for key in _keys(thing):

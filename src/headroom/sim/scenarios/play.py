@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from headroom.core.policy import Policy
 from headroom.sim.api.values import Json
 from headroom.sim.controllers.autoscaler import Autoscaler
 from headroom.sim.crew import OperatorFactory
@@ -15,11 +16,14 @@ from headroom.sim.scenarios.invariants import Invariants
 from headroom.sim.scenarios.journal import Journal
 from headroom.sim.scenarios.metering import Meter
 from headroom.sim.scenarios.model import OperatorState, Scenario
-from headroom.sim.scenarios.report import Result, result_of
+from headroom.sim.scenarios.promises import Promises
+from headroom.sim.scenarios.report import Result, Told, result_of
 from headroom.sim.scenarios.steps import Performer
 from headroom.sim.settings import Settings
 from headroom.sim.world import SimWorld
 from headroom.wire.speech import NATIVE, Speech
+
+DEFAULT_POLICY = Policy()
 
 
 class Play:
@@ -31,6 +35,7 @@ class Play:
         operator_factory: OperatorFactory | None,
         settings: Settings | None = None,
         speech: Speech = NATIVE,
+        policy: Policy = DEFAULT_POLICY,
     ) -> None:
         self.scenario = scenario
         self.world = SimWorld(scenario.start, scenario.seed, settings, speech)
@@ -38,7 +43,10 @@ class Play:
         self.journal = Journal(self.world.store, self.world.clock)
         self.invariants = Invariants(self.world.store, self.world.clock)
         prices = {pool.name: pool.price for pool in scenario.pools}
-        self._meter = Meter(self.world.store, self.world.clock, prices)
+        store, across = self.world.store, policy.across_namespaces
+        self._meter = Meter(store, self.world.clock, prices, across)
+        self._promises = Promises(store, policy)
+        self._autoscaler: Autoscaler | None = None
         self._performer = Performer(self.world, operator_factory, self.journal, self.invariants)
         self._steps = list(scenario.steps)
         self._begin(operator_factory)
@@ -77,7 +85,10 @@ class Play:
         errors = [f"unexpected error: {line}" for line in self.world.contained()]
         summary["violations"] = [*self.invariants.violations, *errors]
         failures = list(self._performer.failures)
-        return result_of(self.scenario, self.world, self.journal.entries, summary, failures)
+        growing = self._autoscaler is not None and self._autoscaler.growing
+        broken, notes = self._promises.broken(self.scenario.sources, growing)
+        told = Told(tuple(self.journal.entries), summary, tuple(failures), broken, tuple(notes))
+        return result_of(self.scenario, self.world, told)
 
     def close(self) -> None:
         self.world.close()
@@ -95,7 +106,8 @@ class Play:
                 self.world.apply(pool.node(index))
         growing = [pool.name for pool in self.scenario.pools if pool.most > pool.count]
         if self.scenario.autoscaling.enabled:
-            Autoscaler(self.world.stage, self.scenario.pools, self.scenario.autoscaling)
+            scaling = self.scenario.autoscaling
+            self._autoscaler = Autoscaler(self.world.stage, self.scenario.pools, scaling)
         elif growing:
             names = ", ".join(growing)
             self.world.server.note(f"the autoscaler is off: pools stay at their count: {names}")
@@ -109,9 +121,10 @@ def run_scenario(
     operator_factory: OperatorFactory | None,
     settings: Settings | None = None,
     speech: Speech = NATIVE,
+    policy: Policy = DEFAULT_POLICY,
 ) -> Result:
     """Play a scenario from beginning to end."""
-    play = Play(scenario, operator_factory, settings, speech)
+    play = Play(scenario, operator_factory, settings, speech, policy)
     try:
         return play.finish()
     finally:

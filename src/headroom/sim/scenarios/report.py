@@ -8,6 +8,7 @@ from typing import Any
 from headroom.sim.api.values import Json, ref_of
 from headroom.sim.scenarios.journal import Entry
 from headroom.sim.scenarios.model import Scenario
+from headroom.sim.scenarios.promises import Broken
 from headroom.sim.scenarios.schema import API_VERSION
 from headroom.sim.world import SimWorld
 from headroom.wire.times import format_time
@@ -15,7 +16,11 @@ from headroom.wire.times import format_time
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a run has shown. `failures` are expectations and steps that did not come true."""
+    """What a run has shown.
+
+    `failures` are expectations and steps that did not come true, `broken` the objects that ended
+    invalid or cannot be served.
+    """
 
     scenario: str
     seed: int
@@ -26,6 +31,7 @@ class Result:
     journal: tuple[Entry, ...]
     summary: dict[str, Any]
     failures: tuple[str, ...] = ()
+    broken: tuple[Broken, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -35,7 +41,7 @@ class Result:
     @property
     def ok(self) -> bool:
         """Whether all that was expected came true and nothing was seen that must not be."""
-        return not self.failures and not self.violations
+        return not self.failures and not self.violations and not self.broken
 
     def document(self) -> dict[str, Any]:
         """The result as CONTRACT.md lays it down, ready for JSON."""
@@ -53,14 +59,20 @@ class Result:
         }
 
 
-def result_of(
-    scenario: Scenario,
-    world: SimWorld,
-    journal: list[Entry],
-    summary: dict[str, Any],
-    failures: list[str],
-) -> Result:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What those who watched the run have to say of it."""
+
+    journal: tuple[Entry, ...]
+    summary: dict[str, Any]
+    failures: tuple[str, ...] = ()
+    broken: tuple[Broken, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def result_of(scenario: Scenario, world: SimWorld, told: Told) -> Result:
     """Gather what a world shows at the end of a scenario."""
+    notes = (*world.server.notes, *told.notes)
     kinds = [kind for kind in world.store.kinds() if kind != "Event"]
     objects = [obj for kind in kinds for obj in world.store.list(kind)]
     return Result(
@@ -70,8 +82,14 @@ def result_of(
         end=format_time(world.clock.now()),
         objects=tuple(sorted(objects, key=ref_of)),
         events=tuple(world.events()),
-        journal=tuple(journal),
-        summary={**summary, "failures": failures, "notes": list(world.server.notes)},
-        failures=tuple(failures),
-        notes=tuple(world.server.notes),
+        journal=told.journal,
+        summary={
+            **told.summary,
+            "unserved": [each.document() for each in told.broken],
+            "failures": list(told.failures),
+            "notes": list(notes),
+        },
+        failures=told.failures,
+        broken=told.broken,
+        notes=notes,
     )
