@@ -22,7 +22,7 @@ POINTS_NOWHERE = """\
 apiVersion: v1
 kind: Config
 clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
-users: [{name: u, user: {token: x}}]
+users: [{name: u, user: {as: ann}}]
 contexts: [{name: k, context: {cluster: c, user: u}}]
 current-context: k
 """

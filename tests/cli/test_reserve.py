@@ -20,7 +20,7 @@ CONFIG = """\
 apiVersion: v1
 kind: Config
 clusters: [{name: c, cluster: {server: "SERVER"}}]
-users: [{name: u, user: {token: x}}]
+users: [{name: u, user: {as: ann}}]
 contexts: [{name: k, context: {cluster: c, user: u}}]
 current-context: k
 """

@@ -31,7 +31,7 @@ def nowhere(tmp_path: Path) -> Path:
     file.write_text(
         "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
         "contexts: [{name: c, context: {cluster: k, user: u}}]\n"
-        "users: [{name: u, user: {token: t}}]\n"
+        "users: [{name: u, user: {as: ann}}]\n"
         f"clusters: [{{name: k, cluster: {{server: 'http://127.0.0.1:{port}'}}}}]\n"
     )
     return file

@@ -43,7 +43,7 @@ def test_a_cluster_that_is_nowhere_ends_the_webhook_with_3(
     file.write_text(
         "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
         "contexts: [{name: c, context: {cluster: k, user: u}}]\n"
-        "users: [{name: u, user: {token: t}}]\n"
+        "users: [{name: u, user: {as: ann}}]\n"
         f"clusters: [{{name: k, cluster: {{server: 'http://127.0.0.1:{port}'}}}}]\n"
     )
     finished = headroom(capsys, "webhook", "--kubeconfig", str(file))

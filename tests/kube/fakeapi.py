@@ -88,7 +88,9 @@ class FakeApi:
 
     def access(self, user: User | None = None, ca: str = "") -> Access:
         scheme = "https" if self._tls else "http"
-        endpoint = Endpoint(f"{scheme}://127.0.0.1:{self.port}", ca=Pem(ca) if ca else None)
+        endpoint = Endpoint(
+            f"{scheme}://127.0.0.1:{self.port}", ca=Pem(ca) if ca else None, plain_http=True
+        )
         return Access(endpoint, user or User(token="t"), origin="a test")
 
     def paths(self) -> list[str]:

@@ -310,7 +310,7 @@ def test_a_proxy_is_asked_where_one_is_named() -> None:
         async with FakeApi() as proxy:
             proxy.script("/x", Reply(201))
             endpoint = Endpoint("http://api.invalid", proxy=f"http://127.0.0.1:{proxy.port}")
-            client = Client(Access(endpoint, User(token="t")), HASTY)
+            client = Client(Access(endpoint, User()), HASTY)
             answer = await client.send("POST", "/x", b"{}")
             await client.close()
         assert answer.status == 201
@@ -348,7 +348,7 @@ def test_a_server_behind_a_path_is_asked_below_it() -> None:
 
 def test_a_token_with_a_line_break_is_refused() -> None:
     async def main() -> None:
-        client = Client(Access(Endpoint("http://127.0.0.1:1"), User(token="a\nb")), HASTY)
+        client = Client(Access(Endpoint("https://127.0.0.1:1"), User(token="a\nb")), HASTY)
         with pytest.raises(ConfigError, match="Authorization would have a line break"):
             await client.send("GET", "/version")
         await client.close()

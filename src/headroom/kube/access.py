@@ -7,17 +7,18 @@ files are rotated under a running operator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from headroom.kube.errors import ConfigError
+from headroom.kube.urls import Login
 
 
 @dataclass(frozen=True, slots=True)
 class Pem:
     """Certificates or a key: given inline (`text`) or by `path`."""
 
-    text: str = ""
+    text: str = field(default="", repr=False)
     path: str = ""
 
     def read(self) -> str:
@@ -43,13 +44,22 @@ class KeyPair:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One API server; `server` has no trailing slash."""
+    """One API server; `server` has no trailing slash, no address has a password in it.
+
+    `plain_http` is the explicit leave to send credentials to a server without TLS.
+    """
 
     server: str
     ca: Pem | None = None
     insecure: bool = False
     tls_server_name: str = ""
     proxy: str = ""
+    proxy_login: Login = field(default_factory=Login)
+    plain_http: bool = False
+
+    @property
+    def encrypted(self) -> bool:
+        return self.server.startswith("https:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +68,8 @@ class ExecPlugin:
 
     api_version: str
     command: str
-    args: tuple[str, ...] = ()
-    env: tuple[tuple[str, str], ...] = ()
+    args: tuple[str, ...] = field(default=(), repr=False)
+    env: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     install_hint: str = ""
     provide_cluster_info: bool = False
     interactive_mode: str = "IfAvailable"
@@ -70,10 +80,10 @@ class User:
     """Who we are; a token file goes before a token, before a password, before a plugin."""
 
     key_pair: KeyPair | None = None
-    token: str = ""
+    token: str = field(default="", repr=False)
     token_file: str = ""
     username: str = ""
-    password: str = ""
+    password: str = field(default="", repr=False)
     plugin: ExecPlugin | None = None
     headers: tuple[tuple[str, str], ...] = ()  # Impersonate-User and its kin
 

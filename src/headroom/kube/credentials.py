@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -17,6 +17,7 @@ import msgspec
 from headroom.kube.access import Access, KeyPair, User
 from headroom.kube.errors import ConfigError
 from headroom.kube.execplugin import run_plugin
+from headroom.kube.urls import Login
 
 TOKEN_FILE_SECONDS = 60.0
 EARLY_SECONDS = 30.0  # A token is replaced this long before it expires …
@@ -28,7 +29,7 @@ NEVER = float("inf")
 class Grant:
     """What requests carry for now: the Authorization header and the client certificate."""
 
-    authorization: str = ""
+    authorization: str = field(default="", repr=False)
     key_pair: KeyPair | None = None
 
 
@@ -57,7 +58,7 @@ class Credentials:
             self.grant = Grant(f"Bearer {user.token}", user.key_pair)
             self._due_at = NEVER
         elif user.username:
-            self.grant = Grant(f"Basic {_basic(user)}", user.key_pair)
+            self.grant = Grant(Login(user.username, user.password).basic, user.key_pair)
             self._due_at = NEVER
         elif user.plugin is not None:
             issued = await run_plugin(user.plugin, self._access.endpoint, self._access.origin)
@@ -93,10 +94,6 @@ def _read_token(path: str) -> str:
     if not token:
         raise ConfigError(f"token file {path}: it is empty")
     return token
-
-
-def _basic(user: User) -> str:
-    return base64.b64encode(f"{user.username}:{user.password}".encode()).decode("ascii")
 
 
 class _Claims(msgspec.Struct):

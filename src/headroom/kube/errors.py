@@ -2,6 +2,7 @@
 
     KubeError
     ├── ConfigError       a kubeconfig that is missing, malformed or contradicts itself  (exit 2)
+    │   └── PlainHttp     credentials for a server without TLS, and no leave to send them
     ├── CannotReach       no answer: wrong address, timeout, connection lost             (exit 3)
     │   ├── Untrusted     TLS says no: asking again at once cannot help
     │   └── Uncertain     the request was sent, and nobody knows whether it happened
@@ -20,6 +21,8 @@ from __future__ import annotations
 
 from headroom.errors import HeadroomError
 
+PLAIN_HTTP_VARIABLE = "HEADROOM_ALLOW_PLAIN_HTTP"
+
 
 class KubeError(HeadroomError):
     """Root of all trouble with a real cluster."""
@@ -31,6 +34,17 @@ class ConfigError(KubeError):
     """The kubeconfig, or what it points to, is wrong."""
 
     exit_code = 2
+
+
+class PlainHttp(ConfigError):
+    """Credentials would be sent where everybody on the way can read them."""
+
+    def __init__(self, server: str, origin: str) -> None:
+        of = f" ({origin})" if origin else ""
+        super().__init__(
+            f"{server}{of}: credentials are not sent over plain http",
+            f"write https://, or leave the user out; to send them anyway: {PLAIN_HTTP_VARIABLE}=1",
+        )
 
 
 class Closed(KubeError):

@@ -11,7 +11,7 @@ import base64
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import msgspec
@@ -20,13 +20,14 @@ from headroom.kube.access import Endpoint, ExecPlugin, KeyPair, Pem
 from headroom.kube.errors import ConfigError
 
 PLUGIN_SECONDS = 60.0
+MOST_LETTERS = 300  # of what a plugin complains about.
 
 
 @dataclass(frozen=True, slots=True)
 class Issued:
     """What a plugin handed out; `expires` is seconds since the epoch."""
 
-    token: str = ""
+    token: str = field(default="", repr=False)
     key_pair: KeyPair | None = None
     expires: float = float("inf")
 
@@ -71,7 +72,8 @@ async def run_plugin(plugin: ExecPlugin, endpoint: Endpoint, origin: str) -> Iss
     if process.returncode != 0:
         lines = complaint.decode("utf-8", "replace").strip().splitlines() or ["no message"]
         raise ConfigError(
-            f"{where}: exit code {process.returncode}: {lines[-1]}", plugin.install_hint
+            f"{where}: exit code {process.returncode}: {lines[-1][:MOST_LETTERS]}",
+            plugin.install_hint,
         )
     return _read(output, plugin, where)
 
@@ -106,7 +108,7 @@ def _exec_info(plugin: ExecPlugin, endpoint: Endpoint, interactive: bool) -> str
             pem = endpoint.ca.read().encode()
             cluster["certificate-authority-data"] = base64.b64encode(pem).decode("ascii")
         if endpoint.proxy:
-            cluster["proxy-url"] = endpoint.proxy
+            cluster["proxy-url"] = endpoint.proxy_login.put_into(endpoint.proxy)
         spec["cluster"] = cluster
     info = {"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec}
     return msgspec.json.encode(info).decode()

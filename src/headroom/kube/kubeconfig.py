@@ -11,12 +11,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import SplitResult, urlsplit
 
 from headroom.kube import kubeconfig_file as file
 from headroom.kube.access import Access, Endpoint, ExecPlugin, KeyPair, Pem, User
-from headroom.kube.errors import ConfigError
+from headroom.kube.errors import PLAIN_HTTP_VARIABLE, ConfigError, PlainHttp
 from headroom.kube.proxies import environment_proxy
+from headroom.kube.urls import Login, shown, split_login
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
@@ -77,13 +77,22 @@ def load_kubeconfig(
         user, user_home = merged.entry("user", merged.users, chosen.user)
     else:
         user, user_home = file.User(), home
-    origin = f"context {name} of {merged.where}"
-    return Access(
+    access = Access(
         _endpoint(cluster, cluster_home, chosen.cluster, environ),
         _user(user, user_home, chosen.user),
         chosen.namespace or "default",
-        origin,
+        origin=f"context {name} of {merged.where}",
     )
+    _check_encrypted(access)
+    return access
+
+
+def _check_encrypted(access: Access) -> None:
+    """Tell at once, before a plugin is run, that what we have may not be sent."""
+    endpoint, user = access.endpoint, access.user
+    secret = user.token or user.token_file or user.username or user.plugin
+    if secret and not (endpoint.encrypted or endpoint.plain_http):
+        raise PlainHttp(endpoint.server, access.origin)
 
 
 def _inside_a_pod(environ: Mapping[str, str]) -> bool:
@@ -141,13 +150,13 @@ class _Merged:
 def _endpoint(cluster: file.Cluster, home: Path, name: str, environ: Mapping[str, str]) -> Endpoint:
     """Check an address and its TLS settings."""
     where = f"{home}: cluster {name!r}"
-    server = cluster.server.rstrip("/")
-    parts = _split_url(server, where, "server")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    server, login = split_login(cluster.server, f"{where}: server")
+    if login:
         raise ConfigError(
-            f"{where}: server {cluster.server!r} is no http(s) address",
-            "write it like https://host:6443",
+            f"{where}: server {shown(cluster.server)!r} has credentials in it",
+            "write username and password into the user",
         )
+    proxy, proxy_login = _proxy(cluster, server, where, environ)
     if cluster.insecure_skip_tls_verify and (
         cluster.certificate_authority or cluster.certificate_authority_data
     ):
@@ -165,23 +174,24 @@ def _endpoint(cluster: file.Cluster, home: Path, name: str, environ: Mapping[str
         ),
         insecure=cluster.insecure_skip_tls_verify,
         tls_server_name=cluster.tls_server_name,
-        proxy=_proxy(cluster.proxy_url, where) or environment_proxy(server, environ),
+        proxy=proxy,
+        proxy_login=proxy_login,
+        plain_http=environ.get(PLAIN_HTTP_VARIABLE, "") not in ("", "0", "false"),
     )
 
 
-def _proxy(url: str, where: str) -> str:
-    if url and _split_url(url, where, "proxy-url").scheme not in ("http", "https"):
-        raise ConfigError(f"{where}: proxy-url {url!r}: only http and https proxies are supported")
-    return url
-
-
-def _split_url(url: str, where: str, field: str) -> SplitResult:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port  # The property raises when the port is no number.
-    except ValueError as error:
-        raise ConfigError(f"{where}: {field} {url!r}: {error}") from error
-    return parts
+def _proxy(
+    cluster: file.Cluster, server: str, where: str, environ: Mapping[str, str]
+) -> tuple[str, Login]:
+    """The proxy to go through, and who we are to it."""
+    url, field = cluster.proxy_url, f"{where}: proxy-url"
+    if not url:
+        url, field = environment_proxy(server, environ), "HTTPS_PROXY or HTTP_PROXY:"
+    if not url:
+        return "", Login()
+    if url.partition("://")[0].lower() not in ("http", "https"):
+        raise ConfigError(f"{field} {shown(url)!r}: only http and https proxies are supported")
+    return split_login(url, field)
 
 
 def _pem(data: str, path: str, home: Path, where: str) -> Pem | None:

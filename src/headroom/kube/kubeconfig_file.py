@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ import msgspec
 import yaml
 
 from headroom.kube.errors import ConfigError
+
+MOST_VALUES = 200_000
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 class Cluster(msgspec.Struct, rename="kebab"):
@@ -106,11 +110,15 @@ class Kubeconfig(msgspec.Struct, rename={"current_context": "current-context"}):
 def read(path: Path) -> Kubeconfig:
     """Read one file; an empty one says nothing, a malformed one is an error with line or field."""
     try:
-        content = _without_nulls(yaml.safe_load(path.read_bytes()))
+        content = _Cleaner().clean(yaml.safe_load(path.read_bytes()))
     except OSError as error:
         raise ConfigError(f"kubeconfig {path}: {error.strerror}") from error
     except yaml.YAMLError as error:
-        raise ConfigError(f"kubeconfig {path}: not valid YAML{_place(error)}") from error
+        raise ConfigError(f"kubeconfig {path}: not valid YAML{_place(error)}") from None
+    except (_TooMuch, RecursionError):
+        raise ConfigError(f"kubeconfig {path}: too large or nested too deeply") from None
+    except ValueError:  # A date or a number that is none; its message would repeat it.
+        raise ConfigError(f"kubeconfig {path}: not valid YAML", "quote dates and numbers") from None
     if content is None:
         return Kubeconfig()
     try:
@@ -121,20 +129,37 @@ def read(path: Path) -> Kubeconfig:
         ) from error
 
 
-def _without_nulls(value: Any) -> Any:
-    """Drop null fields: `users: null` and an absent `users` mean the same."""
-    if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
-    return value
+class _TooMuch(Exception):
+    pass
+
+
+class _Cleaner:
+    """Drops null fields: `users: null` and an absent `users` mean the same.
+
+    Counts what it sees: a file of a few hundred bytes can name billions through its aliases.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def clean(self, value: Any) -> Any:
+        self._count += 1
+        if self._count > MOST_VALUES:
+            raise _TooMuch
+        if isinstance(value, dict):
+            return {key: self.clean(item) for key, item in value.items() if item is not None}
+        if isinstance(value, list):
+            return [self.clean(item) for item in value]
+        return value
 
 
 def _place(error: yaml.YAMLError) -> str:
+    """Where, and what; without what stands there, which may be a token."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         mark = error.problem_mark
-        return f", line {mark.line + 1}, column {mark.column + 1}: {error.problem}"
-    return f": {error}"
+        problem = _QUOTED.sub("…", error.problem or "")
+        return f", line {mark.line + 1}, column {mark.column + 1}: {problem}"
+    return ": it is no text in UTF-8"
 
 
 def decode_base64(data: str, where: str) -> str:
@@ -142,4 +167,4 @@ def decode_base64(data: str, where: str) -> str:
     try:
         return base64.b64decode("".join(data.split()), validate=True).decode("utf-8")
     except (binascii.Error, UnicodeDecodeError) as error:
-        raise ConfigError(f"{where}: not the base64 of a PEM text: {error}") from error
+        raise ConfigError(f"{where}: not the base64 of a PEM text") from error

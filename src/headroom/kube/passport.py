@@ -14,7 +14,7 @@ from multidict import CIMultiDict
 from headroom import __version__
 from headroom.kube.access import Access
 from headroom.kube.credentials import Credentials, Grant
-from headroom.kube.errors import ConfigError
+from headroom.kube.errors import ConfigError, PlainHttp
 from headroom.kube.tls import tls_context
 
 JSON = "application/json"
@@ -74,6 +74,7 @@ class Passport:
             *self._access.user.headers,
         ]
         if self._grant is not None and self._grant.authorization:
+            self._check_encrypted()
             headers.append(("Authorization", self._grant.authorization))
         for name, value in headers:
             if not value.isprintable():
@@ -82,3 +83,9 @@ class Passport:
                     "check the token or user in the kubeconfig",
                 )
         return CIMultiDict(headers)
+
+    def _check_encrypted(self) -> None:
+        """Whoever listens on the way can use what is sent without TLS."""
+        endpoint = self._access.endpoint
+        if not (endpoint.encrypted or endpoint.plain_http):
+            raise PlainHttp(endpoint.server, self._access.origin)

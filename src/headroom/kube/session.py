@@ -39,6 +39,9 @@ class Session:
         self._passport = passport
         self._connect_seconds = connect_seconds
         self._limits = self._limited(total=request_seconds)
+        login = access.endpoint.proxy_login
+        # aiohttp turns it into Proxy-Authorization, in CONNECT and in plain requests alike.
+        self._proxy_headers = {"Authorization": login.basic} if login else None
         self._connector: _Connector | None = None
         self._session: aiohttp.ClientSession | None = None
 
@@ -104,6 +107,7 @@ class Session:
                 ssl=tls if tls is not None else True,
                 server_hostname=endpoint.tls_server_name or None,
                 proxy=endpoint.proxy or None,
+                proxy_headers=self._proxy_headers,
                 allow_redirects=False,
             )
         except TRANSPORT_ERRORS as error:

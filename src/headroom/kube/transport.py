@@ -46,7 +46,7 @@ def translated(error: BaseException, access: Access) -> KubeError:
         case aiohttp.ClientConnectionResetError():  # Raised while writing: it never left whole.
             return CannotReach(f"{where}: the connection was closed before the request was sent")
         case aiohttp.InvalidURL():
-            return ConfigError(f"{where}: not an address: {error}")
+            return ConfigError(f"{where}: not an address", "check server and proxy-url")
         case aiohttp.SocketTimeoutError():
             return Silence(f"{where}: nothing was heard for too long")
         case asyncio.TimeoutError():

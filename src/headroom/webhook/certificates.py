@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from cryptography import x509
@@ -30,7 +30,7 @@ class Pair:
     """A certificate and its private key, both PEM."""
 
     certificate: str
-    key: str
+    key: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
