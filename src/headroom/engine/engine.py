@@ -16,6 +16,7 @@ from headroom.core.actions import (
     CreateGuardian,
     CreateLatch,
     CreateSlotObject,
+    DeleteObject,
     DeletePod,
     Done,
     Gone,
@@ -37,7 +38,6 @@ from headroom.core.objects import Key, Pod
 from headroom.core.plan import (
     Plan,
     Sequence,
-    headroom_subject,
     hold_subject,
     node_subject,
     pod_subject,
@@ -75,7 +75,6 @@ from headroom.ports import (
 OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
 LAUNCHED_WORK = ("door1", "door2", "door2-slow")
 KEEPERS_WORK = ("release", "resize", "object", "burst", "follow", "fence", "unfence")
-OBJECT_PAUSE = timedelta(seconds=1)  # An object could not be written; its headroom looks again.
 MOST_ROUNDS = 5
 MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
 
@@ -230,8 +229,8 @@ class Engine:
                 self._agenda.failed(quota_subject(parent), now)
             case CreateSlotObject():
                 self._standing.wrote(action, outcome, now)
-            case SetFinalizers(parent=parent):
-                self._agenda.later(headroom_subject(parent), now + OBJECT_PAUSE)
+            case SetFinalizers(parent=parent) | DeleteObject(parent=parent):
+                self._standing.object_failed(parent, now)
             case CreateGuardian(hold=hold):
                 self._guardian_refused(hold, action.name, outcome, now)
             case WriteHoldStatus(parent=parent):

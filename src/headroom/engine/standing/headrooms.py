@@ -47,11 +47,12 @@ from headroom.engine.standing.announcing import Announcer
 from headroom.engine.standing.braking import Brake
 from headroom.engine.standing.demand import LOAD_PAUSE
 from headroom.engine.standing.issuing import Issuer
-from headroom.engine.standing.known import Known, first_known
+from headroom.engine.standing.known import MOMENT, Known, first_known
 from headroom.engine.standing.sights import Sights
 
 PAUSE_PER_SLOT = timedelta(microseconds=200)
 LONGEST_PAUSE = timedelta(seconds=1)
+OBJECT_PAUSE = timedelta(seconds=1)
 PROMISED_AGAIN = timedelta(seconds=1)
 NO_STATUS = HeadroomStatus()
 
@@ -113,8 +114,7 @@ class Standing:
 
     def nodes_changed(self) -> None:
         """A node came, went or is not as it was."""
-        for whole in self._sights.per_node:
-            self.upset(whole)
+        self.concern(self._sights.per_node)
         self.pods_changed()
 
     def pods_changed(self) -> None:
@@ -136,8 +136,7 @@ class Standing:
         self.concern(self._sights.under(quota.namespace))
 
     def workload_changed(self, workload: Workload) -> None:
-        for whole in self._sights.concerned(workload):
-            self.upset(whole)
+        self.concern(self._sights.concerned(workload))
 
     def upset(self, whole: str) -> None:
         """Have a headroom's wish worked out anew."""
@@ -196,6 +195,16 @@ class Standing:
             elif not action.hold.parent.uid:
                 known.made[action.hold.parent.name] = None
                 self._ledger.agenda.touch(headroom_subject(action.of))
+
+    def object_failed(self, parent: Parent, now: datetime) -> None:
+        """An object could not be written or deleted: whoever wished for that looks again."""
+        hold = self._ledger.holds.get(str(parent))
+        group = hold.group if hold is not None and hold.member is not None else ""
+        if group in self._known:
+            self._known[group].wait_until(now + MOMENT)
+            self.upset(group)
+        else:
+            self._ledger.agenda.later(headroom_subject(parent), now + OBJECT_PAUSE)
 
     def finalized(self, action: SetFinalizers) -> None:
         """The finalizers of an object are these now."""

@@ -94,14 +94,18 @@ class Known:
                 self.begin_anew()
             return
         if isinstance(outcome, Taken | Stale | Gone):  # The next look knows what to do.
-            self.not_before = max(self.not_before or now, now + MOMENT)
+            self.wait_until(now + MOMENT)
             return
         why = f"{parent} cannot be written: {outcome.message}"
         self.unmade = min(self.unmade or why, why)
         if not resting:
             self.pause = min(max(FIRST_PAUSE, self.pause * 2), LONGEST_PAUSE)
             self.rests_until = now + self.pause
-        self.not_before = max(self.not_before or now, self.rests_until or now)
+        self.wait_until(self.rests_until or now)
+
+    def wait_until(self, moment: datetime) -> None:
+        """Work out nothing anew before this moment."""
+        self.not_before = max(self.not_before or moment, moment)
 
     def begin_anew(self) -> None:
         """What was wrong with the objects of slots may be mended: forget that they failed."""
