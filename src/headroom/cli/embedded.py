@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headroom.cli.output import say
 from headroom.core.policy import Policy
+from headroom.dialects.proactive.names import PRIORITY
+from headroom.dialects.proactive.objects import headroom_object, remark_on
+from headroom.dialects.proactive.options import Options
 from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster
 from headroom.runtime.operator import Operator
+from headroom.sim.scenarios.model import Scenario
 from headroom.wire.speech import NATIVE, Speech
 
 OPERATOR_NAMESPACE = "headroom-system"
@@ -20,3 +25,21 @@ def embedded_operator(
     """Make an operator for a simulated cluster."""
     known = replace(policy, namespace=OPERATOR_NAMESPACE, scheduler_names=speech.schedulers)
     return Operator(cluster, clock, Engine(known))
+
+
+def with_placeholders(scenario: Scenario, options: Options) -> Scenario:
+    """The scenario with the object that the flags of proactive scale-up come to.
+
+    A real operator makes it at its start; here it is there from the beginning.
+    """
+    if not options.enabled:
+        return scenario
+    manner = scenario.autoscaling.manner
+    deaf = manner.cutoff is not None and manner.cutoff > PRIORITY
+    autoscaler = (
+        f"{manner.profile} is at work here" if deaf and scenario.autoscaling.enabled else ""
+    )
+    if remark := remark_on(options, autoscaler):
+        say(f"note: {remark}")
+    made = headroom_object(options, OPERATOR_NAMESPACE, autoscaler)
+    return replace(scenario, objects=(*scenario.objects, made))

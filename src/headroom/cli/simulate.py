@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headroom.cli import proactive
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Answer, Misuse
 from headroom.cli.options import AllowInvalid, ClusterPreallocation, Dialects, Output
@@ -34,6 +35,11 @@ def simulate(
     dialect: Dialects = None,
     allow_cross_namespace_owners: AcrossNamespaces = False,
     allow_cluster_preallocation: ClusterPreallocation = False,
+    enable_proactive_scaleup: proactive.Enabled = None,
+    pod_injection_limit: proactive.PodLimit = None,
+    node_limit: proactive.NodeLimit = None,
+    proactive_scaleup_threshold: proactive.Threshold = None,
+    proactive_scaleup_profile: proactive.ProfileName = None,
     allow_invalid: AllowInvalid = False,
     output: Output = Format.TABLE,
 ) -> None:
@@ -44,14 +50,23 @@ def simulate(
     """
     from functools import partial
 
-    from headroom.cli.embedded import embedded_operator
+    from headroom.cli.embedded import embedded_operator, with_placeholders
     from headroom.cli.telling.results import result_table
     from headroom.core.policy import Policy
     from headroom.sim.scenarios.loading import load_scenario
     from headroom.sim.scenarios.play import run_scenario
 
-    speech = chosen(dialect)
+    flags = proactive.Flags(
+        enable_proactive_scaleup,
+        pod_injection_limit,
+        node_limit,
+        proactive_scaleup_threshold,
+        proactive_scaleup_profile,
+    )
+    ahead = proactive.read(flags, dialect or ())
+    speech = chosen((*(dialect or ()), *((proactive.NAME,) if ahead.enabled else ())))
     scenario = adjusted(load_scenario(files, speech), until, seed, start)
+    scenario = with_placeholders(scenario, ahead)
     policy = Policy(
         across_namespaces=allow_cross_namespace_owners,
         cluster_preallocation=allow_cluster_preallocation,
