@@ -15,16 +15,12 @@ from headroom.core.preallocating import Fits, may_succeed, permitted, succession
 from headroom.core.resources import EMPTY, Resources
 from tests.builders import NOON, hold, pod, resources, selector
 
-PRIORITY = "pod.koordinator.sh/pre-allocatable-priority"
-MARKED = {"pod.koordinator.sh/is-pre-allocatable": "true"}
+MARKED: dict[str, Any] = {"labels": {}, "pre_allocatable": 0}
 
 
 def running(name: str, cpu: int, memory: str = "0", priority: int = 0, **parts: Any) -> Pod:
-    annotations = {PRIORITY: str(priority)} if priority else {}
-    labels = {"app": "web"}
-    return pod(
-        name, cpu, memory, **{"node": "a", "labels": labels, "annotations": annotations, **parts}
-    )
+    given = {"node": "a", "labels": {"app": "web"}, "pre_allocatable": priority or None}
+    return pod(name, cpu, memory, **{**given, **parts})
 
 
 def beside(wanted: Hold, free: Resources, pods: list[Pod]) -> Fits:
@@ -133,10 +129,10 @@ def test_one_that_takes_marked_pods_is_refused_unless_the_operator_allows_it() -
 def test_a_marked_pod_is_taken_whoever_owns_it_and_whatever_it_has_claimed() -> None:
     claimed = {CLAIMED_ANNOTATION: "Hold/default/other"}
     for other in (
-        running("p", 2, labels=MARKED),
-        running("p", 2, labels=MARKED, namespace="there"),
-        running("p", 2, labels=MARKED, annotations=claimed),
-        running("p", 2, labels=MARKED, wish=Wish(needs_hold=True, name="other")),
+        running("p", 2, **MARKED),
+        running("p", 2, **MARKED, namespace="there"),
+        running("p", 2, **MARKED, annotations=claimed),
+        running("p", 2, **MARKED, wish=Wish(needs_hold=True, name="other")),
     ):
         assert may_succeed(for_marked(), other)
 
@@ -145,20 +141,19 @@ def test_a_marked_pod_is_taken_whoever_owns_it_and_whatever_it_has_claimed() -> 
     "other",
     [
         running("p", 2),
-        running("p", 2, labels={"pod.koordinator.sh/is-pre-allocatable": "yes"}),
-        running("p", 3, labels=MARKED),
-        running("p", 2, "1Gi", labels=MARKED),
-        running("p", 2, labels=MARKED, node=""),
-        running("p", 2, labels=MARKED, phase="Failed"),
-        running("p", 2, labels=MARKED, deleted=NOON),
+        running("p", 3, **MARKED),
+        running("p", 2, "1Gi", **MARKED),
+        running("p", 2, **MARKED, node=""),
+        running("p", 2, **MARKED, phase="Failed"),
+        running("p", 2, **MARKED, deleted=NOON),
     ],
 )
 def test_no_pod_that_is_not_marked_running_and_small_enough_is_taken(other: Pod) -> None:
     assert not may_succeed(for_marked(), other)
 
 
-def test_a_priority_that_is_no_number_is_none_and_equals_come_by_uid() -> None:
-    odd = running("odd", 2, annotations={PRIORITY: "high"}, uid="3")
+def test_one_without_a_priority_has_none_and_equals_come_by_uid() -> None:
+    odd = running("odd", 2, pre_allocatable=0, uid="3")
     none, below = running("none", 2, uid="2"), running("below", 2, priority=-1, uid="1")
     assert taken(for_marked(), EMPTY, odd, below, none) == ["none"]
     assert taken(for_marked(), EMPTY, odd, below) == ["odd"]
@@ -174,7 +169,7 @@ def test_the_order_and_the_node_follow_what_the_pods_say_now() -> None:
 
 
 def test_of_candidates_too_large_in_one_dimension_nothing_is_left() -> None:
-    pods = running("cpu", 5, "1Gi", labels=MARKED), running("memory", 1, "9Gi", labels=MARKED)
+    pods = running("cpu", 5, "1Gi", **MARKED), running("memory", 1, "9Gi", **MARKED)
     wanted = for_marked(4, "8Gi", takes_several=True)
     assert not any(may_succeed(wanted, each) for each in pods)
     assert taken(several(4, "8Gi"), EMPTY) is None

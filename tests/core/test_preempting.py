@@ -15,7 +15,7 @@ from headroom.core.budgets import Budget
 from headroom.core.holds import Hold, Terms
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Key, LabelSelector, Pod, Requirement, Wish
-from headroom.core.preempting import SPARED_LABEL, Crowd, promise, victims
+from headroom.core.preempting import Crowd, promise, victims
 from headroom.core.resources import EMPTY, Resources
 from tests.builders import NAMESPACE, NOON, Amount, hold, pod, resources
 
@@ -110,7 +110,7 @@ def test_of_equals_the_one_that_began_last_goes() -> None:
     "safe",
     [
         {"priority": PREEMPTOR},
-        {"labels": {SPARED_LABEL: "true"}},
+        {"spared": True},
         {"labels": {ROLE_LABEL: "guardian"}},
     ],
     ids=["as important", "asks to be spared", "ours"],

@@ -12,8 +12,6 @@ from headroom.core.policy import Policy
 from tests.builders import hold, node, pod
 from tests.engine.play import Play
 
-MARKED = {"pod.koordinator.sh/is-pre-allocatable": "true"}
-PRIORITY = "pod.koordinator.sh/pre-allocatable-priority"
 ALLOWING = Policy(cluster_preallocation=True)
 
 
@@ -30,7 +28,7 @@ def succeeding(cpu: int = 3, **terms: Any) -> Hold:
 
 
 def running(name: str, cpu: int = 3, **parts: Any) -> Pod:
-    return pod(name, cpu, 0, **{"node": "a", "labels": MARKED, **parts})
+    return pod(name, cpu, 0, **{"node": "a", "pre_allocatable": 0, "labels": {}, **parts})
 
 
 def message(play: Play) -> str:
@@ -71,11 +69,11 @@ def test_one_that_must_have_a_candidate_takes_no_free_room_and_sees_one_that_com
     play.run()
     assert play.hold("h").status.phase == "Pending"
     assert "that is marked for it" in message(play)
-    plain = running("p", labels={})
+    plain = running("p", pre_allocatable=None)
     play.put(plain, pod("crowd", 4, 0, node="a"))
     play.run()
     assert play.hold("h").status.phase == "Pending"
-    play.put(replace(plain, labels=MARKED))
+    play.put(replace(plain, pre_allocatable=0))
     play.run()
     assert (play.hold("h").status.phase, message(play)) == (
         "Waiting",
@@ -84,11 +82,11 @@ def test_one_that_must_have_a_candidate_takes_no_free_room_and_sees_one_that_com
 
 
 def test_a_priority_that_changes_changes_whom_it_waits_for() -> None:
-    pods = [running(name, 2, annotations={PRIORITY: "1"}) for name in ("p", "q")]
+    pods = [running(name, 2, pre_allocatable=1) for name in ("p", "q")]
     play = Play(node("a", cpu=4), *pods, succeeding(2, takes_marked=True), policy=ALLOWING)
     play.run()
     assert message(play).endswith("default/p")
-    play.put(replace(pods[1], annotations={PRIORITY: "2"}))
+    play.put(replace(pods[1], pre_allocatable=2))
     play.run()
     assert message(play).endswith("default/q")
 
@@ -97,7 +95,7 @@ def test_what_a_pod_gives_back_to_its_own_hold_is_not_promised_to_another() -> N
     reusable = hold("mine", 3, 0, allocate_once=False)
     play = Play(node("a", cpu=4), reusable, policy=ALLOWING)
     play.run()
-    play.put(pod("p", 3, 0, labels={**MARKED, "app": "web"}, scheduler=SCHEDULER_NAME))
+    play.put(pod("p", 3, 0, labels={"app": "web"}, pre_allocatable=0, scheduler=SCHEDULER_NAME))
     play.run()
     assert [use.name for use in play.hold("mine").status.owners] == ["p"]
     play.put(succeeding(takes_marked=True))

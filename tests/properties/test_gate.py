@@ -13,15 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headroom.core.gating import asking_pod_refusal, claim_refusal
-from headroom.wire.decode import pod_from
+from headroom.core.objects import Pod
+from headroom.dialects.korder import KORDER
+from headroom.wire.kinds import PODS as POD_KIND
 from headroom.wire.objects.claimindexes import decode_index
 from headroom.wire.objects.reader import to_text
 from headroom.wire.policy import policy_objects
+from headroom.wire.speech import Speech
 from headroom.wire.times import format_time
 from tests.wire.minicel import NoSuchField, evaluate
 
 Json = dict[str, Any]
 NOW = datetime(2027, 1, 4, tzinfo=UTC)
+SPEECH = Speech([KORDER])
 ASKS = ("korder.dev/ticket-request", "korder.dev/order")
 CLAIMS, _, ASKING, _ = policy_objects(ASKS, "headroom-system")
 NAMES = ("a", "b")
@@ -96,7 +100,9 @@ def stamped(pod: Json) -> datetime | None:
 
 @given(PODS, INDEXES)
 def test_the_policies_and_the_functions_gate_the_same_pods(made: Json, index: Json) -> None:
-    pod, known, at = pod_from(made), decode_index(to_text("ClaimIndex", index)), stamped(made)
+    pod, known = SPEECH.thing_from(POD_KIND, made), decode_index(to_text("ClaimIndex", index))
+    at = stamped(made)
+    assert isinstance(pod, Pod)
     assert (claim_refusal(pod, known, at) is None) == gates(CLAIMS, made, index)
     assert (asking_pod_refusal(pod, known, at, ASKS) is None) == gates(ASKING, made, index)
 

@@ -18,6 +18,7 @@ from headroom.core.objects import Condition, Key, LabelSelector, Parent, Require
 from headroom.core.resources import Resources
 from headroom.wire.decode import decode_hold, hold_from
 from headroom.wire.errors import DecodeError
+from headroom.wire.objects.holds import NATIVE_TERMS
 from tests.wire.hold_cases import BAD, GOOD, Case
 from tests.wire.objects import container, hold, hold_json, template
 
@@ -310,14 +311,14 @@ def test_requests_may_stand_in_any_container() -> None:
     assert problems({"template": {"spec": spec}}) == {}
 
 
-def test_labels_and_annotations_of_koordinator_are_the_small_print_of_a_hold_too() -> None:
+def test_labels_and_annotations_of_koordinator_say_nothing_while_its_dialect_is_off() -> None:
     read = hold(
         labels={"scheduling.koordinator.sh/reservation-order": "3", "pool": "a"},
         annotations={
             "scheduling.koordinator.sh/reservation-restricted-options": '{"resources": ["cpu"]}',
+            "scheduling.koordinator.sh/reservation-resize-allocatable": "no JSON",
             "node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}}',
         },
     )
-    assert (read.terms.order, read.terms.counted, read.labels["pool"]) == (3, ("cpu",), "a")
-    assert read.terms.withheld == Resources({"cpu": 1000})
-    assert read.problems == ()
+    assert (read.terms, read.labels["pool"]) == (NATIVE_TERMS, "a")
+    assert read.problems == read.remarks == ()

@@ -112,10 +112,7 @@ def test_only_annotations_that_somebody_reads_are_kept() -> None:
         "scheduling.koordinator.sh/reservation-affinity": "{}",
     }
     kept = pod_from(pod_json(annotations=annotations)).annotations
-    assert kept == {
-        "headroom.dev/claimed": "Hold/ml/nightly",
-        "scheduling.koordinator.sh/reservation-affinity": "{}",
-    }
+    assert kept == {"headroom.dev/claimed": "Hold/ml/nightly"}
 
 
 def test_volumes_and_devices_are_left_to_others_by_name() -> None:

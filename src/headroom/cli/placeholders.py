@@ -14,8 +14,12 @@ import msgspec
 import structlog
 
 from headroom.core.actions import Done, Gone, Outcome
-from headroom.core.names import PLACEHOLDER, PLACEHOLDER_LABEL
-from headroom.dialects.proactive.names import AUTOSCALER_LEASE, OBJECT_NAME
+from headroom.dialects.proactive.names import (
+    AUTOSCALER_LEASE,
+    OBJECT_NAME,
+    PLACEHOLDER,
+    PLACEHOLDER_LABEL,
+)
 from headroom.dialects.proactive.objects import change_to, headroom_object, remark_on
 from headroom.dialects.proactive.options import Options
 from headroom.kube.client import Client

@@ -40,6 +40,4 @@ PREEMPTIBLE_PRIORITY = -10
 
 LEASE_NAME = "headroom-operator"
 NODE_ANNOTATION = f"{GROUP}/node"  # on a latch: the node whose room it keeps
-PLACEHOLDER_LABEL = "karpenter.azure.com/proactive-scaleup"  # on pods that only keep room
-PLACEHOLDER = "placeholder"
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"

@@ -61,6 +61,21 @@ def _reaches(hold: Hold | Headroom, rule: OwnerRule, there: str, across_namespac
     return across_namespaces or rule.asks is not None or _names(rule, there)
 
 
+def is_kept_for(hold: Hold, namespace: str) -> bool:
+    """Whether a hold is room of this namespace: it lives there, and a rule means its pods.
+
+    An object without a namespace may keep room for several by naming them.
+    """
+    if hold.parent.namespace not in ("", namespace):
+        return False
+    return any(namespace in (_named_by(rule) or (hold.home,)) for rule in hold.owners)
+
+
+def _named_by(rule: OwnerRule) -> tuple[str, ...]:
+    parts = (rule.object, rule.controller)
+    return tuple(part.namespace for part in parts if part is not None and part.namespace)
+
+
 def reach(hold: Hold, across_namespaces: bool) -> tuple[str, ...]:
     """The namespaces in which a hold may find an owner; `EVERYWHERE` stands for all."""
     if across_namespaces:
@@ -89,8 +104,7 @@ def _rule_refusal(rule: OwnerRule, pod: Pod) -> str | None:
 
 
 def _names(rule: OwnerRule, namespace: str) -> bool:
-    parts = (rule.object, rule.controller)
-    return any(part is not None and part.namespace == namespace for part in parts)
+    return namespace in _named_by(rule)
 
 
 def _named(wanted: ObjectMatch) -> str:

@@ -17,10 +17,6 @@ from headroom.core.objects import Key, Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.policy import Policy
 from headroom.core.resources import EMPTY
-from headroom.core.selection import integer
-
-MARK_LABEL = "pod.koordinator.sh/is-pre-allocatable"
-PRIORITY_ANNOTATION = "pod.koordinator.sh/pre-allocatable-priority"
 
 Fits = Callable[[str, frozenset[Key]], bool]
 """Whether the hold would fit on a node if those pods were gone."""
@@ -61,7 +57,7 @@ def may_succeed(hold: Hold, pod: Pod, across_namespaces: bool = False) -> bool:
     if not pod.requests.fits_in(hold.template.pod.requests):
         return False
     if hold.terms.takes_marked:
-        return pod.labels.get(MARK_LABEL) == "true"
+        return pod.pre_allocatable is not None
     return (
         claim_of(pod) is None
         and owner_refusal(hold, pod, across_namespaces) is None
@@ -97,7 +93,7 @@ def _on_node(hold: Hold, node: str, pods: Sequence[Pod], fits: Fits) -> Successi
 
 def _turn(pod: Pod) -> tuple[int, str, Key]:
     """The highest priority that a pod was given for this comes first, then the lowest uid."""
-    return -(integer(pod.annotations.get(PRIORITY_ANNOTATION, "")) or 0), pod.uid, pod.key
+    return -(pod.pre_allocatable or 0), pod.uid, pod.key
 
 
 def _rank(hold: Hold, found: Succession) -> tuple[int, int, str]:

@@ -22,8 +22,6 @@ from headroom.core.objects import Key, Pod
 from headroom.core.policies import kept_beside, policy_refusal, to_keep
 from headroom.core.resources import Resources
 
-SPARED_LABEL = "scheduling.koordinator.sh/disable-preemptible"
-
 NOT_STARTED = datetime.max.replace(tzinfo=UTC)
 """A pod without a start time counts as started just now."""
 
@@ -51,11 +49,7 @@ def importance(pod: Pod) -> tuple[int, datetime, Key]:
 
 def gives_way(other: Pod, pod: Pod) -> bool:
     """Whether a pod may be ended for another: never one of ours, nor one that asks to be spared."""
-    return (
-        other.priority < pod.priority
-        and other.labels.get(SPARED_LABEL) != "true"
-        and ROLE_LABEL not in other.labels
-    )
+    return other.priority < pod.priority and not other.spared and ROLE_LABEL not in other.labels
 
 
 def victims(

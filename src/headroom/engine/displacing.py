@@ -1,13 +1,15 @@
 """Pods that ignore holds (Koordinator's label reservation-ignored): held room is free to them.
 
-They never become owners. Where no room is free they take part of what a guardian keeps; it goes on
-keeping the rest, and its hold says what it lacks until that room is free again.
+They never become owners. Where no room is free they take part of what a guardian keeps for
+their own namespace, never of another's: a label that anyone may write opens nobody else's hold. The
+guardian goes on keeping the rest, and its hold says what it lacks until that room is free again.
 """
 
 from __future__ import annotations
 
 from headroom.core.claims import Offer
 from headroom.core.objects import Pod
+from headroom.core.owners import is_kept_for
 from headroom.core.plan import hold_subject
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
@@ -21,6 +23,7 @@ def displacement(ledger: Ledger, pod: Pod) -> Offer | None:
         for hold in (ledger.holds[parent],)
         for guardian in (ledger.guardian_of(hold),)
         if guardian is not None
+        and is_kept_for(hold, pod.key.namespace)
         and parent not in ledger.reserved
         and guardian.node
         and not ledger.agenda.busy(hold_subject(hold.parent))

@@ -7,6 +7,7 @@ may have brought the rest. Nothing that exists is changed.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -40,6 +41,12 @@ POLICIES = {
 }
 
 
+_PREEMPTS = (
+    "it exists and its pods preempt, which guardians never do: they get headroom-preemptible "
+    "instead until it is deleted and the operator makes it again at its next start"
+)
+
+
 async def prepare(client: Client, namespace: str, speech: Speech = NATIVE) -> None:
     """Make what is missing; what cannot be made is logged with the way out."""
     home: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
@@ -50,17 +57,39 @@ async def prepare(client: Client, namespace: str, speech: Speech = NATIVE) -> No
     for item in speech.objects():
         found = speech.find_kind(item["apiVersion"], item["kind"])
         wanted += [(found, item)] if found is not None else []
+    preempting: list[str] = []
     for resource, body in wanted:
         outcome = await _ensure(client, resource, body)
-        what = f"{resource.kind}/{body['metadata']['name']}"
+        name = body["metadata"]["name"]
+        what = f"{resource.kind}/{name}"
         if isinstance(outcome, Gone):
             log.info("not_served", what=resource.kind, hint="headroom install --webhook")
+        elif isinstance(outcome, _Preempts):
+            preempting.append(name)
+            log.warning("class_preempts", what=what, why=_PREEMPTS, hint=f"kubectl delete {what}")
         elif not isinstance(outcome, Done | Taken):
             hint = "headroom install brings it"
             log.warning("not_prepared", what=what, why=outcome.message, hint=hint)
+    speech.avoid(preempting)
 
 
-async def _ensure(client: Client, resource: Resource, body: Json) -> Outcome:
+class _Class(msgspec.Struct):
+    policy: str = msgspec.field(name="preemptionPolicy", default="PreemptLowerPriority")
+
+
+@dataclass(frozen=True, slots=True)
+class _Preempts:
+    """A PriorityClass that is to be a guardian's exists, and its pods would preempt."""
+
+
+def _judged_class(wanted: Json, found: bytes) -> Done | _Preempts:
+    there = msgspec.json.decode(found, type=_Class).policy
+    if wanted.get("preemptionPolicy") != "Never" or there == "Never":
+        return Done()
+    return _Preempts()
+
+
+async def _ensure(client: Client, resource: Resource, body: Json) -> Outcome | _Preempts:
     """Create an object unless it is there."""
     metadata = body["metadata"]
     namespace = metadata.get("namespace", "")
@@ -68,7 +97,7 @@ async def _ensure(client: Client, resource: Resource, body: Json) -> Outcome:
     try:
         there = await client.send("GET", resource.path(namespace, metadata["name"]))
         if there.ok:
-            return Done()
+            return _judged_class(body, there.body) if resource == PRIORITY_CLASSES else Done()
         answer = await client.send("POST", write.path, msgspec.json.encode(body))
     except KubeError as error:
         return outcome_of_trouble(error)

@@ -22,12 +22,14 @@ from headroom.ports import (
 )
 from headroom.sim.api.feeds import Feed
 from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.values import Ref, dig, ref_of
 from headroom.sim.faults import Fault, Faults
 from headroom.sim.requests import carry_out
 from headroom.sim.stage import Stage
 from headroom.wire.events import Recorder
 from headroom.wire.objects.needed import needed_kinds
 from headroom.wire.objects.scales import foreign_kind, unusable
+from headroom.wire.speech import Speech
 from headroom.wire.writes import Write
 
 OnWrite = Callable[[Write, Outcome], None]
@@ -66,7 +68,9 @@ class SimCluster:
         """Tell all that is there, then `Synced`, then every change, for ever."""
         await self._wire()
         stream = _Stream(self._stage, self._name, self._feeds)
-        for resource in self._stage.store.registry.speech.resources:
+        speech = self._stage.store.registry.speech
+        speech.avoid(self._preempting(speech))
+        for resource in speech.resources:
             stream.follow(resource.kind)
         stream.waiting.append(Synced())
         while True:
@@ -74,6 +78,14 @@ class SimCluster:
                 yield stream.waiting.popleft()
             stream.arrived.clear()
             await stream.arrived.wait()
+
+    def _preempting(self, speech: Speech) -> list[str]:
+        """The PriorityClasses of dialects that preempt; `kube.prepare` looks for the same."""
+        wanted = (dig(each, "metadata", "name") for each in speech.classes())
+        found = (self._stage.store.get(Ref("PriorityClass", "", str(name))) for name in wanted)
+        return [
+            ref_of(each).name for each in found if each and each.get("preemptionPolicy") != "Never"
+        ]
 
     async def perform(self, action: Action) -> Outcome:
         """Do one write. Trouble is an Outcome, never an exception."""

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Raw
 
 from headroom.core.actions import Action
+from headroom.core.objects import Pod
 from headroom.core.standing.headrooms import Headroom
 from headroom.ports import Thing
 from headroom.wire.kinds import Resource
@@ -22,6 +23,7 @@ from headroom.wire.writes import Write
 
 Decode = Callable[[bytes | Raw], Thing]
 Dress = Callable[[Headroom, bytes | Raw], Headroom]
+DressPod = Callable[[Pod], Pod]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class Dialect:
     classes: tuple[dict[str, Any], ...] = ()  # PriorityClasses of its guardians
     objects: tuple[dict[str, Any], ...] = ()  # what else has to stand, in this order
     dress: Dress | None = None  # what more it reads in Headrooms of ours
+    dress_pod: DressPod | None = None  # what it reads in the labels and annotations of pods
 
     @property
     def kinds(self) -> tuple[Resource, ...]:

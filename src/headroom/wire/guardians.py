@@ -23,6 +23,7 @@ from headroom.core.names import (
     CLAIMS_ANNOTATION,
     DEFAULT_SCHEDULER_NAME,
     FOR_LABEL,
+    GROUP,
     LATCH_GATE,
     LOCKED_CLASS,
     NODE_ANNOTATION,
@@ -50,7 +51,6 @@ PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 CONTAINER = "pause"
 _PAUSE_USER = 65535
 _CARRIED = ("nodeSelector", "tolerations", "topologySpreadConstraints")
-_OUR_CLASSES = (LOCKED_CLASS, PREEMPTIBLE_CLASS)
 _NOTHING = {"cpu": "0", "memory": "0"}  # Said in words, so that no LimitRange adds a default.
 _RUNTIME = ("runtimeClassName", "overhead")
 
@@ -168,20 +168,25 @@ def _guardian_metadata(action: CreateGuardian, own: Json) -> Json:
         "name": action.name,
         "namespace": guardian_namespace(action.hold),
         "labels": {
-            **_mapping(own.get("labels")),
+            **_foreign(own.get("labels")),
             **dict(action.hold.template.labels),
             **_labels(ROLE_GUARDIAN, parent),
             **({PASS_LABEL: "true"} if passes(action) else {}),
         },
         "annotations": {
             SAFE_TO_EVICT: "true",
-            **_mapping(own.get("annotations")),
+            **_foreign(own.get("annotations")),
             PARENT_ANNOTATION: parent.whole,
             SHAPE_ANNOTATION: shape_of(action.hold),
             **({SLOT_ANNOTATION: parent.slot} if parent.slot else {}),
         },
         "ownerReferences": [_owned_by(parent)],
     }
+
+
+def _foreign(given: object) -> Json:
+    """What a template says in other words than ours: those are the operator's own to write."""
+    return {key: value for key, value in _mapping(given).items() if not key.startswith(f"{GROUP}/")}
 
 
 def _owned_by(parent: Parent) -> Json:
@@ -200,14 +205,14 @@ def _labels(role: str, parent: Parent) -> dict[str, str]:
 
 
 def _pause_spec(priority_class: str) -> Json:
-    """What every pod of ours has in common.
+    """What every pod of ours has in common: it preempts nobody, whatever its class.
 
-    The policy of a class that is not ours is its own, and a pod may not differ from it.
+    The API server refuses a pod whose policy is not that of its class, so a class that preempts
+    makes no guardian at all.
     """
-    policy = {"preemptionPolicy": "Never"} if priority_class in _OUR_CLASSES else {}
     return {
         "priorityClassName": priority_class,
-        **policy,
+        "preemptionPolicy": "Never",
         "terminationGracePeriodSeconds": 0,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,

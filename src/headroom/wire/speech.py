@@ -7,15 +7,16 @@ spelled, and what it leaves to us is spelled as ever.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
 from msgspec import Raw
 
-from headroom.core.actions import Action, Disclaim
+from headroom.core.actions import Action, CreateGuardian, Disclaim
 from headroom.core.names import SCHEDULER_NAME
+from headroom.core.objects import Pod
 from headroom.core.standing.headrooms import Headroom
 from headroom.ports import Thing
 from headroom.wire.containment import contained
@@ -57,6 +58,7 @@ class Speech:
         self.schedulers = frozenset({SCHEDULER_NAME}).union(
             *(dialect.schedulers for dialect in self.dialects)
         )
+        self._avoided: frozenset[str] = frozenset()
         self._by_kind = {(kind.api_version, kind.kind): kind for kind in foreign}
         self._decoders: dict[Resource, Decode] = dict(DECODERS)
         if self.annotation_prefixes != KEPT_ANNOTATIONS:
@@ -64,6 +66,9 @@ class Speech:
         for dialect in self.dialects:
             self._decoders.update({**dialect.reads, **dialect.decoders})
         self._dressing = tuple(each.dress for each in self.dialects if each.dress is not None)
+        self._pod_dressing = tuple(
+            each.dress_pod for each in self.dialects if each.dress_pod is not None
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,6 +84,9 @@ class Speech:
         if self._dressing and isinstance(thing, Headroom):
             for dress in self._dressing:
                 thing = dress(thing, data)
+        elif self._pod_dressing and isinstance(thing, Pod):
+            for read_words in self._pod_dressing:
+                thing = read_words(thing)
         return thing
 
     def thing_from(self, resource: Resource, thing: Mapping[str, Any]) -> Thing:
@@ -92,11 +100,24 @@ class Speech:
         """Turn an action into the request that does it."""
         if isinstance(action, Disclaim):
             return self._disclaim(action)
+        if isinstance(action, CreateGuardian):
+            action = self._classed(action)
         for dialect in self.dialects:
             write = dialect.render(action)
             if write is not None:
                 return write
         return render(action, image)
+
+    def avoid(self, classes: Iterable[str]) -> None:
+        """These PriorityClasses of the cluster preempt: guardians get the class of their mode."""
+        self._avoided = frozenset(classes)
+
+    def _classed(self, action: CreateGuardian) -> CreateGuardian:
+        template = action.hold.template
+        if template.priority_class not in self._avoided:
+            return action
+        hold = replace(action.hold, template=replace(template, priority_class=""))
+        return replace(action, hold=hold)
 
     def _disclaim(self, action: Disclaim) -> Write:
         """Take a claim off in everybody's words: it does not say whose it was.

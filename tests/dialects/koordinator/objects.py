@@ -8,10 +8,13 @@ from typing import Any
 from headroom.core.holds import Hold
 from headroom.dialects.koordinator import KOORDINATOR
 from headroom.dialects.koordinator.names import RESERVATIONS
+from headroom.wire.speech import Speech
 
 Json = dict[str, Any]
 PREFIX = "scheduling.koordinator.sh"
 CREATED = "2027-01-04T12:00:00Z"
+
+SPEECH = Speech([KOORDINATOR])
 
 
 def container(**requests: Any) -> Json:

@@ -73,13 +73,13 @@ def test_names_are_those_that_the_driver_gives() -> None:
     assert guardian(read(), FollowerSlot("test-vol"))["metadata"]["name"] == known
 
 
-def test_a_guardian_has_the_drivers_labels_class_and_no_policy_of_its_own() -> None:
+def test_a_guardian_has_the_drivers_labels_and_class_and_never_preempts() -> None:
     made = guardian(read(), FollowerSlot("test-vol"))
     assert made["metadata"]["namespace"] == "mount-s3"
     assert made["metadata"]["labels"][f"{DRIVER}/headroom-for-pod"] == UID
     assert made["metadata"]["labels"][f"{DRIVER}/headroom-for-volume"] == "test-vol"
     assert made["spec"]["priorityClassName"] == "mount-s3-headroom"
-    assert "preemptionPolicy" not in made["spec"]  # The class has one, and they may not differ.
+    assert made["spec"]["preemptionPolicy"] == "Never"
     assert made["spec"]["tolerations"] == [{"operator": "Exists"}]
     assert made["spec"]["nodeSelector"] == {"kubernetes.io/os": "linux"}
     assert "resources" not in made["spec"]["containers"][0]
@@ -144,5 +144,5 @@ def test_the_classes_are_the_drivers() -> None:
     assert classes == {
         "mount-s3-critical": (1000000000, "Never"),
         "mount-s3-preempting-critical": (1000000000, "PreemptLowerPriority"),
-        "mount-s3-headroom": (-1000, None),
+        "mount-s3-headroom": (-1000, "Never"),
     }

@@ -7,7 +7,7 @@ from typing import Any
 from headroom.dialects.proactive.objects import class_object, headroom_object
 from headroom.dialects.proactive.options import Options
 from tests.stories.embedded import EmbeddedWorld
-from tests.stories.things import NAMESPACE, Json, pod, workload
+from tests.stories.things import NAMESPACE, Json, headroom, pod, priority_class, workload
 from tests.stories.world import World
 
 LABEL = "karpenter.azure.com/proactive-scaleup"
@@ -93,3 +93,23 @@ def test_placeholders_that_people_deploy_work_as_they_are(world: World) -> None:
     world.until_runs("urgent", on="a")
     world.until("two of them wait", lambda: len(placeholders(world)) == 4 and held() == 2)
     assert not world.ours("guardian")
+
+
+def test_no_annotation_of_a_tenant_makes_a_guardian_preempt(world: World) -> None:
+    """Neither on the object that the flags would make nor on any other of the same label."""
+    gold: Json = {**priority_class("gold", 1000), "preemptionPolicy": "PreemptLowerPriority"}
+    world.add_node("a", cpu=2)
+    world.apply(gold, pod("victim", cpu=2))
+    world.until_runs("victim", on="a")
+    world.start_operator()
+    for name in (NAME, "mine"):
+        made = headroom(name, cpu=1, replicas=1, mode="Preemptible")
+        made["metadata"]["labels"] = {LABEL: "placeholder"}
+        made["metadata"]["annotations"] = {"headroom.dev/priority-class": "gold"}
+        world.apply(made)
+    world.until("guardians wait", lambda: all(world.slots(name) for name in (NAME, "mine")))
+    world.pass_time(3)
+    assert world.running("victim")
+    told = {each["spec"]["preemptionPolicy"] for each in world.ours("guardian")}
+    priorities = {each["spec"]["priority"] for each in world.ours("guardian")}
+    assert (told, max(priorities) < 0) == ({"Never"}, True)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from headroom.core.naming import named_after
+from tests.stories.embedded import EmbeddedWorld
 from tests.stories.followers import (
     claim,
     gates_of,
@@ -17,7 +18,7 @@ from tests.stories.followers import (
     volume,
 )
 from tests.stories.followers import gated as gated_by
-from tests.stories.things import Json, pod
+from tests.stories.things import Json, pod, priority_class
 from tests.stories.world import World
 
 GATE = "s3.csi.aws.com/reserve-headroom-for-mppod"
@@ -350,3 +351,18 @@ def test_labels_of_the_headroom_are_those_of_its_pods_but_for_the_drivers(world:
     uid = (world.get("Pod", "workload") or {})["metadata"]["uid"]
     assert made["metadata"]["labels"]["team"] == "data"
     assert made["metadata"]["labels"][FOR_POD] == uid
+
+
+def test_a_class_that_preempts_is_not_given_to_guardians(embedded: EmbeddedWorld) -> None:
+    """The driver's own class of that name preempts; guardians never do, so they have ours."""
+    world = embedded
+    theirs = priority_class("mount-s3-headroom", -1000)
+    world.delete("PriorityClass", "mount-s3-headroom")
+    world.apply({**theirs, "preemptionPolicy": "PreemptLowerPriority"})
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(*bucket("vol", **SIZES), gated("owner", "vol"))
+    world.until("a guardian is made", lambda: len(guardians(world)) == 1)
+    (made,) = guardians(world)
+    told = (made["spec"]["priorityClassName"], made["spec"]["preemptionPolicy"])
+    assert told == ("headroom-preemptible", "Never")

@@ -6,11 +6,19 @@ what becomes of them, `schema` is the kind itself. What decides is the core, as 
 
 from __future__ import annotations
 
-from headroom.dialects.koordinator.names import ALLOCATED, GROUP, RESERVATIONS, SCHEDULER_NAME
+from headroom.dialects.koordinator.names import (
+    ALLOCATED,
+    ANNOTATIONS,
+    GROUP,
+    RESERVATIONS,
+    SCHEDULER_NAME,
+)
 from headroom.dialects.koordinator.reservations import decode_reservation
 from headroom.dialects.koordinator.schema import definitions, with_reservations
+from headroom.dialects.koordinator.words import decode_worded_hold, dressed
 from headroom.dialects.koordinator.writes import render
 from headroom.wire.dialect import Dialect, Rival
+from headroom.wire.kinds import HOLDS
 
 KOORDINATOR = Dialect(
     name="koordinator",
@@ -27,9 +35,11 @@ KOORDINATOR = Dialect(
         {"apiGroups": [GROUP], "resources": ["reservations/status"], "verbs": ["patch"]},
     ),
     schedulers=frozenset({SCHEDULER_NAME}),
-    annotations=(f"{GROUP}/", "node.koordinator.sh/", "pod.koordinator.sh/"),
+    annotations=ANNOTATIONS,
     claims=(ALLOCATED,),
     catalogue=with_reservations,
+    reads={HOLDS: decode_worded_hold},
+    dress_pod=dressed,
     rivals=(Rival("koord-scheduler", "Koordinator's own scheduler"),),
 )
 

@@ -18,6 +18,7 @@ from headroom.core.sides import on_its_side
 from headroom.dialects.koordinator.names import RESERVATIONS
 from headroom.dialects.koordinator.statuses import status_of
 from headroom.dialects.koordinator.templates import read_template
+from headroom.dialects.koordinator.terms import resized, terms_of
 from headroom.wire.durations import format_duration, parse_duration
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
@@ -25,7 +26,6 @@ from headroom.wire.objects.metadata import labels_of
 from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling
-from headroom.wire.objects.terms import resized, terms_of
 from headroom.wire.times import format_time, parse_time
 
 DEFAULT_TTL = timedelta(hours=24)

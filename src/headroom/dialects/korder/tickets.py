@@ -27,6 +27,7 @@ from headroom.dialects.korder.kinds import (
     NODE_LABEL,
     ORDER_LABEL,
     ORDERS,
+    PREFIX,
     ROLE_LABEL,
     TICKET_FINALIZER,
     TICKET_LABEL,
@@ -38,9 +39,10 @@ from headroom.dialects.korder.specs import Place, labelled, ticket_spec
 from headroom.dialects.korder.ticketstatus import ticket_status_of
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.metadata import annotations_of, labels_of, owners_of
+from headroom.wire.objects.metadata import KEPT_ANNOTATIONS, Kept, labels_of, owners_of
 from headroom.wire.objects.reader import Reader, about, spelling
 
+_annotations = Kept((*KEPT_ANNOTATIONS, PREFIX))
 _read_ticket = Reader(KorderObject)
 
 
@@ -61,7 +63,7 @@ def guardian_of(ticket: str) -> str:
 def _hold(ticket: KorderObject, metadata: KorderMetadata) -> Hold:
     findings = Findings()
     parent = parent_of(TICKETS, metadata)
-    labels, annotations = labels_of(metadata), annotations_of(metadata)
+    labels, annotations = labels_of(metadata), _annotations(metadata)
     spec = ticket_spec(ticket.spec, Place(parent.namespace), findings)
     template = labelled(spec.template, _guardian_labels(parent, labels))
     member = _membership(metadata, parent, labels, annotations)

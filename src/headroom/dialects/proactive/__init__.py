@@ -13,7 +13,7 @@ from headroom.core.actions import Action
 from headroom.core.names import GROUP
 from headroom.dialects.proactive.names import AUTOSCALER_LEASE, PRIORITY_CLASS
 from headroom.dialects.proactive.objects import class_object
-from headroom.dialects.proactive.reading import decode
+from headroom.dialects.proactive.reading import decode, dressed
 from headroom.wire.dialect import Dialect
 from headroom.wire.kinds import DEPLOYMENTS, HEADROOMS, JOBS, STATEFUL_SETS
 from headroom.wire.writes import Write
@@ -49,6 +49,7 @@ PROACTIVE = Dialect(
     ),
     classes=(class_object(),),
     reads={HEADROOMS: decode},
+    dress_pod=dressed,
     follows=(DEPLOYMENTS, STATEFUL_SETS, JOBS),
 )
 

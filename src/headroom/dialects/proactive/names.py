@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from headroom.core.names import GROUP, PLACEHOLDER_LABEL
+from headroom.core.names import GROUP
 
 OBJECT_NAME = "proactive-scaleup"
 
+PLACEHOLDER_LABEL = "karpenter.azure.com/proactive-scaleup"  # on pods that only keep room
+PLACEHOLDER = "placeholder"
 POD_ANNOTATION = f"{PLACEHOLDER_LABEL}-pod"
 PRIORITY_CLASS = "karpenter-proactive-scaleup-placeholder"
 PRIORITY = -1000

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from headroom.core.names import API_VERSION, PLACEHOLDER, PLACEHOLDER_LABEL, PREEMPTIBLE_CLASS
+from headroom.core.names import API_VERSION, PREEMPTIBLE_CLASS
 from headroom.dialects.proactive.names import (
     CLASS_ANNOTATION,
     CUTOFF,
     OBJECT_NAME,
+    PLACEHOLDER,
+    PLACEHOLDER_LABEL,
     PRIORITY,
     PRIORITY_CLASS,
     REMARK_ANNOTATION,

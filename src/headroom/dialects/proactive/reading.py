@@ -1,6 +1,7 @@
 """Our one Headroom as the proposal means it: its guardians' marks, and what it looks ahead to.
 
-Every other Headroom is read as ever.
+Every other Headroom is read as ever. Its annotation may choose between the two classes that the
+operator itself writes there, and no other: an annotation is no right to a PriorityClass.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ import msgspec
 from msgspec import Raw
 
 from headroom.core.holds import PodTemplate, Problem
-from headroom.core.names import PLACEHOLDER, PLACEHOLDER_LABEL
+from headroom.core.names import PREEMPTIBLE_CLASS
+from headroom.core.objects import Pod
 from headroom.core.standing.headrooms import Headroom, Slot, Utilization
 from headroom.dialects.proactive.names import (
     CLASS_ANNOTATION,
+    OBJECT_NAME,
+    PLACEHOLDER,
+    PLACEHOLDER_LABEL,
     POD_ANNOTATION,
     PRIORITY_CLASS,
     REMARK_ANNOTATION,
@@ -23,8 +28,11 @@ from headroom.wire.objects.headrooms import decode_headroom
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Reader
 
+CLASSES = (PRIORITY_CLASS, PREEMPTIBLE_CLASS)  # both are below every ordinary pod
+
 
 class _Metadata(JsonObject):
+    name: str | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
 
@@ -37,20 +45,33 @@ _read = Reader(_Object)
 
 
 def decode(data: bytes | Raw) -> Headroom:
-    """Read a headroom; one that carries the placeholders' label stands for the flags."""
+    """Read a headroom; that of the flags has their name and the placeholders' label."""
     headroom = decode_headroom(data)
     metadata = _read(data).metadata or _Metadata()
-    if (metadata.labels or {}).get(PLACEHOLDER_LABEL) != PLACEHOLDER:
+    labelled = (metadata.labels or {}).get(PLACEHOLDER_LABEL) == PLACEHOLDER
+    if metadata.name != OBJECT_NAME or not labelled:
         return headroom
     notes = metadata.annotations or {}
+    wanted = notes.get(CLASS_ANNOTATION, PRIORITY_CLASS)
+    wanted = wanted if wanted in CLASSES else PRIORITY_CLASS
     template = headroom.slot.template
     if template is not None:
-        marked = _marked(template, notes.get(CLASS_ANNOTATION, PRIORITY_CLASS))
+        marked = _marked(template, wanted)
         headroom = replace(headroom, slot=Slot(template=marked, chunk=headroom.slot.chunk))
     if isinstance(headroom.size, Utilization):
         headroom = replace(headroom, size=replace(headroom.size, ahead=True))
     remark = notes.get(REMARK_ANNOTATION)
     return replace(headroom, remarks=(Problem("priority", remark),)) if remark else headroom
+
+
+def dressed(pod: Pod) -> Pod:
+    """The pod, told apart if it is a placeholder of the proposal's own, whoever made it.
+
+    One of ordinary priority is an ordinary pod, whatever its label says.
+    """
+    if pod.labels.get(PLACEHOLDER_LABEL) != PLACEHOLDER or pod.priority >= 0:
+        return pod
+    return replace(pod, placeholder=True)
 
 
 def _marked(template: PodTemplate, priority_class: str) -> PodTemplate:

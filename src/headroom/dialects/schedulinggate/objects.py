@@ -37,7 +37,12 @@ def classes() -> tuple[Json, ...]:
             "Mountpoint pods that take the room held for them.",
             "PreemptLowerPriority",
         ),
-        _class(HEADROOM_CLASS, HEADROOM, "Room held for Mountpoint pods; makes way for any pod."),
+        _class(
+            HEADROOM_CLASS,
+            HEADROOM,
+            "Room held for Mountpoint pods; makes way for any pod.",
+            "Never",
+        ),
     )
 
 
@@ -71,13 +76,13 @@ def headroom_object() -> Json:
     }
 
 
-def _class(name: str, value: int, description: str, policy: str = "") -> Json:
-    made: Json = {
+def _class(name: str, value: int, description: str, policy: str) -> Json:
+    return {
         "apiVersion": "scheduling.k8s.io/v1",
         "kind": "PriorityClass",
         "metadata": {"name": name},
         "value": value,
         "globalDefault": False,
+        "preemptionPolicy": policy,
         "description": description,
     }
-    return {**made, "preemptionPolicy": policy} if policy else made

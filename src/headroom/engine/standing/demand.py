@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from headroom.core.demand.foresight import Demand, Guarded, Memory, foreseen
 from headroom.core.demand.utilization import Load, Use, load_on, use_of
-from headroom.core.names import PLACEHOLDER, PLACEHOLDER_LABEL, ROLE_LABEL
+from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.plan import earliest
 from headroom.core.resources import EMPTY, Resources
@@ -111,7 +111,7 @@ class Foresight:
 
 def _is_placeholder(pod: Pod) -> bool:
     """Whether a pod only keeps room, ours or anybody's: it is not what the capacity is for."""
-    return ROLE_LABEL in pod.labels or pod.labels.get(PLACEHOLDER_LABEL) == PLACEHOLDER
+    return ROLE_LABEL in pod.labels or pod.placeholder
 
 
 def _coming(workload: Workload) -> Resources:

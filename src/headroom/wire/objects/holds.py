@@ -8,13 +8,12 @@ JSON, broken metadata) is a DecodeError.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Raw
 
-from headroom.core.holds import Hold
+from headroom.core.holds import Hold, Terms
 from headroom.core.names import API_VERSION
 from headroom.core.objects import Parent, Taint
 from headroom.wire.durations import parse_duration
@@ -27,10 +26,10 @@ from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.objects.templates import template_of
-from headroom.wire.objects.terms import resized, terms_of
 from headroom.wire.times import parse_time
 
 DEFAULT_TTL = timedelta(hours=24)
+NATIVE_TERMS = Terms(takes_several=True)
 _POLICIES = ("", "Aligned", "Restricted")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -85,7 +84,7 @@ def hold_from(thing: Mapping[str, Any]) -> Hold:
 
 
 def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
-    findings, remarks = Findings(), Findings()
+    findings = Findings()
     namespace = metadata.namespace or ""
     spec = findings.read(_read_spec, hold.spec, "spec") or _HoldSpec()
     template = template_of(spec.template, namespace, findings)
@@ -100,7 +99,7 @@ def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
             name=metadata.name or "",
             uid=metadata.uid or "",
         ),
-        template=resized(template, metadata, findings),
+        template=template,
         owners=owners,
         created=metadata.creation_timestamp,
         ttl=_ttl(spec.ttl, findings),
@@ -115,8 +114,7 @@ def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
         generation=metadata.generation or 1,
         version=metadata.resource_version or "",
         labels=labels_of(metadata),
-        terms=replace(terms_of(metadata, findings, remarks), takes_several=True),
-        remarks=remarks.problems,
+        terms=NATIVE_TERMS,
         status=status_of(spelling(hold.status)),
         problems=findings.problems,
     )

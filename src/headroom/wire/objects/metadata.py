@@ -2,7 +2,7 @@
 
 Annotations are kept only under the prefixes that we or a dialect read: most of their text (what
 kubectl applied last, what a service mesh noted) decides nothing and would fill the memory. A
-dialect may add prefixes (`Kept`); those that are known to come are kept anyway.
+dialect that is on adds its own prefixes (`Kept`); while it is off its words are not even read.
 """
 
 from __future__ import annotations
@@ -10,19 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from headroom.core.names import GROUP
 from headroom.core.objects import NO_LABELS, OwnerReference
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import Reader, spelling
 
-KEPT_ANNOTATIONS: tuple[str, ...] = (
-    "headroom.dev/",
-    "scheduling.koordinator.sh/",
-    "node.koordinator.sh/",
-    "pod.koordinator.sh/",
-    "korder.dev/",
-    "karpenter.azure.com/",
-)
+KEPT_ANNOTATIONS: tuple[str, ...] = (f"{GROUP}/",)
 
 
 class _Reference(JsonObject):

@@ -21,7 +21,6 @@ from headroom.wire.objects.needs import needs_of
 from headroom.wire.objects.placement import placement_of
 from headroom.wire.objects.podjson import Metadata, PodObject, PodSpec, PodStatus
 from headroom.wire.objects.reader import Reader, about, spelling, to_text
-from headroom.wire.objects.wishes import wish_of
 
 _GRACE_SECONDS = 30
 _BESIDE = f"{BESIDE_LABEL}-".encode()
@@ -50,13 +49,12 @@ def pod_of(pod: PodObject, kept: Kept = annotations_of) -> Pod:
     needs = needs_of(spec, status)
     since, message = _unschedulable(status)
     grace = spec.termination_grace_period_seconds
-    labels = labels_of(metadata)
     annotations = _all_annotations(metadata) if _followed(metadata, spec) else kept(metadata)
     return Pod(
         key=Key(intern(metadata.namespace or ""), metadata.name or ""),
         uid=metadata.uid or "",
         version=metadata.resource_version or "",
-        labels=labels,
+        labels=labels_of(metadata),
         annotations=annotations,
         owners=owners_of(metadata),
         created=metadata.creation_timestamp,
@@ -80,7 +78,6 @@ def pod_of(pod: PodObject, kept: Kept = annotations_of) -> Pod:
         unschedulable_message=message,
         grace_seconds=_GRACE_SECONDS if grace is None else grace,
         preempted=_preempted(status),
-        wish=wish_of(labels, annotations),
     )
 
 

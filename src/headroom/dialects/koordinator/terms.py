@@ -13,18 +13,18 @@ from msgspec import Raw
 from headroom.core.holds import PodTemplate, Terms
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.selection import integer
+from headroom.dialects.koordinator.names import ANNOTATIONS, GROUP
 from headroom.wire.amounts import amounts_of
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.metadata import annotations_of, labels_of
+from headroom.wire.objects.metadata import Kept, labels_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
 
-_PREFIX = "scheduling.koordinator.sh"
-ORDER = f"{_PREFIX}/reservation-order"  # labels
-PRE_ALLOCATION_REQUIRED = f"{_PREFIX}/pre-allocation-required"
-RESTRICTED_OPTIONS = f"{_PREFIX}/reservation-restricted-options"  # annotations
-RESIZE = f"{_PREFIX}/reservation-resize-allocatable"
+ORDER = f"{GROUP}/reservation-order"  # labels
+PRE_ALLOCATION_REQUIRED = f"{GROUP}/pre-allocation-required"
+RESTRICTED_OPTIONS = f"{GROUP}/reservation-restricted-options"  # annotations
+RESIZE = f"{GROUP}/reservation-resize-allocatable"
 INNER_RESERVED = "node.koordinator.sh/reservation"
 
 
@@ -36,13 +36,14 @@ class _Names(JsonObject):
     resources: list[str] | None = None
 
 
+_annotations = Kept(ANNOTATIONS)
 _read_amounts = Reader(_Amounts)
 _read_names = Reader(_Names)
 
 
 def terms_of(metadata: Metadata, findings: Findings, remarks: Findings) -> Terms:
     """Read an object's labels and annotations."""
-    labels, annotations = labels_of(metadata), annotations_of(metadata)
+    labels, annotations = labels_of(metadata), _annotations(metadata)
     options = annotations.get(RESTRICTED_OPTIONS)
     named = findings.read(_read_names, _raw(options), _path(RESTRICTED_OPTIONS))
     most = _amounts(metadata, RESIZE, Findings()).get(PODS)
@@ -69,7 +70,7 @@ def resized(template: PodTemplate, metadata: Metadata, findings: Findings) -> Po
 
 def _amounts(metadata: Metadata, key: str, findings: Findings) -> Resources:
     path = _path(key)
-    read = findings.read(_read_amounts, _raw(annotations_of(metadata).get(key)), path)
+    read = findings.read(_read_amounts, _raw(_annotations(metadata).get(key)), path)
     if read is None:
         return EMPTY
     try:

@@ -7,14 +7,21 @@ from typing import Any
 
 import pytest
 
-from headroom.core.objects import NO_WISH, NodeTerm, Requirement, Toleration, Wish
-from headroom.wire.decode import pod_from
+from headroom.core.objects import NO_WISH, NodeTerm, Pod, Requirement, Toleration, Wish
+from headroom.wire.kinds import PODS
+from tests.dialects.koordinator.objects import SPEECH
 from tests.wire.objects import pod_json
 
 AFFINITY = "scheduling.koordinator.sh/reservation-affinity"
 EXACT = "scheduling.koordinator.sh/exact-match-reservation"
 IGNORED = "scheduling.koordinator.sh/reservation-ignored"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def read_pod(made: dict[str, Any]) -> Pod:
+    thing = SPEECH.thing_from(PODS, made)
+    assert isinstance(thing, Pod)
+    return thing
 
 
 def wish(**annotations: Any) -> Wish:
@@ -24,12 +31,12 @@ def wish(**annotations: Any) -> Wish:
         keys[name]: value if isinstance(value, str) else json.dumps(value)
         for name, value in annotations.items()
     }
-    return pod_from(pod_json(annotations=texts)).wish
+    return read_pod(pod_json(annotations=texts)).wish
 
 
 def test_most_pods_have_no_wish() -> None:
-    assert pod_from(pod_json()).wish is NO_WISH
-    assert pod_from(pod_json(annotations={"headroom.dev/wait": "true"})).wish is NO_WISH
+    assert read_pod(pod_json()).wish is NO_WISH
+    assert read_pod(pod_json(annotations={"headroom.dev/wait": "true"})).wish is NO_WISH
 
 
 def test_every_part_of_an_affinity_is_read() -> None:
@@ -67,7 +74,7 @@ def test_an_exact_match_names_resources_and_asks_for_no_hold() -> None:
 
 @pytest.mark.parametrize(("value", "shuns"), [("true", True), ("false", False), ("", False)])
 def test_a_label_keeps_a_pod_out_of_holds(value: str, shuns: bool) -> None:
-    assert pod_from(pod_json(labels={IGNORED: value})).wish.shuns is shuns
+    assert read_pod(pod_json(labels={IGNORED: value})).wish.shuns is shuns
 
 
 @pytest.mark.parametrize(

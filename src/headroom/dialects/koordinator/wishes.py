@@ -11,17 +11,13 @@ from typing import NamedTuple
 
 from headroom.core.checks import node_term_refusal, toleration_refusal
 from headroom.core.objects import NO_LABELS, NO_WISH, NodeTerm, Toleration, Wish
+from headroom.dialects.koordinator.names import AFFINITY, EXACT, IGNORED
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.placement import TolerationJson, toleration_of
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Reader
 from headroom.wire.objects.selectors import NodeSelectorTerm, node_term
-
-_PREFIX = "scheduling.koordinator.sh"
-AFFINITY_ANNOTATION = f"{_PREFIX}/reservation-affinity"
-EXACT_ANNOTATION = f"{_PREFIX}/exact-match-reservation"
-IGNORED_LABEL = f"{_PREFIX}/reservation-ignored"
 
 
 class _Required(JsonObject):
@@ -51,10 +47,10 @@ _read_exact = Reader(_Exact)
 
 def wish_of(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Wish:
     """Give the wish that a pod's labels and annotations spell; most pods have none."""
-    shuns = labels.get(IGNORED_LABEL) == "true"
+    shuns = labels.get(IGNORED) == "true"
     if annotations is NO_LABELS and not shuns:
         return NO_WISH
-    affinity, exact = annotations.get(AFFINITY_ANNOTATION), annotations.get(EXACT_ANNOTATION)
+    affinity, exact = annotations.get(AFFINITY), annotations.get(EXACT)
     if affinity is None and exact is None and not shuns:
         return NO_WISH
     return _wishes(_Spelled(affinity, exact, shuns))
@@ -65,9 +61,9 @@ def _read(spelled: _Spelled) -> Wish:
     try:
         # An empty text counts as an empty object.
         text = (spelled.affinity or "{}").encode(errors="replace")
-        affinity = _read_affinity(text, AFFINITY_ANNOTATION)
+        affinity = _read_affinity(text, AFFINITY)
         text = (spelled.exact or "{}").encode(errors="replace")
-        exact = _read_exact(text, EXACT_ANNOTATION)
+        exact = _read_exact(text, EXACT)
     except DecodeError as error:
         problem = f"annotation {error.path}: {error.problem}"
         return Wish(needs_hold=needs_hold, shuns=spelled.shuns, problem=problem)
@@ -90,7 +86,7 @@ def _checked(wish: Wish) -> Wish:
     refusal = _refusal(wish.terms or (), wish.tolerations)
     if refusal is None:
         return wish
-    problem = f"annotation {AFFINITY_ANNOTATION}: {refusal}"
+    problem = f"annotation {AFFINITY}: {refusal}"
     return Wish(needs_hold=True, shuns=wish.shuns, problem=problem)
 
 
