@@ -190,11 +190,24 @@ def test_a_hold_without_room_hears_every_node() -> None:
     ]
 
 
-@pytest.mark.parametrize("what", ["thief", "node/a", "pod/"])
-def test_what_cannot_be_explained_is_misuse(capsys: pytest.CaptureFixture[str], what: str) -> None:
-    finished = headroom(capsys, "explain", what)
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("thief", "there are: holds, headrooms, pods"),
+        ("node/a", "there are: holds, headrooms, pods"),
+        ("pod/", "'pod/' is no KIND/NAME"),
+        ("pod", "the name of the object is missing"),
+        ("pod/a pod/b", "one object at a time"),
+        ("hold a b", "one object at a time"),
+        ("headrom/a", "did you mean headrooms?"),
+    ],
+)
+def test_what_cannot_be_explained_is_misuse(
+    capsys: pytest.CaptureFixture[str], what: str, says: str
+) -> None:
+    finished = headroom(capsys, "explain", *what.split())
     assert finished.code == 2
-    assert "pod/NAME" in finished.err
+    assert says in finished.err
 
 
 def test_the_answer_for_programs_is_versioned(

@@ -163,11 +163,16 @@ def test_orders_and_tickets_are_listed_and_planned(
 ) -> None:
     file = simulated(capsys, tmp_path, order("infra", "daemonSet: true"))
     orders = headroom(capsys, "get", "orders", "--from", file).out.splitlines()
-    assert orders[1].split()[:4] == ["default", "infra", "3", "3"]
+    assert orders[0].split()[:5] == ["NAMESPACE", "NAME", "STRATEGY", "DESIRED", "AVAILABLE"]
+    assert orders[1].split()[:5] == ["default", "infra", "-", "3", "3"]
     tickets = headroom(capsys, "get", "tickets", "--from", file).out
-    assert [line.split()[1:4] for line in tickets.splitlines()[1:]] == [
-        [f"infra-work-{number}", "Available", f"work-{number}"] for number in range(3)
+    assert tickets.split()[:5] == ["NAMESPACE", "NAME", "PHASE", "CLAIMED-BY", "AGE"]
+    assert [line.split()[1:3] for line in tickets.splitlines()[1:]] == [
+        [f"infra-work-{number}", "Ready"] for number in range(3)
     ]
+    wide = headroom(capsys, "get", "tickets", "-o", "wide", "--from", file).out.splitlines()
+    assert wide[0].split()[5:] == ["NODE", "GUARDIAN-POD", "EXPIRATION", "CPU", "MEMORY"]
+    assert wide[1].split()[5] == "work-0"
     more = tmp_path / "more.yaml"
     more.write_text(order("infra", "replicas: 9", cpu='"2"'))
     plan = headroom(capsys, "plan", str(more), "--from", file)

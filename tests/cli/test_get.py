@@ -72,7 +72,7 @@ def test_a_result_of_a_simulation_is_asked_at_its_own_time(
         "apiVersion": "sim.headroom.dev/v1alpha1",
         "kind": "Result",
         "end": "2027-01-04T08:20:00Z",
-        "objects": [json.loads(as_json.out)],
+        "objects": json.loads(as_json.out)["items"],
     }
     file = tmp_path / "result.json"
     file.write_text(json.dumps(result))
@@ -122,7 +122,7 @@ def test_another_namespace_has_none_of_it(
     capsys: pytest.CaptureFixture[str], manifests: str
 ) -> None:
     finished = headroom(capsys, "get", "holds", "-n", "other", "--from", manifests)
-    assert (finished.code, finished.out, finished.err) == (0, "", "no holds here\n")
+    assert (finished.code, finished.out, finished.err) == (0, "", "no holds in namespace other\n")
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_headrooms_show_their_counts_and_why_they_are_not_ready(
 ) -> None:
     heading, spare, unseen = ask(capsys, cluster, "get", word)
     assert heading[:6] == ["NAMESPACE", "NAME", "DESIRED", "HELD", "PENDING", "CLAIMED"]
-    assert spare == ["shop", "spare", "2", "1", "1", "17", "in", "23h", "False", "Holding"]
+    assert spare == ["shop", "spare", "2", "1", "1", "17", "in", "23h40m", "False", "Holding"]
     assert unseen == ["shop", "unseen", "-", "-", "-", "-", "-", "-", "-"]
 
 
@@ -129,7 +129,10 @@ def test_what_is_not_there_and_what_is_no_kind_are_told_apart(
     assert odd.code == 2
     assert "holds, headrooms, slots, nodes, guardians, claims" in odd.err
     none = headroom(capsys, "get", "slots", "nope", "--from", cluster)
-    assert (none.code, none.out, none.err) == (0, "", "no slots of nope here\n")
+    assert (none.code, none.out) == (1, "")
+    assert "there is no slot nope" in none.err
+    empty = headroom(capsys, "get", "slots", "unseen", "--from", cluster)
+    assert (empty.code, empty.out, empty.err) == (0, "", "no slots here\n")
 
 
 def test_a_headroom_of_a_file_is_explained_by_its_short_name(

@@ -167,7 +167,7 @@ def test_json_and_yaml_read_back_as_they_were(
         done = headroom(capsys, "get", "holds", "-o", form, "--from", file)
         assert done.code == 0
         assert not FORBIDDEN.search(done.out)
-        found = read(done.out)
+        (found,) = read(done.out)["items"]
         assert found["status"]["conditions"][0]["message"].endswith(HOSTILE)
         assert found["metadata"]["annotations"][f"k{HOSTILE}"] == f"v{HOSTILE}"
 

@@ -112,10 +112,10 @@ def test_a_ticket_that_lasts_too_long_is_refused_for_itself() -> None:
     one_day = quota(longest=timedelta(hours=24))
     assert told(one_day, ticket(duration=timedelta(hours=24))) is None
     assert told(one_day, ticket(duration=timedelta(hours=25))) == (
-        "Quota team: spec.hard[max-duration]: wanted 90000s, at most 86400s"
+        "Quota team: spec.hard[max-duration]: wanted 25h, at most 24h"
     )
     assert told(one_day, ticket(duration=None)) == (
-        "Quota team: spec.hard[max-duration]: wanted without end, at most 86400s"
+        "Quota team: spec.hard[max-duration]: wanted without end, at most 24h"
     )
     assert told(one_day, order_demand("shop", {})) is None
 

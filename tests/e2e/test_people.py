@@ -116,7 +116,7 @@ def test_an_order_answers_the_questions_of_its_guide(plane: ControlPlane) -> Non
         told = ask(plane, "explain", "order/people")
         assert "no: 3 are wished for, and all were made" in told
         assert "no: each of 3 eligible nodes has its ticket; all 3 nodes are eligible" in told
-        assert ask(plane, "get", "tickets").count("Available") == 3
+        assert ask(plane, "get", "tickets").count("Ready") == 3
     finally:
         plane.api.delete(f"{orders}/people")
         until("its tickets are gone", lambda: "people" not in ask(plane, "get", "tickets"))

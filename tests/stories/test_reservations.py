@@ -334,7 +334,7 @@ def test_what_is_odd_is_told_and_held_all_the_same(world: World) -> None:
     until_available(world, "r")
     (told,) = (each for each in status(world, "r")["conditions"] if each["type"] == "Ready")
     assert (told["status"], told["reason"]) == ("True", "Available")
-    assert told["message"].startswith("spec.expires: is after the end of ttl 24h0m0s")
+    assert told["message"].startswith("spec.expires: is after the end of ttl 24h")
 
 
 def with_port(thing: Json, *ports: int) -> Json:

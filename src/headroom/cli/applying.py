@@ -64,37 +64,48 @@ def path_of(item: Json) -> str:
     return resource.path(metadata.get("namespace", ""), metadata["name"])
 
 
-async def apply_all(objects: Sequence[Json], kubeconfig: str, context: str) -> None:
-    """Apply objects in order, telling each."""
+async def apply_all(
+    objects: Sequence[Json], kubeconfig: str, context: str, dry: bool = False
+) -> None:
+    """Apply objects in order, telling each; `dry`: the server only checks them."""
     client = Client(find_access(kubeconfig, context))
-    query = f"?fieldManager={FIELD_MANAGER}&force=true"
+    query = f"?fieldManager={FIELD_MANAGER}&force=true" + ("&dryRun=All" if dry else "")
     try:
         for item in objects:
             path = path_of(item) + query
             body = json.dumps(item).encode()
             answer = await client.send("PATCH", path, body, APPLY, repeatable=True)
-            _tell(item, answer, "applied")
+            _tell(item, answer, "applied", dry)
     finally:
         await client.close()
 
 
-async def delete_all(objects: Sequence[Json], kubeconfig: str, context: str) -> None:
-    """Delete objects in order; what is not there is fine."""
+async def delete_all(
+    objects: Sequence[Json], kubeconfig: str, context: str, dry: bool = False
+) -> None:
+    """Delete objects in order; what is not there is fine. `dry`: the server only checks."""
     client = Client(find_access(kubeconfig, context))
     try:
         for item in objects:
-            answer = await client.send("DELETE", path_of(item), repeatable=True)
-            _tell(item, answer, "deleted")
+            path = path_of(item) + ("?dryRun=All" if dry else "")
+            answer = await client.send("DELETE", path, repeatable=True)
+            _tell(item, answer, "deleted", dry)
     finally:
         await client.close()
 
 
-def _tell(item: Json, answer: Answer, done: str) -> None:
+def _tell(item: Json, answer: Answer, done: str, dry: bool) -> None:
     name = f"{item['kind']}/{item['metadata']['name']}"
     if answer.ok:
-        say(f"{name} {done}")
+        say(f"{name} {done}" + (" (server dry run)" if dry else ""))
         return
     trouble = refusal(answer, f"have {name} {done}")
     if not isinstance(trouble, NoSuchKind):
         raise trouble
-    say(f"{name}: not there" if done == "deleted" else f"{name}: this cluster has no such kind")
+    status = answer.read_status()
+    if dry and status.details is not None and status.details.kind == "namespaces":
+        say(f"{name}: not checked, since its namespace is still to be made")
+    elif done == "deleted":
+        say(f"{name}: not there")
+    else:
+        say(f"{name}: this cluster has no such kind")

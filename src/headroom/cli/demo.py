@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headroom.cli.completion import complete_story
 from headroom.cli.errors import Answer, Misuse
 from headroom.cli.output import columns, put, say
 from headroom.cli.playing.stories import STORIES, Story, find_story
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def demo(
-    story: Annotated[str, typer.Argument(help="Which story; see --list.")] = "",
+    story: Annotated[
+        str, typer.Argument(help="Which story; see --list.", autocompletion=complete_story)
+    ] = "",
     list_stories: Annotated[bool, typer.Option("--list", help="Name the stories.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Do not wait between scenes.")] = False,
 ) -> None:

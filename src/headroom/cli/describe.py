@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from headroom.cli.nouns import dialects_for, subject
-from headroom.cli.options import Context, Dialects, From, Kubeconfig, Namespace, Output
+from headroom.cli.nouns import EXPLAINED, subject
+from headroom.cli.options import Context, Dialects, From, Kubeconfig, Namespace, Output, What
 from headroom.cli.output import Format, columns, document, put, say
 
 if TYPE_CHECKING:
@@ -16,14 +14,8 @@ if TYPE_CHECKING:
 
 
 def describe(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="KIND/NAME",
-            help="pod/NAME, hold/NAME, headroom/NAME; a dialect's order/NAME, ticket/NAME, …",
-        ),
-    ],
-    namespace: Namespace = "default",
+    what: What = None,
+    namespace: Namespace = "",
     output: Output = Format.TABLE,
     source: From = None,
     kubeconfig: Kubeconfig = None,
@@ -31,17 +23,19 @@ def describe(
     dialect: Dialects = None,
 ) -> None:
     """Explain an object, and show its conditions, its events and its spec."""
-    from headroom.cli.source import WATCHED, Where, read_world
-    from headroom.cli.telling.finding import EXPLAINED, explanation_of, raw_of
+    from dataclasses import replace
+
+    from headroom.cli.source import read_world
+    from headroom.cli.telling.finding import explanation_of, look_at, raw_of
     from headroom.core.policy import Policy
     from headroom.wire.kinds import EVENTS
 
-    wanted = subject(what, EXPLAINED)
-    dialects = dialects_for(wanted[0], dialect)
-    kinds = (*WATCHED, EVENTS)
-    world = read_world(Where(tuple(source or ()), str(kubeconfig or ""), context, kinds, dialects))
-    told = explanation_of(world, wanted, namespace, Policy())
-    item = raw_of(world, wanted, namespace)
+    wanted = subject(what or (), EXPLAINED)
+    access = (str(kubeconfig or ""), context)
+    where = look_at(wanted, access, namespace, source, dialect)
+    world = read_world(replace(where, kinds=(*where.kinds, EVENTS)))
+    told = explanation_of(world, wanted, where.namespace, Policy())
+    item = raw_of(world, wanted, where.namespace)
     if output is Format.TABLE:
         _put_parts(world, told, item)
     else:
@@ -50,8 +44,8 @@ def describe(
 
 def _put_parts(world: World, told: Explanation, item: dict[str, Any]) -> None:
     from headroom.cli.telling import describing
-    from headroom.cli.telling.listing import key_of
     from headroom.cli.telling.prose import prose
+    from headroom.cli.telling.tables import key_of
 
     put(prose(told))
     conditions = describing.condition_rows(item, world.now)
@@ -69,7 +63,7 @@ def _put_parts(world: World, told: Explanation, item: dict[str, Any]) -> None:
 def _as_document(world: World, told: Explanation, item: dict[str, Any]) -> dict[str, Any]:
     from headroom.cli.telling.answers import as_document
     from headroom.cli.telling.describing import events_about
-    from headroom.cli.telling.listing import key_of
+    from headroom.cli.telling.tables import key_of
     from headroom.core.names import API_VERSION
 
     return {

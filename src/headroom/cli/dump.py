@@ -37,15 +37,20 @@ def dump(
     dialect: Dialects = None,
 ) -> None:
     """Write all that the other verbs read, for their --from."""
-    from headroom.cli.source import WATCHED, Where, read_world
+    from headroom.cli.source import WATCHED, Where, look_in, read_world
     from headroom.core.names import API_VERSION
     from headroom.wire.kinds import EVENTS
     from headroom.wire.times import format_time
 
-    kinds = (*WATCHED, EVENTS)
-    world = read_world(
-        Where(tuple(source or ()), str(kubeconfig or ""), context, kinds, tuple(dialect or ()))
+    access = (str(kubeconfig or ""), context)
+    where = Where(
+        tuple(source or ()),
+        *access,
+        kinds=(*WATCHED, EVENTS),
+        dialects=tuple(dialect or ()),
+        namespace=look_in(access, "", source),
     )
+    world = read_world(where)
     whole = {
         "apiVersion": API_VERSION,
         "kind": "Dump",

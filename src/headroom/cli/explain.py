@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from headroom.cli.errors import Misuse
-from headroom.cli.nouns import dialects_for, subject
+from headroom.cli.nouns import EXPLAINED, subject
 from headroom.cli.options import (
     ClusterPreallocation,
     Context,
@@ -16,6 +16,7 @@ from headroom.cli.options import (
     Kubeconfig,
     Namespace,
     Output,
+    What,
 )
 from headroom.cli.output import Format, document, put, say
 
@@ -36,14 +37,8 @@ Node = Annotated[
 
 
 def explain(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="KIND/NAME",
-            help="pod/NAME, hold/NAME, headroom/NAME; a dialect's order/NAME, ticket/NAME, …",
-        ),
-    ],
-    namespace: Namespace = "default",
+    what: What = None,
+    namespace: Namespace = "",
     output: Output = Format.TABLE,
     node: Node = "",
     source: From = None,
@@ -54,22 +49,22 @@ def explain(
     allow_cluster_preallocation: ClusterPreallocation = False,
 ) -> None:
     """Say why a pod waits, or how a hold or a headroom stands."""
-    from headroom.cli.source import Where, read_world
+    from headroom.cli.source import read_world
     from headroom.cli.telling.answers import as_document
-    from headroom.cli.telling.finding import EXPLAINED, explanation_of
+    from headroom.cli.telling.finding import explanation_of, look_at
     from headroom.cli.telling.prose import prose
     from headroom.core.policy import Policy
 
-    wanted = subject(what, EXPLAINED)
-    if node and wanted[0] not in ("headroom", "order"):
-        raise Misuse("--node goes with a headroom or an order only")
-    dialects = dialects_for(wanted[0], dialect)
-    where = Where(tuple(source or ()), str(kubeconfig or ""), context, dialects=dialects)
+    wanted = subject(what or (), EXPLAINED)
+    if node and wanted[0] not in ("headroom", "order", "capacitybuffer"):
+        raise Misuse("--node goes with a headroom, an order or a buffer only")
+    access = (str(kubeconfig or ""), context)
+    where = look_at(wanted, access, namespace, source, dialect)
     policy = Policy(
         across_namespaces=allow_cross_namespace_owners,
         cluster_preallocation=allow_cluster_preallocation,
     )
-    told = explanation_of(read_world(where), wanted, namespace, policy, node)
+    told = explanation_of(read_world(where), wanted, where.namespace, policy, node)
     if output is not Format.TABLE:
         put(document(as_document(told), output))
         return

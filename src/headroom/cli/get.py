@@ -1,136 +1,166 @@
 """`headroom get`: what is held, by whom it is used, and how full the nodes are.
 
-Tables for people; `-o json|yaml` prints holds, headrooms, guardians and claims as the objects they
-are, and slots and nodes, which are no objects, under versioned kinds of ours.
+Kinds, names and forms are given as to kubectl. `-o json|yaml` prints objects as they are; slots and
+nodes' room, which are no objects, come under versioned kinds of ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headroom.cli.errors import Answer
-from headroom.cli.nouns import NAMES, dialects_for, noun
-from headroom.cli.options import Context, Dialects, From, Kubeconfig, Namespace, Output
-from headroom.cli.output import Format, columns, document, objects, put, say
+from headroom.cli.completion import complete_kind_or_name
+from headroom.cli.errors import Answer, Misuse
+from headroom.cli.nouns import LISTED, Subject, dialects_for, subjects
+from headroom.cli.options import AllNamespaces, Context, Dialects, From, Kubeconfig, Namespace
+from headroom.cli.output import put, say
 
 if TYPE_CHECKING:
-    from headroom.cli.source import World
-    from headroom.cli.telling.listing import Table
-    from headroom.cli.telling.rooms import Room
+    from headroom.cli.printing.forms import Form
+    from headroom.cli.printing.lists import Chosen
+    from headroom.cli.source import Where, World
+    from headroom.cli.telling.tables import Table
 
-LISTED = (
-    "hold",
-    "headroom",
-    "slot",
-    "node",
-    "guardian",
-    "claim",
-    "order",
-    "ticket",
-    "reservation",
-)
+What = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[KIND[,KIND…]] [NAME…]",
+        help="holds, headrooms, slots, nodes, guardians, claims, and of dialects orders, tickets, "
+        "reservations, capacitybuffers; or KIND/NAME. [default: holds]",
+        autocompletion=complete_kind_or_name,
+    ),
+]
+FormOf = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FORM",
+        help="table, wide, name, json, yaml, jsonpath=TEMPLATE or custom-columns=HEADING:PATH,…",
+    ),
+]
+Labels = Annotated[
+    str,
+    typer.Option("--selector", "-l", metavar="LABELS", help="Only with these labels: app=web,!old"),
+]
+Watch = Annotated[
+    bool,
+    typer.Option(
+        "--watch", "-w", help="Go on, and print every line that changes. Needs a cluster."
+    ),
+]
 
 
 def get(
-    kind: Annotated[
-        str,
-        typer.Argument(metavar="[KIND]", help="holds, headrooms, slots, nodes, guardians, claims"),
-    ] = "holds",
-    name: Annotated[str, typer.Argument(help="Only this one.")] = "",
+    what: What = None,
     namespace: Namespace = "",
-    output: Output = Format.TABLE,
+    all_namespaces: AllNamespaces = False,
+    selector: Labels = "",
+    output: FormOf = "table",
+    watch: Watch = False,
     source: From = None,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
     dialect: Dialects = None,
 ) -> None:
     """List holds, headrooms, their slots, nodes with their held room, guardians or claims."""
-    from headroom.cli.source import Where, read_world
+    from headroom.cli.printing.forms import read_form
+    from headroom.cli.printing.lists import Chosen
+    from headroom.cli.source import look_in, read_world
 
-    wanted = noun(kind, LISTED)
-    dialects = dialects_for(wanted, dialect)
-    files = tuple(source or ())
-    world = read_world(Where(files, str(kubeconfig or ""), context, dialects=dialects))
-    if wanted == "node":
-        _put_nodes(world, name, output)
-    elif wanted == "slot":
-        _put_slots(world, (namespace, name), output)
+    asked = subjects(what or (), LISTED, "holds")
+    form = read_form(output)
+    if source and watch:
+        raise Misuse("-w follows a live cluster: files do not change", "leave out --from or -w")
+    access = (str(kubeconfig or ""), context)
+    home = "" if all_namespaces else look_in(access, namespace, source)
+    chosen = Chosen.by(home, selector)
+    where = _where(asked, home, access, dialect)
+    if not watch:
+        _put(asked, chosen, form, read_world(replace(where, files=tuple(source or ()))))
+    elif len(asked) > 1:
+        raise Misuse("-w follows one kind at a time")
     else:
-        _put_objects(world, wanted, (namespace, name), output)
+        import asyncio
+
+        asyncio.run(_follow(asked[0], chosen, form, where))
 
 
-def _put_nodes(world: World, name: str, output: Format) -> None:
-    from headroom.cli.telling.rooms import (
-        resources_of,
-        room_document,
-        room_headings,
-        room_row,
-        rooms,
-        total,
+def _where(
+    asked: list[Subject], home: str, access: tuple[str, str], dialect: list[str] | None
+) -> Where:
+    """What has to be read for these nouns, and how widely."""
+    from headroom.cli.source import Where
+    from headroom.cli.telling.lists import needs
+
+    found = [needs(each.noun) for each in asked]
+    named = [name for each in asked for name in dialects_for(each.noun, dialect)]
+    return Where(
+        (),
+        *access,
+        kinds=tuple(dict.fromkeys(kind for each in found for kind in each.kinds)),
+        dialects=tuple(dict.fromkeys(named)),
+        namespace=home,
+        local=all(each.local for each in found),
+        foreign=any(each.noun == "slot" for each in asked),
+        needed=tuple(each.kinds[0] for each in found),
     )
 
-    found = [room for room in rooms(world.nodes, world.pods) if not name or room.node == name]
-    if name and not found:
-        raise Answer(f"there is no node {name}", "see: headroom get nodes")
-    if output is not Format.TABLE:
-        put(document(room_document(found), output))
-        return
-    lines: list[Room] = found if name else [total(found), *found]
-    resources = resources_of(lines)
-    put(columns(room_headings(resources), [room_row(room, resources) for room in lines]))
+
+def _put(asked: list[Subject], chosen: Chosen, form: Form, world: World) -> None:
+    """Print what was found; names that were not are an answer of their own, at the end."""
+    from headroom.cli.printing.lists import list_text, table_text
+    from headroom.cli.telling.lists import table_of
+
+    tables = [chosen.of(table_of(world, each.noun), each.names) for each in asked]
+    if form.is_table:
+        parts = [table_text(table, form.look) for table in tables if table.rows or table.above]
+        if parts:
+            put("\n\n".join(parts))
+        for each, table in zip(asked, tables, strict=True):
+            if not table.rows and not table.above and (not each.names or each.noun == "slot"):
+                say(f"no {each.plural} {_place(chosen, table)}")
+    elif not any(each.names for each in asked) or any(table.rows for table in tables):
+        put(list_text(tables, form, one=len(asked) == 1 and len(asked[0].names) == 1))
+    _tell_missing(asked, tables, chosen, world)
 
 
-def _put_slots(world: World, wanted: tuple[str, str], output: Format) -> None:
-    from headroom.cli.telling.slot_rows import slot_document, slot_table
-    from headroom.cli.telling.slots import slots_of
+def _place(chosen: Chosen, table: Table) -> str:
+    if not chosen.namespace or not table.namespaced:
+        return "here"
+    return f"in namespace {chosen.namespace}"
 
-    found = [
-        view
-        for each in sorted(world.headrooms, key=lambda each: each.key)
-        if wanted[0] in ("", each.key.namespace) and wanted[1] in ("", each.key.name)
-        for view in slots_of(world, each)
+
+def _tell_missing(asked: list[Subject], tables: list[Table], chosen: Chosen, world: World) -> None:
+    """Say which names are not there; a headroom may be there and have no slot."""
+    empty = {each.key.name for each in world.headrooms}
+    missing = [
+        (each, name, table)
+        for each, table in zip(asked, tables, strict=True)
+        for name in each.names
+        if name not in {row.key.name for row in table.rows}
+        and not (each.noun == "slot" and name in empty)
     ]
-    if output is not Format.TABLE:
-        put(document(slot_document(found), output))
-    elif found:
-        put(columns(*slot_table(found, world.now)))
-    else:
-        say(f"no slots of {wanted[1]} here" if wanted[1] else "no slots here")
+    if missing:
+        told = "; ".join(
+            f"there is no {each.noun} {name} {_place(chosen, table)}"
+            for each, name, table in missing
+        )
+        raise Answer(told, f"see: headroom get {missing[0][0].plural} -A")
 
 
-def _put_objects(world: World, kind: str, wanted: tuple[str, str], output: Format) -> None:
-    table = _table(world, kind)
-    kinds = NAMES[kind][1]
-    rows = [row for row in table.rows if _matches(row.item, wanted)]
-    if wanted[1] and not rows:
-        raise Answer(f"no such {kind}: {wanted[1]}", f"see: headroom get {kinds}")
-    if output is not Format.TABLE:
-        put(objects([row.item for row in rows], output))
-    elif rows:
-        put(columns(table.headings, [row.cells for row in rows]))
-    else:
-        say(f"no {kinds} here")
+async def _follow(each: Subject, chosen: Chosen, form: Form, where: Where) -> None:
+    """Print the list, then every row that changes."""
+    from headroom.cli.live.changes import Changes
+    from headroom.cli.live.following import worlds
+    from headroom.cli.telling.lists import table_of
 
-
-def _table(world: World, kind: str) -> Table:
-    from headroom.cli.telling import headroom_rows, listing
-
-    if kind in ("headroom", "order"):
-        return headroom_rows.headrooms(world, kind.capitalize())
-    if kind == "guardian":
-        return listing.guardians(world)
-    if kind == "claim":
-        return listing.claims(world)
-    return listing.holds(world, kind.capitalize())
-
-
-def _matches(item: Any, wanted: tuple[str, str]) -> bool:
-    metadata = item.get("metadata") or {}
-    pairs: Iterable[tuple[str, object]] = (
-        (wanted[0], metadata.get("namespace", "default")),
-        (wanted[1], metadata.get("name")),
-    )
-    return all(not asked or asked == there for asked, there in pairs)
+    changes = Changes(form)
+    async for world in worlds(where):
+        text = changes.text(chosen.of(table_of(world, each.noun), each.names))
+        if text:
+            put(text)
+            sys.stdout.flush()

@@ -24,6 +24,7 @@ from headroom.wire.schema.own import known
 
 Json = dict[str, Any]
 LOOK_EVERY = 0.1
+DRY = "?dryRun=All"
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -117,10 +118,10 @@ def _owners(asked: Asked) -> list[Json]:
     return [*owners, *({"object": {"name": name}} for name in asked.pods)]
 
 
-async def make(manifest: Json, client: Client, patience: float) -> Stand:
+async def make(manifest: Json, client: Client, patience: float, dry: bool = False) -> Stand:
     """Create the hold, and where asked to, wait until it is held or the patience is at its end."""
     metadata = manifest["metadata"]
-    path = HOLDS.path(metadata["namespace"])
+    path = HOLDS.path(metadata["namespace"]) + (DRY if dry else "")
     answer = await client.send("POST", path, json.dumps(manifest).encode())
     if answer.status == 409:
         raise Answer(
@@ -129,6 +130,8 @@ async def make(manifest: Json, client: Client, patience: float) -> Stand:
         )
     if not answer.ok:
         raise refusal(answer, f"make hold {metadata['name']}")
+    if dry:
+        return Stand()
     loop = asyncio.get_running_loop()
     give_up = loop.time() + patience
     stand = Stand()
@@ -145,9 +148,11 @@ def _stand(item: Json) -> Stand:
     return Stand(status.phase, status.node, ready.message if ready is not None else "")
 
 
-async def unmake(key: Key, client: Client) -> bool:
-    """Delete a hold; False when there is none."""
-    answer = await client.send("DELETE", HOLDS.path(key.namespace, key.name), repeatable=True)
+async def unmake(key: Key, client: Client, dry: str = "none") -> bool:
+    """Delete a hold, or only see whether it could be; False when there is none."""
+    method = "GET" if dry == "client" else "DELETE"
+    path = HOLDS.path(key.namespace, key.name) + (DRY if dry == "server" else "")
+    answer = await client.send(method, path, repeatable=True)
     if answer.status == 404:
         return False
     if not answer.ok:

@@ -13,12 +13,11 @@ import typer
 
 from headroom import __version__
 from headroom.cli.dialects import chosen
-from headroom.cli.options import Context, Dialects, Kubeconfig
+from headroom.cli.options import Context, Dialects, Dry, DryRun, Kubeconfig
 from headroom.cli.output import documents, put, say
 
 DEFAULT_IMAGE = f"headroom:{__version__}"
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the YAML; touch nothing.")]
 Home = Annotated[
     str, typer.Option("--namespace", "-n", metavar="NAME", help="Where the operator lives.")
 ]
@@ -40,7 +39,7 @@ Webhook = Annotated[
 
 
 def install(
-    dry_run: DryRun = False,
+    dry_run: DryRun = Dry.NONE,
     namespace: Home = "headroom-system",
     image: Image = DEFAULT_IMAGE,
     policy: Policy = True,
@@ -60,19 +59,23 @@ def install(
     objects = install_objects(
         Installation(image, namespace, policy=policy, webhook=webhook, speech=speech)
     )
-    if dry_run:
+    if dry_run is Dry.CLIENT:
         put(documents(objects))
         return
     import asyncio
 
     from headroom.cli.applying import apply_all
 
-    asyncio.run(apply_all(objects, str(kubeconfig or ""), context))
+    dry = dry_run is Dry.SERVER
+    asyncio.run(apply_all(objects, str(kubeconfig or ""), context, dry))
+    if dry:
+        say("nothing was changed: server dry run")
+        return
     say(f"installed; next: kubectl -n {namespace} rollout status deployment/headroom-operator")
 
 
 def uninstall(
-    dry_run: DryRun = False,
+    dry_run: DryRun = Dry.NONE,
     namespace: Home = "headroom-system",
     crds: Annotated[
         bool, typer.Option("--crds", help="Delete the CRDs too, with every Hold and Headroom.")
@@ -86,14 +89,18 @@ def uninstall(
     everything = everything_installed(Installation(DEFAULT_IMAGE, namespace))
     stays = {"Namespace"} if crds else {"Namespace", "CustomResourceDefinition"}
     objects = [item for item in reversed(everything) if item["kind"] not in stays]
-    if dry_run:
+    if dry_run is Dry.CLIENT:
         put(documents(objects))
         return
     import asyncio
 
     from headroom.cli.applying import delete_all
 
-    asyncio.run(delete_all(objects, str(kubeconfig or ""), context))
+    dry = dry_run is Dry.SERVER
+    asyncio.run(delete_all(objects, str(kubeconfig or ""), context, dry))
+    if dry:
+        say("nothing was changed: server dry run")
+        return
     say(f"namespace {namespace} stays: others may live there too")
     if not crds:
         say("the CRDs, Holds, Headrooms and their guardians stay: --crds takes them away too")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from typing import Annotated
 
 import typer
 
@@ -23,7 +24,7 @@ from headroom.cli.get import get
 from headroom.cli.install import install, uninstall
 from headroom.cli.output import put
 from headroom.cli.plan import plan
-from headroom.cli.proactive import spelled_out
+from headroom.cli.proactive import SWITCH
 from headroom.cli.reserve import release, reserve
 from headroom.cli.run import run
 from headroom.cli.simulate import simulate
@@ -36,6 +37,8 @@ HELP = """Keep Kubernetes capacity ready, and hand it to the pods it was kept fo
 New here? `headroom demo` plays a story on an embedded cluster; nothing else is needed.
 """
 
+# Switches that may stand alone or have a value, and the value that they have alone.
+ALONE = {SWITCH: "true", "--dry-run": "client"}
 EPILOGUE = (
     "Exit codes: 0 yes, 1 no (an answer), 2 misuse, 3 cannot reach the cluster, 4 a bug of ours."
 )
@@ -74,7 +77,31 @@ for verb in (
     webhook,
     version,
 ):
-    app.command()(until_the_reader_leaves(verb))
+    # The first line of its docstring, whole: help would cut it at 45 letters otherwise.
+    app.command(short_help=(verb.__doc__ or "").partition("\n")[0])(until_the_reader_leaves(verb))
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        put(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def every_verb(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """What goes before the verb."""
+
+
+def spelled_out(arguments: Sequence[str]) -> list[str]:
+    """The command line with every switch that stands alone given its value."""
+    return [f"{each}={ALONE[each]}" if each in ALONE else each for each in arguments]
 
 
 def run_command(arguments: Sequence[str]) -> int:

@@ -1,6 +1,13 @@
-"""What people may ask about, under all the names that they know it by: `hr`, `headrooms`, `po`."""
+"""What people may ask about, under all the names that they know it by: `hr`, `headrooms`, `po`.
+
+Names come as kubectl takes them: `hr x`, `hr/x`, `hr,slots`, `hold/a hold/b`. A name that nobody
+knows is answered with the nearest one that there is.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from headroom.cli.errors import Misuse
 
@@ -15,31 +22,98 @@ NAMES = {
     "order": ("order", "orders"),
     "ticket": ("ticket", "tickets"),
     "reservation": ("reservation", "reservations"),
+    "capacitybuffer": ("capacitybuffer", "capacitybuffers", "cb"),
 }
 # Nouns of a dialect: to ask for one is to have the dialect on.
-DIALECT_OF = {"order": "korder", "ticket": "korder", "reservation": "koordinator"}
+DIALECT_OF = {
+    "order": "korder",
+    "ticket": "korder",
+    "reservation": "koordinator",
+    "capacitybuffer": "capacitybuffer",
+}
+KINDS = {
+    "hold": "Hold",
+    "headroom": "Headroom",
+    "pod": "Pod",
+    "order": "Order",
+    "ticket": "Ticket",
+    "reservation": "Reservation",
+    "capacitybuffer": "CapacityBuffer",
+}
+LISTED = tuple(noun for noun in NAMES if noun != "pod")
+EXPLAINED = tuple(KINDS)
 _BY_NAME = {name: noun for noun, names in NAMES.items() for name in names}
 
 
-def dialects_for(found: str, named: list[str] | None) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One kind that is asked about, and which of it; no names mean all."""
+
+    noun: str
+    names: tuple[str, ...] = ()
+
+    @property
+    def plural(self) -> str:
+        return NAMES[self.noun][1]
+
+
+def dialects_for(found: str, named: Sequence[str] | None) -> tuple[str, ...]:
     """The dialects that are named, and the one that a noun is of."""
     own = (DIALECT_OF[found],) if found in DIALECT_OF else ()
     return (*(named or ()), *own)
 
 
-def noun(word: str, allowed: tuple[str, ...]) -> str:
-    """The noun that a word stands for; Misuse names those that are allowed here."""
-    found = _BY_NAME.get(word.lower(), "")
-    if found not in allowed:
-        known = ", ".join(NAMES[each][1] for each in allowed)
-        raise Misuse(f"{word!r} cannot be asked for here", f"there are: {known}")
-    return found
+def noun(word: str, allowed: Sequence[str]) -> str:
+    """The noun that a word stands for; Misuse names the nearest, or those that are allowed here."""
+    bare = word.lower().partition(".")[0]  # `holds.headroom.dev` is a kind's full name.
+    found = _BY_NAME.get(bare, "")
+    if found in allowed:
+        return found
+    known = ", ".join(NAMES[each][1] for each in allowed)
+    near = "" if found else _nearest(bare, allowed)
+    hint = f"did you mean {near}? there are: {known}" if near else f"there are: {known}"
+    raise Misuse(f"{word!r} cannot be asked for here", hint)
 
 
-def subject(text: str, allowed: tuple[str, ...]) -> tuple[str, str]:
-    """Read `hr/web-burst`: the noun and the name."""
-    word, slash, name = text.partition("/")
-    if not slash or not name or _BY_NAME.get(word.lower(), "") not in allowed:
-        forms = ", ".join(f"{each}/NAME" for each in allowed)
-        raise Misuse(f"{text!r} is none of {forms}")
-    return _BY_NAME[word.lower()], name
+def _nearest(word: str, allowed: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    names = [name for each in allowed for name in NAMES[each] if len(name) > 3]
+    found = get_close_matches(word, names, 1)
+    return NAMES[_BY_NAME[found[0]]][1] if found else ""
+
+
+def subjects(words: Sequence[str], allowed: Sequence[str], default: str = "") -> list[Subject]:
+    """Read what kubectl's `get` reads: kinds and names, or kind/name any number of times."""
+    given = list(words) or [default]
+    if any("/" in word for word in given):
+        return _by_slash(given, allowed)
+    kinds = [noun(word, allowed) for word in given[0].split(",")]
+    names = tuple(given[1:])
+    if names and len(kinds) > 1:
+        raise Misuse(f"names with several kinds: {given[0]}", "write hr/NAME slots/NAME instead")
+    return [Subject(each, names) for each in dict.fromkeys(kinds)]
+
+
+def _by_slash(words: Sequence[str], allowed: Sequence[str]) -> list[Subject]:
+    found: dict[str, list[str]] = {}
+    for word in words:
+        kind, slash, name = word.partition("/")
+        if not slash or not name or not kind:
+            raise Misuse(f"{word!r} is no KIND/NAME", "write every one so: hr/a hold/b")
+        found.setdefault(noun(kind, allowed), []).append(name)
+    return [Subject(kind, tuple(dict.fromkeys(names))) for kind, names in found.items()]
+
+
+def subject(words: Sequence[str], allowed: Sequence[str]) -> tuple[str, str]:
+    """Read `hr/web-burst` or `hr web-burst`: the noun and the name of one object."""
+    forms = "write KIND/NAME or KIND NAME, such as hr/web or pod/web-0"
+    if not words:
+        raise Misuse("what is asked about is missing", forms)
+    found = subjects(words, allowed)
+    names = [(each.noun, name) for each in found for name in each.names]
+    if len(names) != 1:
+        told = " ".join(words)
+        what = "one object at a time" if len(names) > 1 else "the name of the object is missing"
+        raise Misuse(f"{told!r}: {what}", forms)
+    return names[0]

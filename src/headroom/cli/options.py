@@ -6,11 +6,13 @@ environment, because that is how a Deployment configures an operator.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from headroom.cli.completion import complete_context, complete_dialect, complete_subject
 from headroom.cli.output import Format
 
 Kubeconfig = Annotated[
@@ -27,6 +29,7 @@ Context = Annotated[
     typer.Option(
         "--context",
         metavar="NAME",
+        autocompletion=complete_context,
         envvar="HEADROOM_CONTEXT",
         help="Context of the kubeconfig. [default: its current one]",
     ),
@@ -34,7 +37,21 @@ Context = Annotated[
 Output = Annotated[Format, typer.Option("--output", "-o", help="How to print the answer.")]
 Namespace = Annotated[
     str,
-    typer.Option("--namespace", "-n", metavar="NAME", help="Look in this namespace only."),
+    typer.Option(
+        "--namespace", "-n", metavar="NAME", help="Which namespace. [default: the context's]"
+    ),
+]
+AllNamespaces = Annotated[
+    bool, typer.Option("--all-namespaces", "-A", help="Look in all namespaces.")
+]
+What = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="KIND/NAME",
+        help="pod/NAME, hold/NAME, headroom/NAME, or of a dialect order/NAME, ticket/NAME, "
+        "reservation/NAME, capacitybuffer/NAME; KIND NAME does as well.",
+        autocompletion=complete_subject,
+    ),
 ]
 From = Annotated[
     list[Path] | None,
@@ -44,11 +61,32 @@ From = Annotated[
         help="Ask a simulation's result, a dump or manifests instead of a cluster. Repeatable.",
     ),
 ]
+
+
+class Dry(StrEnum):
+    """How a command that writes is tried without writing, as in kubectl."""
+
+    NONE = "none"
+    CLIENT = "client"
+    SERVER = "server"
+
+
+DryRun = Annotated[
+    Dry,
+    typer.Option(
+        "--dry-run",
+        metavar="client|server",
+        help="client (or no value): print what would be sent. server: let the server check it. "
+        "Nothing is changed.",
+        show_default=False,
+    ),
+]
 Dialects = Annotated[
     list[str] | None,
     typer.Option(
         "--dialect",
         metavar="NAME",
+        autocompletion=complete_dialect,
         envvar="HEADROOM_DIALECT",
         help="Serve another system's manifests too. Repeatable.",
     ),

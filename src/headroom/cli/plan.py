@@ -35,7 +35,7 @@ At = Annotated[
 
 def plan(
     files: Files,
-    namespace: Namespace = "default",
+    namespace: Namespace = "",
     at: At = "",
     output: Output = Format.TABLE,
     source: From = None,
@@ -48,16 +48,26 @@ def plan(
     from dataclasses import replace
 
     from headroom.cli.manifests import read_wanted
-    from headroom.cli.source import WATCHED, Where, read_world
+    from headroom.cli.source import WATCHED, Where, look_in, read_world
     from headroom.cli.telling.plan_rows import plan_document, plan_prose
     from headroom.cli.telling.planning import planned
-    from headroom.wire.kinds import RESOURCE_QUOTAS
+    from headroom.wire.kinds import NODES, PODS, RESOURCE_QUOTAS
 
     dialects = tuple(dialect or ())
-    wanted = read_wanted(files, namespace, dialects)
+    access = (str(kubeconfig or ""), context)
+    home = look_in(access, namespace, source, "default")
+    wanted = read_wanted(files, home, dialects)
     moment = _time(at) if at else None
-    kinds = (*WATCHED, RESOURCE_QUOTAS)
-    where = Where(tuple(source or ()), str(kubeconfig or ""), context, kinds, dialects)
+    whole = (NODES, PODS)  # What is free cannot be known without all of them.
+    where = Where(
+        tuple(source or ()),
+        *access,
+        kinds=(*WATCHED, RESOURCE_QUOTAS),
+        dialects=dialects,
+        namespace=home,
+        needed=whole,
+        everywhere=whole,
+    )
     world = wanted.beside(read_world(where))
     found = planned(replace(world, now=moment) if moment else world, wanted.asked)
     told = plan_prose(found) if output is Format.TABLE else document(plan_document(found), output)

@@ -91,8 +91,3 @@ def read(flags: Flags, dialects: Iterable[str]) -> Options:
     if isinstance(options, BadOption):
         raise Misuse(str(options))
     return options
-
-
-def spelled_out(arguments: Iterable[str]) -> list[str]:
-    """The command line with the bare switch given its value, as people write it elsewhere."""
-    return [f"{SWITCH}=true" if each == SWITCH else each for each in arguments]

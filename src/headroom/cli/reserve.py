@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headroom.cli.errors import Answer, Misuse
-from headroom.cli.options import Context, Kubeconfig, Namespace
+from headroom.cli.options import Context, Dry, DryRun, Kubeconfig, Namespace
 from headroom.cli.output import documents, put, say
 
 if TYPE_CHECKING:
@@ -57,7 +57,6 @@ Reusable = Annotated[
 Wait = Annotated[
     str, typer.Option("--wait", metavar="D", help="Wait so long until it is held; 1 if it is not.")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the manifest; touch nothing.")]
 
 
 def reserve(
@@ -73,8 +72,8 @@ def reserve(
     toleration: Tolerations = None,
     reusable: Reusable = False,
     wait: Wait = "",
-    namespace: Namespace = "default",
-    dry_run: DryRun = False,
+    namespace: Namespace = "",
+    dry_run: DryRun = Dry.NONE,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
@@ -84,7 +83,7 @@ def reserve(
 
     amounts = {"cpu": cpu, "memory": memory, **pairs(request or (), "--request")}
     asked = Asked(
-        Key(namespace, name),
+        Key(namespace or "default", name),
         requests={key: value for key, value in amounts.items() if value},
         labels=pairs(owner or (), "--owner"),
         pods=tuple(pod or ()),
@@ -96,10 +95,16 @@ def reserve(
     )
     manifest = hold_manifest(asked)
     patience = _seconds(wait)
-    if dry_run:
+    access = (str(kubeconfig or ""), context)
+    namespace = _home(namespace, access, dry_run)
+    manifest["metadata"]["namespace"] = namespace
+    if dry_run is Dry.CLIENT:
         put(documents([manifest]))
         return
-    stand = _made(manifest, patience, (str(kubeconfig or ""), context))
+    stand = _made(manifest, patience, access, dry_run is Dry.SERVER)
+    if dry_run is Dry.SERVER:
+        put(f"hold {name} made (server dry run)")
+        return
     if patience and stand.phase != "Available":
         why = stand.why or "no operator has looked at it"
         raise Answer(f"hold {name} is not held: {why}", f"headroom explain hold/{name}")
@@ -107,7 +112,20 @@ def reserve(
     say(f"next: headroom explain hold/{name} -n {namespace}")
 
 
-def _made(manifest: dict[str, Any], patience: float, where: tuple[str, str]) -> Stand:
+def _home(namespace: str, access: tuple[str, str], dry_run: Dry) -> str:
+    """The namespace that is meant; to print a manifest no kubeconfig is needed."""
+    from headroom.cli.source import look_in
+    from headroom.kube.errors import ConfigError
+
+    try:
+        return look_in(access, namespace, None)
+    except ConfigError:
+        if dry_run is not Dry.CLIENT or any(access):
+            raise
+        return "default"
+
+
+def _made(manifest: dict[str, Any], patience: float, where: tuple[str, str], dry: bool) -> Stand:
     import asyncio
 
     from headroom.cli.holding import cluster, make
@@ -115,7 +133,7 @@ def _made(manifest: dict[str, Any], patience: float, where: tuple[str, str]) -> 
     async def act() -> Stand:
         client = cluster(*where)
         try:
-            return await make(manifest, client, patience)
+            return await make(manifest, client, patience, dry)
         finally:
             await client.close()
 
@@ -124,7 +142,8 @@ def _made(manifest: dict[str, Any], patience: float, where: tuple[str, str]) -> 
 
 def release(
     name: Name,
-    namespace: Namespace = "default",
+    namespace: Namespace = "",
+    dry_run: DryRun = Dry.NONE,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
@@ -134,16 +153,20 @@ def release(
     from headroom.cli.holding import cluster, unmake
     from headroom.core.objects import Key
 
+    access = (str(kubeconfig or ""), context)
+    namespace = _home(namespace, access, Dry.NONE)
+
     async def act() -> bool:
-        client = cluster(str(kubeconfig or ""), context)
+        client = cluster(*access)
         try:
-            return await unmake(Key(namespace, name), client)
+            return await unmake(Key(namespace, name), client, dry_run.value)
         finally:
             await client.close()
 
     if not asyncio.run(act()):
         raise Answer(f"there is no hold {name} in namespace {namespace}", "see: headroom get holds")
-    put(f"hold {name} released")
+    how = "" if dry_run is Dry.NONE else f" ({dry_run} dry run)"
+    put(f"hold {name} released{how}")
 
 
 def _seconds(text: str) -> float:

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
-
-import msgspec
 
 from headroom.cli.dialects import NAMES, chosen, dialect_of
 from headroom.cli.errors import Misuse
@@ -24,10 +21,6 @@ from headroom.core.holds import Hold
 from headroom.core.objects import Namespace, Node, Pod
 from headroom.core.quotas.limits import Quota
 from headroom.core.standing.headrooms import Headroom, Workload
-from headroom.kube.answers import no_kubernetes
-from headroom.kube.client import Client
-from headroom.kube.errors import Forbidden, NoSuchKind
-from headroom.kube.kubeconfig import find_access
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import (
@@ -47,8 +40,6 @@ from headroom.wire.yamls import load
 
 Json = Mapping[str, Any]
 WATCHED = (NODES, NAMESPACES, PODS, HOLDS, HEADROOMS)
-_OURS = (HOLDS, HEADROOMS)
-PAGE = 500
 RESULT_KINDS = ("Result", "Dump")
 
 
@@ -58,6 +49,10 @@ class Where:
 
     Workloads need not be named: those that a headroom copies are read with it. Nor need dialects,
     where files are read: their objects are known when they are seen.
+
+    `namespace` is where somebody looks; `local` says that nothing outside of it matters, else
+    everything is read that there is a right to. There is no answer without the right to the kinds
+    of `needed`, nor, of those in `everywhere`, to all of their objects.
     """
 
     files: tuple[Path, ...] = ()
@@ -65,6 +60,11 @@ class Where:
     context: str = ""
     kinds: tuple[Resource, ...] = WATCHED
     dialects: tuple[str, ...] = ()
+    namespace: str = ""
+    local: bool = False
+    foreign: bool = True  # False: of the dialects, only what `kinds` names
+    needed: tuple[Resource, ...] = ()
+    everywhere: tuple[Resource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,13 @@ class World:
     quotas: tuple[Quota, ...] = ()
     resource_quotas: tuple[ResourceQuota, ...] = ()
     speech: Speech = NATIVE
+    unseen: frozenset[str] = frozenset()  # kinds (plural) that we had no right to see
+    unseen_elsewhere: frozenset[str] = frozenset()  # seen in one namespace only
+
+    @property
+    def sees_room(self) -> bool:
+        """Whether it can be known what is free: every node, and every pod on them."""
+        return not ({NODES.plural, PODS.plural} & (self.unseen | self.unseen_elsewhere))
 
     def of(self, kind: str) -> list[Json]:
         """The raw objects of one kind, by namespace and name."""
@@ -93,7 +100,23 @@ def read_world(where: Where) -> World:
     """Read everything the question may need."""
     if where.files:
         return _from_files(where)
-    return asyncio.run(_from_cluster(where))
+    from headroom.cli.live.reading import read_cluster
+
+    return asyncio.run(read_cluster(where))
+
+
+def look_in(
+    where: tuple[str, str], given: str, files: Sequence[Path] | None, otherwise: str = ""
+) -> str:
+    """The namespace that is meant: the one given, else the context's; of files, `otherwise`.
+
+    `where` is which kubeconfig and which context.
+    """
+    if given or files:
+        return given or otherwise
+    from headroom.kube.kubeconfig import find_access
+
+    return find_access(*where).namespace
 
 
 def _from_files(where: Where) -> World:
@@ -107,8 +130,8 @@ def _from_files(where: Where) -> World:
             else:
                 raw.append(item.data)
     speech = chosen((*where.dialects, *spoken(raw)))
-    kinds = (*where.kinds, *WORKLOADS, *speech.foreign)
-    return _decoded(raw, kinds, now or datetime.now(UTC), speech)
+    kinds = (*WATCHED, *where.kinds, *WORKLOADS, *filter(speech.reads, speech.resources))
+    return decoded(raw, kinds, now or datetime.now(UTC), speech)
 
 
 def spoken(raw: Sequence[Json]) -> list[str]:
@@ -121,68 +144,7 @@ def spoken(raw: Sequence[Json]) -> list[str]:
     ]
 
 
-async def _from_cluster(where: Where) -> World:
-    speech = chosen(where.dialects)
-    kinds = (*where.kinds, *speech.foreign)
-    client = Client(find_access(where.kubeconfig, where.context))
-    try:
-        raw: list[Json] = []
-        for resource in kinds:
-            optional = resource in (*_OURS, *speech.foreign)
-            try:
-                raw += await _listed(client, resource, optional)
-            except Forbidden as refused:
-                if resource != RESOURCE_QUOTAS:
-                    raise
-                say(f"note: {refused.message}: as if there were no quotas")
-        world = _decoded(raw, kinds, datetime.now(UTC), speech)
-        for resource in _copied(world):
-            more = _decoded(await _listed(client, resource), (resource,), world.now, speech)
-            world = replace(
-                world, raw=world.raw + more.raw, workloads=world.workloads + more.workloads
-            )
-        return world
-    finally:
-        await client.close()
-
-
-def _copied(world: World) -> list[Resource]:
-    """The kinds of workload whose pods a headroom's slots are like."""
-    kinds = {each.slot.source.kind for each in world.headrooms if each.slot.source is not None}
-    return [resource for resource in WORKLOADS if resource.kind in kinds]
-
-
-async def _listed(client: Client, resource: Resource, optional: bool = False) -> list[Json]:
-    """List one kind, page by page; a cluster without an optional kind simply has none of it."""
-    found: list[Json] = []
-    token = ""
-    while True:
-        query = f"?limit={PAGE}" + (f"&continue={quote(token)}" if token else "")
-        try:
-            page = await _page(client, resource, query)
-        except NoSuchKind as missing:
-            if not optional:
-                raise no_kubernetes(client.access.endpoint.server) from missing
-            say(f"note: {missing.message}; {missing.hint}")
-            return []
-        names = {"apiVersion": resource.api_version, "kind": resource.kind}
-        found += [{**names, **item} for item in page.get("items") or []]
-        token = page.get("metadata", {}).get("continue") or ""
-        if not token:
-            return found
-
-
-async def _page(client: Client, resource: Resource, query: str) -> dict[str, Any]:
-    body = await client.get(resource.path() + query, f"list {resource}")
-    try:
-        return msgspec.json.decode(body, type=dict[str, Any])
-    except msgspec.MsgspecError as nonsense:
-        raise no_kubernetes(client.access.endpoint.server) from nonsense
-
-
-def _decoded(
-    raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, speech: Speech
-) -> World:
+def decoded(raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, speech: Speech) -> World:
     """Decode what we know; an object that cannot be read is named and passed over."""
     known = {(resource.api_version, resource.kind): resource for resource in kinds}
     things: list[Thing] = []

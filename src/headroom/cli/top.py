@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from headroom.cli.options import Context, Dialects, From, Kubeconfig, Output
-from headroom.cli.output import Format, columns, document, put, say
+from headroom.cli.output import Format, document, put, say
+
+Holders = Annotated[
+    str,
+    typer.Option(
+        "--namespace", "-n", metavar="NAME", help="Only holders of this namespace. [default: all]"
+    ),
+]
 
 
 def top(
+    namespace: Holders = "",
     output: Output = Format.TABLE,
     source: From = None,
     kubeconfig: Kubeconfig = None,
@@ -14,31 +26,27 @@ def top(
     dialect: Dialects = None,
 ) -> None:
     """Show who holds how much, and what is used, held and free on each node."""
-    from headroom.cli.source import Where, read_world
-    from headroom.cli.telling.rooms import resources_of, rooms, total
-    from headroom.cli.telling.tops import (
-        fullest,
-        holder_headings,
-        holder_row,
-        holders,
-        node_headings,
-        node_row,
-        top_document,
-    )
+    from headroom.cli.source import Where, look_in, read_world
+    from headroom.cli.telling.rooms import rooms
+    from headroom.cli.telling.tops import fullest, holders, top_document, top_text
+    from headroom.wire.kinds import NODES, PODS
 
-    world = read_world(
-        Where(tuple(source or ()), str(kubeconfig or ""), context, dialects=tuple(dialect or ()))
+    access = (str(kubeconfig or ""), context)
+    where = Where(
+        tuple(source or ()),
+        *access,
+        kinds=(PODS, NODES),
+        dialects=tuple(dialect or ()),
+        namespace=look_in(access, namespace, source),
+        foreign=False,
+        needed=(PODS,),
     )
-    found, nodes = holders(world.pods), fullest(rooms(world.nodes, world.pods))
+    world = read_world(where)
+    found = holders(world.pods, namespace)
+    nodes = fullest(rooms(world.nodes, world.pods)) if world.sees_room else []
     if output is not Format.TABLE:
         put(document(top_document(found, nodes), output))
         return
-    everything, resources = total(nodes), resources_of(nodes)
-    if found:
-        rows = [holder_row(each, everything.allocatable, resources) for each in found]
-        put(columns(holder_headings(resources), rows))
-        put("")
-    else:
+    if not found:
         say("nothing is held")
-    lines = [node_row(room, resources) for room in (everything, *nodes)]
-    put(columns(node_headings(resources), lines))
+    put(top_text(found, nodes))

@@ -8,6 +8,7 @@ pod needs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -87,3 +88,11 @@ def format_amount(name: str, units: int) -> str:
 def format_resources(resources: Resources) -> dict[str, str]:
     """Print a vector as a resource list, in the order of its names."""
     return {name: format_amount(name, resources[name]) for name in sorted(resources)}
+
+
+def format_span(span: timedelta) -> str:
+    """Print a length of time as people write it, and as it is read again: 24h, 5h1m, 90s."""
+    hours, rest = divmod(int(span.total_seconds()), 3600)
+    minutes, seconds = divmod(rest, 60)
+    parts = ((hours, "h"), (minutes, "m"), (seconds, "s"))
+    return "".join(f"{count}{unit}" for count, unit in parts if count) or "0s"

@@ -107,7 +107,7 @@ def make_way(
     latch: Pod, owner: Pod, hold: Hold, victims: tuple[Pod, ...], now: datetime
 ) -> Sequence:
     """End pods, each with the grace that it has, while the latch keeps what they leave."""
-    for_whom = f"by pod {owner.key}, which is more important, for the room of {hold.parent}"
+    for_whom = f"by pod {owner.key}, which is more important, for the room of {hold.parent.title}"
     steps: tuple[tuple[Action, ...], ...] = (
         tuple(MarkPreempted(pod.key, pod.uid, f"preempted {for_whom}", now) for pod in victims),
         tuple(EndPod(pod.key, pod.uid, now) for pod in victims),

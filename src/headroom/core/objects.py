@@ -298,6 +298,16 @@ class Parent:
     def whole(self) -> str:
         return f"{self.kind}/{self.namespace}/{self.name}"
 
+    @property
+    def title(self) -> str:
+        """Its identity for people: an object outside of namespaces has none to show."""
+        return titled(str(self))
+
+
+def titled(identity: str) -> str:
+    """An identity for people: `Reservation//r` is `Reservation/r`."""
+    return identity.replace("//", "/", 1)
+
 
 def identity(whole: str, slot: str) -> str:
     """Spell an object and one of its slots as one text."""

@@ -111,7 +111,7 @@ def tellings(
         who = Key(use.namespace, use.name)
         tells.append(tell_hold(hold, "Claimed", f"given to pod {who} on {status.node}", now))
         if use.uid in owners:
-            message = f"runs in the room of {hold.parent} on {status.node}"
+            message = f"runs in the room of {hold.parent.title} on {status.node}"
             tells.append(tell_pod(owners[use.uid], "Claimed", message, now))
     has = {use.uid for use in status.owners}
     for use in before.owners:

@@ -58,7 +58,9 @@ class Search:
     def why(self) -> str:
         if not self.refused:
             return self.problem or "no hold is for this pod"
-        told = [f"{refusal.parent}: {refusal.reason}" for refusal in self.refused[:REASONS_TOLD]]
+        told = [
+            f"{refusal.parent.title}: {refusal.reason}" for refusal in self.refused[:REASONS_TOLD]
+        ]
         more = len(self.refused) - len(told)
         return "; ".join(told) + (f"; and {more} more" if more > 0 else "")
 
@@ -207,7 +209,7 @@ def _seated(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Seq
     if hold.terminal or not node or pod.node == node:
         return
     yield _disclaim(pod, hold, nominated=False)
-    message = f"went to {pod.node} instead of the room of {hold.parent} on {node}; held again"
+    message = f"went to {pod.node} instead of the room of {hold.parent.title} on {node}; held again"
     yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
 
 
@@ -296,7 +298,7 @@ def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[S
         ledger.agenda.later(pod_subject(pod.key), limit)
         return
     yield _disclaim(pod, hold, nominated=True)
-    message = f"could not be placed in the room of {hold.parent}; held again"
+    message = f"could not be placed in the room of {hold.parent.title}; held again"
     yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
 
 

@@ -95,6 +95,11 @@ def _check_encrypted(access: Access) -> None:
         raise PlainHttp(endpoint.server, access.origin)
 
 
+def contexts(kubeconfig: str = "", environ: Mapping[str, str] = os.environ) -> list[str]:
+    """The names of all contexts, for people who choose one."""
+    return sorted(_Merged(_paths(kubeconfig, environ)).contexts)
+
+
 def _inside_a_pod(environ: Mapping[str, str]) -> bool:
     return bool(environ.get("KUBERNETES_SERVICE_HOST")) and (SERVICE_ACCOUNT / "token").exists()
 

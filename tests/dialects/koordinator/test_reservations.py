@@ -203,7 +203,7 @@ def test_an_annotation_that_cannot_be_read_is_a_problem(name: str) -> None:
         (
             {"expires": "2027-01-06T12:00:00Z"},
             "spec.expires",
-            "is after the end of ttl 24h0m0s: ends 2027-01-05T12:00:00Z",
+            "is after the end of ttl 24h: ends 2027-01-05T12:00:00Z",
         ),
         (
             {"ttl": "0", "expires": "2027-01-06T12:00:00Z"},

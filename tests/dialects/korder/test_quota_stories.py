@@ -149,7 +149,7 @@ def test_no_ticket_may_last_longer_than_the_quota_says() -> None:
         w.settle()
         assert w.tickets() == ["day-0"]
         told = w.condition("Order", "month", "Failure")["message"]
-        assert "spec.hard[max-duration]: wanted 2592000s, at most 86400s" in told
+        assert "spec.hard[max-duration]: wanted 720h, at most 24h" in told
 
 
 def test_windows_open_and_close_by_the_clock() -> None:

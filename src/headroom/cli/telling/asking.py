@@ -20,6 +20,7 @@ from headroom.engine.ledger import Ledger
 from headroom.ports import Seen, Synced, Thing
 
 IS_ONE_RUNNING = "is an operator running? kubectl get lease -A | grep headroom-operator"
+UNSEEN = "what is free on nodes cannot be seen with your rights"
 SEE_NODES = "headroom get nodes  shows what is used, held and free"
 
 
@@ -40,7 +41,9 @@ def ledger_of(world: World, policy: Policy) -> Ledger:
 
 
 def node_answers(world: World, ledger: Ledger, pod: Pod) -> tuple[NodeAnswer, ...]:
-    """What every node says to a pod of this shape, by name."""
+    """What every node says to a pod of this shape, by name; nothing where that cannot be known."""
+    if not world.sees_room:
+        return ()
     return tuple(
         NodeAnswer(room, unfit(ledger, pod, room.node, frozenset()) or "")
         for room in rooms(world.nodes, world.pods)

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from headroom.cli.source import World
-from headroom.cli.telling.listing import span
+from headroom.cli.spans import age
 from headroom.core.objects import Key
 from headroom.wire.kinds import EVENTS
 from headroom.wire.times import parse_time
@@ -88,6 +88,6 @@ def _last(event: Json) -> str:
 
 def _age(text: object, now: datetime) -> str:
     try:
-        return span(now - parse_time(str(text))) if text else ""
+        return age(parse_time(str(text)), now) if text else ""
     except ValueError:
         return str(text)

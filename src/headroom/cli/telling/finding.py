@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from headroom.cli.errors import Answer
-from headroom.cli.source import World
+from headroom.cli.nouns import KINDS, dialects_for
+from headroom.cli.source import WATCHED, Where, World, look_in
 from headroom.cli.telling.answers import Explanation
 from headroom.cli.telling.headrooms import explain_headroom
 from headroom.cli.telling.holds import explain_hold
-from headroom.cli.telling.listing import key_of
+from headroom.cli.telling.lists import needs
 from headroom.cli.telling.orders import explain_order
 from headroom.cli.telling.pods import explain_pod
+from headroom.cli.telling.tables import key_of
 from headroom.core.objects import Key
 from headroom.core.policy import Policy
+from headroom.wire.kinds import PODS
 
-EXPLAINED = ("pod", "hold", "headroom", "order", "ticket", "reservation")
 HOLDS = ("hold", "ticket", "reservation")
-HEADROOMS = {"headroom": explain_headroom, "order": explain_order}
+HEADROOMS = {
+    "headroom": explain_headroom,
+    "order": explain_order,
+    "capacitybuffer": explain_headroom,
+}
 
 
 class Named(Protocol):
@@ -27,6 +34,26 @@ class Named(Protocol):
 
 
 _T = TypeVar("_T", bound=Named)
+
+
+def look_at(
+    subject: tuple[str, str],
+    access: tuple[str, str],
+    namespace: str,
+    files: Sequence[Path] | None,
+    dialects: Sequence[str] | None,
+) -> Where:
+    """What has to be read to explain an object; without the right to its kind, nothing is."""
+    noun, _ = subject
+    asked = PODS if noun == "pod" else needs(noun).kinds[0]
+    return Where(
+        tuple(files or ()),
+        *access,
+        kinds=tuple(dict.fromkeys((asked, *WATCHED))),
+        dialects=dialects_for(noun, dialects),
+        namespace=look_in(access, namespace, files, "default"),
+        needed=(asked,),
+    )
 
 
 def explanation_of(
@@ -38,7 +65,7 @@ def explanation_of(
         raise Answer(f"there is no node {node}", "see: headroom get nodes")
     if noun == "pod" and (pod := _named(world.pods, namespace, name)) is not None:
         return explain_pod(world, pod, policy)
-    kind = noun.capitalize()
+    kind = KINDS[noun]
     if noun in HOLDS:
         holds = [each for each in world.holds if each.parent.kind == kind]
         if (hold := _named(holds, namespace, name)) is not None:
@@ -53,7 +80,7 @@ def explanation_of(
 def raw_of(world: World, subject: tuple[str, str], namespace: str) -> dict[str, Any]:
     """The object itself, which is there since it was explained."""
     noun, name = subject
-    kind = noun.capitalize()
+    kind = KINDS[noun]
     places = _places(namespace, name)
     return next(
         dict(item) for item in world.raw if item.get("kind") == kind and key_of(item) in places

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from headroom.cli.source import World
-from headroom.cli.telling.listing import Row, Table, key_of, remaining
+from headroom.cli.spans import age, remaining
+from headroom.cli.telling.tables import Table, key_of, object_row
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.windows import next_start
 from headroom.engine.cron import calendar
@@ -20,20 +21,21 @@ HEADINGS = (
     "READY",
     "WHY",
 )
+WIDE = ("MODE", "REFILL", "HITS", "MISSES", "AGE", "MESSAGE")
 
 
-def headrooms(world: World, kind: str = HEADROOMS.kind) -> Table:
+def headrooms(world: World) -> Table:
     """Every headroom as its own status tells it; one that no operator has seen says nothing.
 
     The next start is worked out, because a status may be older than the last one.
     """
-    raw = {key_of(item): item for item in world.of(kind)}
+    raw = {key_of(item): item for item in world.of(HEADROOMS.kind)}
     rows = [
-        Row(raw[each.key], _cells(each, world))
+        object_row(raw[each.key], "headroom", _cells(each, world), _wide(each, world))
         for each in sorted(world.headrooms, key=lambda each: each.key)
-        if each.parent.kind == kind
+        if each.parent.kind == HEADROOMS.kind
     ]
-    return Table(HEADINGS, rows)
+    return Table(HEADINGS, rows, WIDE)
 
 
 def _cells(headroom: Headroom, world: World) -> list[str]:
@@ -48,4 +50,16 @@ def _cells(headroom: Headroom, world: World) -> list[str]:
         f"in {remaining(start, world.now)}" if start is not None else "",
         ready.status if ready is not None else "",
         ready.reason if ready is not None and ready.reason != "Held" else "",
+    ]
+
+
+def _wide(headroom: Headroom, world: World) -> list[str]:
+    status = headroom.status
+    ready = next((each for each in status.conditions if each.type == "Ready"), None)
+    return [
+        headroom.mode,
+        headroom.refill,
+        *(str(count) if ready is not None else "" for count in (status.hits, status.misses)),
+        age(headroom.created, world.now),
+        ready.message if ready is not None else "",
     ]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from headroom.cli.amounts import told
 from headroom.cli.source import World
 from headroom.cli.telling.answers import Explanation, Fact, NodeAnswer, SlotAnswer
-from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, ledger_of, node_answers
+from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, UNSEEN, ledger_of, node_answers
 from headroom.cli.telling.rooms import rooms
 from headroom.cli.telling.schedules import moment_told, size_told, slots_told, windows_told
 from headroom.cli.telling.slots import NOT_YET, SlotView, State, slots_of
@@ -32,6 +32,8 @@ def explain_headroom(
 ) -> Explanation:
     """Say how a headroom stands; of one node only, where a node is named."""
     subject = f"{headroom.parent.kind.lower()} {headroom.key}"
+    if "nodes" in world.unseen:
+        return _by_its_status(world, headroom, subject)
     wished = wish_of(world, headroom)
     slots = slots_of(world, headroom)
     nodes = _nodes(world, headroom, wished, slots, policy)
@@ -44,7 +46,29 @@ def explain_headroom(
         slots=tuple(_slot_answer(view) for view in slots),
         nodes=nodes,
         next_step=_step(wished, slots),
-        by_node=isinstance(headroom.size, PerNode),
+        by_node=isinstance(headroom.size, PerNode) and world.sees_room,
+    )
+
+
+def _by_its_status(world: World, headroom: Headroom, subject: str) -> Explanation:
+    """What a headroom says of itself, for who cannot see the nodes that its wish depends on."""
+    status = headroom.status
+    ready = next((each for each in status.conditions if each.type == "Ready"), None)
+    if ready is None:
+        told = "says nothing of itself yet"
+    else:
+        told = f"has {status.held} of {slots_told(status.desired)}, by its own word"
+        told += f": {ready.message.rstrip('.')}" if ready.message else ""
+    size = size_told(headroom, headroom.size, workload_of(world, headroom))
+    return Explanation(
+        subject,
+        f"{subject} {told}; {UNSEEN}.",
+        (
+            Fact("size", size),
+            *(Fact("schedule", each) for each in windows_told(headroom, world.now)),
+        ),
+        slots=tuple(_slot_answer(view) for view in slots_of(world, headroom)),
+        next_step=IS_ONE_RUNNING if ready is None else "",
     )
 
 
@@ -130,6 +154,8 @@ def _nodes(
     world: World, headroom: Headroom, wished: Wish, slots: Sequence[SlotView], policy: Policy
 ) -> tuple[NodeAnswer, ...]:
     """Per node, every node with its rule or its slot; else what nodes say to slots that wait."""
+    if not world.sees_room:
+        return ()
     if isinstance(headroom.size, PerNode):
         answers = _by_node(wished.excluded, slots)
         idle = ["eligible, but no slot is wished for here"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from headroom.cli import amounts
 from headroom.cli.source import World
 from headroom.cli.telling.answers import Explanation, Fact, NodeAnswer
-from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, ledger_of, node_answers
+from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, UNSEEN, ledger_of, node_answers
 from headroom.cli.telling.listing import end_of
 from headroom.core.holds import Hold
 from headroom.core.owners import judged
@@ -62,6 +62,8 @@ def _explain_pending(world: World, hold: Hold, policy: Policy) -> Explanation:
         nodes = tuple(_only_on(wanted, each) for each in nodes)
         if wanted not in {node.name for node in world.nodes}:
             summary = f"{subject} has no room: its template is for node {wanted}, which is missing."
+    if not world.sees_room:
+        return Explanation(subject, f"{summary.removesuffix('.')}; {UNSEEN}.")
     step = SEE_NODES if nodes and all(each.answer for each in nodes) else IS_ONE_RUNNING
     return Explanation(subject, summary, nodes=nodes, next_step=step)
 

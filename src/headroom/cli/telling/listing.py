@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from headroom.cli.amounts import cells, headings, in_play
 from headroom.cli.source import World
+from headroom.cli.spans import age, remaining
+from headroom.cli.telling.tables import Row, Table, key_of, object_row
 from headroom.core.claims import claim_of, expiry, is_claimant
 from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
-from headroom.core.objects import Key, Pod
+from headroom.core.objects import Condition, Pod, titled
 from headroom.wire.kinds import HOLDS, PODS
 
 OWNERS_SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    item: Mapping[str, Any]
-    cells: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    headings: tuple[str, ...]
-    rows: list[Row]
-
-
-def holds(world: World, kind: str = HOLDS.kind) -> Table:
-    """Every hold with how it stands; those of a dialect under the name of their own kind."""
-    raw = {key_of(item): item for item in world.of(kind)}
-    chosen = [hold for hold in world.holds if hold.parent.kind == kind]
+def holds(world: World) -> Table:
+    """Every hold with how it stands."""
+    raw = {key_of(item): item for item in world.of(HOLDS.kind)}
+    chosen = [hold for hold in world.holds if hold.parent.kind == HOLDS.kind]
     resources = in_play(hold.template.pod.requests for hold in chosen)
     rows = [
-        Row(
+        object_row(
             raw[hold.key],
+            "hold",
             [
                 hold.key.namespace,
                 hold.key.name,
@@ -49,11 +38,16 @@ def holds(world: World, kind: str = HOLDS.kind) -> Table:
                 remaining(end_of(hold), world.now) if not hold.terminal else "",
                 _why(hold),
             ],
+            [
+                "" if hold.created is None else age(hold.created, world.now),
+                "once" if hold.allocate_once else "reusable",
+                _message(hold.status.conditions),
+            ],
         )
         for hold in sorted(chosen, key=lambda hold: hold.key)
     ]
     before, after = ("NAMESPACE", "NAME", "PHASE", "NODE"), ("OWNER", "EXPIRES", "REASON")
-    return Table((*before, *headings(resources), *after), rows)
+    return Table((*before, *headings(resources), *after), rows, ("AGE", "USE", "MESSAGE"))
 
 
 def end_of(hold: Hold) -> datetime | None:
@@ -85,30 +79,29 @@ def _claimed(pod: Pod) -> str:
     return claim[0] if claim is not None else ""
 
 
-def _pod_table(world: World, pods: list[Pod], heading: str, named: Callable[[Pod], str]) -> Table:
+def _pod_table(
+    world: World, pods: Sequence[Pod], heading: str, named: Callable[[Pod], str]
+) -> Table:
     raw = {key_of(item): item for item in world.of(PODS.kind)}
     resources = in_play(pod.requests for pod in pods)
-    rows = [
-        Row(
+    rows: list[Row] = [
+        object_row(
             raw[pod.key],
+            "pod",
             [
                 pod.key.namespace,
                 pod.key.name,
-                named(pod),
+                titled(named(pod)),
                 pod.node,
                 *cells(pod.requests, resources),
                 pod.phase,
             ],
+            [age(pod.created, world.now), str(pod.priority), pod.scheduler],
         )
         for pod in sorted(pods, key=lambda pod: pod.key)
     ]
-    return Table(("NAMESPACE", "NAME", heading, "NODE", *headings(resources), "PHASE"), rows)
-
-
-def key_of(item: Mapping[str, Any]) -> Key:
-    """Where an object says that it is."""
-    metadata = item.get("metadata") or {}
-    return Key(str(metadata.get("namespace", "")), str(metadata.get("name", "")))
+    found = ("NAMESPACE", "NAME", heading, "NODE", *headings(resources), "PHASE")
+    return Table(found, rows, ("AGE", "PRIORITY", "SCHEDULER"))
 
 
 def _owners(hold: Hold) -> str:
@@ -125,17 +118,5 @@ def _why(hold: Hold) -> str:
     return ready.reason
 
 
-def remaining(end: datetime | None, now: datetime) -> str:
-    """How long it still has."""
-    if end is None:
-        return "never"
-    return "now" if end <= now else span(end - now)
-
-
-def span(length: timedelta) -> str:
-    """A length of time in its largest unit, as kubectl writes ages."""
-    seconds = int(length.total_seconds())
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
+def _message(conditions: Sequence[Condition]) -> str:
+    return next((each.message for each in conditions if each.type == "Ready"), "")

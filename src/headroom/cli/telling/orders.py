@@ -30,7 +30,7 @@ MOST_NODES = 5
 def explain_order(world: World, order: Headroom, policy: Policy, node: str = "") -> Explanation:
     """Say how an order stands, and answer what people ask when tickets are not as they expect."""
     told = explain_headroom(world, order, policy, node)
-    if node:
+    if node or "nodes" in world.unseen:
         return told
     wished, views = wish_of(world, order), slots_of(world, order)
     answers = (

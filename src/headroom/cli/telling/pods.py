@@ -7,7 +7,7 @@ from datetime import datetime
 from headroom.cli import amounts
 from headroom.cli.source import World
 from headroom.cli.telling.answers import Explanation, Fact, HoldAnswer, NodeAnswer, called
-from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, ledger_of, node_answers
+from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, UNSEEN, ledger_of, node_answers
 from headroom.core.claims import Offer, claim_of, is_claimant
 from headroom.core.demand.following import Follow
 from headroom.core.holds import PREEMPTIBLE, Hold
@@ -37,6 +37,8 @@ def explain_pod(world: World, pod: Pod, policy: Policy) -> Explanation:
     followers = _followers(world, pod)
     if followers:
         return Explanation(subject, f"{subject} waits: {followers}.", next_step=SEE_FOLLOWERS)
+    if not world.sees_room:
+        return _waits_unseen(world, pod, policy)
     ledger = ledger_of(world, policy)
     holds = tuple(
         _hold_answer(ledger, hold, pod, world.now)
@@ -52,6 +54,19 @@ def explain_pod(world: World, pod: Pod, policy: Policy) -> Explanation:
         nodes=nodes,
         next_step=_pod_step(pod, ledger.door(pod), holds, nodes),
     )
+
+
+def _waits_unseen(world: World, pod: Pod, policy: Policy) -> Explanation:
+    """What can be said of a waiting pod by who sees no nodes: its own word, and whose it may be."""
+    says = pod.unschedulable_message.rstrip(".") or "nothing yet"
+    holds = tuple(
+        HoldAnswer(hold.parent, not why, why or "it is for this pod", hold.group)
+        for hold in sorted(world.holds, key=_place)
+        if hold.key.namespace in ("", pod.key.namespace)
+        for why in (owner_refusal(hold, pod, policy.across_namespaces) or "",)
+    )
+    told = f"pod {pod.key} waits; its scheduler says: {says}; {UNSEEN}."
+    return Explanation(f"pod {pod.key}", told, holds=holds)
 
 
 def _followers(world: World, pod: Pod) -> str:

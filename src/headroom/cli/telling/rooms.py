@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from headroom.cli.amounts import in_play, shown
-from headroom.core.names import API_VERSION, ROLE_GUARDIAN, ROLE_LABEL
-from headroom.core.objects import Node, Pod
+from headroom.cli.telling.tables import Row, Table
+from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.objects import Key, Node, Pod
 from headroom.core.resources import EMPTY, PODS, Resources
 
 CLUSTER = "*"
@@ -88,23 +89,44 @@ def room_row(room: Room, resources: Sequence[str]) -> list[str]:
     return [*cells, room.state]
 
 
-def room_document(found: Sequence[Room]) -> dict[str, Any]:
-    """The same as a document; CPU in thousandths, everything else in its own unit."""
+def room_item(room: Room) -> dict[str, Any]:
+    """The same for programs; CPU in thousandths, everything else in its own unit."""
     return {
-        "apiVersion": API_VERSION,
-        "kind": "NodeRoomList",
-        "items": [
-            {
-                "name": room.node,
-                "state": room.state,
-                "allocatable": _sorted(room.allocatable),
-                "used": _sorted(room.used),
-                "held": _sorted(room.held),
-                "free": _sorted(room.free),
-            }
-            for room in found
-        ],
+        "name": room.node,
+        "state": room.state,
+        "allocatable": _sorted(room.allocatable),
+        "used": _sorted(room.used),
+        "held": _sorted(room.held),
+        "free": _sorted(room.free),
     }
+
+
+def node_table(nodes: Sequence[Node], pods: Iterable[Pod]) -> Table:
+    """Every node by name, under a line for all of them; the wide table counts pods too."""
+    found = rooms(nodes, pods)
+    labels = {node.name: node.labels for node in nodes}
+    resources = resources_of(found)
+    rows = [
+        Row(
+            room_item(room),
+            room_row(room, resources),
+            room_row(room, (PODS,))[1:-1],
+            Key("", room.node),
+            labels[room.node],
+            f"node/{room.node}",
+        )
+        for room in found
+    ]
+    everything = total(found)
+    above = [*room_row(everything, resources), *room_row(everything, (PODS,))[1:-1]]
+    return Table(
+        room_headings(resources),
+        rows,
+        room_headings((PODS,))[1:-1],
+        namespaced=False,
+        above=(above,),
+        listed="NodeRoomList",
+    )
 
 
 def _sorted(amounts: Resources) -> dict[str, int]:

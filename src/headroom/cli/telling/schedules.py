@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 from zoneinfo import ZoneInfo
 
+from headroom.cli.spans import length
 from headroom.core.demand.buffers import BufferSize
 from headroom.core.demand.following import Fixed, Follow, FromAnnotation, PerVolume
 from headroom.core.standing.headrooms import (
@@ -26,8 +27,6 @@ from headroom.core.standing.headrooms import (
 )
 from headroom.core.standing.windows import Refused, active, next_start
 from headroom.engine.cron import calendar
-
-STEPS = (("d", 86400), ("h", 3600), ("m", 60))
 
 
 def size_told(headroom: Headroom, size: Size, workload: Workload | None) -> str:
@@ -104,14 +103,3 @@ def moment_told(moment: datetime | None, now: datetime, zone: str = "UTC") -> st
     away = moment - now
     far = f"in {length(away)}" if away >= timedelta(0) else f"{length(-away)} ago"
     return f"{there:%a %Y-%m-%d %H:%M} ({far})"
-
-
-def length(span: timedelta) -> str:
-    """A span in its largest two units: 2d3h, 14h, 5m, 20s."""
-    left = int(span.total_seconds())
-    parts = []
-    for unit, size in (*STEPS, ("s", 1)):
-        count, left = divmod(left, size)
-        if count:
-            parts.append(f"{count}{unit}")
-    return "".join(parts[:2]) or "0s"

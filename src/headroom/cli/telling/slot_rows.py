@@ -3,58 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from headroom.cli.amounts import cells, headings, in_play
-from headroom.cli.telling.listing import span
-from headroom.cli.telling.slots import SlotView
-from headroom.core.names import API_VERSION
+from headroom.cli.source import World
+from headroom.cli.spans import age
+from headroom.cli.telling.slots import SlotView, slots_of
+from headroom.cli.telling.tables import Row, Table
 from headroom.core.resources import EMPTY, Resources
 
+HEADINGS = ("NAMESPACE", "HEADROOM", "SLOT", "STATE", "NODE")
 
-def slot_table(found: Sequence[SlotView], now: datetime) -> tuple[tuple[str, ...], list[list[str]]]:
-    """The headings and the lines of the table."""
+
+def slots(world: World) -> Table:
+    """Every slot of every headroom, in the order of their wishes."""
+    found = [
+        view
+        for each in sorted(world.headrooms, key=lambda each: each.key)
+        for view in slots_of(world, each)
+    ]
     resources = in_play(_requests(view) for view in found)
-    before, after = ("NAMESPACE", "HEADROOM", "SLOT", "STATE", "NODE"), ("AGE", "WHY")
-    lines = [_row(view, resources, now) for view in found]
-    return (*before, *headings(resources), *after), lines
+    rows = [_row(view, resources, world) for view in found]
+    return Table(
+        (*HEADINGS, *headings(resources), "AGE", "WHY"), rows, ("GUARDIAN",), listed="SlotList"
+    )
 
 
-def _row(view: SlotView, resources: Sequence[str], now: datetime) -> list[str]:
-    """One line of the table; the age is its guardian's."""
+def _row(view: SlotView, resources: Sequence[str], world: World) -> Row:
+    """One line of the table; the age is its guardian's, the labels are its headroom's."""
     key, guardian = view.headroom.key, view.guardian
-    created = guardian.created if guardian is not None else None
-    return [
+    cells_shown = [
         key.namespace,
         key.name,
         view.name,
         view.state.value,
         view.node,
         *cells(_requests(view), resources),
-        span(now - created) if created is not None else "",
+        age(guardian.created if guardian is not None else None, world.now),
         view.why,
     ]
+    name = guardian.key.name if guardian is not None else ""
+    ref = f"slot/{key.name}/{view.name}"
+    return Row(slot_item(view), cells_shown, [name], key, view.headroom.labels, ref)
 
 
-def slot_document(found: Sequence[SlotView]) -> dict[str, Any]:
-    """The same as a document; CPU in thousandths, everything else in its own unit."""
+def slot_item(view: SlotView) -> dict[str, Any]:
+    """The same for programs; CPU in thousandths, everything else in its own unit."""
     return {
-        "apiVersion": API_VERSION,
-        "kind": "SlotList",
-        "items": [
-            {
-                "namespace": view.headroom.key.namespace,
-                "headroom": view.headroom.key.name,
-                "slot": view.name,
-                "state": view.state.value,
-                "node": view.node,
-                "guardian": view.guardian.key.name if view.guardian is not None else "",
-                "requests": dict(sorted(_requests(view).items())),
-                "why": view.why,
-            }
-            for view in found
-        ],
+        "namespace": view.headroom.key.namespace,
+        "headroom": view.headroom.key.name,
+        "slot": view.name,
+        "state": view.state.value,
+        "node": view.node,
+        "guardian": view.guardian.key.name if view.guardian is not None else "",
+        "requests": dict(sorted(_requests(view).items())),
+        "why": view.why,
     }
 
 

@@ -19,6 +19,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.members import changes
 
+SILENT = "its scheduler has not said anything yet"
 NOT_YET = "it has no guardian yet"
 # What a condition's message says besides trouble: how many stand, and which nodes are left out.
 USUAL = re.compile(r"\d+ of \d+ (slots held|nodes left out: .*)")
@@ -63,6 +64,8 @@ def slots_of(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
     if headroom.slot_objects is not None:
         return _member_views(world, headroom)
     guardians, owners = guardians_of(world, headroom), claimants_of(world, headroom)
+    if "nodes" in world.unseen:  # What is wished for depends on nodes: what stands is all we know.
+        return tuple(_stands(headroom, name, pod) for name, pod in sorted(guardians.items()))
     wished = wish_of(world, headroom)
     views = [
         _view(headroom, hold, guardians.get(hold.slot), owners.get(hold.slot))
@@ -78,6 +81,13 @@ def slots_of(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
         if name not in known
     ]
     return tuple(views)
+
+
+def _stands(headroom: Headroom, name: str, guardian: Pod) -> SlotView:
+    if guardian.node:
+        return SlotView(headroom, name, State.HELD, None, guardian)
+    said = guardian.unschedulable_message or SILENT
+    return SlotView(headroom, name, State.WAITING, None, guardian, said)
 
 
 def _member_views(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
@@ -129,7 +139,7 @@ def _member_view(headroom: Headroom, slot: str, hold: Hold, guardian: Pod | None
     if guardian is None:
         why = _ready_message(hold) or NOT_YET
         return SlotView(headroom, slot, State.MISSING, hold, None, why)
-    said = guardian.unschedulable_message or "its scheduler has not said anything yet"
+    said = guardian.unschedulable_message or SILENT
     return SlotView(headroom, slot, State.WAITING, hold, guardian, said)
 
 
@@ -149,7 +159,7 @@ def _view(headroom: Headroom, hold: Hold, guardian: Pod | None, owner: Pod | Non
         )
     if guardian.node:
         return SlotView(headroom, hold.slot, State.HELD, hold, guardian)
-    said = guardian.unschedulable_message or "its scheduler has not said anything yet"
+    said = guardian.unschedulable_message or SILENT
     return SlotView(headroom, hold.slot, State.WAITING, hold, guardian, said)
 
 

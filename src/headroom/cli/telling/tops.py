@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from headroom.cli.amounts import shown
-from headroom.cli.telling.rooms import Room
+from headroom.cli.output import columns
+from headroom.cli.telling.rooms import Room, resources_of, total
 from headroom.core.names import API_VERSION, PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
-from headroom.core.objects import Pod
+from headroom.core.objects import Pod, titled
 from headroom.core.resources import CPU, EMPTY, MEMORY, Resources
 
 
@@ -23,13 +24,15 @@ class Holder:
     held: Resources
 
 
-def holders(pods: Iterable[Pod]) -> list[Holder]:
-    """Sum up the guardians of each parent, the largest first."""
+def holders(pods: Iterable[Pod], namespace: str = "") -> list[Holder]:
+    """Sum up the guardians of each parent of a namespace, or of all, the largest first."""
     found: dict[str, Holder] = {}
     for pod in pods:
         if pod.labels.get(ROLE_LABEL) != ROLE_GUARDIAN or pod.finished or pod.deleted is not None:
             continue
-        parent = pod.annotations.get(PARENT_ANNOTATION, "")
+        parent = titled(pod.annotations.get(PARENT_ANNOTATION, ""))
+        if namespace and parent.split("/")[1:-1] != [namespace]:
+            continue
         old = found.get(parent, Holder(parent, 0, 0, EMPTY))
         if pod.node:
             found[parent] = Holder(parent, old.slots + 1, old.waiting, old.held + pod.requests)
@@ -38,6 +41,22 @@ def holders(pods: Iterable[Pod]) -> list[Holder]:
     return sorted(
         found.values(), key=lambda each: (-each.held[CPU], -each.held[MEMORY], each.parent)
     )
+
+
+def top_text(found: Sequence[Holder], nodes: Sequence[Room]) -> str:
+    """Both tables, each where there is anything to say."""
+    everything = total(nodes)
+    resources = resources_of(
+        [*nodes, Room("", EMPTY, held=sum((each.held for each in found), EMPTY))]
+    )
+    parts = []
+    if found:
+        rows = [holder_row(each, everything.allocatable, resources) for each in found]
+        parts.append(columns(holder_headings(resources), rows))
+    if nodes:
+        lines = [node_row(room, resources) for room in (everything, *nodes)]
+        parts.append(columns(node_headings(resources), lines))
+    return "\n\n".join(parts)
 
 
 def holder_headings(resources: Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
 
-from headroom.core.amounts import format_amount
+from headroom.core.amounts import format_amount, format_span
 from headroom.core.holds import Problem
 from headroom.core.objects import Condition, Key, LabelSelector, Parent, no_labels
 from headroom.core.quotas.hours import Hours, look_again
@@ -237,8 +237,10 @@ def unit_of(name: str) -> str:
 
 
 def spelled(name: str, number: int) -> str:
-    """Print a number of a quota's as a quantity; durations in seconds."""
-    return f"{number}s" if name == MAX_DURATION else format_amount(unit_of(name), number)
+    """Print a number of a quota's as a quantity; durations as people write them."""
+    if name == MAX_DURATION:
+        return format_span(timedelta(seconds=number))
+    return format_amount(unit_of(name), number)
 
 
 def _ceilings(

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Raw
 
+from headroom.core.amounts import format_span
 from headroom.core.holds import Hold
 from headroom.core.objects import Parent, Taint
 from headroom.core.sides import on_its_side
@@ -19,7 +20,7 @@ from headroom.dialects.koordinator.names import RESERVATIONS
 from headroom.dialects.koordinator.statuses import status_of
 from headroom.dialects.koordinator.templates import read_template
 from headroom.dialects.koordinator.terms import resized, terms_of
-from headroom.wire.durations import format_duration, parse_duration
+from headroom.wire.durations import parse_duration
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import labels_of
@@ -156,7 +157,7 @@ def _remark_on_end(
         remarks.add("spec.expires", "has no effect beside ttl 0, which means never")
     elif created is not None and created + ttl < expires:
         ends = format_time(created + ttl)
-        remarks.add("spec.expires", f"is after the end of ttl {format_duration(ttl)}: ends {ends}")
+        remarks.add("spec.expires", f"is after the end of ttl {format_span(ttl)}: ends {ends}")
 
 
 def _policy(raw: Raw, findings: Findings) -> str:

@@ -1,0 +1,69 @@
+"""What is new in a table since it was last printed: the lines of `get -w`."""
+
+from __future__ import annotations
+
+from headroom.cli.output import columns
+from headroom.cli.printing.forms import Form, Look
+from headroom.cli.printing.lists import item_text, own_columns
+from headroom.cli.telling.tables import Row, Table
+
+# Cells that change with the clock alone, under these headings, are no news.
+CLOCKS = frozenset({"AGE", "EXPIRES", "NEXT START"})
+
+
+class Changes:
+    """Remembers what was printed, and gives what differs.
+
+    As in kubectl, an object that is gone is printed once more, as it last was.
+    """
+
+    def __init__(self, form: Form) -> None:
+        self._form = form
+        self._before: dict[str, Row] = {}
+        self._news: dict[str, tuple[str, ...]] = {}
+        self._first = True
+        self._width = 0
+
+    def text(self, table: Table) -> str:
+        """The lines to print now; nothing where nothing changed."""
+        now = {f"{row.key} {row.ref}": row for row in table.rows}
+        news = {name: self._tells(table, row) for name, row in now.items()}
+        rows = [row for name, row in now.items() if self._news.get(name) != news[name]]
+        rows += [row for name, row in self._before.items() if name not in now]
+        known = list({**self._before, **now}.values())
+        first, self._first = self._first, False
+        self._before, self._news = now, news
+        if not rows:
+            return ""
+        return self._lines(table, rows, known, first)
+
+    def _tells(self, table: Table, row: Row) -> tuple[str, ...]:
+        """What of a row makes it another one."""
+        if not self._form.is_table:
+            return (str(row.item),)
+        headings, cells = self._cells(table, row)
+        return tuple(
+            cell for heading, cell in zip(headings, cells, strict=True) if heading not in CLOCKS
+        )
+
+    def _cells(self, table: Table, row: Row) -> tuple[tuple[str, ...], list[str]]:
+        if self._form.look is Look.WIDE:
+            return (*table.headings, *table.wide), [*row.cells, *row.wide]
+        return table.headings, list(row.cells)
+
+    def _lines(self, table: Table, rows: list[Row], known: list[Row], first: bool) -> str:
+        if not self._form.is_table and self._form.look is not Look.COLUMNS:
+            return "\n".join(item_text(row, self._form) for row in rows)
+        if self._form.look is Look.COLUMNS:
+            headings, lines = own_columns(self._form, [*known, *rows])
+        else:
+            headings = self._cells(table, rows[0])[0]
+            cells = [self._cells(table, row)[1] for row in (*known, *rows)]
+            # A resource may have come into play, or gone out of it, since a row was printed.
+            lines = [line for line in cells if len(line) == len(headings)]
+            first = first or len(headings) != self._width
+            self._width = len(headings)
+            rows = [row for row in rows if len(self._cells(table, row)[1]) == len(headings)]
+        laid_out = columns(headings, lines).splitlines()
+        new = laid_out[len(laid_out) - len(rows) :]
+        return "\n".join([laid_out[0], *new] if first else new)

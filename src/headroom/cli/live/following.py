@@ -1,0 +1,154 @@
+"""A live cluster followed: what `get -w` shows, line by line, until somebody presses Ctrl-C.
+
+Every kind that a table depends on is listed, then watched from there. What changes is kept as plain
+JSON; a moment later the table is worked out anew from all of it, and the rows that differ are
+printed. A watch that ends goes on where it was, one that is too old begins with a new list.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from headroom.cli.dialects import chosen
+from headroom.cli.live.reading import Hidden, Reader, copied
+from headroom.cli.output import say
+from headroom.cli.source import Where, World, decoded
+from headroom.cli.telling.tables import key_of
+from headroom.core.objects import Key
+from headroom.kube.client import Client
+from headroom.kube.errors import CannotReach, Expired
+from headroom.kube.kubeconfig import find_access
+from headroom.kube.lines import Lines
+from headroom.wire.kinds import HEADROOMS, HOLDS, Resource
+
+Json = Mapping[str, Any]
+SETTLE = 0.2  # Changes come in bursts; one look after each is enough.
+QUIET = 400.0  # A server ends a watch sooner than this.
+LAST = 300
+PAUSES = (0.5, 1.0, 2.0, 5.0)
+
+
+async def worlds(where: Where) -> AsyncIterator[World]:
+    """The world as it is, and again after every change, for ever."""
+    client = Client(find_access(where.kubeconfig, where.context))
+    follower = Follower(client, where)
+    tasks: list[asyncio.Task[None]] = []
+    try:
+        yield await follower.begin()
+        tasks = [asyncio.create_task(follower.follow(resource)) for resource in follower.kinds]
+        while True:
+            await _news(follower.changed, tasks)
+            await asyncio.sleep(SETTLE)
+            follower.changed.clear()
+            yield follower.world()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await client.close()
+
+
+async def _news(changed: asyncio.Event, tasks: list[asyncio.Task[None]]) -> None:
+    """Wait for a change; what ends a watch is raised here."""
+    news = asyncio.create_task(changed.wait())
+    try:
+        running: list[asyncio.Task[Any]] = [task for task in tasks if not task.done()]
+        await asyncio.wait([news, *running], return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            if task.done() and (trouble := task.exception()) is not None:
+                raise trouble
+        if not news.done():
+            await news
+    finally:
+        news.cancel()
+
+
+class Follower:
+    """All objects of some kinds, as the server tells of them."""
+
+    def __init__(self, client: Client, where: Where) -> None:
+        self.changed = asyncio.Event()
+        self.kinds: tuple[Resource, ...] = ()
+        self._client = client
+        self._speech = chosen(where.dialects)
+        self._reader = Reader(client, where, Hidden())
+        self._wanted = where.kinds
+        self._items: dict[Resource, dict[Key, Json]] = {}
+
+    async def begin(self) -> World:
+        """List everything once."""
+        for resource in self._wanted:
+            await self._list(resource)
+        self.kinds = self._wanted
+        for resource in copied(self.world()):
+            await self._list(resource)
+            self.kinds = (*self.kinds, resource)
+        if told := self._reader.hidden.told(self._reader.where.namespace):
+            say(told)
+        return self.world()
+
+    async def _list(self, resource: Resource) -> None:
+        optional = resource in (HOLDS, HEADROOMS, *self._speech.foreign)
+        found = await self._reader.read(resource, optional)
+        self._items[resource] = {key_of(item): item for item in found}
+
+    def world(self) -> World:
+        """Everything as it is now."""
+        raw = [item for items in self._items.values() for item in items.values()]
+        world = decoded(raw, tuple(self._items), datetime.now(UTC), self._speech)
+        return self._reader.hidden.marked(world)
+
+    async def follow(self, resource: Resource) -> None:
+        """Watch one kind, and heal what breaks."""
+        failures = 0
+        while resource in self._reader.versions:  # What may not be seen, or is not there, is not.
+            try:
+                async for line in self._lines(resource):
+                    self._take(resource, line)
+                    failures = 0
+            except Expired:
+                await self._list(resource)
+                self.changed.set()
+            except CannotReach as trouble:
+                pause = PAUSES[min(failures, len(PAUSES) - 1)]
+                failures += 1
+                say(f"note: {trouble.message}; trying again in {pause:g}s")
+                await asyncio.sleep(pause)
+
+    async def _lines(self, resource: Resource) -> AsyncIterator[bytes]:
+        namespace, version = self._reader.versions[resource]
+        query = {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(LAST),
+            "resourceVersion": version,
+        }
+        path = f"{resource.path(namespace)}?{urlencode(query)}"
+        async with self._client.stream(path, f"watch {resource}", QUIET) as chunks:
+            lines = Lines()
+            async for chunk in chunks:
+                for line in lines.feed(chunk):
+                    yield line
+
+    def _take(self, resource: Resource, line: bytes) -> None:
+        event = msgspec.json.decode(line, type=dict[str, Any])
+        item, type_ = event.get("object") or {}, event.get("type")
+        if type_ == "ERROR":
+            raise Expired(int(item.get("code") or 0), f"watch {resource}: {item.get('message')}")
+        version = str((item.get("metadata") or {}).get("resourceVersion") or "")
+        namespace, _ = self._reader.versions[resource]
+        self._reader.versions[resource] = (namespace, version)
+        if type_ == "BOOKMARK":
+            return
+        items = self._items[resource]
+        if type_ == "DELETED":
+            items.pop(key_of(item), None)
+        else:
+            items[key_of(item)] = item
+        self.changed.set()

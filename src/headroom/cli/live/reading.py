@@ -1,0 +1,196 @@
+"""Objects of a live cluster, read once, with the rights that there are.
+
+Whole kinds are asked for first, because what is free on a node depends on everybody's pods. Who has
+rights in one namespace only is shown that namespace; what could not be seen is told in one line,
+and kept in the world, so that no answer pretends to know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from headroom.cli.dialects import chosen
+from headroom.cli.output import say
+from headroom.cli.source import Where, World, decoded
+from headroom.kube.answers import no_kubernetes
+from headroom.kube.client import Client
+from headroom.kube.errors import Forbidden, NoSuchKind
+from headroom.kube.kubeconfig import find_access
+from headroom.wire.kinds import (
+    EVENTS,
+    HEADROOMS,
+    HOLDS,
+    NAMESPACES,
+    POD_TEMPLATES,
+    RESOURCE_QUOTAS,
+    WORKLOADS,
+    Resource,
+)
+
+Json = Mapping[str, Any]
+PAGE = 500
+DETAILS = (RESOURCE_QUOTAS,)  # Without the right to see them it is as if there were none.
+ASK_FOR_LESS = "rights in one namespace are enough for that namespace: -n NAMESPACE"
+
+
+@dataclass(slots=True)
+class Hidden:
+    """What we had not the right to see: whole kinds, and kinds outside of the one namespace."""
+
+    whole: list[Resource] = field(default_factory=list)
+    elsewhere: list[Resource] = field(default_factory=list)
+
+    def told(self, namespace: str) -> str:
+        """One line about it; empty where all was seen."""
+        parts = []
+        if self.whole:
+            parts.append(_listed([each.plural for each in self.whole]))
+        if self.elsewhere:
+            names = _listed([each.plural for each in self.elsewhere])
+            parts.append(f"{names} outside of namespace {namespace}")
+        if not parts:
+            return ""
+        return f"note: you have no right to list {' and '.join(parts)}: answers leave them out"
+
+    def marked(self, world: World) -> World:
+        """The world, with what could not be seen of it."""
+        return replace(
+            world,
+            unseen=frozenset(each.plural for each in self.whole),
+            unseen_elsewhere=frozenset(each.plural for each in self.elsewhere),
+        )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
+
+
+async def read_cluster(where: Where) -> World:
+    """Read everything the question may need; trouble with what is `needed` is raised."""
+    speech = chosen(where.dialects)
+    foreign = speech.foreign if where.foreign else ()
+    optional = (HOLDS, HEADROOMS, *speech.foreign)
+    client = Client(find_access(where.kubeconfig, where.context))
+    reader = Reader(client, where, Hidden())
+    try:
+        raw: list[Json] = []
+        kinds = tuple(dict.fromkeys((*where.kinds, *foreign)))
+        for resource in kinds:
+            raw += await reader.read(resource, resource in optional)
+        world = decoded(raw, kinds, datetime.now(UTC), speech)
+        for resource in copied(world):
+            more = decoded(await reader.read(resource), (resource,), world.now, speech)
+            workloads = world.workloads + more.workloads
+            world = replace(world, raw=world.raw + more.raw, workloads=workloads)
+    finally:
+        await client.close()
+    hidden = reader.hidden
+    if told := hidden.told(where.namespace):
+        say(told)
+    return hidden.marked(world)
+
+
+def copied(world: World) -> list[Resource]:
+    """The kinds of workload whose pods a headroom's slots are like."""
+    kinds = {each.slot.source.kind for each in world.headrooms if each.slot.source is not None}
+    known = filter(world.speech.reads, (*WORKLOADS, POD_TEMPLATES))
+    return [resource for resource in known if resource.kind in kinds]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Lists kinds as widely as the question wants and the rights allow.
+
+    `versions` has the namespace (empty: all) and the version of each list, for who watches on.
+    """
+
+    client: Client
+    where: Where
+    hidden: Hidden
+    versions: dict[Resource, tuple[str, str]] = field(default_factory=dict)
+
+    async def read(self, resource: Resource, optional: bool = False) -> list[Json]:
+        """List one kind; of what may not be seen, nothing, unless the answer is about it."""
+        where = self.where
+        local = where.namespace if where.local and resource.namespaced else ""
+        try:
+            return await self._listed(resource, local, optional)
+        except Forbidden as refused:
+            if where.namespace and not local:
+                return await self._less(resource, optional, refused)
+            if resource in where.needed or (resource.namespaced and resource not in DETAILS):
+                raise _with_hint(refused, resource, where) from refused
+            self.hidden.whole.append(resource)
+            return []
+
+    async def _less(self, resource: Resource, optional: bool, refused: Forbidden) -> list[Json]:
+        """What one namespace has of a kind that may not be listed as a whole."""
+        where = self.where
+        if resource == NAMESPACES:
+            found = await self._own_namespace()
+            (self.hidden.elsewhere if found else self.hidden.whole).append(resource)
+            return found
+        if resource in where.everywhere or not resource.namespaced:
+            if resource in where.needed:
+                raise refused
+            self.hidden.whole.append(resource)
+            return []
+        try:
+            found = await self._listed(resource, where.namespace, optional)
+        except Forbidden as here:
+            if resource in where.needed:
+                raise here from refused
+            self.hidden.whole.append(resource)
+            return []
+        if resource != EVENTS:  # Events elsewhere are about objects elsewhere.
+            self.hidden.elsewhere.append(resource)
+        return found
+
+    async def _own_namespace(self) -> list[Json]:
+        answer = await self.client.send("GET", NAMESPACES.path(name=self.where.namespace))
+        if not answer.ok:
+            return []
+        item = msgspec.json.decode(answer.body, type=dict[str, Any])
+        return [{"apiVersion": NAMESPACES.api_version, "kind": NAMESPACES.kind, **item}]
+
+    async def _listed(self, resource: Resource, namespace: str, optional: bool) -> list[Json]:
+        """List one kind, page by page; a cluster without an optional kind simply has none of it."""
+        found: list[Json] = []
+        token = ""
+        while True:
+            query = f"?limit={PAGE}" + (f"&continue={quote(token)}" if token else "")
+            try:
+                page = await self._page(resource, namespace, query)
+            except NoSuchKind as missing:
+                if not optional or not (await self.client.send("GET", "/api")).ok:
+                    raise no_kubernetes(self.client.access.endpoint.server) from missing
+                say(f"note: {missing.message}; {missing.hint}")
+                return []
+            names = {"apiVersion": resource.api_version, "kind": resource.kind}
+            found += [{**names, **item} for item in page.get("items") or []]
+            token = page.get("metadata", {}).get("continue") or ""
+            if not token:
+                version = str(page.get("metadata", {}).get("resourceVersion") or "")
+                self.versions[resource] = (namespace, version)
+                return found
+
+    async def _page(self, resource: Resource, namespace: str, query: str) -> dict[str, Any]:
+        what = f"list {resource}" + (f" in namespace {namespace}" if namespace else "")
+        body = await self.client.get(resource.path(namespace) + query, what)
+        try:
+            return msgspec.json.decode(body, type=dict[str, Any])
+        except msgspec.MsgspecError as nonsense:
+            raise no_kubernetes(self.client.access.endpoint.server) from nonsense
+
+
+def _with_hint(refused: Forbidden, resource: Resource, where: Where) -> Forbidden:
+    """Who asked for all namespaces is told that one may be enough."""
+    if not resource.namespaced or where.namespace:
+        return refused
+    return Forbidden(refused.status, refused.message, ASK_FOR_LESS, refused.retry_after)

@@ -1,0 +1,1 @@
+"""How `get` prints what it found, in the forms that kubectl has for `-o`."""

@@ -1,0 +1,79 @@
+"""The values of `-o`: kubectl's words, read once, with what is wrong about them told at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headroom.cli.errors import Misuse
+from headroom.cli.printing.jsonpath import BadPath, Part, Path, parse_path, parse_template
+
+
+class Look(StrEnum):
+    """How an answer is laid out."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    NAME = "name"
+    JSON = "json"
+    YAML = "yaml"
+    JSONPATH = "jsonpath"
+    COLUMNS = "custom-columns"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A look, and what it is made of: the parts of a template, or columns by their headings."""
+
+    look: Look = Look.TABLE
+    template: tuple[Part, ...] = ()
+    columns: tuple[tuple[str, Path], ...] = ()
+
+    @property
+    def is_table(self) -> bool:
+        return self.look in (Look.TABLE, Look.WIDE)
+
+
+def read_form(text: str) -> Form:
+    """Read the value of `-o`; Misuse says what is wrong with it."""
+    word, equals, argument = text.partition("=")
+    try:
+        look = Look(word)
+    except ValueError:
+        known = "table, wide, name, json, yaml, jsonpath=TEMPLATE, custom-columns=HEADING:PATH,…"
+        raise Misuse(f"-o {text}: there is no such form", f"there are: {known}") from None
+    if look not in (Look.JSONPATH, Look.COLUMNS):
+        if equals:
+            raise Misuse(f"-o {text}: {word} takes no value")
+        return Form(look)
+    if not argument:
+        example = "{.items[*].metadata.name}" if look is Look.JSONPATH else "NAME:.metadata.name"
+        raise Misuse(f"-o {word}: a value is missing", f"write for example -o {word}='{example}'")
+    try:
+        if look is Look.JSONPATH:
+            return Form(look, template=parse_template(argument))
+        return Form(look, columns=tuple(_column(each) for each in _split(argument)))
+    except BadPath as trouble:
+        raise Misuse(f"-o {word}: {trouble}") from trouble
+
+
+def _column(text: str) -> tuple[str, Path]:
+    heading, colon, path = text.partition(":")
+    if not colon or not heading or not path:
+        raise Misuse(
+            f"-o custom-columns: {text!r} is no column",
+            "write HEADING:PATH, such as ON:.status.node",
+        )
+    return heading, parse_path(path)
+
+
+def _split(text: str) -> list[str]:
+    """Columns between commas, except those inside of brackets."""
+    found, depth = [""], 0
+    for letter in text:
+        depth += (letter in "[(") - (letter in "])")
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return found

@@ -1,0 +1,123 @@
+"""Lists in every form of `-o`: tables, names, documents, templates, columns of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headroom.cli.errors import Misuse
+from headroom.cli.output import Format, columns, document, documents, objects
+from headroom.cli.printing.evaluate import filled_in, found_by, shown
+from headroom.cli.printing.forms import Form, Look
+from headroom.cli.telling.tables import Row, Table
+from headroom.core.names import API_VERSION
+from headroom.core.objects import LabelSelector
+from headroom.core.selection import matches
+from headroom.sim.selecting import parse_selector
+
+Json = Mapping[str, Any]
+DEFAULT = "default"
+NONE = "<none>"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which rows are wanted: those of a namespace (empty: of all) with these labels."""
+
+    namespace: str
+    labels: LabelSelector
+
+    @classmethod
+    def by(cls, namespace: str, selector: str) -> Chosen:
+        """Read the selector; Misuse says what is wrong with it."""
+        try:
+            return cls(namespace, parse_selector(selector))
+        except ValueError as trouble:
+            raise Misuse(f"-l {selector}: {trouble}") from trouble
+
+    def of(self, table: Table, names: Sequence[str]) -> Table:
+        """The table with the rows that are wanted; in one namespace it needs no column for it."""
+        rows = [row for row in table.rows if self._wants(row, table.namespaced, names)]
+        above = () if names or self.labels.requirements else table.above
+        if not (table.namespaced and self.namespace):
+            return replace(table, rows=rows, above=above)
+        bare = [replace(row, cells=row.cells[1:]) for row in rows]
+        return replace(table, rows=bare, headings=table.headings[1:])
+
+    def _wants(self, row: Row, namespaced: bool, names: Sequence[str]) -> bool:
+        """A manifest without a namespace lands in "default"."""
+        here = row.key.namespace or DEFAULT
+        return (
+            (not names or row.key.name in names)
+            and (not namespaced or self.namespace in ("", here))
+            and matches(self.labels, row.labels)
+        )
+
+
+def table_text(table: Table, look: Look) -> str:
+    """A table, the wide one with all of its columns."""
+    if look is not Look.WIDE:
+        width = len(table.headings)
+        rows = [*(line[:width] for line in table.above), *(row.cells for row in table.rows)]
+        return columns(table.headings, rows)
+    rows = [*table.above, *([*row.cells, *row.wide] for row in table.rows)]
+    return columns((*table.headings, *table.wide), rows)
+
+
+def list_text(tables: Sequence[Table], form: Form, one: bool) -> str:
+    """Everything but tables; `one` says that a single object was asked for by its name."""
+    rows = [row for table in tables for row in table.rows]
+    match form.look:
+        case Look.NAME:
+            return "\n".join(row.ref for row in rows)
+        case Look.COLUMNS:
+            return columns(*own_columns(form, rows))
+        case Look.JSONPATH:
+            whole = list_document(tables, one)
+            return filled_in(form.template, whole, whole)
+        case _:
+            return document(list_document(tables, one), Format(form.look.value))
+
+
+def own_columns(form: Form, rows: Iterable[Row]) -> tuple[tuple[str, ...], list[list[str]]]:
+    """The headings that somebody named, and a line for each object."""
+    lines = [
+        [
+            ",".join(shown(value) for value in found_by(path, row.item, row.item)) or NONE
+            for _, path in form.columns
+        ]
+        for row in rows
+    ]
+    return tuple(heading for heading, _ in form.columns), lines
+
+
+def list_document(tables: Sequence[Table], one: bool) -> Json:
+    """What was found as one document: an object, a List, or a list of a kind of ours."""
+    if len(tables) == 1 and tables[0].listed:
+        items = [dict(row.item) for row in tables[0].rows]
+        return {"apiVersion": API_VERSION, "kind": tables[0].listed, "items": items}
+    found = [_whole(table, row.item) for table in tables for row in table.rows]
+    if one and len(found) == 1:
+        return found[0]
+    return {"apiVersion": "v1", "kind": "List", "items": found}
+
+
+def _whole(table: Table, item: Json) -> Json:
+    """An item that is no object of the cluster says what it is when it stands among others."""
+    if not table.listed:
+        return item
+    return {"apiVersion": API_VERSION, "kind": table.listed.removesuffix("List"), **item}
+
+
+def item_text(row: Row, form: Form) -> str:
+    """One object by itself, as a watch prints each that changes."""
+    match form.look:
+        case Look.NAME:
+            return row.ref
+        case Look.JSONPATH:
+            return filled_in(form.template, row.item, row.item)
+        case Look.YAML:
+            return f"---\n{documents([row.item])}"
+        case _:
+            return objects([row.item], Format.JSON)

@@ -1,0 +1,76 @@
+"""Objects of a dialect in their own system's words: the columns of their CustomResourceDefinition.
+
+What `kubectl get` shows is shown, with the same names and states; the wide table has the rest of
+the columns, and what is asked for of every resource where it is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from headroom.cli.amounts import cells, headings, in_play
+from headroom.cli.printing.evaluate import found_by, shown
+from headroom.cli.printing.jsonpath import parse_path
+from headroom.cli.source import World
+from headroom.cli.spans import age
+from headroom.cli.telling.tables import Table, key_of, object_row
+from headroom.core.resources import EMPTY
+from headroom.wire.times import parse_time
+
+Json = Mapping[str, Any]
+
+
+def foreign(world: World, kind: str) -> Table:
+    """Every object of a dialect's kind."""
+    definition = next(
+        each for each in world.speech.definitions() if each["spec"]["names"]["kind"] == kind
+    )["spec"]
+    columns: Sequence[Json] = definition["versions"][0].get("additionalPrinterColumns", ())
+    narrow = [each for each in columns if not each.get("priority")]
+    further = [each for each in columns if each.get("priority")]
+    requests = {
+        hold.key: hold.template.pod.requests for hold in world.holds if hold.parent.kind == kind
+    }
+    resources = in_play(requests.values()) if requests else ()
+    namespaced = definition["scope"] == "Namespaced"
+    before = ("NAMESPACE", "NAME") if namespaced else ("NAME",)
+    singular = definition["names"]["singular"]
+    rows = [
+        object_row(
+            item,
+            singular,
+            [*_names(item, namespaced), *_cells(item, narrow, world.now)],
+            [
+                *_cells(item, further, world.now),
+                *cells(requests.get(key_of(item), EMPTY), resources),
+            ],
+        )
+        for item in world.of(kind)
+    ]
+    return Table(
+        (*before, *(each["name"].upper() for each in narrow)),
+        rows,
+        (*(each["name"].upper() for each in further), *headings(resources)),
+        namespaced,
+    )
+
+
+def _names(item: Json, namespaced: bool) -> list[str]:
+    key = key_of(item)
+    return [key.namespace, key.name] if namespaced else [key.name]
+
+
+def _cells(item: Json, columns: Sequence[Json], now: datetime) -> list[str]:
+    return [_cell(item, column, now) for column in columns]
+
+
+def _cell(item: Json, column: Json, now: datetime) -> str:
+    values = found_by(parse_path(column["jsonPath"]), item, item)
+    if column["type"] != "date":
+        return ",".join(shown(value) for value in values)
+    try:
+        return age(parse_time(str(values[0])), now) if values else ""
+    except ValueError:
+        return str(values[0])

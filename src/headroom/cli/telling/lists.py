@@ -1,0 +1,58 @@
+"""Which table a noun has, and what has to be read for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headroom.cli.dialects import dialect_of
+from headroom.cli.nouns import DIALECT_OF, KINDS
+from headroom.cli.source import World
+from headroom.cli.telling.foreign_rows import foreign
+from headroom.cli.telling.headroom_rows import headrooms
+from headroom.cli.telling.listing import claims, guardians, holds
+from headroom.cli.telling.rooms import node_table
+from headroom.cli.telling.slot_rows import slots
+from headroom.cli.telling.tables import Table
+from headroom.wire.kinds import HEADROOMS, HOLDS, NODES, PODS, Resource
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The kinds to read, the one that it is about first; `local`: only those of the namespace."""
+
+    kinds: tuple[Resource, ...]
+    local: bool = True
+
+
+_NEEDS = {
+    "hold": Needs((HOLDS,)),
+    "headroom": Needs((HEADROOMS,)),
+    "slot": Needs((HEADROOMS, PODS, NODES), local=False),
+    "node": Needs((NODES, PODS), local=False),
+    "guardian": Needs((PODS,)),
+    "claim": Needs((PODS, HOLDS)),
+}
+_TABLES = {
+    "hold": holds,
+    "headroom": headrooms,
+    "slot": slots,
+    "guardian": guardians,
+    "claim": claims,
+}
+
+
+def needs(noun: str) -> Needs:
+    """What has to be read to list a noun."""
+    if noun not in DIALECT_OF:
+        return _NEEDS[noun]
+    kinds = dialect_of(DIALECT_OF[noun]).kinds
+    return Needs(tuple(each for each in kinds if each.kind == KINDS[noun]))
+
+
+def table_of(world: World, noun: str) -> Table:
+    """The table of a noun."""
+    if noun == "node":
+        return node_table(world.nodes, world.pods)
+    if noun in DIALECT_OF:
+        return foreign(world, KINDS[noun])
+    return _TABLES[noun](world)

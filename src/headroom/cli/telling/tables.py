@@ -1,0 +1,56 @@
+"""Tables of what `get` lists: a line for people, the object itself for programs, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headroom.core.objects import Key
+
+NOWHERE = Key("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line: `wide` are the cells that only the wide table has; `ref` is for `-o name`."""
+
+    item: Mapping[str, Any]
+    cells: Sequence[str]
+    wide: Sequence[str] = ()
+    key: Key = NOWHERE
+    labels: Mapping[str, str] = field(default_factory=dict)
+    ref: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Lines under headings; the first column is the namespace where there are namespaces.
+
+    `above` are lines that belong to no object, such as a total. `listed` is the kind of document
+    that the items make; empty means that they are objects of the cluster.
+    """
+
+    headings: tuple[str, ...]
+    rows: list[Row]
+    wide: tuple[str, ...] = ()
+    namespaced: bool = True
+    above: tuple[Sequence[str], ...] = ()
+    listed: str = ""
+
+
+def object_row(
+    item: Mapping[str, Any], singular: str, cells: Sequence[str], wide: Sequence[str] = ()
+) -> Row:
+    """The line of an object of the cluster, which says itself where it is and what it is called."""
+    metadata = item.get("metadata") or {}
+    group, _, _ = str(item.get("apiVersion", "")).rpartition("/")
+    key = key_of(item)
+    ref = f"{singular}.{group}/{key.name}" if group else f"{singular}/{key.name}"
+    return Row(item, cells, wide, key, metadata.get("labels") or {}, ref)
+
+
+def key_of(item: Mapping[str, Any]) -> Key:
+    """Where an object says that it is."""
+    metadata = item.get("metadata") or {}
+    return Key(str(metadata.get("namespace", "")), str(metadata.get("name", "")))
