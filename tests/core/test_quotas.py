@@ -221,7 +221,7 @@ def test_what_is_over_its_limit_is_found_in_order() -> None:
         ("reserved.memory", 2**31, "2Gi"),
         ("reserved.nvidia.com/gpu", 3, "3"),
         ("tickets", 100, "100"),
-        ("max-duration", 60, "60s"),
+        ("max-duration", 18060, "5h1m"),
     ],
 )
 def test_numbers_are_told_as_people_write_them(name: str, number: int, text: str) -> None:
