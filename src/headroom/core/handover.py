@@ -227,10 +227,11 @@ def put_back(hold: Hold, node: str, size: Resources, guardian: Pod | None = None
 
 
 def shrink(hold: Hold, guardian: Pod, size: Resources, latches: str) -> Sequence:
-    """Replace a guardian by a smaller one on the same node, never leaving the room bare."""
+    """Replace a guardian by one as large or smaller on its node, never leaving the room bare."""
     begun = grow(hold, guardian.node, guardian.requests, latches)
     ended = put_back(hold, guardian.node, size, guardian)
-    return Sequence("resize", begun.subjects, begun.steps + ended.steps)
+    subjects = (*begun.subjects, pod_subject(guardian.key))  # It may be another hold's.
+    return Sequence("resize", subjects, begun.steps + ended.steps)
 
 
 def grow(hold: Hold, node: str, size: Resources, latches: str) -> Sequence:

@@ -75,6 +75,9 @@ class HoldView:
     overbooked: Resources = EMPTY  # what pods on its node ask for beyond what there is
     awaited: Succession | None = None  # the pods whose place it is to take
     left: Pod | None = None  # another controller's guardian of the same object
+    heir: bool = False  # its time is over, and another hold is to take its guardian's room over
+    estate: Pod | None = None  # the guardian of one that is over, whose room it takes over
+    inherits: bool = False  # there is such a guardian, but not to be had in this moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,11 @@ def _ended(view: HoldView, reason: str, message: str, now: datetime) -> Life:
     users = tuple(pod for pod in view.claimants if _seated(pod, view.node) and not pod.finished)
     used = told_use(view.hold, users)
     facts = Facts(view.hold, "Failed", reason, message, view.node, used)
-    return Life(status_of(facts, now, owner_uses(users)), _drop(view, view.guardians))
+    return Life(status_of(facts, now, owner_uses(users)), _given_back(view))
+
+
+def _given_back(view: HoldView) -> Sequence | None:
+    return None if view.heir else _drop(view, view.guardians)
 
 
 def _over(view: HoldView, now: datetime, policy: Policy) -> Life:
@@ -147,7 +154,7 @@ def _over(view: HoldView, now: datetime, policy: Policy) -> Life:
     kept_for = policy.orphaned_kept_for if view.homeless else policy.ended_kept_for
     ours = not hold.slot and hold.member is None and hold.tenure is None
     since = ended_at(hold) if ours else None
-    release = _drop(view, view.guardians)
+    release = _given_back(view)
     if since is None or release is not None or hold.deleted is not None:
         return Life(hold.status, release)
     if now < since + kept_for:
@@ -314,6 +321,10 @@ def _make(
         return Life(status, None, view.not_before)
     if view.node and view.latched is not None and view.grows and size.fits_in(view.latched):
         return Life(status, put_back(hold, view.node, size))
+    if view.estate is not None and view.latched is None and size.fits_in(view.estate.requests):
+        return Life(status, shrink(hold, view.estate, size, policy.namespace))
+    if view.inherits and view.estate is None:
+        return Life(status)
     if view.fenced and (view.passing if not view.grows else not status.owners):
         return Life(status)  # Nobody else can have it; in a moment it can be put back.
     if status.owners and view.node and view.grows:

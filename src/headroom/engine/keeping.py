@@ -21,6 +21,7 @@ from headroom.core.policies import to_keep
 from headroom.core.renewing import outdated, told_apart
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.tenancy import lodging
+from headroom.core.tenancy.moments import ends_at
 from headroom.engine.departures import Departures
 from headroom.engine.fitting import unfit
 from headroom.engine.launching import left_beside
@@ -63,6 +64,7 @@ class Keeper:
         self.overbooking.forget(hold)
         self.successions.forget(hold)
         self._renewals.over(hold)
+        self._standing.issuer.heirs.forget(hold)
 
     def refused(self, hold: Hold, why: str) -> None:
         """Take note of why a guardian could not be made."""
@@ -115,10 +117,12 @@ class Keeper:
         seats = (pod.node for pod in claimants if pod.occupies_node)
         # After a restart in the middle of a handover only the owner knows where the room was.
         node = ledger.last_node.get(parent, "") or hold.status.node or next(seats, "")
+        node = node or next((latch.nominated for latch in ledger.latches_of(hold)), "")
         awaited = self.successions.look(hold)
         if awaited is not None:
             node = ledger.last_node[parent] = awaited.node
         fenced = self._fenced(hold, node, now) if old is None else None
+        estate, inherits = self._standing.issuer.heirs.estate_for(hold, told.standing, now)
         view = life.HoldView(
             hold=hold,
             guardians=guardians,
@@ -131,6 +135,9 @@ class Keeper:
             grows=self._could_hold_all(hold, node, guardians, fenced is not None),
             awaited=awaited,
             left=lodging.left_over(hold, ledger.pods),
+            heir=self._standing.issuer.heirs.awaited(hold, ends_at(hold), now),
+            estate=estate,
+            inherits=inherits,
             homeless=node in self.departures,
             overbooked=self.overbooking.around(hold, told.standing, now),
             trouble=self._trouble.get(parent, ""),

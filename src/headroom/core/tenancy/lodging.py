@@ -69,7 +69,7 @@ def _with_clock(view: HoldView, decided: Life, now: datetime) -> Life:
     chronicle = chronicle_of(hold, guardian, decided.status.phase, now)
     status = replace(decided.status, chronicle=chronicle)
     gone_at = cleanup_at(replace(hold, status=status))
-    if gone_at is not None and gone_at <= now and status == hold.status:
+    if gone_at is not None and gone_at <= now and status == hold.status and not view.heir:
         return Life(status, dismissed(hold, view.guardians))
     ends = chronicle.ends if chronicle is not None and status.phase == "Available" else None
     # What is due already waits for the status to be written, which brings us back.

@@ -64,7 +64,7 @@ class Standing:
         self._ledger = ledger
         self._calendar = calendar
         self.announcer = Announcer(ledger)
-        self.issuer = Issuer(ledger, quotas)
+        self.issuer = Issuer(ledger, quotas, calendar)
         self._quotas = quotas
         self._known: dict[str, Known] = {}
         self._stale: dict[str, None] = {}  # headrooms whose wish is to be worked out anew

@@ -16,11 +16,12 @@ from headroom.core.plan import Sequence, headroom_subject, hold_subject
 from headroom.core.standing.headrooms import ALWAYS, Headroom
 from headroom.core.standing.members import Making, changes, stands
 from headroom.core.standing.sizing import Wish
-from headroom.core.standing.windows import ActiveWindow
+from headroom.core.standing.windows import ActiveWindow, Calendar
 from headroom.core.tenancy.lodging import dismissed
 from headroom.core.tenancy.moments import object_of
 from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
+from headroom.engine.standing.heirs import Heirs
 
 EXPECTED_FOR = timedelta(seconds=5)
 ORPHAN = "orphan"  # the garbage collector's finalizer while it takes owner references off
@@ -29,7 +30,8 @@ ORPHAN = "orphan"  # the garbage collector's finalizer while it takes owner refe
 class Issuer:
     """The objects of slots, by headroom."""
 
-    def __init__(self, ledger: Ledger, quotas: QuotaBook) -> None:
+    def __init__(self, ledger: Ledger, quotas: QuotaBook, calendar: Calendar) -> None:
+        self.heirs = Heirs(ledger, calendar)
         self._ledger = ledger
         self._quotas = quotas
         self._expected: dict[str, dict[str, tuple[Hold, datetime]]] = {}  # made, not seen yet
