@@ -33,6 +33,7 @@ def plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     """The shared control plane with an installation of no replicas, and a namespace of users."""
     install(control_plane, install_objects(Installation("example.com/headroom:1", replicas=0)))
     restricted = {"pod-security.kubernetes.io/enforce": "restricted"}
+    restricted["headroom.dev/claims"] = "enabled"
     control_plane.api.ensure(
         "/api/v1/namespaces", {"metadata": {"name": SHOP, "labels": restricted}}
     )

@@ -7,19 +7,23 @@ from pathlib import Path
 
 import pytest
 
+from headroom.cli.dialects import NAMES, chosen
+from headroom.wire.manifests import Installation, install_objects
 from testbed.controlplane import ControlPlane
-from tests.e2e.installing import install, our_objects
+from tests.e2e.installing import install
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.real import RealWorld
 from tests.stories.repeating import Worlds
 from tests.stories.world import World
 
+EVERYTHING = Installation("example.com/headroom:1", replicas=0, speech=chosen(NAMES))
+
 
 @pytest.fixture(scope="session")
 def story_plane(binaries: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """One control plane with kwok and our kinds, for all stories."""
+    """One control plane with kwok and an installation of no replicas, for all stories."""
     with ControlPlane.start(tmp_path_factory.mktemp("stories"), kwok=True) as plane:
-        install(plane, our_objects())
+        install(plane, install_objects(EVERYTHING))
         yield plane
 
 

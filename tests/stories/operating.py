@@ -1,15 +1,21 @@
-"""An operator on a real cluster, in a thread of its own, that can be killed at any moment."""
+"""An operator on a real cluster, in a thread of its own, that can be killed at any moment.
+
+It is confined as an installed one: what it is refused by its rights or by a policy is noted.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
+from headroom.core.actions import Action, Denied, Outcome
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
 from headroom.kube.cluster import connect
+from headroom.ports import Cluster, Event
 from headroom.runtime.clock import WallClock
 from headroom.runtime.operator import Operator
 from headroom.runtime.reporting import Silent
@@ -25,6 +31,26 @@ class _Announcing(Silent):
         self._ready.set()
 
 
+NOT_ALLOWED = ("ValidatingAdmissionPolicy", " cannot ")  # a quota's refusal is another matter
+
+
+class NotingCluster:
+    """Passes everything on, and notes what the operator has no right to."""
+
+    def __init__(self, inner: Cluster, refused: dict[str, str]) -> None:
+        self._inner = inner
+        self._refused = refused
+
+    def watch(self) -> AsyncGenerator[Event, None]:
+        return self._inner.watch()
+
+    async def perform(self, action: Action) -> Outcome:
+        outcome = await self._inner.perform(action)
+        if isinstance(outcome, Denied) and any(word in outcome.message for word in NOT_ALLOWED):
+            self._refused.setdefault(type(action).__name__, f"{action}: {outcome.message}")
+        return outcome
+
+
 class ThreadedOperator:
     """Started when made, ready when the constructor returns."""
 
@@ -35,6 +61,7 @@ class ThreadedOperator:
         self._cutting: CutCluster | None = None
         self._contained: list[str] = []
         self.cut = threading.Event()
+        self.refused: dict[str, str] = {}
         self._main = self._loop.create_task(self._run(kubeconfig, settings))
         self._thread = threading.Thread(target=self._live, daemon=True)
         self._thread.start()
@@ -67,7 +94,7 @@ class ThreadedOperator:
 
     async def _run(self, kubeconfig: Path, settings: dict[str, Any]) -> None:
         cluster = connect(str(kubeconfig), speech=self._speech)
-        self._cutting = cutting = CutCluster(cluster)
+        self._cutting = cutting = CutCluster(NotingCluster(cluster, self.refused))
         engine = Engine(Policy(namespace="headroom-system", **settings))
         operator = Operator(cutting, WallClock(), engine, reporter=_Announcing(self._ready))
         telling = asyncio.create_task(self._tell_cut(cutting))

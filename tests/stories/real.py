@@ -1,4 +1,8 @@
-"""A real control plane as a world for stories: kwok keeps the nodes and runs the pods."""
+"""A real control plane as a world for stories: kwok keeps the nodes and runs the pods.
+
+The operator works under its installed account, with its installed rights and under the installed
+policies; a story in which it asks for more fails at its end.
+"""
 
 from __future__ import annotations
 
@@ -67,6 +71,7 @@ class RealWorld(World):
         self._left = (*dict.fromkeys((*speech.foreign, *seen)), *LEFT)
         self._kinds = {**KINDS, **{item.kind: item for item in (*speech.foreign, *seen)}}
         self.operator: ThreadedOperator | None = None
+        self._refused: dict[str, str] = {}
         self._nodes: list[str] = []
         self._looks: list[Callable[[], None]] = []
 
@@ -155,11 +160,12 @@ class RealWorld(World):
         return self.plane.api.items(self._kinds[kind].path())
 
     def start_operator(self, **settings: Any) -> None:
-        self.operator = ThreadedOperator(self.plane.kubeconfig, settings, self._speech)
+        self.operator = ThreadedOperator(self.plane.operator_kubeconfig(), settings, self._speech)
 
     def kill_operator(self) -> None:
         if self.operator is not None:
             self.operator.kill()
+            self._refused |= self.operator.refused
             self.operator = None
 
     def cut_operator_after(self, writes: int, backwards: bool = False) -> None:
@@ -191,6 +197,7 @@ class RealWorld(World):
             self._remove(NODES.path("", name))
             self._remove(LEASES.path("kube-node-lease", name))
         self._nodes.clear()
+        assert not self._refused, "the operator was refused:\n" + "\n".join(self._refused.values())
 
     def clear(self) -> None:
         """Take away whatever the story left but the nodes, for another one on the same."""

@@ -8,7 +8,6 @@ from typing import Any
 from headroom.dialects.koordinator import KOORDINATOR
 from headroom.wire.speech import Speech
 from testbed.controlplane import ControlPlane
-from tests.e2e.installing import install
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.real import RealWorld
 from tests.stories.things import Json, pod, requests
@@ -33,7 +32,6 @@ class RealReservations(RealWorld):
 
     def __init__(self, plane: ControlPlane) -> None:
         super().__init__(plane, SPEECH)
-        install(plane, KOORDINATOR.definitions())
 
     def start_operator(self, **settings: Any) -> None:
         super().start_operator(scheduler_names=SPEECH.schedulers, **settings)

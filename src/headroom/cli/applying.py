@@ -51,6 +51,20 @@ INSTALLED = (
         "MutatingAdmissionPolicyBinding",
         namespaced=False,
     ),
+    Resource(
+        ADMISSION,
+        "v1",
+        "validatingadmissionpolicies",
+        "ValidatingAdmissionPolicy",
+        namespaced=False,
+    ),
+    Resource(
+        ADMISSION,
+        "v1",
+        "validatingadmissionpolicybindings",
+        "ValidatingAdmissionPolicyBinding",
+        namespaced=False,
+    ),
     SECRETS,
     REGISTRATIONS,
 )

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from headroom import __version__
-from headroom.cli.dialects import chosen
+from headroom.cli.dialects import NAMES, chosen
 from headroom.cli.options import Context, Dialects, Dry, DryRun, Kubeconfig
 from headroom.cli.output import documents, put, say
 
@@ -27,6 +27,13 @@ Policy = Annotated[
     typer.Option(
         "--policy/--no-policy",
         help="Include the admission policy that gates owners (Kubernetes 1.36 or newer).",
+    ),
+]
+Confine = Annotated[
+    bool,
+    typer.Option(
+        "--confine/--no-confine",
+        help="Include the policies that hold our accounts to their work (Kubernetes 1.30).",
     ),
 ]
 Webhook = Annotated[
@@ -44,6 +51,7 @@ def install(
     image: Image = DEFAULT_IMAGE,
     policy: Policy = True,
     webhook: Webhook = False,
+    confine: Confine = True,
     dialect: Dialects = None,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
@@ -57,7 +65,14 @@ def install(
 
     speech = chosen(dialect)
     objects = install_objects(
-        Installation(image, namespace, policy=policy, webhook=webhook, speech=speech)
+        Installation(
+            image,
+            namespace,
+            policy=policy,
+            webhook=webhook,
+            confined=confine,
+            speech=speech,
+        )
     )
     if dry_run is Dry.CLIENT:
         put(documents(objects))
@@ -86,7 +101,7 @@ def uninstall(
     """Take away what install applied; owners keep running."""
     from headroom.wire.manifests import Installation, everything_installed
 
-    everything = everything_installed(Installation(DEFAULT_IMAGE, namespace))
+    everything = everything_installed(Installation(DEFAULT_IMAGE, namespace), chosen(NAMES))
     stays = {"Namespace"} if crds else {"Namespace", "CustomResourceDefinition"}
     objects = [item for item in reversed(everything) if item["kind"] not in stays]
     if dry_run is Dry.CLIENT:

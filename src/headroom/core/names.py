@@ -27,8 +27,13 @@ LATCH_GATE = f"{GROUP}/latch"
 WAIT_ANNOTATION = f"{GROUP}/wait"  # "true" on an owner: keep waiting for a hold
 READINESS_GATE = f"{GROUP}/never-ready"
 CLAIMS_NAMESPACE_LABEL = f"{GROUP}/claims"  # "enabled" opts a namespace into the policy
+LIMITS_ANNOTATION = f"{GROUP}/limits"  # on a namespace: what its objects may hold at most
+ANNOTATIONS_OF_USERS = (WAIT_ANNOTATION,)  # all others of our group are written by us alone
 
 INDEX_NAME = "headroom"  # the ClaimIndex of a namespace
+
+CLUSTER_NAMESPACES = ("kube-node-lease", "kube-public", "kube-system")
+"""The cluster's own namespaces: their pods are neither gated by annotation nor preempted by us."""
 
 SCHEDULER_NAME = "headroom-scheduler"
 DEFAULT_SCHEDULER_NAME = "default-scheduler"

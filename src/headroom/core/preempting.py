@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from headroom.core.budgets import Budget, by_violation
 from headroom.core.claims import Offer
 from headroom.core.holds import Hold
-from headroom.core.names import ROLE_LABEL
+from headroom.core.names import CLUSTER_NAMESPACES, ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.core.policies import kept_beside, policy_refusal, to_keep
 from headroom.core.resources import Resources
@@ -48,8 +48,16 @@ def importance(pod: Pod) -> tuple[int, datetime, Key]:
 
 
 def gives_way(other: Pod, pod: Pod) -> bool:
-    """Whether a pod may be ended for another: never one of ours, nor one that asks to be spared."""
-    return other.priority < pod.priority and not other.spared and ROLE_LABEL not in other.labels
+    """Whether a pod may be ended for another.
+
+    Never one of ours, of the cluster's own namespaces, nor one that asks to be spared.
+    """
+    return (
+        other.priority < pod.priority
+        and not other.spared
+        and ROLE_LABEL not in other.labels
+        and other.key.namespace not in CLUSTER_NAMESPACES
+    )
 
 
 def victims(

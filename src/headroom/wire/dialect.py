@@ -17,6 +17,7 @@ from headroom.core.actions import Action
 from headroom.core.objects import Pod
 from headroom.core.standing.headrooms import Headroom
 from headroom.ports import Thing
+from headroom.wire.confinement.cel import Confined
 from headroom.wire.kinds import Resource
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.writes import Write
@@ -55,11 +56,15 @@ class Dialect:
     claims: tuple[
         str, ...
     ] = ()  # pod annotations that it writes beside a claim, and that go with it
+    owner_labels: tuple[str, ...] = ()  # labels that it writes on owners
     catalogue: Callable[[Catalogue], Catalogue] | None = None
     rivals: tuple[Rival, ...] = ()
     reads: Mapping[Resource, Decode] = field(default_factory=dict)  # our own kinds, its own way
     follows: tuple[Resource, ...] = ()  # Kubernetes' kinds that it needs to see
-    classes: tuple[dict[str, Any], ...] = ()  # PriorityClasses of its guardians
+    classes: tuple[dict[str, Any], ...] = ()  # PriorityClasses that it needs
+    guardian_classes: tuple[str, ...] = ()  # those of them that guardians have
+    headrooms: tuple[tuple[str, str], ...] = ()  # ours to write: namespace (empty: our own), name
+    confined: tuple[Confined, ...] = ()  # what of its kinds the operator may write
     objects: tuple[dict[str, Any], ...] = ()  # what else has to stand, in this order
     dress: Dress | None = None  # what more it reads in Headrooms of ours
     dress_pod: DressPod | None = None  # what it reads in the labels and annotations of pods

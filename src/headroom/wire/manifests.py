@@ -1,8 +1,9 @@
 """Everything that `headroom install` puts into a cluster, as objects in the order to apply them.
 
-CRDs and priority classes come first, then who the operator is and what it may do
-(`manifests_rbac`), the operator itself, and last what puts the gate on pods: the admission policy,
-or the webhook (`manifests_webhook`). Nothing here reads a cluster.
+CRDs and priority classes come first, then who the operator is, what it may do
+(`manifests_rbac`) and what it may not (`confinement`), the operator itself, and last what puts the
+gate on pods: the admission policy, or the webhook (`manifests_webhook`). Nothing here reads a
+cluster.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from headroom.core.names import (
     PREEMPTIBLE_CLASS,
     PREEMPTIBLE_PRIORITY,
 )
+from headroom.wire.confinement.policies import confinement_objects
 from headroom.wire.manifests_pods import Program, deployment, disruption_budget
 from headroom.wire.manifests_rbac import ACCOUNT, rights
 from headroom.wire.manifests_webhook import webhook_objects
@@ -41,6 +43,7 @@ class Installation:
     arguments: tuple[str, ...] = ()  # further ones of `headroom run`
     policy: bool = True  # the cluster has MutatingAdmissionPolicy (Kubernetes 1.36)
     webhook: bool = False  # the cluster has none, and a webhook is to do the same
+    confined: bool = True  # with policies that hold our accounts to their work
     speech: Speech = NATIVE  # the dialects that are on
 
 
@@ -57,6 +60,11 @@ def install_objects(installation: Installation) -> list[Json]:
         # with their definitions.
         *(made for made in speech.objects() if made["apiVersion"] != API_VERSION),
         *rights(namespace, speech),
+        *(
+            confinement_objects(namespace, speech, webhook=installation.webhook)
+            if installation.confined
+            else ()
+        ),
         deployment(program, {}),
         disruption_budget(program),
         *(policy_objects(speech.asks, namespace) if installation.policy else ()),
@@ -64,14 +72,18 @@ def install_objects(installation: Installation) -> list[Json]:
     ]
 
 
-def everything_installed(installation: Installation) -> list[Json]:
+def everything_installed(installation: Installation, every: Speech = NATIVE) -> list[Json]:
     """Return all that may be there to be taken away: what any dialect brought, but no CRD of one.
 
-    Those belong to the system that the dialect speaks for, which may be here as well.
+    Those belong to the system that the dialect speaks for, which may be here as well. `every` has
+    all dialects on.
     """
     ours = install_objects(replace(installation, webhook=True))
     known = {(made["kind"], made["metadata"]["name"]) for made in ours}
-    policies = policy_objects(("any",), installation.namespace)
+    policies = [
+        *policy_objects(("any",), installation.namespace),
+        *confinement_objects(installation.namespace, every),
+    ]
     more = [made for made in policies if (made["kind"], made["metadata"]["name"]) not in known]
     return [*ours, *more]
 

@@ -16,6 +16,7 @@ from headroom.core.names import (
     API_VERSION,
     CLAIM_GATE,
     CLAIMS_NAMESPACE_LABEL,
+    CLUSTER_NAMESPACES,
     DEFAULT_SCHEDULER_NAME,
     INDEX_NAME,
     ROLE_LABEL,
@@ -28,7 +29,6 @@ Json: TypeAlias = dict[str, Any]
 POLICY_NAME = "claim-gate.headroom.dev"
 ASKS_POLICY_NAME = "asks-gate.headroom.dev"
 POLICY_API = "admissionregistration.k8s.io/v1"
-CLUSTER_NAMESPACES = ("kube-node-lease", "kube-public", "kube-system")
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"  # a label that every namespace has
 
 NEW_PODS = {

@@ -71,6 +71,11 @@ class Speech:
         )
 
     @property
+    def guardian_classes(self) -> tuple[str, ...]:
+        """The PriorityClasses that guardians of the dialects may have."""
+        return _once(*(dialect.guardian_classes for dialect in self.dialects))
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The dialects that are on."""
         return tuple(dialect.name for dialect in self.dialects)

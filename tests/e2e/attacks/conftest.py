@@ -16,6 +16,10 @@ def attacked_plane(
     binaries: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:
     """A control plane with every dialect installed; `stage_of` starts an operator on it."""
-    with ControlPlane.start(tmp_path_factory.mktemp("attacked"), kwok=True) as plane:
+    # Its controllers have rights of their own each, as in every cluster of people's.
+    controllers = ("--use-service-account-credentials=true",)
+    with ControlPlane.start(
+        tmp_path_factory.mktemp("attacked"), kwok=True, controller_manager_args=controllers
+    ) as plane:
         prepare(plane)
         yield plane

@@ -265,6 +265,11 @@ class Stage:
                     self.plane.api.delete(PODS.path(name, each["metadata"]["name"]), NOW)
             with contextlib.suppress(ApiFailure):
                 self.plane.api.delete(NAMESPACES.path(name=name))
+        until("the tenants are gone", lambda: not self._left())  # Others want their names.
+
+    def _left(self) -> set[str]:
+        there = self.plane.api.items(NAMESPACES.path())
+        return {each["metadata"]["name"] for each in there} & set(self.tenants)
 
     def _client_of(self, name: str) -> Api:
         accounts = f"/api/v1/namespaces/{name}/serviceaccounts"

@@ -9,7 +9,6 @@ import pytest
 from headroom.dialects.capacitybuffer import CAPACITYBUFFER
 from headroom.wire.speech import Speech
 from testbed.controlplane import ControlPlane
-from tests.e2e.installing import install
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.speaking import BOTH, embedded_world, world_of
 from tests.stories.world import World
@@ -20,7 +19,6 @@ SPEECH = Speech([CAPACITYBUFFER])
 @pytest.fixture(scope="session")
 def buffer_plane(story_plane: ControlPlane) -> ControlPlane:
     """The stories' control plane, with the kind CapacityBuffer."""
-    install(story_plane, CAPACITYBUFFER.definitions())
     return story_plane
 
 

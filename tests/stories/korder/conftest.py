@@ -8,10 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from headroom.dialects.korder import KORDER
-from headroom.wire.policy import policy_objects
 from headroom.wire.speech import Speech
 from testbed.controlplane import ControlPlane
-from tests.e2e.installing import install
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.speaking import BOTH, embedded_world, world_of
 from tests.stories.world import World
@@ -22,7 +20,6 @@ SPEECH = Speech([KORDER])
 @pytest.fixture(scope="session")
 def korder_plane(story_plane: ControlPlane) -> ControlPlane:
     """The stories' control plane, with korder's kinds and what gates pods that ask."""
-    install(story_plane, [*KORDER.definitions(), *policy_objects(KORDER.asks)])
     return story_plane
 
 

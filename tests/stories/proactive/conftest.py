@@ -7,10 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from headroom.dialects.proactive import PROACTIVE
-from headroom.dialects.proactive.objects import class_object
 from headroom.wire.speech import Speech
 from testbed.controlplane import ControlPlane
-from tests.e2e.installing import install
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.speaking import BOTH, embedded_world, world_of
 from tests.stories.world import World
@@ -21,7 +19,6 @@ SPEECH = Speech([PROACTIVE])
 @pytest.fixture(scope="session")
 def proactive_plane(story_plane: ControlPlane) -> ControlPlane:
     """The stories' control plane, with the class of placeholders."""
-    install(story_plane, [class_object()])
     return story_plane
 
 

@@ -17,6 +17,8 @@ from headroom.dialects.koordinator.reservations import decode_reservation
 from headroom.dialects.koordinator.schema import definitions, with_reservations
 from headroom.dialects.koordinator.words import decode_worded_hold, dressed
 from headroom.dialects.koordinator.writes import render
+from headroom.wire.confinement.cel import Check, Confined, Match, texts
+from headroom.wire.confinement.objects import ENDED
 from headroom.wire.dialect import Dialect, Rival
 from headroom.wire.kinds import HOLDS
 
@@ -40,6 +42,17 @@ KOORDINATOR = Dialect(
     catalogue=with_reservations,
     reads={HOLDS: decode_worded_hold},
     dress_pod=dressed,
+    confined=(
+        Confined(
+            Match(GROUP, (RESERVATIONS.plural,), ("DELETE",)),
+            (
+                Check(
+                    f"oldObject.?status.?phase.orValue('') in {texts(ENDED)}",
+                    "the operator deletes reservations that have ended",
+                ),
+            ),
+        ),
+    ),
     rivals=(Rival("koord-scheduler", "Koordinator's own scheduler"),),
 )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from headroom.core.actions import Action
 from headroom.core.tenancy.asking import ASKING
+from headroom.dialects.korder.confined import CONFINED
 from headroom.dialects.korder.definitions import order_and_ticket
 from headroom.dialects.korder.kinds import (
     CLAIMED_ANNOTATION,
@@ -67,5 +68,6 @@ KORDER = Dialect(
     annotations=(PREFIX,),
     claims=(CLAIMED_ANNOTATION, NODE_ANNOTATION),
     catalogue=_catalogue,
+    confined=CONFINED,
     rivals=(Rival(RIVAL_LEASE, "korder's manager"),),
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 from headroom.core.actions import Action
 from headroom.core.names import GROUP
-from headroom.dialects.proactive.names import AUTOSCALER_LEASE, PRIORITY_CLASS
+from headroom.dialects.proactive.names import AUTOSCALER_LEASE, OBJECT_NAME, PRIORITY_CLASS
 from headroom.dialects.proactive.objects import class_object
 from headroom.dialects.proactive.reading import decode, dressed
 from headroom.wire.dialect import Dialect
@@ -48,6 +48,8 @@ PROACTIVE = Dialect(
         },
     ),
     classes=(class_object(),),
+    guardian_classes=(PRIORITY_CLASS,),
+    headrooms=(("", OBJECT_NAME),),
     reads={HEADROOMS: decode},
     dress_pod=dressed,
     follows=(DEPLOYMENTS, STATEFUL_SETS, JOBS),

@@ -14,6 +14,9 @@ from headroom.core.names import GROUP
 from headroom.dialects.schedulinggate.names import (
     DEFAULT_CLASS,
     HEADROOM_CLASS,
+    MARKS,
+    NAMESPACE,
+    OBJECT_NAME,
     PREEMPTING_CLASS,
 )
 from headroom.dialects.schedulinggate.objects import classes, objects
@@ -46,6 +49,9 @@ SCHEDULING_GATE = Dialect(
         {"apiGroups": [GROUP], "resources": ["headrooms"], "verbs": ["create"]},
     ),
     classes=classes(),
+    guardian_classes=(HEADROOM_CLASS,),
+    owner_labels=(MARKS.owner,),
+    headrooms=((NAMESPACE, OBJECT_NAME),),
     objects=objects(),
     dress=dressed,
 )

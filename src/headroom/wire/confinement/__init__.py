@@ -1,0 +1,1 @@
+"""ValidatingAdmissionPolicies that hold each account to its work, and tenants off our names."""

@@ -1,0 +1,145 @@
+"""ValidatingAdmissionPolicies from few words, and the CEL expressions that several of them share.
+
+A policy is bound at once, to everything that it matches. Whatever goes wrong in one is a refusal:
+an expression that fails must not open the door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from headroom.wire.rbac import LABELS
+
+# Objects of the API are open-ended JSON.
+Json: TypeAlias = dict[str, Any]
+
+VALIDATING_API = "admissionregistration.k8s.io/v1"
+POLICY_KIND = "ValidatingAdmissionPolicy"
+BINDING_KIND = f"{POLICY_KIND}Binding"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Which requests a policy looks at: operations on the resources of one group."""
+
+    group: str
+    resources: tuple[str, ...]
+    operations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What must be true of a request, and what its sender reads if it is not."""
+
+    expression: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """What of a dialect's own objects the operator may write; the policy is named after them."""
+
+    match: Match
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Validating:
+    """One policy. `conditions` say whom it is about; `variables` name parts of expressions."""
+
+    name: str
+    matches: tuple[Match, ...]
+    conditions: Mapping[str, str]
+    checks: tuple[Check, ...]
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def objects(self) -> list[Json]:
+        """The policy and its binding, as the API wants them."""
+        return [self._policy(), self._binding()]
+
+    def _policy(self) -> Json:
+        return {
+            "apiVersion": VALIDATING_API,
+            "kind": POLICY_KIND,
+            "metadata": {"name": self.name, "labels": dict(LABELS)},
+            "spec": {
+                "failurePolicy": "Fail",
+                "matchConstraints": {"resourceRules": [_rule(each) for each in self.matches]},
+                "matchConditions": [
+                    {"name": name, "expression": text} for name, text in self.conditions.items()
+                ],
+                "variables": [
+                    {"name": name, "expression": text} for name, text in self.variables.items()
+                ],
+                "validations": [
+                    {
+                        "expression": check.expression,
+                        "message": check.message,
+                        "reason": "Forbidden",
+                    }
+                    for check in self.checks
+                ],
+            },
+        }
+
+    def _binding(self) -> Json:
+        return {
+            "apiVersion": VALIDATING_API,
+            "kind": BINDING_KIND,
+            "metadata": {"name": self.name, "labels": dict(LABELS)},
+            "spec": {"policyName": self.name, "validationActions": ["Deny"]},
+        }
+
+
+def _rule(match: Match) -> Json:
+    return {
+        "apiGroups": [match.group],
+        "apiVersions": ["*"],
+        "operations": [*match.operations],
+        "resources": [*match.resources],
+    }
+
+
+def account_name(namespace: str, name: str) -> str:
+    """A service account as the API server calls it."""
+    return f"system:serviceaccount:{namespace}:{name}"
+
+
+def made_by(user: str) -> dict[str, str]:
+    """The condition that a request comes from this user; others pay nothing more."""
+    return {"who": f"request.userInfo.username == {text(user)}"}
+
+
+def text(value: str) -> str:
+    """A CEL string; our values are names, which have no quotes in them."""
+    return f"'{value}'"
+
+
+def texts(values: Iterable[str]) -> str:
+    """A CEL list of strings."""
+    return "[" + ", ".join(text(value) for value in values) + "]"
+
+
+def both(expressions: Sequence[str]) -> str:
+    """All of these."""
+    return " && ".join(f"({each})" for each in expressions)
+
+
+def unchanged(path: str, fields: Iterable[str]) -> str:
+    """That fields below a path are as they were; one that is missing is equal to itself."""
+    return both([f"object.{path}.?{name} == oldObject.{path}.?{name}" for name in fields])
+
+
+def mapping(root: str, name: str) -> str:
+    """The labels or annotations of an object; empty if there are none."""
+    return f"{root}.metadata.?{name}.orValue({{}})"
+
+
+def same_but(before: str, after: str, ours: str) -> str:
+    """That two maps differ only in keys of which `ours` is true (an expression about `key`)."""
+    return (
+        f"{after}.all(key, (key in {before} && {before}[key] == {after}[key]) || {ours}) && "
+        f"{before}.all(key, key in {after} || {ours})"
+    )
