@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 
 from headroom.core.actions import CreateGuardian
-from headroom.core.fences import Ground, Verdict, is_rival, judge, passes, put_up, returns
+from headroom.core.fences import (
+    LONGEST_CAUSE,
+    PATIENCE,
+    Ground,
+    Verdict,
+    is_rival,
+    judge,
+    may_cause,
+    opening,
+    passes,
+    put_up,
+    returns,
+)
 from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus, PodTemplate
 from headroom.core.names import LOCKED_PRIORITY, PASS_LABEL, ROLE_LABEL
 from headroom.core.objects import Key, Parent, Pod
@@ -104,3 +117,22 @@ def test_a_guardian_made_for_its_owners_node_passes() -> None:
 def test_the_same_fence_has_the_same_name() -> None:
     assert put_up(HOLD, "a") == put_up(HOLD, "a")
     assert put_up(HOLD, "a") != put_up(HOLD, "b")
+
+
+def test_who_waits_causes_fences_for_an_hour_and_no_longer() -> None:
+    assert may_cause(REFUSED, NOW + LONGEST_CAUSE - timedelta(seconds=1))
+    assert not may_cause(REFUSED, NOW + LONGEST_CAUSE)
+    assert not may_cause(replace(REFUSED, unschedulable_since=None), NOW)
+
+
+def test_a_node_opens_for_who_fits_again_and_again_but_ever_less_often() -> None:
+    moment, openings = NOW, []
+    while moment < NOW + timedelta(hours=2):
+        is_open, changes = opening(NOW, moment)
+        assert changes > moment
+        if is_open:
+            assert changes - moment == PATIENCE
+            openings.append((moment - NOW).total_seconds())
+        moment = changes
+    assert openings[:6] == [0, 40, 110, 240, 490, 980]
+    assert {later - sooner for sooner, later in pairwise(openings[6:])} == {610}

@@ -14,16 +14,19 @@ from headroom.core.actions import (
     Denied,
     Outcome,
 )
+from headroom.core.fences import LONGEST_CAUSE
 from headroom.core.names import LOCKED_PRIORITY, ROLE_FENCE, ROLE_LABEL, SCHEDULER_NAME
-from headroom.core.objects import Pod
+from headroom.core.objects import HostPort, Placement, Pod
+from headroom.core.policy import Policy
+from headroom.engine.fences.waiters import MOST_JUDGED, Waiters
 from tests.builders import NOON, hold, node, pod, resources
 from tests.engine.play import Play
 
 
-def in_use(**parts: Any) -> Play:
+def in_use(policy: Policy | None = None, **parts: Any) -> Play:
     """A node that an owner of three and the rest of its hold of four fill."""
     reusable = hold("h", cpu=4, memory=0, allocate_once=False)
-    play = Play(node("a", cpu=4, **parts), reusable)
+    play = Play(node("a", cpu=4, **parts), reusable, policy=policy or Policy())
     play.run()
     play.put(pod("owner", cpu=3, labels={"app": "web"}, scheduler=SCHEDULER_NAME))
     play.run()
@@ -124,3 +127,78 @@ def test_a_pod_that_only_calls_itself_a_fence_is_none() -> None:
     play.run(60, scheduling=False)
     assert play.did(CreateFence) == ["CreateFence"]
     assert play.pod("forged").node == "a"
+
+
+def test_one_that_waits_for_ever_keeps_no_fence_for_ever() -> None:
+    play = in_use()
+    play.put(refused("rival", 3))
+    play.run(60, scheduling=False)
+    assert len(play.ours("fence")) == 1
+    play.run(LONGEST_CAUSE.total_seconds(), scheduling=False)
+    assert play.ours("fence") == []
+
+
+def test_who_would_run_beside_what_is_returned_causes_no_fence() -> None:
+    """The owner's host port is what it waits for; the hold keeps no port and loses no room."""
+    play = Play(node("a", cpu=8), hold("h", cpu=4, memory=0, allocate_once=False))
+    play.run()
+    port = Placement(ports=(HostPort(80),))
+    mine = pod("owner", cpu=4, labels={"app": "web"}, scheduler=SCHEDULER_NAME, placement=port)
+    play.put(mine)
+    play.run()
+    play.put(refused("rival", 1, placement=port))
+    play.run(5, scheduling=False)
+    assert play.did(CreateFence) == []
+    play.put(refused("larger", 5))
+    play.run(5, scheduling=False)
+    assert play.did(CreateFence) == ["CreateFence"]
+
+
+def test_who_wants_a_port_that_the_hold_keeps_causes_one() -> None:
+    port = Placement(ports=(HostPort(80),))
+    shape = hold("h", cpu=4, memory=0, allocate_once=False)
+    kept = replace(shape.template.pod, placement=port)
+    shape = replace(shape, template=replace(shape.template, pod=kept))
+    play = Play(node("a", cpu=8), shape)
+    play.run()
+    play.put(pod("o", cpu=4, labels={"app": "web"}, scheduler=SCHEDULER_NAME, placement=port))
+    play.run()
+    play.put(refused("rival", 1, placement=port))
+    play.run(5, scheduling=False)
+    assert play.did(CreateFence) == ["CreateFence"]
+
+
+def test_a_namespace_has_no_more_fences_than_it_may() -> None:
+    play = in_use(policy=Policy(fences_per_namespace=0))
+    play.put(refused("rival", 3))
+    play.run(60, scheduling=False)
+    assert play.did(CreateFence) == []
+
+
+def test_pods_of_one_namespace_do_not_keep_those_of_another_from_being_judged() -> None:
+    waiters = Waiters()
+    for number in range(10 * MOST_JUDGED):
+        waiters.add(refused(f"many-{number}", 1, namespace="crowd", labels={"n": str(number)}))
+    waiters.add(refused("one", 1, namespace="alone"))
+    seen: set[str] = set()
+    for _ in range(25):
+        judged, rest = waiters.next("a")
+        names = [each.key.name for alike in judged for each in alike]
+        assert rest
+        assert len(judged) <= MOST_JUDGED
+        assert "one" in names
+        seen.update(names)
+    assert len(seen) == 10 * MOST_JUDGED + 1
+
+
+def test_pods_that_are_alike_but_for_their_labels_are_judged_each_on_its_own() -> None:
+    waiters = Waiters()
+    assert waiters.add(refused("a", 1, labels={"x": "1"}))
+    assert waiters.add(refused("b", 1, labels={"x": "2"}))
+    assert waiters.add(refused("c", 1, labels={"x": "2"}, namespace="other"))
+    assert not waiters.add(refused("d", 1, labels={"x": "2"}))
+    judged, rest = waiters.next("a")
+    assert [[each.key.name for each in alike] for alike in judged] == [["a"], ["d", "b"], ["c"]]
+    assert not rest
+    assert all(waiters.remove(each.key) for alike in judged for each in alike)
+    assert not waiters

@@ -7,12 +7,17 @@ at the gate get that label with their claim. It stands only while somebody waits
 
     refused rival that fits once owners have ended ──▶ fence ──(nobody waits any more)──▶ no fence
                                                          └──(somebody fits beside them)──▶
+
+A fence keeps everybody without a claim off its node, also from room that is nobody's. So it stands
+only against who would really take what a hold gets back, each of them for an hour at most, and it
+opens for every pod that could run there beside the holds, whatever other pods wait.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from headroom.core.actions import CreateFence, CreateGuardian, DeletePod
 from headroom.core.holds import PREEMPTIBLE, Hold
@@ -28,6 +33,8 @@ from headroom.core.objects import (
     Requirement,
 )
 from headroom.core.plan import Sequence
+from headroom.core.policies import used_up
+from headroom.core.resources import EMPTY, Resources
 
 HOSTNAME = "kubernetes.io/hostname"
 FENCING = Placement(
@@ -42,6 +49,18 @@ FENCING = Placement(
     )
 )
 """What makes a fence of a pod: no pod without our label may join it on its node."""
+
+LONGEST_CAUSE = timedelta(hours=1)
+"""How long one pod that waits may be the reason for fences."""
+
+PATIENCE = timedelta(seconds=10)
+"""How long a node stays open for a stranger who fits beside its holds; kube-scheduler's longest
+backoff. Whoever has not come by then may see something that we do not."""
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+FIRST_PAUSE = timedelta(seconds=30)
+LONGEST_PAUSE = timedelta(minutes=10)
+"""Such a stranger is given another chance after a pause, which doubles each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +132,41 @@ def is_rival(pod: Pod) -> bool:
         and role not in (ROLE_LATCH, ROLE_FENCE)
         and pod.priority <= LOCKED_PRIORITY
     )
+
+
+def may_cause(rival: Pod, now: datetime) -> bool:
+    """Whether a pod that waits counts: not for ever, or it would keep others off for ever."""
+    return now < causes_until(rival)
+
+
+def causes_until(rival: Pod) -> datetime:
+    """When a pod that waits stops to be a reason for fences."""
+    since = rival.unschedulable_since
+    return since + LONGEST_CAUSE if since is not None else NEVER
+
+
+def opening(since: datetime, now: datetime) -> tuple[bool, datetime]:
+    """Whether a node is open now for a stranger that fits since then, and when that changes."""
+    start, pause = since, FIRST_PAUSE
+    while now >= start + PATIENCE:
+        start += PATIENCE + pause
+        pause = min(2 * pause, LONGEST_PAUSE)
+    return (True, start + PATIENCE) if now >= start else (False, start)
+
+
+def returned_by(uses: Iterable[tuple[Hold, Iterable[Pod]]]) -> Resources:
+    """What holds get back, and keep, when these owners of theirs have ended."""
+    total = EMPTY
+    for hold, users in uses:
+        total = total + used_up(hold, users)
+    return total
+
+
+def wants_ports_of(rival: Pod, holds: Iterable[Hold]) -> bool:
+    """Whether a pod would take a host port that a hold keeps."""
+    asked = {(port.port, port.protocol) for port in rival.placement.ports}
+    kept = (port for hold in holds for port in hold.template.pod.placement.ports)
+    return any((port.port, port.protocol) in asked for port in kept)
 
 
 def passes(guardian: CreateGuardian) -> bool:

@@ -35,6 +35,9 @@ class Policy:
     fence_kept: timedelta = timedelta(seconds=10)
     """How long a fence stays when nobody waits any more for what it keeps: it shall not flap."""
 
+    fences_per_namespace: int = 100
+    """How many nodes may be fenced at a time on behalf of the holds of one namespace."""
+
     patience: timedelta = timedelta(seconds=5)
     """How long an owner waits for a matching hold that is on its way, before it goes without."""
 

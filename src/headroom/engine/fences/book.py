@@ -44,6 +44,11 @@ class FenceBook:
     def nodes(self) -> tuple[str, ...]:
         return tuple(self._by_node)
 
+    def count(self, namespace: str) -> int:
+        """How many fences stand on behalf of a namespace."""
+        known = (key for keys in self._by_node.values() for key in keys)
+        return sum(key.namespace == namespace for key in known)
+
     def seen_at(self, fence: Pod) -> datetime | None:
         """When the watch first showed a fence: kube-scheduler sees pods in the same order."""
         uid, since = self._seen.get(fence.key, ("", None))

@@ -7,39 +7,46 @@ refused, or a fence stands. `core.fences` says why, and when; here is found out 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core.claims import claim_of
 from headroom.core.fences import (
     HOSTNAME,
     Ground,
+    causes_until,
     fence_subject,
     is_rival,
     judge,
+    may_cause,
+    opening,
     put_up,
+    returned_by,
     returns,
     take_down,
+    wants_ports_of,
 )
 from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import LOCKED_PRIORITY
-from headroom.core.objects import Key, Placement, Pod
+from headroom.core.objects import Key, Placement, Pod, Toleration
 from headroom.core.owners import owner_refusal
 from headroom.core.plan import Sequence, hold_subject, node_subject
-from headroom.core.resources import Resources
 from headroom.engine.fences.book import is_fence
 from headroom.engine.fences.owing import is_whole, owed, users_on
+from headroom.engine.fences.waiters import Waiters
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
 
 AGAIN = timedelta(seconds=1)
 """When to look again at a node where something is under way."""
 
-PATIENCE = timedelta(seconds=10)
-"""How long a node stays open for a stranger who fits beside its holds; kube-scheduler's longest
-backoff. Whoever has not come by then sees something that we do not."""
+LONGEST_UNSETTLED = timedelta(minutes=1)
+"""How long something that is under way keeps a fence up, however long it goes on."""
 
-Shape = tuple[Resources, Placement, int, str]
+EVERYTHING = Toleration(operator="Exists")
+CROWDED = timedelta(seconds=10)
+"""When to look again where a namespace has all the fences that it may have."""
 
 
 class Fencer:
@@ -47,10 +54,10 @@ class Fencer:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._rivals: dict[Shape, dict[Key, Pod]] = {}
-        self._shapes: dict[Key, Shape] = {}
+        self._rivals = Waiters()
         self._returning = ledger.contention.returning
         self._quiet: dict[str, datetime] = {}  # fenced nodes that nobody contests, since
+        self._moving: dict[str, datetime] = {}  # nodes where something is under way, since
         self._usable: dict[str, dict[Key, datetime]] = {}  # node → who fits there now, since
 
     def begin(self) -> None:
@@ -94,21 +101,12 @@ class Fencer:
         self._returning.forget(str(hold.parent))
 
     def _waits(self, pod: Pod) -> None:
-        shape = (pod.requests, pod.placement, pod.priority, pod.scheduler)
-        if self._shapes.get(pod.key, shape) != shape:
-            self._waits_no_more(pod.key)
-        self._shapes[pod.key] = shape
-        if shape not in self._rivals:
+        if self._rivals.add(pod):
             self._look_everywhere()
-        self._rivals.setdefault(shape, {})[pod.key] = pod
 
     def _waits_no_more(self, key: Key) -> None:
-        shape = self._shapes.pop(key, None)
-        if shape is None:
+        if not self._rivals.remove(key):
             return
-        del self._rivals[shape][key]
-        if not self._rivals[shape]:
-            del self._rivals[shape]
         for node in (*self._ledger.contention.fences.nodes(), *self._usable):
             self._look_again(node)  # Elsewhere one who waits less changes nothing.
 
@@ -151,6 +149,9 @@ class Fencer:
         first = min((hold for hold in holds if self._users(hold, node)), key=_name, default=None)
         if first is None or HOSTNAME not in labels_around(ledger, node):
             return
+        if ledger.contention.fences.count(first.home) >= ledger.policy.fences_per_namespace:
+            self._look_again(node, now + CROWDED)
+            return
         if any(pod.priority > LOCKED_PRIORITY for pod in ledger.state.nominated_on(node)):
             self._look_again(node, now + AGAIN)
             return  # It has preempted a fence, perhaps, and is on its way.
@@ -179,52 +180,79 @@ class Fencer:
         return users_on(self._ledger, hold, node)
 
     def _ground(self, node: str, holds: list[Hold], fenced: bool, now: datetime) -> Ground:
-        users = frozenset(
-            pod.key for hold in holds if returns(hold) for pod in self._users(hold, node)
-        )
         settled = self._is_settled(node, holds, now)
-        contested, fitting = self._strangers(node, holds, users)
+        contested, fitting = self._strangers(node, holds, now)
         since = self._usable.get(node, {})
         told = {key: since.get(key, now) for key in fitting if settled and (contested or fenced)}
+        usable = False
         if told:
             self._usable[node] = told
-            soonest = min(told.values()) + PATIENCE
-            self._look_again(node, max(soonest, now + AGAIN))
+            chances = [opening(moment, now) for moment in told.values()]
+            usable = any(is_open for is_open, _ in chances)
+            self._look_again(node, max(min(until for _, until in chances), now + AGAIN))
         else:
             self._usable.pop(node, None)
         if contested or not fenced:
             self._quiet.pop(node, None)
         else:
             self._quiet.setdefault(node, now)
-        usable = any(now < moment + PATIENCE for moment in told.values())
         return Ground(contested, usable, settled, self._quiet.get(node))
 
     def _is_settled(self, node: str, holds: list[Hold], now: datetime) -> bool:
+        """Whether nothing is under way here; what takes longer than a minute keeps nobody off."""
+        if not self._is_under_way(node, holds, now):
+            self._moving.pop(node, None)
+            return True
+        return now >= self._moving.setdefault(node, now) + LONGEST_UNSETTLED
+
+    def _is_under_way(self, node: str, holds: list[Hold], now: datetime) -> bool:
         ledger = self._ledger
-        return not (
+        return (
             ledger.agenda.busy(node_subject(node))
-            or ledger.unsettled_on(node)
+            or bool(ledger.unsettled_on(node))
             or any(ledger.agenda.busy(hold_subject(hold.parent)) for hold in holds)
             or any(ledger.promised(hold) for hold in holds)
             or any(owed(ledger, hold, node, now) for hold in holds)
         )
 
-    def _strangers(
-        self, node: str, holds: list[Hold], users: frozenset[Key]
-    ) -> tuple[bool, list[Key]]:
-        """Whether anybody waits for the end of these owners, and who needs not wait for it."""
-        nominated = self._ledger.state.nominated_on(node)
-        latches = frozenset(pod.key for pod in nominated if pod.key in self._ledger.latches)
-        contested, fitting = False, []
-        for waiting in self._rivals.values():
-            rival = next((pod for pod in waiting.values() if self._is_stranger(pod, holds)), None)
-            if rival is None:
+    def _strangers(self, node: str, holds: list[Hold], now: datetime) -> tuple[bool, list[Key]]:
+        """Whether anybody waits for the end of owners here, and who needs not wait for it."""
+        contested = False
+        fitting: list[Key] = []
+        judged, rest = self._rivals.next(node)
+        if rest:  # The others have their turn in a moment.
+            self._look_again(node, now + AGAIN)
+        for alike in judged:
+            strangers = [pod for pod in alike if self._is_stranger(pod, holds)]
+            if not strangers:
                 continue
-            if unfit(self._ledger, rival, node, frozenset()) is None:
-                fitting.append(rival.key)
-            elif not contested and users:
-                contested = unfit(self._ledger, rival, node, users | latches) is None
+            if unfit(self._ledger, strangers[0], node, frozenset()) is None:
+                fitting.extend(pod.key for pod in strangers)
+                continue
+            causes = [pod for pod in strangers if may_cause(pod, now)]
+            if causes and not contested and self._contests(causes[0], node, holds):
+                contested = True
+                self._look_again(node, max(map(causes_until, causes)))
         return contested, fitting
+
+    def _contests(self, rival: Pod, node: str, holds: list[Hold]) -> bool:
+        """Whether a pod that does not fit would take what holds get back once owners have ended."""
+        ledger = self._ledger
+        uses = [(hold, self._users(hold, node)) for hold in holds if returns(hold)]
+        users = frozenset(pod.key for _, here in uses for pod in here)
+        nominated = ledger.state.nominated_on(node)
+        without = users | {pod.key for pod in nominated if pod.key in ledger.latches}
+        if not users or unfit(ledger, rival, node, without) is not None:
+            return False
+        if wants_ports_of(rival, (hold for hold, _ in uses)) or self._is_full(node):
+            return True
+        beside = replace(rival, requests=rival.requests + returned_by(uses))
+        return unfit(ledger, beside, node, without) is not None
+
+    def _is_full(self, node: str) -> bool:
+        """Whether a node has no place for one more pod, however small."""
+        nothing = Pod(Key("", ""), placement=Placement(tolerations=(EVERYTHING,)))
+        return unfit(self._ledger, nothing, node, frozenset()) is not None
 
     def _is_stranger(self, pod: Pod, holds: list[Hold]) -> bool:
         """Whether a pod would not get this room from us: an owner at our own door would."""
