@@ -133,14 +133,19 @@ def test_the_operator_can_keep_the_index_and_tell_events(plane: ControlPlane) ->
     assert "created" in said
 
 
-def test_people_get_our_kinds_with_the_roles_they_have(plane: ControlPlane) -> None:
+def test_people_see_our_kinds_with_the_roles_they_have(plane: ControlPlane) -> None:
     for role in ("view", "edit"):
         bound = (f"--clusterrole={role}", f"--user={role}-er", f"--namespace={SHOP}")
         plane.kubectl("create", "rolebinding", role, *bound)
     editor, viewer = plane.kubeconfig_for("edit-er"), plane.kubeconfig_for("view-er")
     holds = "holds.headroom.dev"
-    until("the roles are put together", lambda: may(plane, editor, "create", holds, SHOP))
-    until("the other one too", lambda: may(plane, viewer, "list", holds, SHOP))
+    until("the roles are put together", lambda: may(plane, viewer, "list", holds, SHOP))
+    until("the other one too", lambda: may(plane, editor, "list", holds, SHOP))
+    assert not may(plane, editor, "create", holds, SHOP)
+    assert not may(plane, editor, "create", "headrooms.headroom.dev", SHOP)
+    reserving = ("--clusterrole=headroom-edit", "--user=edit-er", f"--namespace={SHOP}")
+    plane.kubectl("create", "rolebinding", "reserve", *reserving)
+    until("an administrator lets it reserve", lambda: may(plane, editor, "create", holds, SHOP))
     assert may(plane, editor, "patch", "headrooms.headroom.dev/scale", SHOP)
     assert may(plane, viewer, "get", "headrooms.headroom.dev/scale", SHOP)
     assert not may(plane, viewer, "patch", "headrooms.headroom.dev/scale", SHOP)

@@ -56,6 +56,19 @@ def test_metrics_are_served_with_help_and_type() -> None:
     assert 'headroom_build_info{version="0.0.0"} 1.0' in text
 
 
+def test_a_server_of_probes_alone_has_no_metrics() -> None:
+    async def ask() -> list[int]:
+        server = HttpServer(Address("127.0.0.1", 0), Health(synced=True))
+        address = await server.start()
+        try:
+            async with aiohttp.ClientSession(f"http://{address}") as session:
+                return [(await session.get(path)).status for path in ("/readyz", "/metrics")]
+        finally:
+            await server.stop()
+
+    assert asyncio.run(ask()) == [200, 404]
+
+
 def test_an_unknown_path_is_not_found() -> None:
     ((status, _),) = answers(Health(), "/secrets")
     assert status == 404

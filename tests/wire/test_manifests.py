@@ -99,7 +99,8 @@ def granted() -> Iterator[tuple[str, str, str]]:
 def needed() -> Iterator[tuple[str, str, str]]:
     """Yield what the watches and every action ask of the API server."""
     for watched in (PODS, NODES, NAMESPACES, HOLDS, HEADROOMS, *WORKLOADS, *SEEN):
-        yield from ((verb, watched.group, watched.plural) for verb in ("get", "list", "watch"))
+        yield from ((verb, watched.group, watched.plural) for verb in ("list", "watch"))
+    yield from (("get", "", "namespaces"), ("get", HEADROOMS.group, "headrooms"))
     for action in ACTIONS:
         write = render(action)
         path = write.resource.plural
@@ -107,7 +108,7 @@ def needed() -> Iterator[tuple[str, str, str]]:
             path = f"{path}/{write.subresource}"
         yield write.verb, write.resource.group, path
     # Applying from the server's side may create; an event told again is counted up.
-    yield from (("get", HOLDS.group, "claimindexes"), ("create", HOLDS.group, "claimindexes"))
+    yield "create", HOLDS.group, "claimindexes"
     yield "patch", "", "events"
     # `kube.prepare` looks whether the installation is whole.
     yield "get", "scheduling.k8s.io", "priorityclasses"
@@ -117,6 +118,33 @@ def needed() -> Iterator[tuple[str, str, str]]:
 
 def test_the_operator_may_do_what_it_does_and_nothing_else() -> None:
     assert sorted(set(granted())) == sorted(set(needed()))
+
+
+def test_editing_holds_is_not_for_every_editor_unless_asked_for() -> None:
+    def aggregated(**settings: Any) -> list[str]:
+        (role,) = [
+            made for made in installed(**settings) if made["metadata"]["name"] == "headroom-edit"
+        ]
+        return [label for label in role["metadata"]["labels"] if "aggregate" in label]
+
+    assert aggregated() == []
+    assert len(aggregated(tenant_edit=True)) == 2
+
+
+def test_metrics_are_open_only_where_asked_for() -> None:
+    def opened(**settings: Any) -> tuple[list[Any], list[int], Any]:
+        made = {each["kind"]: each for each in installed(**settings)}
+        (container,) = made["Deployment"]["spec"]["template"]["spec"]["containers"]
+        served = [each for each in container["args"] if each.startswith(("--http", "--probes"))]
+        ports = [port["containerPort"] for port in container["ports"]]
+        return served, ports, made["NetworkPolicy"]["spec"]["ingress"]
+
+    assert opened() == (["--probes=0.0.0.0:8080", "--http=127.0.0.1:8081"], [8080], [])
+    assert opened(metrics=True) == (
+        ["--probes=0.0.0.0:8080", "--http=0.0.0.0:8081"],
+        [8080, 8081],
+        [{"ports": [{"protocol": "TCP", "port": 8081}]}],
+    )
 
 
 def test_nothing_of_the_operator_is_granted_by_a_wildcard() -> None:

@@ -40,6 +40,7 @@ INSTALLED = (
     Resource(RBAC, "v1", "roles", "Role"),
     Resource(RBAC, "v1", "rolebindings", "RoleBinding"),
     Resource("apps", "v1", "deployments", "Deployment"),
+    Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"),
     Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"),
     Resource(
         ADMISSION, "v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy", namespaced=False

@@ -36,6 +36,17 @@ Confine = Annotated[
         help="Include the policies that hold our accounts to their work (Kubernetes 1.30).",
     ),
 ]
+TenantEdit = Annotated[
+    bool,
+    typer.Option(
+        "--tenant-edit",
+        help="Let everybody who may edit a namespace create Holds and Headrooms there.",
+    ),
+]
+OpenMetrics = Annotated[
+    bool,
+    typer.Option("--metrics", help="Open the operator's metrics to the pod network."),
+]
 Webhook = Annotated[
     bool,
     typer.Option(
@@ -52,6 +63,8 @@ def install(
     policy: Policy = True,
     webhook: Webhook = False,
     confine: Confine = True,
+    tenant_edit: TenantEdit = False,
+    metrics: OpenMetrics = False,
     dialect: Dialects = None,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
@@ -71,6 +84,8 @@ def install(
             policy=policy,
             webhook=webhook,
             confined=confine,
+            tenant_edit=tenant_edit,
+            metrics=metrics,
             speech=speech,
         )
     )

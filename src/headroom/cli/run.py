@@ -43,6 +43,15 @@ Http = Annotated[
         help="Serve /healthz, /readyz and /metrics here. [default: nowhere]",
     ),
 ]
+Probes = Annotated[
+    str,
+    typer.Option(
+        "--probes",
+        metavar="HOST:PORT",
+        envvar="HEADROOM_PROBES",
+        help="Serve /healthz and /readyz here, and nothing else. [default: nowhere]",
+    ),
+]
 AcrossNamespaces = Annotated[
     bool,
     typer.Option(
@@ -79,6 +88,7 @@ def run(
     in_cluster: InCluster = False,
     namespace: OperatorNamespace = "",
     http: Http = "",
+    probes: Probes = "",
     dialect: Dialects = None,
     allow_cross_namespace_owners: AcrossNamespaces = False,
     allow_cluster_preallocation: ClusterPreallocation = False,
@@ -111,15 +121,18 @@ def run(
     )
     ahead = proactive.read(flags, dialect or ())
     speech = chosen((*(dialect or ()), *((proactive.NAME,) if ahead.enabled else ())))
-    try:
-        address = Address.parse(http) if http else None
-    except ValueError as trouble:
-        raise Misuse(f"--http: {trouble}") from trouble
+    places = {}
+    for flag, text in (("--http", http), ("--probes", probes)):
+        try:
+            places[flag] = Address.parse(text) if text else None
+        except ValueError as trouble:
+            raise Misuse(f"{flag}: {trouble}") from trouble
     limits = configure(log_level.value, form=log_format.value)
     settings = Settings(
         access=find_access(str(kubeconfig or ""), context, in_cluster),
         namespace=namespace,
-        http=address,
+        http=places["--http"],
+        probes=places["--probes"],
         across_namespaces=allow_cross_namespace_owners,
         cluster_preallocation=allow_cluster_preallocation,
         speech=speech,

@@ -68,6 +68,7 @@ class Settings:
     access: Access
     namespace: str = ""
     http: Address | None = None
+    probes: Address | None = None
     across_namespaces: bool = False
     cluster_preallocation: bool = False
     speech: Speech = NATIVE
@@ -115,11 +116,14 @@ class Replica:
             reporter=CountingChronicle(metrics, self._health, announce, census),
         )
         self._cluster.on_unreadable = metrics.contained.labels("decode").inc
-        self._http: HttpServer | None = None
+        self._servers: list[tuple[str, HttpServer]] = []
+        if settings.probes is not None:
+            self._servers.append(("--probes", HttpServer(settings.probes, self._health)))
         if settings.http is not None:
-            self._http = HttpServer(
+            pages = HttpServer(
                 settings.http, self._health, metrics, lambda: census.refresh(engine.ledger.pods)
             )
+            self._servers.append(("--http", pages))
 
     async def run(self) -> None:
         """Run until told to stop; raise what a person should read."""
@@ -127,8 +131,8 @@ class Replica:
         try:
             kubernetes = await self._cluster.probe()
             log.info(LogEvent.STARTING, version=__version__, kubernetes=kubernetes)
-            if self._http is not None:
-                log.info(LogEvent.HTTP_LISTENING, address=await self._listen(self._http))
+            for flag, server in self._servers:
+                log.info(LogEvent.HTTP_LISTENING, address=await self._listen(flag, server))
             with self._stopping_on_signals():
                 await check_rivals(self._client, self._speech, datetime.now(UTC))
                 await prepare(self._client, self._home, self._speech)
@@ -138,8 +142,8 @@ class Replica:
         except Forbidden as refused:
             raise await all_missing(self._client, self._home, refused, self._speech) from refused
         finally:
-            if self._http is not None:
-                await self._http.stop()
+            for _, server in self._servers:
+                await server.stop()
             await self._client.close()
         self._judge_the_end()
         log.info(LogEvent.STOPPED)
@@ -167,12 +171,12 @@ class Replica:
                 f"kubectl create namespace {self._home}, or choose another with --namespace",
             )
 
-    async def _listen(self, http: HttpServer) -> Address:
+    async def _listen(self, flag: str, server: HttpServer) -> Address:
         try:
-            return await http.start()
+            return await server.start()
         except OSError as trouble:
             raise Misuse(
-                f"--http: cannot listen: {trouble.strerror or trouble}", "choose another HOST:PORT"
+                f"{flag}: cannot listen: {trouble.strerror or trouble}", "choose another HOST:PORT"
             ) from trouble
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""The operator's small web server: is it alive, is it ready, and its numbers.
+"""The operator's small web server: is it alive, is it ready, and (where asked for) its numbers.
 
 Knows nothing of the engine: it asks a `Health` that the operator keeps, and calls `refresh` to have
 gauges set before they are read. Metrics are rendered in a thread, because a large registry takes
@@ -65,13 +65,13 @@ class Address:
 
 
 class HttpServer:
-    """Serves /healthz, /readyz and /metrics between `start` and `stop`."""
+    """Serves /healthz and /readyz between `start` and `stop`, and /metrics if it is given any."""
 
     def __init__(
         self,
         address: Address,
         health: Health,
-        metrics: Metrics,
+        metrics: Metrics | None = None,
         refresh: Callable[[], None] | None = None,
     ) -> None:
         self._address = address
@@ -100,7 +100,8 @@ class HttpServer:
         app = web.Application()
         app.router.add_get("/healthz", self._healthz)
         app.router.add_get("/readyz", self._readyz)
-        app.router.add_get("/metrics", self._scrape)
+        if self._metrics is not None:
+            app.router.add_get("/metrics", self._scrape)
         return app
 
     async def _healthz(self, request: web.Request) -> web.Response:
@@ -112,6 +113,8 @@ class HttpServer:
         return web.Response(text=f"{self._health.describe()}\n", status=status)
 
     async def _scrape(self, request: web.Request) -> web.Response:
+        if self._metrics is None:
+            raise web.HTTPNotFound
         if self._refresh is not None:  # In the loop: it reads what the engine writes.
             self._refresh()
         body = await asyncio.to_thread(self._metrics.render)

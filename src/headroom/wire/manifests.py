@@ -19,7 +19,7 @@ from headroom.core.names import (
     PREEMPTIBLE_PRIORITY,
 )
 from headroom.wire.confinement.policies import confinement_objects
-from headroom.wire.manifests_pods import Program, deployment, disruption_budget
+from headroom.wire.manifests_pods import Program, deployment, disruption_budget, network_policy
 from headroom.wire.manifests_rbac import ACCOUNT, rights
 from headroom.wire.manifests_webhook import webhook_objects
 from headroom.wire.policy import policy_objects
@@ -30,7 +30,8 @@ from headroom.wire.speech import NATIVE, Speech
 Json: TypeAlias = dict[str, Any]
 
 NAMESPACE = "headroom-system"
-HTTP_PORT = 8080
+PROBES_PORT = 8080
+METRICS_PORT = 8081
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class Installation:
     arguments: tuple[str, ...] = ()  # further ones of `headroom run`
     policy: bool = True  # the cluster has MutatingAdmissionPolicy (Kubernetes 1.36)
     webhook: bool = False  # the cluster has none, and a webhook is to do the same
+    metrics: bool = False  # open to the pod network, not only to a port that is forwarded
+    tenant_edit: bool = False  # who may edit a namespace may also reserve there
     confined: bool = True  # with policies that hold our accounts to their work
     speech: Speech = NATIVE  # the dialects that are on
 
@@ -59,14 +62,15 @@ def install_objects(installation: Installation) -> list[Json]:
         # Objects of our own kinds are made by the operator: kubectl could not apply them together
         # with their definitions.
         *(made for made in speech.objects() if made["apiVersion"] != API_VERSION),
-        *rights(namespace, speech),
+        *rights(namespace, speech, tenant_edit=installation.tenant_edit),
         *(
             confinement_objects(namespace, speech, webhook=installation.webhook)
             if installation.confined
             else ()
         ),
-        deployment(program, {}),
+        deployment(program, {"ports": _ports(installation)}),
         disruption_budget(program),
+        network_policy(program, (METRICS_PORT,) if installation.metrics else ()),
         *(policy_objects(speech.asks, namespace) if installation.policy else ()),
         *(webhook_objects(installation.image, namespace, speech) if installation.webhook else ()),
     ]
@@ -121,16 +125,29 @@ def _namespace(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
+def _ports(installation: Installation) -> list[Json]:
+    open_ports = {
+        "probes": PROBES_PORT,
+        **({"metrics": METRICS_PORT} if installation.metrics else {}),
+    }
+    return [
+        {"name": name, "containerPort": number, "protocol": "TCP"}
+        for name, number in open_ports.items()
+    ]
+
+
 def _program(installation: Installation) -> Program:
     dialects = (f"--dialect={name}" for name in installation.speech.names)
-    served = f"--http=0.0.0.0:{HTTP_PORT}"
+    # Kubelets ask from the node; the numbers are for who may forward a port, unless opened.
+    pages = f"--http={'0.0.0.0' if installation.metrics else '127.0.0.1'}:{METRICS_PORT}"
+    served = (f"--probes=0.0.0.0:{PROBES_PORT}", pages)
     return Program(
         name=ACCOUNT,
         component="operator",
         namespace=installation.namespace,
         replicas=installation.replicas,
         image=installation.image,
-        arguments=("run", "--in-cluster", served, *dialects, *installation.arguments),
-        port=("http", HTTP_PORT),
+        arguments=("run", "--in-cluster", *served, *dialects, *installation.arguments),
+        port=("probes", PROBES_PORT),
         resources={"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}},
     )

@@ -64,6 +64,25 @@ def disruption_budget(program: Program) -> Json:
     }
 
 
+def network_policy(program: Program, ports: Sequence[int] = ()) -> Json:
+    """Return the policy that lets nobody in but on these ports.
+
+    A kubelet's probes come from the node, which is always let in. Where the API server listens is
+    not ours to know, so the ways out stay open.
+    """
+    allowed = [{"protocol": "TCP", "port": port} for port in ports]
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": program.name, "namespace": program.namespace, "labels": LABELS},
+        "spec": {
+            "podSelector": {"matchLabels": program.selector},
+            "policyTypes": ["Ingress"],
+            "ingress": [{"ports": allowed}] if allowed else [],
+        },
+    }
+
+
 def _pod_spec(program: Program, container: Json) -> Json:
     return {
         "serviceAccountName": program.name,

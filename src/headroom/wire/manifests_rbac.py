@@ -1,8 +1,8 @@
 """Who the operator is and what it may do: exactly what its watches and its actions need.
 
 One line of rights for each thing it does (`core.actions`, `ports`), so that a reader can check
-them: no secrets, no nodes written, its lease by name. People get our kinds through the
-cluster's own roles `view`, `edit` and `admin`.
+them: no secrets, no nodes written, its lease by name. People see our kinds through the cluster's
+own roles `view`, `edit` and `admin`, and write them by `headroom-edit`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from headroom.core.names import GROUP, LEASE_NAME, LOCKED_CLASS, PREEMPTIBLE_CLASS
 from headroom.wire.kinds import WORKLOADS
 from headroom.wire.policy import ASKS_POLICY_NAME, POLICY_NAME
-from headroom.wire.rbac import RBAC, READ, account, binding, cluster_role, named, role, rule
+from headroom.wire.rbac import FOLLOW, RBAC, READ, account, binding, cluster_role, named, role, rule
 from headroom.wire.speech import NATIVE, Speech
 
 # Objects of the API are open-ended JSON.
@@ -26,8 +26,12 @@ _OURS_TO_WRITE = ("holds", "headrooms")
 _AGGREGATE = f"{RBAC}/aggregate-to-"
 
 
-def rights(namespace: str, speech: Speech = NATIVE) -> list[Json]:
-    """Return the account, its roles and their bindings, and the roles for people."""
+def rights(namespace: str, speech: Speech = NATIVE, *, tenant_edit: bool = False) -> list[Json]:
+    """Return the account, its roles and their bindings, and the roles for people.
+
+    Who may look at a namespace may look at our kinds there. Who may reserve room in one is an
+    administrator's to say, by a binding of `headroom-edit`, unless `tenant_edit` is on.
+    """
     return [
         account(ACCOUNT, namespace),
         cluster_role(ACCOUNT, _operator_rules(speech)),
@@ -50,7 +54,7 @@ def rights(namespace: str, speech: Speech = NATIVE) -> list[Json]:
                 rule(GROUP, ("headrooms/scale",), ("update", "patch")),
                 *_to_write(speech),
             ],
-            {f"{_AGGREGATE}edit": "true", f"{_AGGREGATE}admin": "true"},
+            {f"{_AGGREGATE}edit": "true", f"{_AGGREGATE}admin": "true"} if tenant_edit else {},
         ),
     ]
 
@@ -58,19 +62,22 @@ def rights(namespace: str, speech: Speech = NATIVE) -> list[Json]:
 def _operator_rules(speech: Speech) -> list[Json]:
     policies = (POLICY_NAME, *((ASKS_POLICY_NAME,) if speech.asks else ()))
     return [
-        rule("", ("pods", "nodes", "namespaces"), READ),
-        rule(GROUP, ("holds", "headrooms"), READ),
+        rule("", ("pods", "nodes", "namespaces"), FOLLOW),
+        rule(GROUP, ("holds", "headrooms"), FOLLOW),
+        # At its start it looks whether its own namespace, and the headrooms of flags, are there.
+        rule("", ("namespaces",), ("get",)),
+        rule(GROUP, ("headrooms",), ("get",)),
         # Holds that ended long ago.
         rule(GROUP, ("holds",), ("delete",)),
         # Workloads whose pods give slots their shape; watched only where a Headroom names one.
-        *(rule(group, plurals, READ) for group, plurals in _workloads().items()),
+        *(rule(group, plurals, FOLLOW) for group, plurals in _workloads().items()),
         # Volumes by which slots follow pods; watched only where a Headroom goes by them.
-        rule("", ("persistentvolumeclaims", "persistentvolumes"), READ),
-        rule("storage.k8s.io", ("storageclasses",), READ),
+        rule("", ("persistentvolumeclaims", "persistentvolumes"), FOLLOW),
+        rule("storage.k8s.io", ("storageclasses",), FOLLOW),
         # Quotas that headrooms keep to; watched only where one asks for its room.
-        rule("", ("resourcequotas",), READ),
+        rule("", ("resourcequotas",), FOLLOW),
         # Budgets of pods that give way to an owner; watched only where a hold has many owners.
-        rule("policy", ("poddisruptionbudgets",), READ),
+        rule("policy", ("poddisruptionbudgets",), FOLLOW),
         # Guardians and latches made and deleted; the gate and the claim taken off owners; pods
         # deleted that give way to a more important owner of a hold.
         rule("", ("pods",), ("create", "delete", "patch")),
@@ -79,7 +86,7 @@ def _operator_rules(speech: Speech) -> list[Json]:
         rule("", ("pods/binding",), ("create",)),
         rule(GROUP, ("holds/status", "headrooms/status"), ("patch",)),
         # Applied from the server's side: create the first time, patch ever after.
-        rule(GROUP, ("claimindexes",), ("get", "create", "patch")),
+        rule(GROUP, ("claimindexes",), ("create", "patch")),
         rule("", ("events",), ("create", "patch")),
         # At its start it looks whether these are there, and says so if not.
         named(

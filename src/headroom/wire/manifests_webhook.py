@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP
 from headroom.wire.kinds import CLAIM_INDEXES
-from headroom.wire.manifests_pods import Program, deployment, disruption_budget
+from headroom.wire.manifests_pods import Program, deployment, disruption_budget, network_policy
 from headroom.wire.rbac import LABELS, account, binding, cluster_role, named, role, rule
 from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.webhook import REGISTRATIONS, SECRETS, WEBHOOK_NAME, registration
@@ -33,6 +33,7 @@ def webhook_objects(image: str, namespace: str, speech: Speech = NATIVE) -> list
         _service(program),
         _deployment(program),
         disruption_budget(program),
+        network_policy(program, (HTTPS_PORT,)),  # API servers have no label to let them in by.
         registration(namespace, speech.asks),
     ]
 

@@ -12,6 +12,7 @@ Json: TypeAlias = dict[str, Any]
 
 RBAC = "rbac.authorization.k8s.io"
 READ = ("get", "list", "watch")
+FOLLOW = ("list", "watch")
 LABELS = {"app.kubernetes.io/name": "headroom"}
 
 
