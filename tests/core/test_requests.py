@@ -156,3 +156,9 @@ def test_with_pod_level_requests_only_what_nothing_asks_for_gets_a_stand_in() ->
 def test_the_other_resources_are_scored_as_they_are() -> None:
     pod = PodNeed(containers=(ContainerNeed(requests={"example.com/gpu": 2}),))
     assert nonzero_requests(pod)["example.com/gpu"] == 2
+
+
+def test_sums_stop_where_numbers_end() -> None:
+    huge = ContainerNeed(requests=dict(parse_amounts({"ephemeral-storage": "9e18"})))
+    pod = PodNeed(containers=(huge, huge), init_containers=(huge,), overhead=huge.requests)
+    assert effective_requests(pod) == Resources({"ephemeral-storage": 2**63 - 1})

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
 from headroom.core.objects import Key
 from headroom.core.resources import Resources
 from headroom.scheduling import nodes as tables
 from headroom.scheduling import tallies
 from headroom.scheduling.filters import feasible, feasible_on
+from headroom.scheduling.scores import score
 from headroom.scheduling.state import ClusterState
-from tests.scheduling.build import NOON, ZONE, cluster, near, node, pod, selector, spread
+from headroom.scheduling.turn import Turn
+from tests.scheduling.build import GI, NOON, ZONE, cluster, near, node, pod, selector, spread
 
 
 def fits(state: ClusterState, cpu: int) -> bool:
@@ -187,3 +192,35 @@ def test_nobody_is_expected_on_a_node_that_is_gone() -> None:
     state.remove_node("a")
     state.set_node(node("c", 1000))
     assert feasible(replace(alone, key=Key("default", "x")), state).nodes() == ["b", "c"]
+
+
+HUGE = 2**63 - 1
+
+
+@pytest.mark.parametrize("resource", ["cpu", "memory", "ephemeral-storage", "example.com/gpu"])
+def test_a_node_asked_for_more_than_numbers_can_say_never_looks_roomy(resource: str) -> None:
+    state = cluster(node("a", 1000, extra={"ephemeral-storage": 500, "example.com/gpu": 2}))
+    probe = replace(pod("probe"), requests=Resources({resource: 1}))
+    for number in range(5):
+        state.add_pod(replace(pod(f"p{number}", node="a"), requests=Resources({resource: HUGE})))
+        assert feasible(probe, state).nodes() == []
+        assert feasible_on(probe, "a", state, {Key("default", "p0")}) is None or number
+    room = {"cpu": 1000, "memory": 8 * GI, "ephemeral-storage": 500, "example.com/gpu": 2}
+    assert state.overbooked("a")[resource] == 5 * HUGE - room[resource]
+    for number in range(5):
+        state.remove_pod(Key("default", f"p{number}"))
+    assert feasible(probe, state).nodes() == ["a"]
+    whole = replace(pod("whole"), requests=Resources({resource: room[resource]}))
+    assert feasible(whole, state).nodes() == ["a"]
+    more = replace(pod("more"), requests=Resources({resource: room[resource] + 1}))
+    assert feasible(more, state).nodes() == []
+
+
+def test_a_huge_node_and_a_huge_pod_are_scored_without_overflow() -> None:
+    state = cluster(node("a", HUGE, HUGE), node("b", 1000))
+    for requests in ({"cpu": HUGE, "memory": HUGE}, {"cpu": 1, "memory": 1}):
+        asked = Resources(requests)
+        wish = replace(pod("probe"), requests=asked, nonzero_requests=asked)
+        with np.errstate(all="raise"):
+            scores = score(Turn(wish, state), np.array([0, 1], np.int64))
+        assert all(0 <= each <= 1200 for each in scores.total.tolist())

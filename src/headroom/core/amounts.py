@@ -12,26 +12,47 @@ from datetime import timedelta
 from functools import lru_cache
 from types import MappingProxyType
 
-from headroom.core.quantity import Format, Quantity, QuantityError, parse_quantity
+from headroom.core.quantity import (
+    LONGEST_REMEMBERED,
+    Format,
+    Quantity,
+    QuantityError,
+    parse_quantity,
+)
 from headroom.core.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
 
 _MILLI = -3
+_LONGEST_NAME = 320  # a domain and a name, as Kubernetes allows them
+_LONGEST_LIST = 2000  # Longer lists are read anew each time: memory is not theirs to fill.
 Written = str | int | float  # JSON has quantities as texts and as numbers
 
 
-@lru_cache(maxsize=8192)
 def amount(name: str, text: str) -> int:
     """Count a resource in whole units: CPU in thousandths, anything else in its own unit.
 
     QuantityError says what is wrong, also with a quantity that the API server lets nobody ask for:
     a negative one, or a part of something that comes whole.
     """
+    short = len(text) <= LONGEST_REMEMBERED and len(name) <= _LONGEST_NAME
+    return _remembered(name, text) if short else _amount(name, text)
+
+
+@lru_cache(maxsize=8192)
+def _remembered(name: str, text: str) -> int:
+    return _amount(name, text)
+
+
+def _amount(name: str, text: str) -> int:
     quantity = parse_quantity(text)
     if quantity.unscaled < 0:
-        raise QuantityError(f"{text} must be greater than or equal to 0")
-    if _comes_whole(name) and quantity.milli_value() % 1000:
-        raise QuantityError(f"{text} must be a whole number")
+        raise QuantityError(f"{_shown(text)} must be greater than or equal to 0")
+    if _comes_whole(name) and quantity.milli_value() % 1000 and not quantity.huge:
+        raise QuantityError(f"{_shown(text)} must be a whole number")
     return quantity.milli_value() if name == CPU else quantity.value()
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= LONGEST_REMEMBERED else f"{text[:LONGEST_REMEMBERED]}…"
 
 
 def _comes_whole(name: str) -> bool:
@@ -45,12 +66,12 @@ def parse_amounts(written: Mapping[str, Written]) -> Mapping[str, int]:
     A container that asks for zero CPU differs from one that does not ask; where it does not matter,
     use `parse_resources`. QuantityError names the resource.
     """
-    return _parse(_spelled(written))[0]
+    return _read(_spelled(written))[0]
 
 
 def parse_resources(written: Mapping[str, Written]) -> Resources:
     """Read a resource list as the API server would; QuantityError names the resource."""
-    return _parse(_spelled(written))[1]
+    return _read(_spelled(written))[1]
 
 
 def _spelled(written: Mapping[str, Written]) -> tuple[tuple[str, str], ...]:
@@ -65,7 +86,16 @@ def _spell(number: Written) -> str:
     return str(number).lower() if isinstance(number, bool) else str(number)
 
 
+def _read(spelled: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, int], Resources]:
+    size = sum(len(name) + len(text) for name, text in spelled)
+    return _parse_once(spelled) if size <= _LONGEST_LIST else _parse(spelled)
+
+
 @lru_cache(maxsize=4096)
+def _parse_once(spelled: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, int], Resources]:
+    return _parse(spelled)
+
+
 def _parse(spelled: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, int], Resources]:
     amounts = {}
     for name, text in spelled:

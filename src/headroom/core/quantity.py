@@ -3,7 +3,8 @@
 The rules are those of apimachinery's `resource.Quantity`, its surprises included: what the API
 server accepts is accepted here, what it refuses is refused, and `str()` gives the text it would
 answer with. No float takes part. `amounts` takes the step from here to whole numbers of named
-resources and back.
+resources and back. Plain counts in texts of others are read here too (`whole_number`): Python
+refuses thousands of digits, and takes those of every script.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ MAX_INT64 = 2**63 - 1
 _NANO = -9
 _MILLI = -3
 _SHORT_DIGITS = 18  # as many decimal digits always fit into an int64
-_LONGEST_TEXT = 1000
+_MOST_DIGITS = 1000  # read exactly; of more, the first hundred say enough
+_KEPT_DIGITS = 100
+_LONGEST_SUFFIX = 25  # an exponent of an int64, with its sign
+_LONGEST_SHOWN = 60
+LONGEST_REMEMBERED = 64  # Longer texts are read anew each time: memory is not theirs to fill.
 
 _DECIMAL_SUFFIXES = {
     "n": -9,
@@ -35,7 +40,8 @@ _DECIMAL_NAMES = {exponent: suffix for suffix, exponent in _DECIMAL_SUFFIXES.ite
 _BINARY_SUFFIXES = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _BINARY_NAMES = {power // 10: suffix for suffix, power in _BINARY_SUFFIXES.items()}
 
-_PARTS = re.compile(r"([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[+-]?[0-9]*)")
+# Possessive: a text that is none must not be tried in every way it could be cut.
+_PARTS = re.compile(r"([+-]?)0*+([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[+-]?[0-9]*+)")
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
 
 
@@ -94,6 +100,11 @@ class Quantity:
         """The number of thousandths, rounded away from zero to a whole one, at most ±(2^63-1)."""
         return self._scaled(self.exponent - _MILLI)
 
+    @property
+    def huge(self) -> bool:
+        """Whether so many thousandths are more than can be counted; then it is taken for whole."""
+        return abs(self.milli_value()) == MAX_INT64
+
     def _scaled(self, exponent: int) -> int:
         # Saturating is our own: past 2^63-1 the API's numbers wrap around or turn to zero, and a
         # pod that asks for too much should fit nowhere rather than everywhere.
@@ -105,20 +116,26 @@ class Quantity:
         return max(-MAX_INT64, min(MAX_INT64, scaled))
 
 
-@lru_cache(maxsize=8192)
 def parse_quantity(text: str) -> Quantity:
     """Read a quantity; QuantityError says what is wrong with it.
 
     Like the API server it takes a sign, point or suffix without digits (`+`, `.`, `Ki`) for zero
     where its fast path reads them, and not where its slow path does (`Ei`).
     """
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _parsed(text)
+
+
+def _parsed(text: str) -> Quantity:
     text = text.strip(" ")
-    if len(text) > _LONGEST_TEXT:
-        raise QuantityError(f"a quantity of {len(text)} characters is too long to be meant")
     parts = _PARTS.fullmatch(text) if text else None
     if parts is None:
-        raise QuantityError(f"{text!r} is no quantity; write for example 500m, 2, 1.5Gi or 1e3")
+        shown = text[:_LONGEST_SHOWN]
+        raise QuantityError(f"{shown!r} is no quantity; write for example 500m, 2, 1.5Gi or 1e3")
     sign, digits, fraction, suffix = parts.groups(default="")
+    if len(suffix) > _LONGEST_SUFFIX:
+        raise QuantityError(f"a quantity with a suffix of {len(suffix)} characters is none")
+    if len(digits) + len(fraction) > _MOST_DIGITS:
+        return _endless(sign, digits, fraction, suffix)
     power, quantity_format = _read_suffix(suffix, text)
     binary = quantity_format is Format.BINARY_SI
     digits = digits or "0"
@@ -132,6 +149,33 @@ def parse_quantity(text: str) -> Quantity:
     if binary:
         return _long_binary(unscaled << power, exponent)
     return Quantity(*_rounded_to_nano(unscaled, exponent), quantity_format)
+
+
+@lru_cache(maxsize=8192)
+def _remembered(text: str) -> Quantity:
+    return _parsed(text)
+
+
+def _endless(sign: str, digits: str, fraction: str, suffix: str) -> Quantity:
+    """Read a number of thousands of digits, rounded up to its first hundred.
+
+    The API server takes such texts, so a pod may carry one; it must not pass for a pod that cannot
+    be read, and it must not take for ever.
+    """
+    power, quantity_format = _read_suffix(suffix, suffix)
+    binary = quantity_format is Format.BINARY_SI
+    written = (digits + fraction).lstrip("0")
+    dropped = max(0, len(written) - _KEPT_DIGITS)
+    unscaled = int(written[:_KEPT_DIGITS] or "0")
+    if written[_KEPT_DIGITS:].strip("0"):
+        unscaled += 1
+    unscaled = -unscaled if sign == "-" else unscaled
+    exponent = dropped - len(fraction) + (0 if binary else power)
+    if not binary:
+        return Quantity(*_rounded_to_nano(unscaled, exponent), quantity_format)
+    if exponent > 0:
+        unscaled, exponent = unscaled * 10 ** min(exponent, _KEPT_DIGITS), 0
+    return _long_binary(unscaled << power, exponent)
 
 
 def _read_suffix(suffix: str, text: str) -> tuple[int, Format]:
@@ -199,3 +243,19 @@ def _without_factors(number: int, factor: int) -> tuple[int, int]:
         number //= factor
         times += 1
     return number, times
+
+
+def whole_number(text: str, most: int) -> int | None:
+    """Read a number from 0 to `most` in plain digits; None for anything else."""
+    if not (text.isascii() and text.isdigit()):
+        return None
+    digits = text.lstrip("0") or "0"
+    if len(digits) > len(str(most)):
+        return None
+    number = int(digits)
+    return number if number <= most else None
+
+
+def shown(text: str, longest: int = 60) -> str:
+    """A text as it is quoted in a message: cut where it is too long to be read."""
+    return repr(text) if len(text) <= longest else f"{text[:longest]!r}…"

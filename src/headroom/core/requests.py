@@ -3,8 +3,8 @@
 The rules are those of component-helpers' `PodRequests`: containers add up, init containers need
 their most at any one time, sidecars stay and so add to what starts after them, pod-level requests
 take the place of the sum, overhead comes on top, and while a resize is in flight the larger of
-wanted, given and running counts. `wire` reads the parts from JSON; `objects.Pod` carries the
-result.
+wanted, given and running counts. Sums stop at 2^63-1, as single quantities do: a pod that asks for
+more fits nowhere. `wire` reads the parts from JSON; `objects.Pod` carries the result.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from headroom.core.quantity import MAX_INT64
 from headroom.core.resources import CPU, EMPTY, MEMORY, Resources
 
 # Stand-ins for what a container leaves open; kube-scheduler counts them for scoring only.
@@ -175,7 +176,7 @@ def _is_pod_level(name: str) -> bool:
 
 def _add(total: dict[str, int], more: Amounts) -> None:
     for name, amount in more.items():
-        total[name] = total.get(name, 0) + amount
+        total[name] = min(total.get(name, 0) + amount, MAX_INT64)
 
 
 def _raise(total: dict[str, int], least: Amounts) -> None:

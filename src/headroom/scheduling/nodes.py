@@ -24,6 +24,11 @@ Bools = NDArray[np.bool_]
 MAX_ANSWERS = 256
 """How many questions' answers are kept; the one used longest ago goes first."""
 
+MOST = 2**60
+"""The largest number in the arrays, of either sign. What pods ask for in all may be more: that is
+kept exactly beside them (`exact_free`), and here it counts as this much. So no sum of a few of
+these can pass 2^63-1, and a node that is asked for too much never looks roomy."""
+
 _ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
 _REGION_LABELS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
 
@@ -67,6 +72,8 @@ class NodeTable:
     nonzero: Ints = field(default_factory=lambda: np.zeros((2, 64), np.int64))
     present: Bools = field(default_factory=lambda: np.zeros(64, np.bool_))
     count: int = 0
+    _beyond: dict[tuple[int, int], int] = field(default_factory=dict)  # by line and row: past MOST
+    _nonzero_beyond: dict[tuple[int, int], int] = field(default_factory=dict)
     _names: list[str] = field(default_factory=list)
     _spare: list[int] = field(default_factory=list)
     _zones: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
@@ -146,15 +153,17 @@ class NodeTable:
 
     def occupy(self, row: int, requests: Resources, nonzero: tuple[int, int], sign: int) -> None:
         """Add (`sign` 1) or take away (-1) one pod's requests."""
-        free = self.free
-        free[0, row] -= sign
+        self.free[0, row] -= sign
         for resource, amount in requests.items():
             line = self.line(resource)
-            if self.free is not free:
-                free = self.free
-            free[line, row] -= sign * amount
-        self.nonzero[0, row] += sign * nonzero[0]
-        self.nonzero[1, row] += sign * nonzero[1]
+            _move(self.free, self._beyond, (line, row), -sign * amount)
+        _move(self.nonzero, self._nonzero_beyond, (0, row), sign * nonzero[0])
+        _move(self.nonzero, self._nonzero_beyond, (1, row), sign * nonzero[1])
+
+    def exact_free(self, line: int, row: int) -> int:
+        """What is free of a resource on a node, also where that is past what the arrays hold."""
+        beyond = self._beyond.get((line, row))
+        return int(self.free[line, row]) if beyond is None else beyond
 
     def order(self) -> Ints:
         """Give the rows as kube-scheduler walks them: one node of each zone in turn."""
@@ -202,9 +211,11 @@ class NodeTable:
         for resource in allocatable:
             self.line(resource)
         for resource, line in self.lines.items():
-            amount = allocatable[resource]
-            self.free[line, row] += amount - self.allocatable[line, row]
-            self.allocatable[line, row] = amount
+            amount = min(allocatable[resource], MOST)
+            change = amount - int(self.allocatable[line, row])
+            if change:
+                _move(self.free, self._beyond, (line, row), change)
+                self.allocatable[line, row] = amount
 
     def _enter_zone(self, node: Node) -> None:
         self._zones.setdefault(zone_of(node), {})[node.name] = None
@@ -223,6 +234,19 @@ class NodeTable:
             # Asking all nodes afresh is cheaper than replaying so long a list.
             self._changed.clear()
             self._answers.clear()
+
+
+def _move(
+    array: Ints, beyond: dict[tuple[int, int], int], cell: tuple[int, int], change: int
+) -> None:
+    """Add to one cell; what is past MOST is kept exactly in `beyond`, so that it can come back."""
+    exact = beyond.pop(cell) if cell in beyond else int(array[cell])
+    exact += change
+    if -MOST <= exact <= MOST:
+        array[cell] = exact
+    else:
+        beyond[cell] = exact
+        array[cell] = MOST if exact > 0 else -MOST
 
 
 def _says_otherwise(old: Node, new: Node) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from headroom.core.objects import Node, Pod, Taint
 from headroom.core.resources import CPU, MEMORY
 from headroom.core.selection import preference, tolerated
-from headroom.scheduling.nodes import Ints
+from headroom.scheduling.nodes import MOST, Ints
 from headroom.scheduling.score_neighbours import neighbour_scores
 from headroom.scheduling.score_spread import spread_scores
 from headroom.scheduling.state import nonzero_of
@@ -100,9 +100,12 @@ def least_allocated(turn: Turn, rows: Ints) -> Ints:
     weights = np.zeros(rows.shape[0], np.int64)
     for line, used, asked in zip((1, 2), table.nonzero, nonzero_of(turn.pod), strict=True):
         capacity = table.allocatable[line, rows]
-        left = np.maximum(capacity - used[rows] - asked, 0)
+        left = np.maximum(capacity - used[rows] - min(asked, MOST), 0)
         known = capacity > 0
-        total += np.where(known, left * MAX_SCORE // np.maximum(capacity, 1), 0)
+        # A share of so much is the same in coarser units, and a hundred times it still a number.
+        coarse = np.where(capacity >= MOST >> 8, 8, 0)
+        share = (left >> coarse) * MAX_SCORE // np.maximum(capacity >> coarse, 1)
+        total += np.where(known, share, 0)
         weights += known
     return total // np.maximum(weights, 1)
 
@@ -115,7 +118,8 @@ def balanced(turn: Turn, rows: Ints, *, by_difference: bool) -> Ints | None:
     table = turn.state.table
     capacity = table.allocatable[1:3, rows]
     used = capacity - table.free[1:3, rows]
-    after = _balance(used + np.array(asked, np.int64)[:, None], capacity)
+    more = np.array([min(each, MOST) for each in asked], np.int64)
+    after = _balance(used + more[:, None], capacity)
     if not by_difference:
         return after
     before = _balance(used, capacity)

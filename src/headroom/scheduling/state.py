@@ -211,10 +211,8 @@ class ClusterState:
         row = self.table.row_of.get(name)
         if row is None or self.table.nodes[row] is None or self.table.free[:, row].min() >= 0:
             return EMPTY
-        free = self.table.free[:, row]
-        return Resources(
-            {each: -int(free[line]) for each, line in self.table.lines.items() if free[line] < 0}
-        )
+        free = {each: self.table.exact_free(line, row) for each, line in self.table.lines.items()}
+        return Resources({each: -amount for each, amount in free.items() if amount < 0})
 
     def free_places(self, name: str) -> int:
         """How many more pods a node takes by number, beside those on it and those on their way."""

@@ -263,7 +263,7 @@ class Turn:
         hopeless = False
         for resource, amount in self.wanted:
             line = table.line(resource)
-            if int(table.free[line, row]) + supposed.freed.get(resource, 0) < amount:
+            if table.exact_free(line, row) + supposed.freed.get(resource, 0) < amount:
                 lacking.append(insufficient(resource))
                 hopeless |= resource != PODS and int(table.allocatable[line, row]) < amount
         return Verdict(tuple(lacking), hopeless) if lacking else None

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+from headroom.core.quantity import shown
+
 _NANOSECONDS = {
     "ns": 1,
     "us": 1_000,
@@ -23,10 +25,13 @@ _PART = re.compile(
     r"([0-9]+)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)|\.([0-9]+)(ns|us|µs|μs|ms|s|m|h)"
 )
 _MOST = 2**63 - 1
+_LONGEST = 200
 
 
 def parse_duration(text: str) -> timedelta:
     """Read a Go duration; ValueError says what is wrong with it."""
+    if len(text) > _LONGEST:
+        raise ValueError(f"{shown(text)} is no duration: it is too long to be meant")
     body = text[1:] if text[:1] in ("+", "-") else text
     if body == "0":
         return timedelta()

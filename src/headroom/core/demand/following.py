@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from headroom.core.amounts import parse_resources
 from headroom.core.demand.volumes import Binding, Mount
 from headroom.core.objects import LabelSelector, Pod, PodTerm, Requirement
-from headroom.core.quantity import QuantityError
+from headroom.core.quantity import QuantityError, shown, whole_number
 from headroom.core.resources import Resources
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -190,9 +190,10 @@ def _numbered(count: int) -> tuple[FollowerSlot, ...]:
 def _annotated(text: str | None, key: str) -> _Found:
     if text is None:
         return (), [], []
-    if text.isascii() and text.isdigit() and int(text) <= MOST_SLOTS:
-        return _numbered(int(text)), [], []
-    return (), [], [f"annotation {key} is {text!r}; it must be a number up to {MOST_SLOTS}"]
+    count = whole_number(text, MOST_SLOTS)
+    if count is not None:
+        return _numbered(count), [], []
+    return (), [], [f"annotation {key} is {shown(text)}; it must be a number up to {MOST_SLOTS}"]
 
 
 def _by_volume(rule: PerVolume, mounted: Iterable[Mount]) -> _Found:

@@ -13,9 +13,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from headroom.core.quantity import shown, whole_number
+
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
+_LONGEST_STEP = 999
+_LONGEST_FIELD = 500
 
 _WEEKDAYS = {
     name: number for number, name in enumerate(("sun", "mon", "tue", "wed", "thu", "fri", "sat"))
@@ -114,14 +118,18 @@ def look_again(hours: Collection[Hours], now: datetime) -> datetime:
 def _numbers(field: _Field, text: str) -> frozenset[int]:
     """Read one field: numbers, ranges and *, with steps or without, and commas between them."""
     found: list[int] = []
+    if len(text) > _LONGEST_FIELD:
+        raise ValueError(f"{shown(text)} is no {field.name}: it is too long to be meant")
     for item in text.split(","):
         parts = _ITEM.fullmatch("*" if item == "?" else item)
         if parts is None:
-            raise ValueError(f"{item!r} is no {field.name}; write a number, a range or *")
+            raise ValueError(f"{shown(item)} is no {field.name}; write a number, a range or *")
         star, first, last, step = parts.groups()
-        every = int(step) if step else 1
-        if every < 1:
-            raise ValueError(f"{item!r} is no {field.name}: a step is at least 1")
+        every = whole_number(step, _LONGEST_STEP) if step else 1
+        if not every:
+            raise ValueError(
+                f"{shown(item)} is no {field.name}: a step is at least 1, at most {_LONGEST_STEP}"
+            )
         start = field.least if star else _number(field, first)
         end = field.most if star or (step and not last) else _number(field, last or first)
         found.extend(_range(field, start, end)[::every])
@@ -139,7 +147,9 @@ def _number(field: _Field, text: str) -> int:
     words = dict(field.words)
     if text in words:
         return words[text]
-    number = int(text) if text.isdigit() and len(text) < 4 else -1
-    if not field.least <= number <= field.most:
-        raise ValueError(f"{text!r} is no {field.name}, which is {field.least} to {field.most}")
+    number = whole_number(text, field.most)
+    if number is None or number < field.least:
+        raise ValueError(
+            f"{shown(text)} is no {field.name}, which is {field.least} to {field.most}"
+        )
     return number

@@ -24,6 +24,7 @@ from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.objects.scales import ForeignKind
 from headroom.wire.objects.sizes import MOST_SLOTS, number_at
+from headroom.wire.times import bounded
 
 _MOST = 2**31 - 1
 
@@ -99,8 +100,8 @@ def _headroom(read: _Object, metadata: _Metadata) -> Headroom:
         slot=Slot(source=_source(spec, findings)),
         size=_size(spec, findings),
         mode=PREEMPTIBLE,
-        created=metadata.creation_timestamp,
-        deleted=metadata.deletion_timestamp,
+        created=bounded(metadata.creation_timestamp),
+        deleted=bounded(metadata.deletion_timestamp),
         generation=metadata.generation or 1,
         version=metadata.resource_version or "",
         status=status_of(spelling(read.status)),

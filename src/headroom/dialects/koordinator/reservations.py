@@ -27,7 +27,7 @@ from headroom.wire.objects.metadata import labels_of
 from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling
-from headroom.wire.times import format_time, parse_time
+from headroom.wire.times import bounded, format_time, parse_time
 
 DEFAULT_TTL = timedelta(hours=24)
 RESTRICTED = "Restricted"
@@ -93,7 +93,7 @@ def _hold(thing: _Object, metadata: Metadata) -> Hold:
     if not spelling(spec.owners):
         findings.add("spec.owners", "is missing: nobody could use this; add at least one owner")
     once = findings.read(_read_flag, spec.allocate_once, "spec.allocateOnce") is not False
-    created, generation = metadata.creation_timestamp, metadata.generation or 1
+    created, generation = bounded(metadata.creation_timestamp), metadata.generation or 1
     ttl, expires = _ttl(spec.ttl, findings), _expires(spec.expires, findings)
     _remark_on_end(ttl, expires, created, remarks)
     policy = _policy(spec.allocate_policy, findings)
@@ -117,7 +117,7 @@ def _hold(thing: _Object, metadata: Metadata) -> Hold:
         pre_allocation=succeeds,
         unschedulable=bool(findings.read(_read_flag, spec.unschedulable, "spec.unschedulable")),
         taints=_taints(spec.taints, findings, remarks),
-        deleted=metadata.deletion_timestamp,
+        deleted=bounded(metadata.deletion_timestamp),
         generation=generation,
         version=metadata.resource_version or "",
         labels=labels_of(metadata),

@@ -24,7 +24,7 @@ from headroom.wire.errors import DecodeError
 from headroom.wire.objects.holdstatus import ConditionJson, OwnerJson, owners_of
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
-from headroom.wire.times import format_time
+from headroom.wire.times import bounded, format_time
 
 Json = dict[str, Any]
 
@@ -141,7 +141,7 @@ def _own_conditions(
 
     def condition(kind: str, holds: bool, source: ConditionJson) -> Condition:
         word = "True" if holds else "False"
-        since = source.last_transition_time or created
+        since = bounded(source.last_transition_time) or created
         return Condition(kind, word, reason, message, since, generation)
 
     return (

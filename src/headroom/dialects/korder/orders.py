@@ -51,6 +51,7 @@ from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling
 from headroom.wire.objects.sizes import MOST_SLOTS, number_at
+from headroom.wire.times import bounded
 
 ONE_TIME, SCHEDULED, RECURRING = "OneTime", "Scheduled", "Recurring"
 # Longer than between any two ticks of a cron expression that ever fires twice.
@@ -127,8 +128,8 @@ def _headroom(order: KorderObject, metadata: KorderMetadata) -> Headroom:
         slot_objects=replace(objects, permanent=refill == NEVER and endless),
         finalizer=ORDER_FINALIZER,
         finalizers=tuple(metadata.finalizers or ()),
-        created=metadata.creation_timestamp,
-        deleted=metadata.deletion_timestamp,
+        created=bounded(metadata.creation_timestamp),
+        deleted=bounded(metadata.deletion_timestamp),
         generation=metadata.generation or 1,
         version=metadata.resource_version or "",
         status=order_status_of(spelling(order.status)),

@@ -20,6 +20,7 @@ from headroom.wire.errors import DecodeError
 from headroom.wire.objects.holdstatus import ConditionJson
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Reader, Time
+from headroom.wire.times import bounded
 
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]
@@ -88,8 +89,8 @@ def _status(status: _Status) -> HeadroomStatus:
         claimed=status.claimed_replicas or 0,
         hits=status.hits or 0,
         misses=status.misses or 0,
-        next_start=status.next_schedule_time,
-        last_start=status.last_schedule_time,
+        next_start=bounded(status.next_schedule_time),
+        last_start=bounded(status.last_schedule_time),
         objects=status.replicas or 0,
         ended=status.terminal_replicas or 0,
         updated=status.updated_replicas or 0,

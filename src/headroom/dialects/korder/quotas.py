@@ -37,6 +37,7 @@ from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.objects.selectors import Selector, label_selector
+from headroom.wire.times import bounded
 
 FINALIZER = "korder.dev/quota-finalizer"  # korder's own controller puts it on; it guards nothing
 
@@ -137,8 +138,8 @@ def _quota(read: _Object, metadata: _Metadata) -> Quota:
         hard=hard,
         shares=shares,
         windows=windows,
-        created=metadata.creation_timestamp,
-        deleted=metadata.deletion_timestamp,
+        created=bounded(metadata.creation_timestamp),
+        deleted=bounded(metadata.deletion_timestamp),
         freed=_freed(metadata),
         generation=metadata.generation or 1,
         version=metadata.resource_version or "",

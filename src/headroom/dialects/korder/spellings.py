@@ -6,7 +6,7 @@ on ranges, lists of both. Whether one ever fires, and whether a zone exists, no 
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from headroom.wire.times import parse_time
@@ -42,7 +42,7 @@ def parse_start(text: str, zone: str) -> datetime:
     """Read a start, in its own offset or in the zone; ValueError says what is wrong with it."""
     if text.endswith(_OFFSET) or "+" in text or text.count("-") > 2:
         return parse_time(text)
-    return parse_time(f"{text}Z").replace(tzinfo=parse_zone(zone))
+    return parse_time(f"{text}Z").replace(tzinfo=parse_zone(zone)).astimezone(UTC)
 
 
 def parse_zone(name: str) -> ZoneInfo:

@@ -41,6 +41,7 @@ from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import KEPT_ANNOTATIONS, Kept, labels_of, owners_of
 from headroom.wire.objects.reader import Reader, about, spelling
+from headroom.wire.times import bounded
 
 _annotations = Kept((*KEPT_ANNOTATIONS, PREFIX))
 _read_ticket = Reader(KorderObject)
@@ -71,7 +72,7 @@ def _hold(ticket: KorderObject, metadata: KorderMetadata) -> Hold:
         parent=parent,
         template=template,
         owners=(OwnerRule(asks=_asks(parent, member, labels, annotations)),),
-        created=metadata.creation_timestamp,
+        created=bounded(metadata.creation_timestamp),
         ttl=None,
         starts=spec.starts,
         guardian=guardian_of(parent.name),
@@ -79,7 +80,7 @@ def _hold(ticket: KorderObject, metadata: KorderMetadata) -> Hold:
         member=member,
         finalizer=TICKET_FINALIZER,
         finalizers=tuple(metadata.finalizers or ()),
-        deleted=metadata.deletion_timestamp,
+        deleted=bounded(metadata.deletion_timestamp),
         generation=metadata.generation or 1,
         version=metadata.resource_version or "",
         problems=findings.problems,

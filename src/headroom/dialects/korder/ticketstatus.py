@@ -31,6 +31,7 @@ from headroom.wire.errors import DecodeError
 from headroom.wire.objects.holdstatus import ConditionJson
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, Time, spelling
+from headroom.wire.times import bounded, bounded_sum
 
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]
@@ -140,10 +141,10 @@ def _status(status: _Status, room: Resources) -> HoldStatus:
         conditions=_meant(conditions_of(status.conditions), phase),
         observed_generation=status.observed_generation or 0,
         chronicle=Chronicle(
-            activated=status.activation_time,
-            ends=status.expiration_time,
-            claimed=status.claimed_time,
-            ended=status.finished_time,
+            activated=bounded(status.activation_time),
+            ends=bounded_sum(status.expiration_time),
+            claimed=bounded(status.claimed_time),
+            ended=bounded(status.finished_time),
             guardian=guardian or status.pod_name or "",
         ),
     )

@@ -17,6 +17,7 @@ from headroom.wire.objects.reader import Reader, join, spelling
 
 T = TypeVar("T")
 V = TypeVar("V")
+LONGEST_MESSAGE = 500  # It ends up in a condition, and may quote what others wrote.
 
 
 class Findings:
@@ -30,7 +31,8 @@ class Findings:
         return tuple(self._problems)
 
     def add(self, path: str, message: str) -> None:
-        self._problems.append(Problem(path, message))
+        cut = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
+        self._problems.append(Problem(path[:LONGEST_MESSAGE], cut))
 
     def note(self, error: DecodeError, path: str = "") -> None:
         """Take down what a decoder could not read; its path is inside `path`."""

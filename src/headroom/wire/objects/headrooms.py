@@ -42,6 +42,7 @@ from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.objects.sizes import MOST_SLOTS, duration_at, number_at, size_of
 from headroom.wire.objects.slots import slot_of, word_at
+from headroom.wire.times import bounded
 
 _MOST = 2**31 - 1
 
@@ -127,8 +128,8 @@ def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
         slot_lifetime=duration_at(spec.slot_lifetime, "spec.slotLifetime", findings),
         schedule=_schedule(spec.schedule, findings),
         paused=bool(findings.read(_read_flag, spec.paused, "spec.paused")),
-        created=metadata.creation_timestamp,
-        deleted=metadata.deletion_timestamp,
+        created=bounded(metadata.creation_timestamp),
+        deleted=bounded(metadata.deletion_timestamp),
         generation=metadata.generation or 1,
         version=metadata.resource_version or "",
         status=status_of(spelling(headroom.status)),

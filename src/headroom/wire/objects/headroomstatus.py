@@ -10,6 +10,7 @@ from headroom.wire.errors import DecodeError
 from headroom.wire.objects.holdstatus import ConditionJson, condition_of
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Reader, Time
+from headroom.wire.times import bounded
 
 
 class _Status(JsonObject):
@@ -45,7 +46,7 @@ def _status(status: _Status) -> HeadroomStatus:
         claimed=status.claimed or 0,
         hits=status.hits or 0,
         misses=status.misses or 0,
-        next_start=status.next_start,
+        next_start=bounded(status.next_start),
         selector=status.selector or "",
         spent=tuple(status.spent or ()),
         conditions=tuple(condition_of(each) for each in status.conditions or ()),

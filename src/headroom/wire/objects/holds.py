@@ -26,7 +26,7 @@ from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.objects.templates import template_of
-from headroom.wire.times import parse_time
+from headroom.wire.times import bounded, parse_time
 
 DEFAULT_TTL = timedelta(hours=24)
 NATIVE_TERMS = Terms(takes_several=True)
@@ -101,7 +101,7 @@ def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
         ),
         template=template,
         owners=owners,
-        created=metadata.creation_timestamp,
+        created=bounded(metadata.creation_timestamp),
         ttl=_ttl(spec.ttl, findings),
         expires=_expires(spec.expires, findings),
         allocate_once=findings.read(_read_flag, spec.allocate_once, "spec.allocateOnce")
@@ -110,7 +110,7 @@ def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
         pre_allocation=bool(findings.read(_read_flag, spec.pre_allocation, "spec.preAllocation")),
         unschedulable=bool(findings.read(_read_flag, spec.unschedulable, "spec.unschedulable")),
         taints=_taints(spec.taints, findings),
-        deleted=metadata.deletion_timestamp,
+        deleted=bounded(metadata.deletion_timestamp),
         generation=metadata.generation or 1,
         version=metadata.resource_version or "",
         labels=labels_of(metadata),

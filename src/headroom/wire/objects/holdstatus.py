@@ -13,6 +13,7 @@ from headroom.wire.amounts import amounts_of
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, Time, spelling
+from headroom.wire.times import bounded
 
 
 class OwnerJson(JsonObject):
@@ -75,6 +76,6 @@ def condition_of(condition: ConditionJson) -> Condition:
         status=condition.status or "",
         reason=condition.reason or "",
         message=condition.message or "",
-        since=condition.last_transition_time,
+        since=bounded(condition.last_transition_time),
         generation=condition.observed_generation or 0,
     )

@@ -19,6 +19,7 @@ from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.metadata import annotations_of, labels_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, Time, about, spelling, to_text
+from headroom.wire.times import bounded
 
 
 class _Taint(JsonObject):
@@ -100,8 +101,8 @@ def _node(node: _NodeObject) -> Node:
         unschedulable=bool(spec.unschedulable),
         allocatable=amounts_of(spelling(status.allocatable), "status.allocatable"),
         ready=_ready(status.conditions),
-        created=metadata.creation_timestamp,
-        deleted=metadata.deletion_timestamp,
+        created=bounded(metadata.creation_timestamp),
+        deleted=bounded(metadata.deletion_timestamp),
         unready_since=_unready_since(status.conditions),
     )
 
@@ -114,7 +115,7 @@ def _ready(conditions: list[_NodeCondition] | None) -> bool:
 def _unready_since(conditions: list[_NodeCondition] | None) -> datetime | None:
     for each in conditions or ():
         if each.type == "Ready" and each.status != "True":
-            return each.last_transition_time
+            return bounded(each.last_transition_time)
     return None
 
 

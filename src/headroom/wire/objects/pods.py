@@ -21,6 +21,7 @@ from headroom.wire.objects.needs import needs_of
 from headroom.wire.objects.placement import placement_of
 from headroom.wire.objects.podjson import Metadata, PodObject, PodSpec, PodStatus
 from headroom.wire.objects.reader import Reader, about, spelling, to_text
+from headroom.wire.times import bounded
 
 _GRACE_SECONDS = 30
 _BESIDE = f"{BESIDE_LABEL}-".encode()
@@ -57,8 +58,8 @@ def pod_of(pod: PodObject, kept: Kept = annotations_of) -> Pod:
         labels=labels_of(metadata),
         annotations=annotations,
         owners=owners_of(metadata),
-        created=metadata.creation_timestamp,
-        deleted=metadata.deletion_timestamp,
+        created=bounded(metadata.creation_timestamp),
+        deleted=bounded(metadata.deletion_timestamp),
         node=intern(spec.node_name or ""),
         nominated=intern(status.nominated_node_name or ""),
         scheduler=intern(spec.scheduler_name or DEFAULT_SCHEDULER_NAME),
@@ -67,7 +68,7 @@ def pod_of(pod: PodObject, kept: Kept = annotations_of) -> Pod:
         gates=_gates(spec),
         phase=intern(status.phase or "Pending"),
         reason=intern(status.reason or ""),
-        started=status.start_time,
+        started=bounded(status.start_time),
         requests=needs.requests,
         nonzero_requests=needs.nonzero,
         growth=needs.growth,
@@ -97,7 +98,7 @@ def _unschedulable(status: PodStatus) -> tuple[datetime | None, str]:
     for each in status.conditions or ():
         if each.type == "PodScheduled" and each.status == "False":
             if each.reason == "Unschedulable":
-                return each.last_transition_time, each.message or ""
+                return bounded(each.last_transition_time), each.message or ""
             return None, ""
     return None, ""
 
