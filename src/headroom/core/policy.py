@@ -48,6 +48,18 @@ class Policy:
     guardian_retry: timedelta = timedelta(seconds=2)
     """First pause before a guardian that failed is made again; doubles up to two minutes."""
 
+    guardians_at_once: int = 32
+    """How many guardians of one Headroom, or of Holds of one shape in a namespace, are being made
+    at a time; each success allows one more. After a refusal it is one, so that a Headroom of a
+    hundred thousand slots in a namespace with a small quota costs a refused write now and then."""
+
+    guardians_per_namespace: int = 64
+    """The same for all Holds and Headrooms of a namespace together."""
+
+    slots_ahead: int = 1000
+    """How many slots of one Headroom may be without a placed guardian at a time; more are made
+    known as these are placed. Memory and work follow what is held, not what is wished for."""
+
     unbound_claim_limit: timedelta = timedelta(seconds=30)
     """How long a released owner may stay unplaced before its hold is taken back."""
 

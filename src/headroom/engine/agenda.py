@@ -1,24 +1,33 @@
 """What to look at next: what changed, timers, what is under way, and pauses after failure.
 
 Everything waits here by name, first come first served, so that the same events always lead to the
-same order of decisions. Sets are dicts on purpose: they keep their order.
+same order of decisions. When more is due than one plan may look at, namespaces take turns, and in a
+namespace the kinds of subjects do: whoever has a hundred thousand slots slows down only itself.
+Sets are dicts on purpose: they keep their order.
 """
 
 from __future__ import annotations
 
 import heapq
+from collections import OrderedDict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from headroom.core.plan import namespace_of
+
 FIRST_PAUSE = timedelta(milliseconds=200)
 LONGEST_PAUSE = timedelta(minutes=2)
+SPARE_TIMERS = 1000
 
 
 class Agenda:
     """Subjects by text (see core.plan): due now, due later, or busy."""
 
     def __init__(self) -> None:
-        self._due: dict[str, None] = {}
+        # Namespace → kind → subject → number. The first of a plain dict is found ever more slowly.
+        self._due: OrderedDict[str, OrderedDict[str, OrderedDict[str, int]]] = OrderedDict()
+        self._count = 0  # how many are due
+        self._number = 0  # of the last that came
         self._timers: list[tuple[datetime, str]] = []
         self._soonest: dict[str, datetime] = {}
         self._busy: dict[str, int] = {}
@@ -26,8 +35,14 @@ class Agenda:
         self._not_before: dict[str, datetime] = {}
 
     def touch(self, subject: str) -> None:
-        """Look at this subject in the next plan."""
-        self._due[subject] = None
+        """Look at this subject in the next plan, or when its turn comes."""
+        kind, _, _ = subject.partition(" ")
+        kinds = self._due.setdefault(namespace_of(subject), OrderedDict())
+        queue = kinds.setdefault(kind, OrderedDict())
+        if subject not in queue:
+            self._number += 1
+            self._count += 1
+            queue[subject] = self._number
 
     def later(self, subject: str, when: datetime) -> None:
         """Look at this subject at that moment, or before."""
@@ -35,17 +50,47 @@ class Agenda:
         if known is None or when < known:
             self._soonest[subject] = when
             heapq.heappush(self._timers, (when, subject))
+            if len(self._timers) > 2 * len(self._soonest) + SPARE_TIMERS:
+                self._timers = [(at, each) for each, at in self._soonest.items()]
+                heapq.heapify(self._timers)  # Timers of what is gone would stay until they ring.
 
-    def take(self, now: datetime) -> tuple[str, ...]:
-        """All subjects that are due; those under way come back when they are free."""
+    def take(self, now: datetime, most: int | None = None) -> tuple[str, ...]:
+        """Subjects that are due, so many at most; those under way come back when they are free."""
         while self._timers and self._timers[0][0] <= now:
             when, subject = heapq.heappop(self._timers)
             if self._soonest.get(subject) == when:
                 del self._soonest[subject]
-                self._due[subject] = None
-        ready = tuple(subject for subject in self._due if subject not in self._busy)
-        self._due.clear()  # `finish` brings the others back; in a burst they are hundreds.
-        return ready
+                self.touch(subject)
+        found = self._all() if most is None or self._count <= most else self._in_turn(most)
+        # `finish` brings those back that are under way; in a burst they are hundreds.
+        return tuple(subject for subject in found if subject not in self._busy)
+
+    def _all(self) -> list[str]:
+        """Everything, in the order in which it came."""
+        numbered = [
+            (number, subject)
+            for kinds in self._due.values()
+            for queue in kinds.values()
+            for subject, number in queue.items()
+        ]
+        self._due.clear()
+        self._count = 0
+        return [subject for _, subject in sorted(numbered)]
+
+    def _in_turn(self, most: int) -> list[str]:
+        """So many, one of each namespace after another; the rest keeps its place."""
+        found: list[str] = []
+        while len(found) < most and self._due:
+            namespace, kinds = self._due.popitem(last=False)
+            kind, queue = kinds.popitem(last=False)
+            subject, _ = queue.popitem(last=False)
+            found.append(subject)
+            if queue:
+                kinds[kind] = queue  # To the end of the turns.
+            if kinds:
+                self._due[namespace] = kinds
+        self._count -= len(found)
+        return found
 
     def wake_at(self) -> datetime | None:
         """When the next timer rings."""
@@ -65,7 +110,7 @@ class Agenda:
                 self._busy[subject] = left
             else:
                 self._busy.pop(subject, None)
-            self._due[subject] = None
+            self.touch(subject)
 
     def busy(self, subject: str) -> bool:
         return subject in self._busy
@@ -101,6 +146,20 @@ class Agenda:
 
     def forget(self, subject: str) -> None:
         """Drop what was noted about a subject that is gone."""
-        self._due.pop(subject, None)
+        kind, _, _ = subject.partition(" ")
+        namespace = namespace_of(subject)
+        kinds = self._due.get(namespace)
+        if kinds is not None and subject in kinds.get(kind, ()):
+            del kinds[kind][subject]
+            self._count -= 1
+            if not kinds[kind]:
+                del kinds[kind]
+            if not kinds:
+                del self._due[namespace]
         self._soonest.pop(subject, None)
         self.succeeded(subject)
+
+    def size(self) -> int:
+        """How much is remembered, of whatever: what is due, timers, pauses, work under way."""
+        noted = (self._timers, self._soonest, self._busy, self._failures, self._not_before)
+        return self._count + sum(map(len, noted))

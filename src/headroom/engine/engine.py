@@ -24,14 +24,12 @@ from headroom.core.actions import (
     Outcome,
     SetFinalizers,
     Stale,
-    Taken,
     WriteHeadroomStatus,
     WriteHoldStatus,
     WriteIndex,
     WriteQuotaStatus,
 )
 from headroom.core.claims import claim_of
-from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Pod
@@ -61,6 +59,8 @@ from headroom.engine.latching import Latcher
 from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
 from headroom.engine.observing.observer import Observer, subject_of
+from headroom.engine.pacing.refused import guardian_refused
+from headroom.engine.pacing.turns import MOST_LOOKS, Turns
 from headroom.engine.placing import Placer
 from headroom.engine.publishing import Publisher
 from headroom.engine.quotas import QuotaBook, quota_subject
@@ -97,6 +97,7 @@ class Engine:
         self._fencer = Fencer(self.ledger)
         self._indexer = Indexer(self.ledger)
         self._sides = Sides()
+        self._turns = Turns(self._agenda)
         self.synced = False
         self._began = False
         self._served = {"Hold": None}  # kinds that holds are made from
@@ -132,8 +133,12 @@ class Engine:
         if not self.synced:
             return Plan()
         planned: list[Sequence] = []
-        due = self._agenda.take(now) if self._began else self._begin(now)
+        if not self._began:
+            self._begin(now)
+        looks = MOST_LOOKS
+        due = self._turns.take(now, looks)
         for _ in range(MOST_ROUNDS):  # One decision may call for another; most do not.
+            looks -= len(due)
             left = iter(due)
             for subject in left:
                 if self._agenda.busy(subject):
@@ -145,10 +150,10 @@ class Engine:
             self._forget_lost(now)
             self._launch(now, planned)
             self._tell_contained(now, planned)
-            due = (*left, *self._agenda.take(now))
-            if not due:
+            due = (*left, *self._turns.take(now, looks))
+            if not due and looks > 0:
                 return Plan(tuple(planned), self._agenda.wake_at())
-            if len(planned) >= MOST_AT_ONCE:
+            if len(planned) >= MOST_AT_ONCE or looks <= 0:
                 break
         for subject in due:
             self._agenda.touch(subject)
@@ -187,8 +192,8 @@ class Engine:
                 self.quarantine.attempt("forget", subject, now, forget, hold)
         self.ledger.lost.clear()
 
-    def _begin(self, now: datetime) -> tuple[str, ...]:
-        """All that is due when we first may act: holds before those who come for them.
+    def _begin(self, now: datetime) -> None:
+        """Note all that is due when we first may act: holds before those who come for them.
 
         Owners may have been in sight for long, but nobody was there to serve them until now.
         """
@@ -196,9 +201,7 @@ class Engine:
         self._keeper.departures.begin()
         self._fencer.begin()
         self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now)
-        first = {"headroom": 0, "hold": 1}
-        due = self._agenda.take(now)
-        return tuple(sorted(due, key=lambda subject: first.get(subject.partition(" ")[0], 2)))
+        self._turns.begin(now)
 
     def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
         """Take note of what became of an action; say whether its sequence may go on."""
@@ -231,8 +234,8 @@ class Engine:
                 self._standing.wrote(action, outcome, now)
             case SetFinalizers(parent=parent) | DeleteObject(parent=parent):
                 self._standing.object_failed(parent, now)
-            case CreateGuardian(hold=hold):
-                self._guardian_refused(hold, action.name, outcome, now)
+            case CreateGuardian():
+                guardian_refused(self._keeper, action, outcome, now)
             case WriteHoldStatus(parent=parent):
                 self._publisher.failed(parent, now)
             case MarkUnschedulable(key, uid):
@@ -290,6 +293,8 @@ class Engine:
         elif kind == "follow":
             namespace, _, pod_name = name.partition("/")
             self._standing.concern(self._standing.followers.follows(Key(namespace, pod_name)))
+        elif kind == "pace":
+            self._keeper.pace.look(name, now)
         elif kind == "index" and not self._agenda.resting(subject, now):
             yield from self._indexer.look(name, now)
         elif kind == "pod" and not self._agenda.resting(subject, now):
@@ -332,15 +337,6 @@ class Engine:
         if gone:
             delete = DeletePod(pod.key, pod.uid)
             yield Sequence("sweep", (pod_subject(pod.key),), ((delete,),))
-
-    def _guardian_refused(self, hold: Hold, name: str, outcome: Outcome, now: datetime) -> None:
-        why = getattr(outcome, "message", "")
-        if isinstance(outcome, Taken):
-            stranger = Key(hold.home, name)
-            why = f"pod {stranger} has the guardian's name; it is made when that pod is gone"
-        self._keeper.refused(hold, why)
-        self._agenda.failed(hold_subject(hold.parent), now, self.ledger.policy.guardian_retry)
-        self._agenda.touch(hold_subject(hold.parent))
 
 
 def about(action: Action) -> str:

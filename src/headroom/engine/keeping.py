@@ -26,14 +26,14 @@ from headroom.engine.departures import Departures
 from headroom.engine.fitting import unfit
 from headroom.engine.launching import left_beside
 from headroom.engine.ledger import Ledger
-from headroom.engine.losses import Losses
+from headroom.engine.losses import Losses, why_lost
 from headroom.engine.overbooking import Overbooking
+from headroom.engine.pacing.guardians import GuardianPace
 from headroom.engine.publishing import Publisher
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.renewals import Renewals
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.succeeding import Successions
-from headroom.scheduling.choose import Chosen, choose
 
 QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one write instead of two.
 
@@ -50,6 +50,7 @@ class Keeper:
         self._quotas = quotas
         self._renewals = Renewals(ledger)
         self._losses = Losses(ledger.policy.guardian_retry)
+        self.pace = GuardianPace(ledger.policy, ledger.agenda)
         self.departures = Departures(ledger)
         self.overbooking = Overbooking(ledger)
         self.successions = Successions(ledger)
@@ -61,6 +62,7 @@ class Keeper:
         self._trouble.pop(str(hold.parent), None)
         self._born.pop(str(hold.parent), None)
         self._losses.forget(str(hold.parent))
+        self.pace.forget(hold)
         self.overbooking.forget(hold)
         self.successions.forget(hold)
         self._renewals.over(hold)
@@ -70,9 +72,16 @@ class Keeper:
         """Take note of why a guardian could not be made."""
         self._trouble[str(hold.parent)] = why
 
+    def rest(self, hold: Hold, now: datetime) -> None:
+        """Leave this hold alone for a while, longer each time."""
+        subject = hold_subject(hold.parent)
+        self._ledger.agenda.failed(subject, now, self._ledger.policy.guardian_retry)
+        self._ledger.agenda.touch(subject)
+
     def made(self, hold: Hold, uid: str, now: datetime) -> None:
         """A guardian was made."""
         self._trouble.pop(str(hold.parent), None)
+        self.pace.made(hold)
         self._born[str(hold.parent)] = (uid, now)
         self._losses.made(str(hold.parent), now)
 
@@ -93,7 +102,7 @@ class Keeper:
             ledger.agenda.touch(pod_subject(latch.key))  # It stands as long as the hold waits.
         if decision.wake_at is not None:
             ledger.agenda.later(hold_subject(hold.parent), decision.wake_at)
-        sequence = self._after_owners(decision.sequence)
+        sequence = self._in_turn(hold, decision.sequence, now)
         if sequence is not None and ledger.agenda.resting(hold_subject(hold.parent), now):
             sequence = None  # It failed a moment ago; a timer brings us back.
         self._shelve(hold, sequence is not None, now)
@@ -107,7 +116,7 @@ class Keeper:
         if told.standing is not None:
             self._trouble.pop(parent, None)  # Also one whose making was never answered.
         elif not ledger.promised(hold) and self._losses.lost(parent, now):
-            self._trouble[parent] = _why_lost(guardians)
+            self._trouble[parent] = why_lost(guardians)
         old = told.standing if _is_old(hold, told.standing, now) else None
         settled = old is None and told.standing is not None and bool(told.standing.node)
         waiting = told.successor or (None if settled else told.standing)
@@ -140,7 +149,7 @@ class Keeper:
             inherits=inherits,
             homeless=node in self.departures,
             overbooked=self.overbooking.around(hold, told.standing, now),
-            trouble=self._trouble.get(parent, ""),
+            trouble=self._trouble.get(parent, "") or self.pace.why(hold),
             held_up="" if settled else self._standing.brake.held_up(hold, waiting),
             full=told.standing is None and self._standing.brake.full(hold),
             not_before=latest(
@@ -154,26 +163,27 @@ class Keeper:
         self, view: life.HoldView, old: Pod, successor: Pod | None, now: datetime
     ) -> life.HoldView:
         """The view of a hold whose guardian is to be renewed, with what stands in its way."""
-        hold, in_place = view.hold, self._fits_in_place(view.hold, old)
+        hold, in_place = view.hold, self._renewals.fits_in_place(view.hold, old)
         stuck = bool(view.held_up) and not in_place
         may = self._may_renew(hold, old, successor, stuck, now)
         return replace(
             view,
             may_renew=may,
-            beside=self._fits_beside(hold, old),
+            beside=self._renewals.fits_beside(hold, old),
             in_place=in_place,
             crowded=may and self._standing.brake.crowded(hold),
         )
 
-    def _after_owners(self, sequence: Sequence | None) -> Sequence | None:
-        """What makes a guardian that kube-scheduler is to place waits for owners on their way."""
+    def _in_turn(self, hold: Hold, sequence: Sequence | None, now: datetime) -> Sequence | None:
+        """What makes a guardian for kube-scheduler to place waits for owners, and for its turn."""
         seeks = _seeking(sequence) if sequence is not None else None
-        if sequence is None or seeks is None:
+        if seeks is None:
+            self.pace.withdraw(hold)
             return sequence
         pin = seeks.node or seeks.hold.template.node
-        if not self._ledger.contention.may_make(hold_subject(seeks.hold.parent), pin):
+        if not self._ledger.contention.may_make(hold_subject(hold.parent), pin):
             return None
-        return sequence
+        return sequence if self.pace.may_make(hold, now) else None
 
     def ended(self, sequence: Sequence) -> None:
         """A sequence has ended, well or not."""
@@ -181,6 +191,7 @@ class Keeper:
         if seeks is not None:
             pin = seeks.node or seeks.hold.template.node
             self._ledger.contention.made(str(seeks.hold.parent), pin)
+            self.pace.ended(seeks.hold)
 
     def begun(self, sequence: Sequence) -> None:
         """A sequence begins; that a guardian goes which we take away ourselves is no loss.
@@ -195,6 +206,7 @@ class Keeper:
         if seeks is not None:
             pin = seeks.node or seeks.hold.template.node
             self._ledger.contention.making(str(seeks.hold.parent), pin)
+            self.pace.begun(seeks.hold)
 
     def _by_our_clock(self, parent: str, guardian: Pod) -> Pod:
         """A guardian that we made ourselves is as old as we know it to be.
@@ -239,20 +251,6 @@ class Keeper:
         again = now + self._ledger.policy.first_look
         self._ledger.agenda.later(hold_subject(hold.parent), again)
         return False
-
-    def _fits_in_place(self, hold: Hold, old: Pod) -> bool:
-        """Whether a hold's guardian would find room where the old one stands."""
-        ours = frozenset({old.key} | {latch.key for latch in self._ledger.latches_of(hold)})
-        return unfit(self._ledger, _plain(hold), old.node, ours) is None
-
-    def _fits_beside(self, hold: Hold, old: Pod) -> bool:
-        """Whether a hold's guardian would find room while the old one still stands."""
-        ledger, wanted = self._ledger, _plain(hold)
-        if hold.template.node:
-            return unfit(ledger, wanted, hold.template.node, frozenset()) is None
-        if unfit(ledger, wanted, old.node, frozenset()) is None:
-            return True
-        return isinstance(choose(wanted, ledger.state), Chosen)
 
     def _fenced(self, hold: Hold, node: str, now: datetime) -> datetime | None:
         """From when on a fence keeps strangers off a hold's node; None without a fence."""
@@ -377,19 +375,6 @@ def _all_of(hold: Hold, guardians: tuple[Pod, ...]) -> Resources:
 
 def _is_old(hold: Hold, guardian: Pod | None, now: datetime) -> bool:
     return guardian is not None and bool(guardian.node) and outdated(hold, guardian, now)
-
-
-def _plain(hold: Hold) -> Pod:
-    """The guardian of a hold as the scheduling rules see it."""
-    return hold.template.pod
-
-
-def _why_lost(guardians: tuple[Pod, ...]) -> str:
-    ended = next((pod for pod in guardians if pod.finished), None)
-    if ended is None:
-        return "its guardian was taken away soon after it was made; tried again, ever less often"
-    reason = ended.reason or ended.phase
-    return f"its guardian on {ended.node} ended at once ({reason}); tried again, ever less often"
 
 
 def _seeking(sequence: Sequence) -> CreateGuardian | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from headroom.core.objects import Pod
+
 SHORT_LIFE = timedelta(seconds=10)
 LONGEST_PAUSE = timedelta(minutes=2)
 
@@ -57,3 +59,12 @@ class Losses:
     def forget(self, name: str) -> None:
         for index in (self._made, self._count, self._until):
             index.pop(name, None)
+
+
+def why_lost(guardians: tuple[Pod, ...]) -> str:
+    """Say why a hold has lost its guardian."""
+    ended = next((pod for pod in guardians if pod.finished), None)
+    if ended is None:
+        return "its guardian was taken away soon after it was made; tried again, ever less often"
+    reason = ended.reason or ended.phase
+    return f"its guardian on {ended.node} ended at once ({reason}); tried again, ever less often"

@@ -7,9 +7,12 @@ all at once would ask for twice the room and flood the scheduler.
 from __future__ import annotations
 
 from headroom.core.holds import Hold
+from headroom.core.objects import Pod
 from headroom.core.plan import hold_subject
+from headroom.engine.fitting import unfit
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
+from headroom.scheduling.choose import Chosen, choose
 
 
 class Renewals:
@@ -46,6 +49,25 @@ class Renewals:
                 self._ledger.agenda.touch(hold_subject(known.parent))
                 return
 
+    def fits_in_place(self, hold: Hold, old: Pod) -> bool:
+        """Whether a hold's guardian would find room where the old one stands."""
+        ours = frozenset({old.key} | {latch.key for latch in self._ledger.latches_of(hold)})
+        return unfit(self._ledger, _plain(hold), old.node, ours) is None
+
+    def fits_beside(self, hold: Hold, old: Pod) -> bool:
+        """Whether a hold's guardian would find room while the old one still stands."""
+        ledger, wanted = self._ledger, _plain(hold)
+        if hold.template.node:
+            return unfit(ledger, wanted, hold.template.node, frozenset()) is None
+        if unfit(ledger, wanted, old.node, frozenset()) is None:
+            return True
+        return isinstance(choose(wanted, ledger.state), Chosen)
+
     def _most(self, whole: str) -> int:
         slots = self._ledger.slots.count(whole)
         return max(1, -(-slots * self._ledger.policy.renewed_at_once // 100))
+
+
+def _plain(hold: Hold) -> Pod:
+    """The guardian of a hold as the scheduling rules see it."""
+    return hold.template.pod

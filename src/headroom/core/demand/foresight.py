@@ -38,7 +38,8 @@ from headroom.core.plan import earliest
 from headroom.core.quotas.limits import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.standing.headrooms import NO_LIMITS, Limits
-from headroom.core.standing.sizing import Note, Sized
+from headroom.core.standing.limiting import Note
+from headroom.core.standing.sizing import Sized
 
 PACE = Pace()
 # A workload's status is behind its pods for a moment; what is still missing then is believed, and

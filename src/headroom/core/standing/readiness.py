@@ -63,7 +63,7 @@ def status_of(headroom: Headroom, wished: Wish, tally: Tally, now: datetime) -> 
     """Build the status that wish and tally call for."""
     if isinstance(headroom.size, BufferSize):
         return _buffer_status(headroom, wished, tally, now)
-    desired = len(wished.slots)
+    desired = wished.count
     reason = _reason(wished, tally, desired)
     degraded = reason in _DEGRADING or bool(tally.trouble or tally.refused)
     empty = not desired and reason in _EMPTY
@@ -111,14 +111,14 @@ def _buffer_status(headroom: Headroom, wished: Wish, tally: Tally, now: datetime
     trouble = _unsized(wished, bool(named))
     facts = BufferFacts(
         wanted=wished.asked,
-        allowed=len(wished.slots),
+        allowed=wished.count,
         held=tally.held,
         quotas=tuple(note.message for note in wished.notes if note.reason == LIMITED),
         trouble=trouble,
         generation=headroom.generation,
     )
     return HeadroomStatus(
-        desired=len(wished.slots),
+        desired=wished.count,
         conditions=conditions(facts, headroom.status.conditions, now),
         observed_generation=headroom.generation,
         template="" if trouble else named,

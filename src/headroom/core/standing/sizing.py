@@ -24,31 +24,24 @@ from headroom.core.standing.eligibility import Exclusion, Rule, sorted_out
 from headroom.core.standing.headrooms import (
     ALWAYS,
     NEVER,
-    NO_LIMITS,
     NODE_CHUNK,
     Headroom,
-    Limits,
     Percent,
     PerNode,
     Replicas,
     Size,
     Workload,
 )
+from headroom.core.standing.limiting import Note, allowed, limit_note, limited
 from headroom.core.standing.nodeslots import NodeSlots
+from headroom.core.standing.reach import Reach, within
 from headroom.core.standing.windows import ActiveWindow
 
 GRACE = timedelta(seconds=40)
 POD_TEMPLATE = "PodTemplate"
 USED_UP, NO_NODE = "UsedUp", "NoEligibleNode"
 SOURCE = "spec.slot.from: "
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Why a wish is smaller than one might think: a word for a condition, and a sentence."""
-
-    reason: str
-    message: str
+EVERYWHERE = Reach()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +87,14 @@ class Sight:
     followed: tuple[Followed, ...] = ()
     covered: tuple[tuple[str, str], ...] = ()
     room: Room | None = None
+    reach: Reach = EVERYWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
     """The slots to hold; `asked` is how many there would be without limits.
+
+    `later` are wished for as well, but looked after only when the others are placed.
 
     Slots that are promised are among them whatever the size, until their owner has them.
     Where it is `frozen` we cannot know what is wanted: nothing is made and nothing given back.
@@ -110,6 +106,12 @@ class Wish:
     excluded: tuple[Exclusion, ...] = ()
     look_again: datetime | None = None
     frozen: bool = False
+    later: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many slots are wished for, now and later."""
+        return len(self.slots) + self.later
 
 
 def wish(headroom: Headroom, sight: Sight, now: datetime, grace: timedelta = GRACE) -> Wish:
@@ -161,16 +163,24 @@ def _wish(
     if headroom.slot.chunk == NODE_CHUNK:
         most = pods_a_node(template, sight.nodes, sight.overhead)
         template, asked = times(template, most), -(-asked // most)
-    slots = [_slot(headroom, template, index, sight) for index in _indexes(headroom, asked, sight)]
-    kept, notes = _limited(slots, headroom.limits)
-    return Wish(kept, len(slots), (*_used_up(asked, len(slots)), *notes))
+    names = tuple(_indexes(headroom, asked, sight))
+    wished = _alike(headroom, template, names, sight)
+    return replace(wished, notes=(*_used_up(asked, len(names)), *wished.notes))
+
+
+def _alike(headroom: Headroom, template: PodTemplate, names: tuple[str, ...], sight: Sight) -> Wish:
+    """Slots of one shape: as many as the limits allow, and of these the ones within reach."""
+    count, limit = allowed(template, headroom.limits, len(names))
+    notes = (limit_note(limit, count, len(names)),) if limit else ()
+    chosen, later = within(names[:count], sight.standing, sight.reach)
+    slots = tuple(_slot(headroom, template, name, sight) for name in chosen)
+    return Wish(slots, len(names), notes, later=later)
 
 
 def _foreseen(headroom: Headroom, template: PodTemplate, sight: Sight, sized: Sized) -> Wish:
-    slots = [_slot(headroom, template, name, sight) for name in sized.names]
-    kept, notes = _limited(slots, headroom.limits)
-    asked = max(sized.asked, len(slots))
-    return Wish(kept, asked, (*sized.notes, *notes), look_again=sized.look_again)
+    wished = _alike(headroom, template, sized.names, sight)
+    asked, notes = max(sized.asked, wished.asked), (*sized.notes, *wished.notes)
+    return replace(wished, asked=asked, notes=notes, look_again=sized.look_again)
 
 
 def _buffered(headroom: Headroom, template: PodTemplate, size: BufferSize, sight: Sight) -> Wish:
@@ -178,14 +188,15 @@ def _buffered(headroom: Headroom, template: PodTemplate, size: BufferSize, sight
     if isinstance(wanted, Unsized):
         return Wish(notes=(Note("InvalidSpec", wanted.message),))
     count = wanted.count
-    limited: tuple[Note, ...] = ()
-    allowed = sight.room.allowance if sight.room is not None else None
-    if allowed is not None and allowed.count < count:
-        count = allowed.count
-        limited = tuple(Note(LIMITED, name) for name in allowed.limited_by)
-    slots = (_slot(headroom, template, str(index), sight) for index in range(count))
+    notes: tuple[Note, ...] = ()
+    left = sight.room.allowance if sight.room is not None else None
+    if left is not None and left.count < count:
+        count = left.count
+        notes = tuple(Note(LIMITED, name) for name in left.limited_by)
+    chosen, later = within(map(str, range(count)), sight.standing, sight.reach)
+    slots = tuple(_slot(headroom, template, name, sight) for name in chosen)
     again = sight.room.look_again if sight.room is not None else None
-    return Wish(tuple(slots), wanted.count, limited, look_again=again)
+    return Wish(slots, wanted.count, notes, look_again=again, later=later)
 
 
 def replicas_of(workload: Workload | None) -> int | None:
@@ -208,7 +219,7 @@ def _beside_owners(headroom: Headroom, size: Follow, template: PodTemplate, sigh
         for each in beside_slots(headroom.parent, size, template, sight.followed)
         if each.name not in needless
     ]
-    kept, notes = _limited(slots, headroom.limits)
+    kept, notes = limited(slots, headroom.limits)
     said = (
         Note("CannotFollow", troubles(sight.followed)),
         Note("RoomBeside", first_few(sight.covered)),
@@ -307,7 +318,7 @@ def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime)
         if node.name in kept_on:
             names = [name for name in names if name in sight.standing]
         slots += [_slot(headroom, template, name, sight) for name in names]
-    kept, notes = _limited(slots, headroom.limits)
+    kept, notes = limited(slots, headroom.limits)
     notes = (*_used_up(asked, asked - used), *notes)
     if not nodes and not blinking:
         notes = (Note(NO_NODE, "no node is eligible"), *notes)
@@ -352,33 +363,3 @@ def _remade(
     return tuple(
         _slot(headroom, pinned, name, sight) for name, pinned in shapes if pinned is not None
     )
-
-
-def _limited(slots: Sequence[Hold], limits: Limits) -> tuple[tuple[Hold, ...], tuple[Note, ...]]:
-    """Keep the first slots up to the limit that is met first, and say which that was."""
-    if limits == NO_LIMITS:
-        return tuple(slots), ()
-    used: dict[str, int] = {}
-    nodes: set[str] = set()
-    for count, hold in enumerate(slots):
-        if hold.template.node:
-            nodes.add(hold.template.node)
-        for name, most in limits.resources:
-            used[name] = used.get(name, 0) + hold.template.pod.requests[name]
-            if used[name] > most:
-                return _cut(slots, count, f"resources.{name}")
-        for name, most_of, reached in (
-            ("slots", limits.slots, count + 1),
-            ("pods", limits.pods, count + 1),
-            ("nodes", limits.nodes, len(nodes)),
-        ):
-            if most_of is not None and reached > most_of:
-                return _cut(slots, count, name)
-    return tuple(slots), ()
-
-
-def _cut(
-    slots: Sequence[Hold], count: int, limit: str
-) -> tuple[tuple[Hold, ...], tuple[Note, ...]]:
-    message = f"spec.limits.{limit} allows {count} of {len(slots)} slots"
-    return tuple(slots[:count]), (Note("LimitReached", message),)

@@ -106,6 +106,7 @@ class Observer:
                 ledger.budgets[budget.key] = budget
             case ResourceQuota() as allowed_here:
                 self.standing.quota_changed(allowed_here)
+                self.keeper.pace.see_quota(allowed_here, now)
             case Node() as node:
                 self.keeper.departures.arrived(node.name)
                 if ledger.see_node(node):
@@ -153,6 +154,7 @@ class Observer:
                 ledger.budgets.pop(key, None)
             case ResourceQuotaGone(lifted):
                 self.standing.quota_changed(lifted, lifted=True)
+                self.keeper.pace.lose_quota(lifted)
             case NodeGone(name):
                 ledger.lose_node(name)
                 self.keeper.departures.departed(name)

@@ -17,7 +17,8 @@ from headroom.core.objects import Pod
 from headroom.core.plan import earliest
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.standing.headrooms import Headroom, Size, Utilization, Workload
-from headroom.core.standing.sizing import Note, Sized, template_for
+from headroom.core.standing.limiting import Note
+from headroom.core.standing.sizing import Sized, template_for
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.quotarooms import QuotaRooms
 

@@ -51,7 +51,7 @@ from headroom.engine.standing.known import MOMENT, Known, first_known
 from headroom.engine.standing.sights import Sights
 
 PAUSE_PER_SLOT = timedelta(microseconds=200)
-LONGEST_PAUSE = timedelta(seconds=1)
+LONGEST_PAUSE = timedelta(seconds=10)
 OBJECT_PAUSE = timedelta(seconds=1)
 PROMISED_AGAIN = timedelta(seconds=1)
 NO_STATUS = HeadroomStatus()
@@ -151,8 +151,8 @@ class Standing:
         if hold.member is None:
             known.note(hold.slot, status)
             self._ledger.agenda.touch(headroom_subject(hold.parent))
-            if self._ledger.slots.headrooms[hold.group].refill == NEVER:
-                self._stale[hold.group] = None  # Its time begins, and is to be minded.
+            if known.wished.later or self._ledger.slots.headrooms[hold.group].refill == NEVER:
+                self._stale[hold.group] = None  # Others may follow; its time begins.
         elif known.differs(hold.member.slot, status):
             known.note(hold.member.slot, status)
             if status.phase in ("Succeeded", "Failed"):

@@ -122,7 +122,7 @@ class Known:
             told.append(self.unmade)
         return Tally(
             held=held,
-            pending=max(0, len(self.wished.slots) - held),
+            pending=max(0, self.wished.count - held),
             claimed=self.claimed,
             hits=self.hits,
             misses=self.misses,

@@ -13,6 +13,7 @@ from datetime import datetime
 from headroom.core.demand.buffers import BufferSize
 from headroom.core.demand.following import Follow
 from headroom.core.holds import Hold, PodTemplate
+from headroom.core.latches import kept_for
 from headroom.core.resources import EMPTY
 from headroom.core.standing.chunks import overhead_of
 from headroom.core.standing.headrooms import (
@@ -25,6 +26,7 @@ from headroom.core.standing.headrooms import (
     WorkloadRef,
 )
 from headroom.core.standing.members import stands
+from headroom.core.standing.reach import Reach
 from headroom.core.standing.sizing import Sight, template_for
 from headroom.core.standing.windows import ActiveWindow
 from headroom.engine.ledger import Ledger
@@ -119,6 +121,7 @@ class Sights:
             room=self.buffers.room(headroom, now),
             sized=self.foresight.sized(headroom, size, workload, now),
             standing=self._standing(headroom, members),
+            reach=self._reach(headroom, members),
             spent=self._spent(headroom, known),
             followed=followed,
             covered=(
@@ -145,6 +148,19 @@ class Sights:
         if headroom.slot_objects is None:
             return self._ledger.guarded(headroom)
         return frozenset(slot for slot, hold in members.items() if stands(hold))
+
+    def _reach(self, headroom: Headroom, members: dict[str, Hold]) -> Reach:
+        """How many slots are looked after beyond those whose guardian has a node.
+
+        Slots that are objects are told apart by number alone: any may stand for any other.
+        """
+        ahead = self._ledger.policy.slots_ahead
+        if headroom.slot_objects is not None:
+            return Reach(ahead=ahead + sum(bool(hold.status.node) for hold in members.values()))
+        keys = self._ledger.contention.headcount.of(headroom.parent.whole)
+        guardians = (self._ledger.pods[key] for key in keys)
+        placed = (kept_for(pod).partition("#")[2] for pod in guardians if pod.node)
+        return Reach(frozenset(placed), ahead)
 
     def _outlived(self, headroom: Headroom, now: datetime) -> Iterator[str]:
         """Slots that have stood for their time, where nothing is refilled."""

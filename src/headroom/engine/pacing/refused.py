@@ -1,0 +1,29 @@
+"""What follows when the API server does not take a guardian: who waits, and for how long."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from headroom.core.actions import CreateGuardian, Denied, Gone, Invalid, Outcome, Taken
+from headroom.core.objects import Key
+from headroom.engine.keeping import Keeper
+
+
+def guardian_refused(
+    keeper: Keeper, action: CreateGuardian, outcome: Outcome, now: datetime
+) -> None:
+    """Take note of a guardian that was not made.
+
+    What the API server refuses by a rule pauses all of that parent; a name that is taken, or no
+    answer at all, concerns this one.
+    """
+    hold, why = action.hold, getattr(outcome, "message", "")
+    if isinstance(outcome, Taken):
+        stranger = Key(hold.home, action.name)
+        why = f"pod {stranger} has the guardian's name; it is made when that pod is gone"
+    keeper.refused(hold, why)
+    if isinstance(outcome, Denied | Invalid | Gone) and not action.bound:
+        keeper.pace.refused(hold, why, now)
+    else:
+        keeper.pace.slowed(hold)
+        keeper.rest(hold, now)

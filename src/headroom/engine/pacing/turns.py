@@ -1,0 +1,36 @@
+"""Whose turn it is to be looked at: first what was there when we began, then what is due.
+
+A plan looks at so many subjects at most, so that events which came meanwhile are heard before the
+next one. The agenda lets namespaces take turns.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from datetime import datetime
+
+from headroom.engine.agenda import Agenda
+
+MOST_LOOKS = 500  # decisions of one plan
+_FIRST = {"headroom": 0, "hold": 1}
+
+
+class Turns:
+    """Subjects in the order in which they are looked at."""
+
+    def __init__(self, agenda: Agenda) -> None:
+        self._agenda = agenda
+        self._first: deque[str] = deque()
+
+    def begin(self, now: datetime) -> None:
+        """Note what is due when we first may act: holds before those who come for them."""
+        due = self._agenda.take(now)
+        self._first.extend(
+            sorted(due, key=lambda subject: _FIRST.get(subject.partition(" ")[0], len(_FIRST)))
+        )
+
+    def take(self, now: datetime, most: int) -> tuple[str, ...]:
+        """The next subjects, so many at most."""
+        if not self._first:
+            return self._agenda.take(now, most)
+        return tuple(self._first.popleft() for _ in range(min(most, len(self._first))))

@@ -1,0 +1,92 @@
+"""Rows 5 and 10: a tenant with more wishes than its quota allows slows down only itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from headroom.wire.kinds import PODS
+from testbed.controlplane import ControlPlane
+from tests.e2e.attacks.stage import Stage, Tenant, stage_of
+from tests.e2e.installing import until
+from tests.stories.things import headroom, hold
+
+pytestmark = pytest.mark.e2e
+
+SLOTS = 100_000
+HOLDS = 2_000
+WRITERS = 8
+WATCHED_S = 20.0
+
+
+@pytest.fixture(scope="module")
+def stage(
+    attacked_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stage]:
+    with stage_of(attacked_plane, tmp_path_factory) as stage:
+        yield stage
+
+
+def guardians(tenant: Tenant) -> int:
+    return len(tenant.api.items(PODS.path(tenant.name)))
+
+
+def refused_lines(stage: Stage) -> int:
+    return stage.operator.log(10**7).count('"denied"')
+
+
+def watch_for(seconds: float) -> None:
+    """Let the attack go on for a while."""
+    end = time.monotonic() + seconds
+    until("the attack has lasted", lambda: time.monotonic() >= end, seconds=seconds + 5)
+
+
+def test_a_headroom_of_100000_slots_in_a_namespace_for_two_pods_hurts_nobody(stage: Stage) -> None:
+    greedy = stage.tenant("greedy", quota={"pods": "2"})
+    before = refused_lines(stage)
+    with stage.unhurt():
+        where = {"nodeSelector": {"pool": "commons"}}
+        greedy.create(headroom("much", cpu="10m", replicas=SLOTS, template=where))
+        until("two slots stand", lambda: guardians(greedy) == 2, seconds=60)
+        watch_for(WATCHED_S)
+    said = greedy.condition("Headroom", "much")
+    assert "exceeded quota" in said["message"]
+    assert f"2 of {SLOTS} slots held" in said["message"]
+    assert guardians(greedy) == 2
+    assert refused_lines(stage) - before < 100
+    stage.plane.api.patch(
+        f"/api/v1/namespaces/{greedy.name}/resourcequotas/limits", {"spec": {"hard": {"pods": "5"}}}
+    )
+    until("more room is used at once", lambda: guardians(greedy) == 5, seconds=60)
+
+
+def test_2000_holds_that_quota_refuses_hurt_nobody(stage: Stage) -> None:
+    crowd = stage.tenant("crowd", quota={"pods": "0"})
+    before = len(stage.operator.log(10**7).splitlines())
+    with stage.unhurt():
+        with ThreadPoolExecutor(WRITERS) as pool:
+            for made in [pool.submit(make_some, crowd, first) for first in range(WRITERS)]:
+                made.result()
+        watch_for(WATCHED_S)
+    until("the last is told", lambda: refused(crowd, HOLDS - 1), seconds=120)
+    lines = stage.operator.log(10**7).splitlines()[before:]
+    assert sum('"crowd/' in line or "/crowd/" in line for line in lines) < 300
+    assert any('"suppressed"' in line for line in lines) or len(lines) < 300
+    assert guardians(crowd) == 0
+
+
+def make_some(tenant: Tenant, first: int) -> None:
+    """Make one writer's part; every tenth has a shape of its own, so that no answer is for two."""
+    try:
+        for number in range(first, HOLDS, WRITERS):
+            cpu = f"{number + 1}m" if number % 10 == 0 else "10m"
+            tenant.create(hold(f"h{number}", cpu=cpu, app="nobody"))
+    finally:
+        tenant.api.close()
+
+
+def refused(tenant: Tenant, number: int) -> bool:
+    return bool(tenant.condition("Hold", f"h{number}").get("reason") == "GuardianRefused")

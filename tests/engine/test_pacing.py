@@ -1,0 +1,226 @@
+"""Fair turns in the engine: a tenant with many wishes slows down only itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from headroom.core.actions import Action, CreateGuardian, Denied, Gone, Invalid, Outcome
+from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.holds import Hold
+from headroom.core.policy import Policy
+from headroom.core.standing.headrooms import Limits, Replicas
+from headroom.core.standing.reach import Reach, within
+from headroom.core.standing.sizing import Sight, wish
+from headroom.core.standing.windows import ActiveWindow
+from headroom.engine.agenda import SPARE_TIMERS, Agenda
+from headroom.engine.pacing.turns import MOST_LOOKS
+from tests.builders import NOON, hold, node
+from tests.core.headroom_builder import headroom
+from tests.engine.play import Play
+
+REFUSED = Denied('pods "g" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2')
+
+
+class Quota:
+    """An API server that takes so many guardians in a namespace and refuses the rest."""
+
+    def __init__(self, most: int, namespace: str = "default", no: Outcome = REFUSED) -> None:
+        self.most = most
+        self.namespace = namespace
+        self.no = no
+        self.asked: list[str] = []
+        self.taken = 0
+
+    def __call__(self, action: Action) -> Outcome | None:
+        if not isinstance(action, CreateGuardian) or action.hold.home != self.namespace:
+            return None
+        self.asked.append(action.name)
+        if self.taken >= self.most:
+            return self.no
+        self.taken += 1
+        return None
+
+    @property
+    def refusals(self) -> int:
+        return len(self.asked) - self.taken
+
+
+def other(name: str) -> Hold:
+    """A hold in another namespace."""
+    made = hold(name, cpu=1, memory=0)
+    return replace(made, parent=replace(made.parent, namespace="calm", uid=f"uid-{name}"))
+
+
+def test_more_than_one_plan_may_look_at_is_looked_at_in_turns() -> None:
+    agenda = Agenda()
+    for n in range(100_000):
+        agenda.touch(f"hold Headroom/loud/h#{n}")
+    agenda.touch("hold Hold/calm/h")
+    agenda.touch("pod calm/p")
+    agenda.touch("pod loud/p")
+    first = agenda.take(NOON, MOST_LOOKS)
+    assert len(first) == MOST_LOOKS
+    assert {"hold Hold/calm/h", "pod calm/p", "pod loud/p"} <= set(first[:6])
+    taken = list(first)
+    while batch := agenda.take(NOON, MOST_LOOKS):
+        assert len(batch) <= MOST_LOOKS
+        taken += batch
+    assert len(taken) == len(set(taken)) == 100_003
+    assert agenda.size() == 0
+
+
+def test_what_fits_into_one_plan_keeps_the_order_in_which_it_came() -> None:
+    agenda = Agenda()
+    subjects = [f"hold Hold/{space}/h{n}" for n in range(10) for space in ("a", "b")]
+    for subject in reversed(subjects):
+        agenda.touch(subject)
+    assert list(agenda.take(NOON, MOST_LOOKS)) == list(reversed(subjects))
+
+
+def test_timers_of_what_is_gone_do_not_pile_up() -> None:
+    agenda = Agenda()
+    for n in range(10 * SPARE_TIMERS):
+        agenda.later(f"hold Hold/a/h{n}", NOON + timedelta(days=3650))
+        agenda.forget(f"hold Hold/a/h{n}")
+    assert agenda.size() <= 2 * SPARE_TIMERS + 2
+
+
+@pytest.mark.parametrize(
+    "no", [REFUSED, Invalid("spec.x: no"), Gone("the namespace ends")], ids=["403", "422", "gone"]
+)
+def test_a_refusal_pauses_the_headroom_and_not_each_of_its_slots(no: Outcome) -> None:
+    play = Play(node("a", 64), headroom(Replicas(100_000), cpu=0))
+    quota = play.answer = Quota(2, no=no)
+    play.run(seconds=600)
+    first = Policy().guardians_at_once
+    assert len(play.ours("guardian")) == 2
+    assert quota.refusals <= first + 12  # Then 2, 4, 8 … 120 seconds between tries.
+    assert quota.refusals >= first + 4
+    shown = play.toy.headrooms["Headroom/default/burst"].status
+    assert (shown.desired, shown.held) == (100_000, 2)
+    assert "exceeded quota" in shown.conditions[0].message or no is not REFUSED
+
+
+def test_memory_follows_what_is_held_and_not_what_is_wished_for() -> None:
+    play = Play(node("a", 64), headroom(Replicas(100_000), cpu=0))
+    play.answer = Quota(2)
+    play.run(seconds=60)
+    assert len(play.engine.ledger.holds) <= Policy().slots_ahead + 2
+
+
+def test_holds_that_are_refused_together_try_again_one_at_a_time() -> None:
+    play = Play(node("a", 64), *(hold(f"h{n}", cpu=1, memory=0) for n in range(200)))
+    quota = play.answer = Quota(0)
+    play.run(seconds=120)
+    assert quota.refusals <= Policy().guardians_at_once + 10
+    said = play.hold("h199").status.conditions[0]
+    assert (said.reason, "exceeded quota" in said.message) == ("GuardianRefused", True)
+
+
+def test_holds_of_many_shapes_that_are_refused_are_paced_by_namespace() -> None:
+    shaped = [hold(f"h{n}", cpu=n + 1, memory=0) for n in range(300)]
+    many = [
+        replace(each, template=replace(each.template, shape=each.parent.name)) for each in shaped
+    ]
+    play = Play(node("a", 64), *many)
+    quota = play.answer = Quota(0)
+    play.run(seconds=20)
+    assert quota.refusals <= Policy().guardians_per_namespace + 2 * 20 + 2
+
+
+def test_a_refused_tenant_does_not_slow_down_another() -> None:
+    play = Play(node("a", 64), *(hold(f"h{n}", cpu=1, memory=0) for n in range(50)))
+    play.answer = Quota(0)
+    play.run(seconds=30)
+    play.put(other("mine"))
+    play.run(seconds=1)
+    assert [pod.key.namespace for pod in play.ours("guardian")] == ["calm"]
+
+
+def test_a_small_hold_is_made_beside_a_large_one_that_is_refused() -> None:
+    large, small = hold("large", cpu=8, memory=0), hold("small", cpu=1, memory=0)
+    large = replace(large, template=replace(large.template, shape="large"))
+    play = Play(node("a", 64), large, small)
+    play.answer = lambda action: (
+        REFUSED
+        if isinstance(action, CreateGuardian) and action.hold.parent == large.parent
+        else None
+    )
+    play.run(seconds=1)
+    assert len(play.ours("guardian")) == 1
+
+
+def quota_of(hard: int, used: int) -> ResourceQuota:
+    return ResourceQuota("q", {"pods": hard}, {"pods": used}, namespace="default")
+
+
+@pytest.mark.parametrize("how", ["raised", "freed"])
+def test_a_quota_that_leaves_more_room_wakes_those_who_wait(how: str) -> None:
+    play = Play(node("a", 64), headroom(Replicas(5), cpu=0))
+    play.put(quota_of(2, 2))
+    quota = play.answer = Quota(2)
+    play.run(seconds=300)
+    assert len(play.ours("guardian")) == 2
+    quota.most = 5
+    play.put(quota_of(5, 2) if how == "raised" else quota_of(2, 0))
+    play.run(seconds=3)
+    assert len(play.ours("guardian")) == 5
+
+
+def test_a_template_that_is_mended_is_tried_at_once() -> None:
+    wanted = headroom(Replicas(3), cpu=0)
+    play = Play(node("a", 64), wanted)
+    quota = play.answer = Quota(0, no=Invalid("spec.x: no"))
+    play.run(seconds=300)
+    quota.most = 3
+    assert wanted.slot.template is not None
+    mended = replace(wanted.slot, template=replace(wanted.slot.template, shape="mended"))
+    play.put(replace(wanted, slot=mended, generation=2))
+    play.run(seconds=2)
+    assert len(play.ours("guardian")) == 3
+
+
+def test_nothing_of_a_refused_tenant_is_remembered_when_it_is_gone() -> None:
+    holds = [hold(f"h{n}", cpu=1, memory=0) for n in range(100)]
+    play = Play(node("a", 64), *holds)
+    play.answer = Quota(0)
+    play.run(seconds=30)
+    assert play.engine._keeper.pace.size() > 0
+    for each in holds:
+        play.toy.remove(each)
+    play.run(seconds=300)
+    assert play.engine._keeper.pace.size() == 0
+
+
+def test_slots_that_stand_are_kept_whatever_their_number_and_the_first_holes_are_filled() -> None:
+    names = tuple(map(str, range(10)))
+    standing = frozenset({"7", "8", "9"})
+    chosen, later = within(names, standing, Reach(frozenset({"7", "8"}), ahead=3))
+    assert chosen == ("0", "1", "7", "8", "9")  # 9 has a guardian that waits: it counts as one.
+    assert later == 5
+    assert within(names, standing, Reach()) == (names, 0)
+
+
+@pytest.mark.parametrize(
+    ("limits", "count", "said"),
+    [
+        (Limits(slots=4), 4, "spec.limits.slots allows 4 of 100000 slots"),
+        (Limits(pods=3, slots=4), 3, "spec.limits.pods allows 3 of 100000 slots"),
+        (
+            Limits(resources=(("cpu", 2500),)),
+            2,
+            "spec.limits.resources.cpu allows 2 of 100000 slots",
+        ),
+    ],
+)
+def test_limits_count_for_all_slots_also_for_those_that_come_later(
+    limits: Limits, count: int, said: str
+) -> None:
+    wanted = headroom(Replicas(100_000), cpu=1, limits=limits)
+    sight = Sight(ActiveWindow(wanted.size), reach=Reach(ahead=2))
+    wished = wish(wanted, sight, NOON)
+    assert (wished.count, len(wished.slots), wished.asked) == (count, 2, 100_000)
+    assert [note.message for note in wished.notes] == [said]
