@@ -27,6 +27,15 @@ from headroom.wire.manifests import Installation, install_objects
 from headroom.wire.webhook import REGISTRATIONS, SECRETS, WEBHOOK_NAME, registration
 from testbed.api import ApiFailure, Json
 from testbed.controlplane import ControlPlane, KubectlFailed
+from tests.e2e.attacks.flooding import (
+    Writer,
+    callers,
+    resident_mib,
+    slow_header,
+    still_open,
+    unfinished,
+    whole,
+)
 from tests.e2e.gate_cases import (
     BOTH,
     GATE,
@@ -270,3 +279,32 @@ def test_authorities_change_while_pods_are_created(site: Site) -> None:
     assert all(followed)
     site.webhook.start()
     until("the usual one is called", site.is_gating)
+
+
+DEEP = b'{"request": {"object": ' + b"[" * 100_000
+LIMIT_MIB = 512  # of the container, as installed
+ENOUGH_S = 30.0  # Every limit in time is a few seconds.
+
+
+@pytest.mark.parametrize(
+    ("count", "say"),
+    [
+        (50, unfinished("/claims", 7 * 2**20)),
+        (400, slow_header),
+        (400, unfinished("/claims", 60_000)),
+        (50, whole("/claims", DEEP)),
+    ],
+    ids=["unfinished-bodies", "slow-headers", "small-unfinished-bodies", "deep-json"],
+)
+def test_callers_that_do_not_end_take_neither_memory_nor_places(
+    site: Site, count: int, say: Writer
+) -> None:
+    pid = site.webhook.pid
+    assert pid is not None
+    with callers(site.port, count, say) as made:
+        assert site.is_gating()  # Others are answered meanwhile.
+        assert still_open(made, ENOUGH_S) == 0
+    assert site.is_gating()
+    assert site.webhook.pid == pid
+    assert resident_mib(pid, "VmHWM") < LIMIT_MIB / 2
+    assert "Traceback" not in site.webhook.log(1000)

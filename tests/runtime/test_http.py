@@ -10,6 +10,7 @@ import pytest
 
 from headroom.runtime.http import Address, Health, HttpServer
 from headroom.runtime.metrics import Metrics
+from headroom.serving import Limits
 
 
 def answers(health: Health, *paths: str) -> list[tuple[int, str]]:
@@ -90,3 +91,27 @@ def test_an_address_is_read_as_people_write_it(text: str, address: Address) -> N
 def test_a_wrong_address_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match=re.escape("127.0.0.1:8080")):
         Address.parse(text)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"GET /healthz HTT", b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"],
+)
+def test_a_caller_that_does_not_end_is_hung_up_on(said: bytes) -> None:
+    async def ask() -> bytes:
+        limits = Limits(header_seconds=0.1)
+        place = Address("127.0.0.1", 0)
+        server = HttpServer(place, Health(), Metrics("0.0.0"), limits=limits)
+        address = await server.start()
+        try:
+            reader, writer = await asyncio.open_connection(address.host, address.port)
+            writer.write(said)
+            async with asyncio.timeout(20):
+                return await reader.read()
+        except ConnectionResetError:
+            return b""
+        finally:
+            writer.close()
+            await server.stop()
+
+    assert b"200 OK" not in asyncio.run(ask())

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from headroom.kube.errors import Expired, Forbidden, KubeError, NoSuchKind, Refused
+from headroom.wire.errors import UNREADABLE_JSON
 
 MAX_RETRY_AFTER = 60.0
 
@@ -64,7 +65,7 @@ def read_status(body: bytes, code: int) -> Status:
     """Read a Status; anything else (a proxy's page) becomes one with its first line as message."""
     try:
         status = _STATUS.decode(body)
-    except msgspec.MsgspecError:
+    except UNREADABLE_JSON:
         first = body[:200].decode("utf-8", "replace").strip().partition("\n")[0]
         return Status(message=first or f"HTTP {code}", code=code)
     if not status.message:

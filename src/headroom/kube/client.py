@@ -31,6 +31,7 @@ class Tuning:
     request_seconds: float = 15.0
     attempts: int = 5
     first_backoff: float = 0.05
+    largest_answer: int = 2**28  # Far above a page of the largest objects that are usual.
     patience: float = 10.0  # No retry starts later than this after the first attempt.
 
 
@@ -44,7 +45,11 @@ class Client:
         self.retries = 0
         self._passport = Passport(access)
         self._session = Session(
-            access, self._passport, self.tuning.connect_seconds, self.tuning.request_seconds
+            access,
+            self._passport,
+            self.tuning.connect_seconds,
+            self.tuning.request_seconds,
+            self.tuning.largest_answer,
         )
         self._slots = asyncio.Semaphore(self.tuning.in_flight)
         self._random = random.Random()

@@ -26,6 +26,7 @@ from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
 from headroom.kube.watch import Scope, Trouble, WatchTuning
 from headroom.ports import Event, Synced
 from headroom.throttle import Throttle
+from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.events import Recorder
 from headroom.wire.kinds import CLAIM_INDEXES
 from headroom.wire.speech import NATIVE, Speech
@@ -78,7 +79,7 @@ class KubeCluster:
         try:
             body = await self.client.get("/version", "read the server's version")
             return msgspec.json.decode(body, type=_Version).git_version
-        except (NoSuchKind, msgspec.MsgspecError) as error:
+        except (NoSuchKind, *UNREADABLE_JSON) as error:
             raise no_kubernetes(self.client.access.endpoint.server) from error
 
     async def watch(self) -> AsyncGenerator[Event, None]:

@@ -18,6 +18,7 @@ from headroom.kube.access import Access, KeyPair, User
 from headroom.kube.errors import ConfigError
 from headroom.kube.execplugin import run_plugin
 from headroom.kube.urls import Login
+from headroom.wire.errors import UNREADABLE_JSON
 
 TOKEN_FILE_SECONDS = 60.0
 EARLY_SECONDS = 30.0  # A token is replaced this long before it expires …
@@ -108,5 +109,5 @@ def _expiry_of(token: str) -> float:
     try:
         payload = base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
         return msgspec.json.decode(payload, type=_Claims).exp
-    except (ValueError, msgspec.MsgspecError):
+    except (ValueError, *UNREADABLE_JSON):
         return 0.0

@@ -7,6 +7,7 @@
     │   ├── Untrusted     TLS says no: asking again at once cannot help
     │   └── Uncertain     the request was sent, and nobody knows whether it happened
     │       └── Silence   the connection stands, but nothing comes
+    ├── TooLarge          an answer beyond all measure: something else is talking
     ├── Closed            our own client was closed: we are stopping
     └── Refused           the server answered, and said no                               (exit 3)
         ├── Unauthorized      401, also with fresh credentials
@@ -53,6 +54,10 @@ class Closed(KubeError):
 
 class CannotReach(KubeError):
     """No usable answer, and the request was surely not carried out."""
+
+
+class TooLarge(KubeError):
+    """An answer that no API server would give."""
 
 
 class Untrusted(CannotReach):

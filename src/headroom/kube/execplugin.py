@@ -18,6 +18,7 @@ import msgspec
 
 from headroom.kube.access import Endpoint, ExecPlugin, KeyPair, Pem
 from headroom.kube.errors import ConfigError
+from headroom.wire.errors import UNREADABLE_JSON
 
 PLUGIN_SECONDS = 60.0
 MOST_LETTERS = 300  # of what a plugin complains about.
@@ -117,7 +118,7 @@ def _exec_info(plugin: ExecPlugin, endpoint: Endpoint, interactive: bool) -> str
 def _read(output: bytes, plugin: ExecPlugin, where: str) -> Issued:
     try:
         credential = msgspec.json.decode(output, type=_Credential)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE_JSON as error:
         raise ConfigError(f"{where}: what it printed is no ExecCredential: {error}") from error
     if credential.api_version != plugin.api_version:
         raise ConfigError(

@@ -12,6 +12,7 @@ import msgspec
 from headroom.core.objects import Key
 from headroom.kube.answers import Answer, refusal
 from headroom.kube.errors import Refused
+from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.kinds import LEASES
 from headroom.wire.times import format_micro_time
 
@@ -83,7 +84,7 @@ def read_record(answer: Answer, what: str) -> Record | None:
         raise refusal(answer, what)
     try:
         lease = _DECODER.decode(answer.body)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE_JSON as error:
         raise Refused(502, f"cannot {what}: {error}") from error
     return _record(lease)
 
@@ -92,7 +93,7 @@ def read_records(body: bytes, what: str) -> list[tuple[Key, Record]]:
     """Read a list of Leases, each with its name."""
     try:
         found = _LIST_DECODER.decode(body)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE_JSON as error:
         raise Refused(502, f"cannot {what}: {error}") from error
     return [
         (Key(lease.metadata.namespace, lease.metadata.name), _record(lease))

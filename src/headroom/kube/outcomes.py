@@ -21,6 +21,7 @@ from headroom.core.actions import (
 )
 from headroom.kube.answers import Answer, Status
 from headroom.kube.errors import KubeError, Refused
+from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.writes import JSON_PATCH, Write
 
 RETRY_SECONDS = 1.0
@@ -105,5 +106,5 @@ def _namespace_ends(status: Status) -> bool:
 def _uid_of(body: bytes) -> str:
     try:
         return _CREATED.decode(body).metadata.uid
-    except msgspec.MsgspecError:
+    except UNREADABLE_JSON:
         return ""

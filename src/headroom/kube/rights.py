@@ -16,6 +16,7 @@ import msgspec
 
 from headroom.kube.client import Client
 from headroom.kube.errors import Forbidden, KubeError
+from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.manifests_rbac import ACCOUNT, rights
 from headroom.wire.speech import NATIVE, Speech
 
@@ -57,7 +58,7 @@ async def all_missing(
     wanted = list(_needed(namespace, speech))
     try:
         allowed = await asyncio.gather(*(_is_allowed(client, right) for right in wanted))
-    except (KubeError, msgspec.MsgspecError):
+    except (KubeError, *UNREADABLE_JSON):
         return refused  # Then what was said first has to do.
     verbs: dict[str, list[str]] = {}
     for right, yes in zip(wanted, allowed, strict=True):

@@ -18,12 +18,13 @@ from yarl import URL
 
 from headroom.kube.access import Access
 from headroom.kube.answers import Answer, seconds_to_wait
-from headroom.kube.errors import Closed
+from headroom.kube.errors import Closed, TooLarge
 from headroom.kube.passport import JSON, Passport
 from headroom.kube.transport import TRANSPORT_ERRORS, translated
 
 IDLE_SECONDS = 60.0  # The API server closes idle connections after 90 s; we must be first.
 READ_BUFFER = 2**18
+LARGEST_REFUSAL = 2**20
 SETTLE_SECONDS = 1.0
 TURNS_TO_NOTICE = 3  # of the event loop: transport, TLS, reader.
 
@@ -32,12 +33,18 @@ class Session:
     """Sends requests; aiohttp's part is made when first used, inside the running loop."""
 
     def __init__(
-        self, access: Access, passport: Passport, connect_seconds: float, request_seconds: float
+        self,
+        access: Access,
+        passport: Passport,
+        connect_seconds: float,
+        request_seconds: float,
+        largest: int,
     ) -> None:
         self.closed = False
         self._access = access
         self._passport = passport
         self._connect_seconds = connect_seconds
+        self._largest = largest
         self._limits = self._limited(total=request_seconds)
         login = access.endpoint.proxy_login
         # aiohttp turns it into Proxy-Authorization, in CONNECT and in plain requests alike.
@@ -64,13 +71,29 @@ class Session:
 
     async def finish(self, response: aiohttp.ClientResponse) -> Answer:
         """Read an answer to its end, so that the connection can serve again."""
+        largest = self._largest if response.status < 300 else LARGEST_REFUSAL
         try:
-            content = await response.read()
+            content = await self._read(response, largest)
         except TRANSPORT_ERRORS as error:
             raise translated(error, self._access) from error
         return Answer(
             response.status, content, seconds_to_wait(response.headers.get("Retry-After"))
         )
+
+    async def _read(self, response: aiohttp.ClientResponse, largest: int) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async for part in response.content.iter_any():
+                parts.append(part)
+                size += len(part)
+                if size > largest:
+                    server = self._access.endpoint.server
+                    raise TooLarge(f"{server}: an answer of more than {largest} bytes")
+        except BaseException:
+            hang_up(response)
+            raise
+        return b"".join(parts)
 
     async def close(self) -> None:
         """Close every connection; whoever still waits for an answer is told at once."""

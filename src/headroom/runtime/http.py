@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from headroom.runtime.metrics import Metrics
+from headroom.serving import LimitedServer, Limits
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -73,28 +74,21 @@ class HttpServer:
         health: Health,
         metrics: Metrics | None = None,
         refresh: Callable[[], None] | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self._address = address
         self._health = health
         self._metrics = metrics
         self._refresh = refresh
-        self._runner: web.AppRunner | None = None
+        self._server = LimitedServer(self._app(), limits)
 
     async def start(self) -> Address:
         """Listen, and return where: port 0 asks the system for a free one."""
-        runner = web.AppRunner(self._app(), access_log=None)
-        await runner.setup()
-        self._runner = runner
-        site = web.TCPSite(runner, self._address.host, self._address.port)
-        await site.start()
-        host, port = runner.addresses[0][:2]
-        return Address(host, port)
+        return Address(*await self._server.start(self._address.host, self._address.port))
 
     async def stop(self) -> None:
         """Close the port; calling it twice is fine."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await self._server.stop()
 
     def _app(self) -> web.Application:
         app = web.Application()

@@ -30,7 +30,7 @@ from headroom.kube.errors import (
     Unauthorized,
 )
 from headroom.kube.lines import Lines
-from headroom.wire.errors import DecodeError
+from headroom.wire.errors import UNREADABLE_JSON, DecodeError
 from headroom.wire.kinds import CLAIM_INDEXES
 from headroom.wire.objects.claimindexes import decode_index
 from headroom.wire.objects.reader import identity_of
@@ -179,5 +179,5 @@ def _take(item: Raw, into: dict[str, ClaimIndex]) -> None:
 def _decoded(text: bytes | Raw, wanted: Any, what: str) -> Any:
     try:
         return msgspec.json.decode(text, type=wanted)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE_JSON as error:
         raise Refused(502, f"cannot {what}: {error}") from error

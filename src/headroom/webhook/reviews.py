@@ -19,7 +19,7 @@ from msgspec import Raw
 from headroom.core.gating import ClaimIndex, asking_pod_refusal, claim_refusal
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
-from headroom.wire.errors import DecodeError
+from headroom.wire.errors import UNREADABLE_JSON, DecodeError
 from headroom.wire.kinds import PODS
 from headroom.wire.objects.reader import Time
 from headroom.wire.speech import Speech
@@ -87,7 +87,7 @@ class Judge:
         """Answer one review; NoReview if it is none."""
         try:
             request = _read_review.decode(text).request
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except UNREADABLE_JSON as error:
             raise NoReview(f"not an AdmissionReview: {error}") from error
         if (request.kind.group, request.kind.kind) != (PODS.group, PODS.kind):
             return self._left_alone(request, "it is no pod")
@@ -95,7 +95,7 @@ class Judge:
             return self._left_alone(request, "it is not new")
         try:
             pod, at = self._speech.decode(PODS, request.object), _stamped(request.object)
-        except (DecodeError, msgspec.MsgspecError) as error:
+        except (DecodeError, *UNREADABLE_JSON) as error:
             return self._left_alone(request, str(error), unreadable=True)
         if not isinstance(pod, Pod):
             raise NoReview(f"decoded as {type(pod).__name__}, not as a pod")

@@ -2,12 +2,11 @@
 
 API servers come with reviews, kubelets look at health, whoever scrapes finds the numbers. Callers
 are not asked who they are: an answer tells no more than whether a pod like the one sent would be
-gated. `reviews` judges, `keeper` has the certificates.
+gated. `reviews` judges, `keeper` has the certificates, `headroom.serving` bounds what callers take.
 """
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 from collections.abc import Callable, Mapping
 
@@ -15,15 +14,14 @@ import structlog
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 
+from headroom.serving import Bodies, LimitedServer, Limits
 from headroom.webhook.reviews import Judge, NoReview, Verdict
 
 log = structlog.get_logger("headroom.webhook")
 
 LARGEST_REVIEW = 8 * 2**20  # An API server takes objects of up to 3 MiB.
+LIMITS = Limits(largest_body=LARGEST_REVIEW)
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-IDLE_SECONDS = 120.0  # API servers close idle connections after 90 s, and must be first.
-STOP_SECONDS = 2.0
-TURNS_TO_NOTICE = 3  # of the event loop: transport, TLS, reader.
 
 
 class Numbers:
@@ -52,42 +50,33 @@ class Server:
     """Answers between `start` and `stop`; `why_not_ready` says why nobody should be sent here."""
 
     def __init__(
-        self, judges: Mapping[str, Judge], numbers: Numbers, why_not_ready: Callable[[], str]
+        self,
+        judges: Mapping[str, Judge],
+        numbers: Numbers,
+        why_not_ready: Callable[[], str],
+        limits: Limits = LIMITS,
     ) -> None:
         self._judges = judges
         self._numbers = numbers
         self._why_not_ready = why_not_ready
-        self._runner: web.AppRunner | None = None
+        self._bodies = Bodies(limits)
+        self._server = LimitedServer(self._app(), limits)
 
     async def start(self, host: str, port: int, tls: ssl.SSLContext) -> tuple[str, int]:
         """Listen, and return where: port 0 asks the system for a free one."""
-        runner = web.AppRunner(
-            self._app(),
-            access_log=None,
-            keepalive_timeout=IDLE_SECONDS,
-            shutdown_timeout=STOP_SECONDS,
-        )
-        await runner.setup()
-        self._runner = runner
-        await web.TCPSite(runner, host, port, ssl_context=tls).start()
-        taken = runner.addresses[0]
-        return str(taken[0]), int(taken[1])
+        return await self._server.start(host, port, tls)
+
+    @property
+    def connections(self) -> int:
+        """How many are open now."""
+        return self._server.connections
 
     async def stop(self) -> None:
         """Close the port; calling it twice is fine."""
-        runner, self._runner = self._runner, None
-        if runner is None:
-            return
-        standing = runner.server.connections if runner.server is not None else []
-        transports = [each.transport for each in standing if each.transport is not None]
-        await runner.cleanup()
-        for transport in transports:  # A polite end of TLS would wait for the other side.
-            transport.abort()
-        for _ in range(TURNS_TO_NOTICE):
-            await asyncio.sleep(0)
+        await self._server.stop()
 
     def _app(self) -> web.Application:
-        app = web.Application(client_max_size=LARGEST_REVIEW)
+        app = web.Application()
         for path in self._judges:
             app.router.add_post(path, self._review)
         app.router.add_get("/healthz", self._healthz)
@@ -96,10 +85,12 @@ class Server:
         return app
 
     async def _review(self, request: web.Request) -> web.Response:
-        try:
-            verdict = self._judges[request.path].answer(await request.read())
-        except NoReview as error:
-            return web.Response(status=400, text=f"{error}\n")
+        with self._bodies.room() as mine:
+            body = await self._bodies.read(request, mine)
+            try:
+                verdict = self._judges[request.path].answer(body)
+            except NoReview as error:
+                return web.Response(status=400, text=f"{error}\n")
         self._numbers.note(verdict)
         if verdict.unreadable:
             log.warning("review_unreadable", namespace=verdict.namespace, problem=verdict.why)

@@ -6,7 +6,12 @@ odd object must never hide the others.
 
 from __future__ import annotations
 
+import msgspec
+
 from headroom.errors import HeadroomError
+
+UNREADABLE_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What reading a text as JSON can end with: nonsense, not UTF-8, nested too deeply."""
 
 
 class DecodeError(HeadroomError):

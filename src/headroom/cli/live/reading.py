@@ -22,6 +22,7 @@ from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
 from headroom.kube.errors import Forbidden, NoSuchKind
 from headroom.kube.kubeconfig import find_access
+from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.kinds import (
     EVENTS,
     HEADROOMS,
@@ -185,7 +186,7 @@ class Reader:
         body = await self.client.get(resource.path(namespace) + query, what)
         try:
             return msgspec.json.decode(body, type=dict[str, Any])
-        except msgspec.MsgspecError as nonsense:
+        except UNREADABLE_JSON as nonsense:
             raise no_kubernetes(self.client.access.endpoint.server) from nonsense
 
 
