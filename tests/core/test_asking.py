@@ -24,6 +24,10 @@ def hold(asks: Asks = TICKET) -> Hold:
     return Hold(parent, PodTemplate(Pod(Key("shop", ""))), (OwnerRule(asks=asks),))
 
 
+def _named(name: str) -> Hold:
+    return hold(replace(TICKET, name=name))
+
+
 def pod(**annotations: str) -> Pod:
     told = {f"korder.dev/{name.replace('_', '-')}": text for name, text in annotations.items()}
     return Pod(Key("shop", "p"), annotations=told)
@@ -48,7 +52,7 @@ def pod(**annotations: str) -> Pod:
 def test_each_way_to_ask_for_a_ticket_is_understood(asking: Pod) -> None:
     assert owner_refusal(hold(), asking) is None
     assert set(hold_keys(hold())) & set(pod_keys(asking))
-    assert set(gate_keys(hold())) & set(pod_keys(asking))
+    assert set(gate_keys(hold(), "shop", False)) & set(pod_keys(asking))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +115,7 @@ def test_a_pod_is_compared_only_with_tickets_that_it_may_mean() -> None:
 
 
 def test_a_thousand_tickets_need_no_more_gate_keys_than_one() -> None:
-    keys = {key for n in range(1000) for key in gate_keys(hold(replace(TICKET, name=f"web-{n}")))}
+    keys = {key for n in range(1000) for key in gate_keys(_named(f"web-{n}"), "shop", False)}
     assert keys == {
         "asks:korder.dev/ticket-request",
         "asks:korder.dev/order-request",

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -154,3 +155,24 @@ def start_without_it(shop: Shop) -> None:
     )
     assert claims(seen, ["alone"]) == [""]
     assert seen.gated() == ["left-0", "left-1"]
+
+
+def test_an_operator_that_is_asked_to_stop_leaves_no_pod_behind_its_gate(shop: Shop) -> None:
+    """Pods are created without a pause around the stop: each is served, released or not gated."""
+    if not shop.operator.alive:
+        shop.operator.start()
+    shop.plane.api.create(HOLDS.path(SHOP), hold("h-4", cpu=1, namespace=SHOP))
+    until("pods are gated", shop.would_be_gated)
+    stop = Thread(target=shop.operator.stop)
+    names = [f"late-{number}" for number in range(60)]
+    gates = []
+    for number, name in enumerate(names):
+        if number == 10:
+            stop.start()
+        gates.append(shop.create(name))
+    stop.join()
+    names += ["after-0", "after-1"]
+    assert [shop.create(name) for name in names[-2:]] == [[], []]
+    seen = shop.lookout.until("all are there", lambda now: set(names) <= set(now.pods))
+    assert gates[0] == [GATE]
+    assert seen.gated() == []

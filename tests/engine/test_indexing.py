@@ -7,7 +7,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 from headroom.core.actions import Unavailable, WriteIndex
-from headroom.core.holds import HoldStatus, OwnerRule
+from headroom.core.holds import HoldStatus, ObjectMatch, OwnerRule
 from headroom.core.names import CLAIMS_NAMESPACE_LABEL
 from headroom.core.objects import Namespace
 from headroom.core.policy import Policy
@@ -123,3 +123,21 @@ def test_too_many_keys_become_one_for_everybody() -> None:
     values = tuple(f"v{number}" for number in range(MOST_KEYS + 1))
     wide = OwnerRule(selector=selector(need("app", "In", *values)))
     assert keys(written(OPTED_IN, hold("h", owners=(wide,))))[-1] == ("*",)
+
+
+def test_a_rule_by_priority_alone_gates_no_other_pods() -> None:
+    burst = replace(hold("h"), owners=(OwnerRule(priority_at_least=900),))
+    lower = replace(hold("i"), owners=(OwnerRule(priority_at_least=500),))
+    play = written(OPTED_IN, burst, lower)
+    assert (play.toy.indexes[-1].keys, play.toy.indexes[-1].priority) == ((), 500)
+
+
+def test_other_namespaces_are_told_of_rules_that_name_them() -> None:
+    there = Namespace("there", {CLAIMS_NAMESPACE_LABEL: "enabled"})
+    named = OwnerRule(object=ObjectMatch(namespace="there"), priority_at_least=7)
+    anywhere = OwnerRule(object=ObjectMatch(namespace="*", name="joe"))
+    both = replace(hold("h"), owners=(named, anywhere))
+    play = Play(there, both, hold("i"), policy=Policy(across_namespaces=True))
+    play.run(1)
+    last = play.toy.indexes[-1]
+    assert (last.namespace, last.keys, last.priority) == ("there", ("name:joe",), 7)

@@ -66,6 +66,7 @@ METADATA = st.fixed_dictionaries(
 )
 SPEC = st.fixed_dictionaries(
     {
+        "priority": mostly(0, 1000, 2000, -5),
         "nodeName": mostly("", "node-1"),
         "schedulerName": mostly("default-scheduler", "", "headroom-scheduler"),
         "schedulingGates": mostly(
@@ -76,10 +77,18 @@ SPEC = st.fixed_dictionaries(
 PODS = st.builds(
     lambda metadata, spec: {"metadata": filled(metadata), "spec": filled(spec)}, METADATA, SPEC
 )
-INDEXES = st.sets(st.sampled_from(KEYS), min_size=3, max_size=9).map(
-    lambda keys: {
-        "spec": filled({"keys": dict.fromkeys(sorted(keys), True), "freshUntil": format_time(NOW)})
-    }
+INDEXES = st.builds(
+    lambda keys, priority: {
+        "spec": filled(
+            {
+                "keys": dict.fromkeys(sorted(keys), True),
+                "freshUntil": format_time(NOW),
+                "priorityAtLeast": priority,
+            }
+        )
+    },
+    st.sets(st.sampled_from(KEYS), min_size=0, max_size=9),
+    mostly(None, -5, 1500),
 )
 
 

@@ -246,11 +246,15 @@ class Tell:
 
 @dataclass(frozen=True, slots=True)
 class WriteIndex:
-    """Keep a namespace's claim index: which pods the admission policy should gate, and how long."""
+    """Keep a namespace's claim index: which pods the admission policy should gate, and how long.
+
+    Pods of at least this `priority` are gated whatever else they carry; None: no priority is.
+    """
 
     namespace: str
     keys: tuple[str, ...]
     fresh_until: datetime
+    priority: int | None = None
 
 
 Action = (

@@ -23,6 +23,13 @@ class ClaimIndex:
 
     keys: Container[str]
     fresh_until: datetime
+    priority: int | None = None
+
+    def names(self, pod: Pod) -> bool:
+        """Whether an owner rule of the namespace may mean this pod."""
+        if self.priority is not None and pod.priority >= self.priority:
+            return True
+        return any(key in self.keys for key in carried_keys(pod))
 
 
 def claim_refusal(pod: Pod, index: ClaimIndex | None, at: datetime | None) -> str | None:
@@ -35,7 +42,7 @@ def claim_refusal(pod: Pod, index: ClaimIndex | None, at: datetime | None) -> st
         return refusal
     if index is None or not _fresh(index, at):
         return _stale(index)
-    if any(key in index.keys for key in carried_keys(pod)):
+    if index.names(pod):
         return None
     return "no owner rule here could mean it"
 

@@ -9,7 +9,7 @@ by the annotation alone, because an index with each ticket's name in it would gr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
@@ -20,6 +20,8 @@ from headroom.core.standing.headrooms import Headroom
 from headroom.core.tenancy import asking
 
 ANY_POD = "*"
+ANY_NAMESPACE = "*"  # in an owner rule
+PRIORITY = "priority:"  # begins a gate key of a rule that is about nothing else
 EVERYWHERE = ""  # a namespace that stands for all of them
 _Held = TypeVar("_Held", Hold, Headroom)
 
@@ -68,7 +70,10 @@ def is_kept_for(hold: Hold, namespace: str) -> bool:
     """
     if hold.parent.namespace not in ("", namespace):
         return False
-    return any(namespace in (_named_by(rule) or (hold.home,)) for rule in hold.owners)
+    return any(
+        namespace in named if named and ANY_NAMESPACE not in named else namespace == hold.home
+        for named in map(_named_by, hold.owners)
+    )
 
 
 def _named_by(rule: OwnerRule) -> tuple[str, ...]:
@@ -76,17 +81,19 @@ def _named_by(rule: OwnerRule) -> tuple[str, ...]:
     return tuple(part.namespace for part in parts if part is not None and part.namespace)
 
 
-def reach(hold: Hold, across_namespaces: bool) -> tuple[str, ...]:
+def reach(hold: Hold | Headroom, across_namespaces: bool) -> tuple[str, ...]:
     """The namespaces in which a hold may find an owner; `EVERYWHERE` stands for all."""
-    if across_namespaces:
-        return (EVERYWHERE,)
-    if hold.parent.namespace:
-        return (hold.parent.namespace,)
-    if any(rule.asks is not None for rule in hold.owners):
+    home = hold.parent.namespace
+    if home and not across_namespaces:
+        return (home,)
+    if not home and (across_namespaces or any(rule.asks is not None for rule in hold.owners)):
         return (EVERYWHERE,)
     parts = (part for rule in hold.owners for part in (rule.object, rule.controller))
     named = {part.namespace: None for part in parts if part is not None and part.namespace}
-    return tuple({hold.home: None, **named})
+    if ANY_NAMESPACE in named:
+        return (EVERYWHERE,)
+    own = hold.home if isinstance(hold, Hold) else home
+    return tuple({own: None, **named})
 
 
 def _rule_refusal(rule: OwnerRule, pod: Pod) -> str | None:
@@ -104,7 +111,8 @@ def _rule_refusal(rule: OwnerRule, pod: Pod) -> str | None:
 
 
 def _names(rule: OwnerRule, namespace: str) -> bool:
-    return namespace in _named_by(rule)
+    named = _named_by(rule)
+    return namespace in named or ANY_NAMESPACE in named
 
 
 def _named(wanted: ObjectMatch) -> str:
@@ -142,13 +150,13 @@ def _foreign(hold: Hold | Headroom) -> Iterator[Problem]:
 def _is_object(wanted: ObjectMatch, pod: Pod) -> bool:
     return (
         wanted.name in ("", pod.key.name)
-        and wanted.namespace in ("", pod.key.namespace)
+        and wanted.namespace in ("", ANY_NAMESPACE, pod.key.namespace)
         and wanted.uid in ("", pod.uid)
     )
 
 
 def _has_controller(wanted: ControllerMatch, pod: Pod) -> bool:
-    if wanted.namespace not in ("", pod.key.namespace):
+    if wanted.namespace not in ("", ANY_NAMESPACE, pod.key.namespace):
         return False
     return any(
         wanted.name in ("", owner.name)
@@ -182,12 +190,29 @@ def hold_keys(hold: Hold) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for rule in hold.owners for key in index_keys(rule)))
 
 
-def gate_keys(hold: Hold) -> tuple[str, ...]:
-    """The keys of all of a hold's rules for the claim index, each once."""
+def gate_keys(hold: Hold, there: str, across_namespaces: bool) -> tuple[str, ...]:
+    """The keys for the claim index of a namespace, each once: of the rules that reach it."""
     keys = (
-        asking.gate_keys() if rule.asks is not None else index_keys(rule) for rule in hold.owners
+        _gate_keys(rule)
+        for rule in hold.owners
+        if there == hold.home or _reaches(hold, rule, there, across_namespaces)
     )
     return tuple(dict.fromkeys(key for some in keys for key in some))
+
+
+def _gate_keys(rule: OwnerRule) -> tuple[str, ...]:
+    if rule.asks is not None:
+        return asking.gate_keys()
+    keys = index_keys(rule)
+    if keys == (ANY_POD,) and rule.priority_at_least is not None:
+        return (f"{PRIORITY}{rule.priority_at_least}",)
+    return keys
+
+
+def lowest_priority(keys: Collection[str]) -> int | None:
+    """The lowest priority among gate keys that are about nothing else; None without one."""
+    found = (int(key.removeprefix(PRIORITY)) for key in keys if key.startswith(PRIORITY))
+    return min(found, default=None)
 
 
 def pod_keys(pod: Pod) -> tuple[str, ...]:

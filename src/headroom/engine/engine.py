@@ -180,6 +180,16 @@ class Engine:
             told = self._started(self._notices.of(contained, now))
             self.quarantine.attempt("tell", contained.subject, now, planned.extend, told)
 
+    def withdraw(self, now: datetime) -> tuple[Sequence, ...]:
+        """Say how to let no new pod wait for us, before we stop."""
+        return tuple(self._started(self._indexer.withdraw(now)))
+
+    def let_go(self, now: datetime) -> None:
+        """Let no owner at the gate wait any longer for a hold that may come."""
+        self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now - self.ledger.policy.patience)
+        for key in self.ledger.waiting:
+            self._agenda.touch(pod_subject(key))
+
     def _forget_lost(self, now: datetime) -> None:
         for hold in self.ledger.lost:
             subject = hold_subject(hold.parent)

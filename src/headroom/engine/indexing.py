@@ -3,7 +3,8 @@
 The index is an over-approximation: one required key of every owner rule where a namespace has opted
 in; elsewhere only that pods may ask by annotation, where a dialect lets them. New keys are written
 at once, keys that are no longer needed go with the next renewal, so that many claims cost few
-writes. It is fresh only for a while: with the operator gone, the policies stop by themselves.
+writes. It is fresh only for a while: with the operator gone, the policies stop by themselves. An
+operator that is asked to stop withdraws its indexes first, so that no pod is gated for nobody.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from datetime import datetime
 from headroom.core.actions import WriteIndex
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIMS_NAMESPACE_LABEL
-from headroom.core.owners import ANY_POD, EVERYWHERE, gate_keys, reach
+from headroom.core.owners import ANY_POD, EVERYWHERE, PRIORITY, gate_keys, lowest_priority, reach
 from headroom.core.plan import Sequence
+from headroom.core.standing.headrooms import Headroom
 from headroom.engine.ledger import Ledger
 
 MOST_KEYS = 10_000
@@ -32,6 +34,13 @@ def index_subject(namespace: str) -> str:
     return f"index {namespace}"
 
 
+def touch_indexes(ledger: Ledger, of: Hold | Headroom) -> None:
+    """Have the indexes looked at that may name a hold, or the slots of a headroom."""
+    reached = reach(of, ledger.policy.across_namespaces)
+    for namespace in ledger.namespaces if EVERYWHERE in reached else reached:
+        ledger.agenda.touch(index_subject(namespace))
+
+
 class Indexer:
     """Keeps one index a namespace."""
 
@@ -39,6 +48,7 @@ class Indexer:
         self._ledger = ledger
         self._written: dict[str, _Written] = {}
         self._asked = False  # whether any hold was ever for pods that ask
+        self._withdrawn = False
 
     def forget(self, namespace: str) -> None:
         """What was written is not there: write again."""
@@ -47,12 +57,26 @@ class Indexer:
     def touch(self, hold: Hold) -> None:
         """A hold has come, changed or gone: have the indexes looked at that may name it."""
         self._asked = self._asked or _for_who_asks(hold)
-        reached = reach(hold, self._ledger.policy.across_namespaces)
-        for namespace in self._ledger.namespaces if EVERYWHERE in reached else reached:
-            self._ledger.agenda.touch(index_subject(namespace))
+        touch_indexes(self._ledger, hold)
+
+    def withdraw(self, now: datetime) -> Iterator[Sequence]:
+        """Have no more pods gated: empty every index, and write none from now on.
+
+        One that is just being written is left for the next call.
+        """
+        self._withdrawn = True
+        for namespace, known in tuple(self._written.items()):
+            if self._ledger.agenda.busy(index_subject(namespace)):
+                continue
+            del self._written[namespace]
+            if known.keys:
+                write = WriteIndex(namespace, (), now)
+                yield Sequence("index", (index_subject(namespace),), ((write,),))
 
     def look(self, namespace: str, now: datetime) -> Iterator[Sequence]:
         """Write the index if it misses a key or is due for renewal."""
+        if self._withdrawn:
+            return
         policy = self._ledger.policy
         keys = self._keys(namespace)
         known = self._written.get(namespace)
@@ -65,20 +89,23 @@ class Indexer:
         renew_at = now + policy.fresh_renewal
         self._written[namespace] = _Written(keys, renew_at)
         self._ledger.agenda.later(index_subject(namespace), renew_at)
-        write = WriteIndex(namespace, tuple(sorted(keys)), now + policy.fresh_for)
+        listed = tuple(sorted(key for key in keys if not key.startswith(PRIORITY)))
+        write = WriteIndex(namespace, listed, now + policy.fresh_for, lowest_priority(keys))
         yield Sequence("index", (index_subject(namespace),), ((write,),))
 
     def _keys(self, namespace: str) -> frozenset[str]:
         known = self._ledger.namespaces.get(namespace)
         if known is None:
             return frozenset()
+        across = self._ledger.policy.across_namespaces
+        holds = self._open(namespace)
         if known.labels.get(CLAIMS_NAMESPACE_LABEL) == "enabled":
-            keys = frozenset(key for hold in self._open(namespace) for key in gate_keys(hold))
+            keys = frozenset(key for hold in holds for key in gate_keys(hold, namespace, across))
             return keys if len(keys) <= MOST_KEYS else frozenset({ANY_POD})
         if not self._asked:
             return frozenset()
-        asked = next((hold for hold in self._open(namespace) if _for_who_asks(hold)), None)
-        return frozenset(gate_keys(asked)) if asked is not None else frozenset()
+        asked = next((hold for hold in holds if _for_who_asks(hold)), None)
+        return frozenset(gate_keys(asked, namespace, across)) if asked is not None else frozenset()
 
     def _open(self, namespace: str) -> Iterator[Hold]:
         """The holds that may still find an owner in a namespace."""

@@ -26,6 +26,10 @@ from headroom.runtime.reporting import Reporter, Silent
 
 MOST_TOGETHER = 16  # of one step; a step of thousands must not fill the client's queue
 STOP_WAIT_S = 5.0
+# How long pods may still be gated after the claim indexes were withdrawn: the API server has to
+# see it, and we the pods.
+DRAIN_S = 1.0
+LET_GO_S = 0.2
 MOST_CONTAINED = 100  # that are remembered
 
 
@@ -63,6 +67,8 @@ class Operator:
             for task in (pump, drive, lead):
                 if task.done():
                     task.result()  # A bug in any of them is not to be swallowed.
+            if self._leading and self.engine.synced:
+                await self._drain(pump, drive, lead)
         finally:
             self._leading = False
             await self._wind_down(pump, drive, lead, stopped)
@@ -70,6 +76,22 @@ class Operator:
     def stop(self) -> None:
         """Ask for a graceful end: what is under way is finished, nothing new begins."""
         self._stop.set()
+
+    async def _drain(self, *working: asyncio.Task[None]) -> None:
+        """Have no more pods wait for us, and go on until those that do are served or released."""
+        if not self._withdraw() and not self.engine.ledger.waiting:
+            return
+        await asyncio.wait(working, timeout=DRAIN_S, return_when=asyncio.FIRST_COMPLETED)
+        self._withdraw()
+        self.engine.let_go(self.clock.now())
+        self._wake.set()
+        await asyncio.wait(working, timeout=LET_GO_S, return_when=asyncio.FIRST_COMPLETED)
+
+    def _withdraw(self) -> bool:
+        sequences = self.engine.withdraw(self.clock.now())
+        for sequence in sequences:
+            self._start(sequence)
+        return bool(sequences)
 
     async def _wind_down(self, *tasks: asyncio.Task[object]) -> None:
         if self._stop.is_set() and self._tasks:

@@ -60,9 +60,15 @@ _FRESH = {
         "timestamp(object.metadata.managedFields[0].time) < timestamp(params.spec.freshUntil)"
     ),
 }
+# The API server has given every pod its priority by then.
+_IMPORTANT = (
+    "has(params.spec.priorityAtLeast) && ("
+    "(has(object.spec.priority) && !(object.spec.priority < params.spec.priorityAtLeast)) || "
+    "(!has(object.spec.priority) && !(0 < params.spec.priorityAtLeast)))"
+)
 _OWNS = {
     "may-own-a-hold": (
-        "has(params.spec.keys) && ('*' in params.spec.keys || "
+        f"({_IMPORTANT}) || has(params.spec.keys) && ('*' in params.spec.keys || "
         "(has(object.metadata.name) && ('name:' + object.metadata.name) in params.spec.keys) || "
         "(has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(owner, "
         "('controller:' + owner.name) in params.spec.keys)) || "

@@ -276,6 +276,7 @@ def _write_index(action: WriteIndex) -> Write:
         "spec": {
             "keys": dict.fromkeys(sorted(action.keys), True),
             "freshUntil": format_time(action.fresh_until),
+            **({"priorityAtLeast": action.priority} if action.priority is not None else {}),
         },
     }
     return Write(

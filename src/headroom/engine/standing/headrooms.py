@@ -40,7 +40,7 @@ from headroom.core.standing.windows import (
     next_start,
 )
 from headroom.core.statuses import tell_pod
-from headroom.engine.indexing import index_subject
+from headroom.engine.indexing import touch_indexes
 from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.standing.announcing import Announcer
@@ -110,7 +110,7 @@ class Standing:
         self.concern(self._sights.siblings(old))
         self.announcer.forget(parent)
         self._ledger.agenda.forget(headroom_subject(parent))
-        self._ledger.agenda.touch(index_subject(parent.namespace))
+        touch_indexes(self._ledger, old)
 
     def nodes_changed(self) -> None:
         """A node came, went or is not as it was."""
@@ -341,7 +341,7 @@ class Standing:
                 self._put(hold, known)
             again = earliest(again, until)
         if {hold.slot for hold in wished.slots} != there:
-            ledger.agenda.touch(index_subject(headroom.parent.namespace))
+            touch_indexes(ledger, headroom)
         return again
 
     def _settle_objects(

@@ -21,8 +21,15 @@ _WAITS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 ListKind = Callable[[str], Iterable[Json]]
 
 
-def admit_pod(obj: Json, list_kind: ListKind, now: str) -> Json:
-    """Return the pod as it would be stored, or raise what the API server would answer."""
+def prioritized(obj: Json, list_kind: ListKind) -> Json:
+    """Return a new pod with the priority of its class; policies that come later look at it."""
+    spec = dict(obj.get("spec") or {})
+    spec.update(_priority(str(dig(obj, "metadata", "name")), spec, list_kind("PriorityClass")))
+    return {**obj, "spec": spec}
+
+
+def admit_pod(obj: Json, now: str) -> Json:
+    """Return a prioritized pod as it would be stored, or raise what the API server would answer."""
     name = str(dig(obj, "metadata", "name"))
     spec = dict(obj.get("spec") or {})
     if spec.get("nodeName") and spec.get("schedulingGates"):
@@ -31,7 +38,6 @@ def admit_pod(obj: Json, list_kind: ListKind, now: str) -> Json:
     for field in ("containers", "initContainers"):
         if spec.get(field):
             spec[field] = [_container(container) for container in spec[field]]
-    spec.update(_priority(name, spec, list_kind("PriorityClass")))
     spec["tolerations"] = _tolerations(spec.get("tolerations") or [])
     defaulted = {**_DEFAULTS, **spec}
     return {**obj, "spec": defaulted, "status": first_status(defaulted, now)}

@@ -43,7 +43,8 @@ def _has_opted_in(namespace: str, store: Store) -> bool:
 
 def _index(found: Json) -> ClaimIndex:
     fresh_until = parse_time(str(dig(found, "spec", "freshUntil")))
-    return ClaimIndex(dig(found, "spec", "keys") or {}, fresh_until)
+    priority = dig(found, "spec", "priorityAtLeast")
+    return ClaimIndex(dig(found, "spec", "keys") or {}, fresh_until, priority)
 
 
 def _decoded(pod: Json, store: Store) -> Pod:

@@ -65,8 +65,8 @@ class ApiServer:
             raise already_exists(kind, ref.name)
         _check_sanity(kind, obj)
         if kind is kinds.POD:
-            obj = claimgate.gated(obj, self.store)
-            obj = admission.admit_pod(obj, self.store.list, self.store.timestamp())
+            obj = claimgate.gated(admission.prioritized(obj, self.store.list), self.store)
+            obj = admission.admit_pod(obj, self.store.timestamp())
             self._check_quota(obj, _readable(obj))
             for words in unmodelled.notes(obj):
                 self.note(words)

@@ -17,6 +17,7 @@ from headroom.wire.objects.reader import Reader, Time, about
 class _Spec(JsonObject):
     fresh_until: Time
     keys: dict[str, bool] | None = None
+    priority_at_least: int | None = None
 
 
 class _ClaimIndex(JsonObject):
@@ -32,4 +33,4 @@ def decode_index(data: bytes | Raw) -> ClaimIndex:
         spec = _read_index(data).spec
     except DecodeError as error:
         raise about("ClaimIndex", data, error) from error
-    return ClaimIndex(frozenset(spec.keys or ()), spec.fresh_until)
+    return ClaimIndex(frozenset(spec.keys or ()), spec.fresh_until, spec.priority_at_least)

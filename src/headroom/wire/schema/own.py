@@ -89,9 +89,9 @@ _TYPES: dict[str, dict[str, Field]] = {
         "name": _words("string", "The pod's name.", _NAME, 253),
         "namespace": _words(
             "string",
-            "The pod's namespace. Another one than the Hold's needs an operator that runs with "
-            "--allow-cross-namespace-owners.",
-            _NAME,
+            "The pod's namespace, or * for all. Another one than the Hold's needs an operator that "
+            "runs with --allow-cross-namespace-owners.",
+            rf"^[*]$|{_NAME}",
             63,
         ),
         "uid": of("string", "The pod's uid.", maxLength=64, minLength=1),
@@ -108,7 +108,7 @@ _TYPES: dict[str, dict[str, Field]] = {
         ),
         "name": of("string", "The controller's name.", maxLength=253),
         "uid": of("string", "The controller's uid.", maxLength=64),
-        "namespace": of("string", "The pod's namespace.", maxLength=63),
+        "namespace": of("string", "The pod's namespace, or * for all.", maxLength=63),
         "controller": of("bool", "Whether the reference must be that of the managing controller."),
         "blockOwnerDeletion": of("bool", "Not used."),
     },
@@ -171,6 +171,9 @@ _TYPES: dict[str, dict[str, Field]] = {
             "{}bool",
             "One key of every owner rule in the namespace.",
             **{"x-kubernetes-map-type": "atomic"},  # Else each key is kept twice, once as owned.
+        ),
+        "priorityAtLeast": of(
+            "int32", "Pods of at least this priority may claim, whatever else they carry."
         ),
         "freshUntil": of(
             "time!", "After this moment nobody keeps the index any more, and no pod is gated."
