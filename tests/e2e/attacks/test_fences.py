@@ -65,8 +65,9 @@ def test_a_decoy_and_a_rival_keep_nobody_off_a_free_node(stage: Stage, contest: 
         for name in ("first", "second"):
             victim.create(pod(name, cpu=2, **NODE))
             until(f"{name} has its node", partial(placed, victim, name))
-    for tenant, name in ((victim, "first"), (victim, "second"), (mallory, "owner")):
-        tenant.delete("Pod", name)
+    for tenant, names in ((mallory, ("rival", "decoy", "owner")), (victim, ("first", "second"))):
+        for name in names:
+            tenant.delete("Pod", name)
     mallory.delete("Hold", "bait")
 
 

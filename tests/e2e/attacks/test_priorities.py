@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
 from tests.e2e.attacks.stage import Stage, Tenant, stage_of
 from tests.e2e.installing import until
@@ -42,8 +43,11 @@ def test_an_annotation_makes_no_guardian_that_preempts(stage: Stage) -> None:
             shape = {"nodeSelector": {"kubernetes.io/hostname": "commons-1"}}
             made = headroom(name, cpu=7, mode="Preemptible", template=shape)
             made["metadata"]["labels"] = {LABEL: "placeholder"}
-            made["metadata"]["annotations"] = {"headroom.dev/priority-class": "gold"}
+            noted = {**made["metadata"], "annotations": {"headroom.dev/priority-class": "gold"}}
+            with pytest.raises(ApiFailure, match="reserved"):
+                mallory.create({**made, "metadata": noted})
             mallory.create(made)
+            write_anyway(stage, mallory, {**made, "metadata": noted})
         until("guardians are made", lambda: len(guardians(mallory)) == 2)
         time.sleep(LONG_ENOUGH_S)
     assert placed(victim, "resident") == "commons-1"
@@ -52,6 +56,13 @@ def test_an_annotation_makes_no_guardian_that_preempts(stage: Stage) -> None:
         for each in guardians(mallory)
     }
     assert told == {("Never", True)}
+
+
+def write_anyway(stage: Stage, tenant: Tenant, thing: Json) -> None:
+    """Put a thing there as an administrator: what admission keeps out must not matter either."""
+    path = tenant.path(thing, thing["metadata"]["name"])
+    change = {"metadata": {"annotations": thing["metadata"]["annotations"]}}
+    stage.plane.api.patch(path, change)
 
 
 def guardians(tenant: Tenant) -> list[Json]:
