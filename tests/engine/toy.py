@@ -262,6 +262,7 @@ def _guardian(action: CreateGuardian) -> Pod:
         owners=(OwnerReference(parent.api_version, parent.kind, parent.name, parent.uid, True),),
         priority=PREEMPTIBLE_PRIORITY if action.hold.mode == PREEMPTIBLE else LOCKED_PRIORITY,
         requests=action.requests,
+        gates=(LATCH_GATE,) if action.gated else (),
         node=action.node if action.bound else "",
     )
 

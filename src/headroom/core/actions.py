@@ -25,7 +25,7 @@ class CreateGuardian:
 
     `requests` replaces the template's requests when it differs (a partly used hold), `ports` its
     host ports; `node` pins by affinity, or, with `bound`, puts the pod on the node at once (only
-    under a latch).
+    under a latch). One that is `gated` is never placed: it is there to be charged to its namespace.
     """
 
     name: str
@@ -34,6 +34,7 @@ class CreateGuardian:
     node: str = ""
     bound: bool = False
     ports: tuple[HostPort, ...] | None = None  # None: those of the template
+    gated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

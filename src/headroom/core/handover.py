@@ -219,9 +219,13 @@ def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
     return Sequence("place", subjects, ((latch,), (Nominate(latch.key, "", node),)))
 
 
-def put_back(hold: Hold, node: str, size: Resources, guardian: Pod | None = None) -> Sequence:
-    """Make the guardian of what stays held, while a latch of the hold keeps the room for it."""
-    remove = ((DeletePod(guardian.key, guardian.uid),),) if guardian else ()
+def put_back(hold: Hold, node: str, size: Resources, *guardians: Pod | None) -> Sequence:
+    """Make the guardian of what stays held, while a latch of the hold keeps the room for it.
+
+    Those that stood for it before go first.
+    """
+    before = tuple(DeletePod(pod.key, pod.uid) for pod in guardians if pod is not None)
+    remove = (before,) if before else ()
     keep = CreateGuardian(guardian_name(hold), hold, size, node=node, bound=True)
     return Sequence("hold", (hold_subject(hold.parent),), (*remove, (keep,)))
 
@@ -243,6 +247,22 @@ def grow(hold: Hold, node: str, size: Resources, latches: str) -> Sequence:
     latch = _latch(latches, hold.parent, node, size, (hold.parent.uid, hold.slot, repr(size)))
     subjects = (hold_subject(hold.parent), node_subject(node), pod_subject(latch.key))
     return Sequence("resize", subjects, ((latch,), (Nominate(latch.key, "", node),)))
+
+
+def without_ports_of(seated: Seq[Pod], hold: Hold, sequence: Sequence | None) -> Sequence | None:
+    """The same, its guardian without the host ports that owners have: both could not run."""
+    wished = hold.template.pod.placement.ports
+    if sequence is None or not wished:
+        return sequence
+    ports = ports_beside(wished, (pod for pod in seated if not pod.finished))
+    steps = tuple(
+        tuple(
+            replace(action, ports=ports) if isinstance(action, CreateGuardian) else action
+            for action in step
+        )
+        for step in sequence.steps
+    )
+    return replace(sequence, steps=steps)
 
 
 def _line(pod: Pod, offer: Offer) -> tuple[str, str]:

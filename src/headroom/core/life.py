@@ -18,14 +18,15 @@ from datetime import datetime
 from headroom.core.actions import CreateGuardian, DeleteObject, DeletePod
 from headroom.core.amounts import format_resources
 from headroom.core.claims import expiry, owner_uses
-from headroom.core.handover import grow, put_back, shrink
+from headroom.core.handover import grow, put_back, shrink, without_ports_of
 from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, earliest, hold_subject
-from headroom.core.policies import ports_beside, to_keep, told_use
+from headroom.core.policies import to_keep, told_use
 from headroom.core.policy import Policy
 from headroom.core.preallocating import Succession
+from headroom.core.quotas.charges import Waiting, charged, go_on, is_charge
 from headroom.core.renewing import (
     Guardians,
     outdated,
@@ -114,26 +115,8 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
         soon = Facts(hold, "Pending", "NotStarted", f"starts at {hold.starts.isoformat()}")
         return Life(status_of(soon, now), _drop(view, view.guardians), hold.starts)
     life = _keep(view, seated, now, policy)
-    sequence = _beside_ports(hold, life.sequence, seated)
+    sequence = without_ports_of(seated, hold, life.sequence)
     return Life(life.status, sequence, earliest(life.wake_at, ends))
-
-
-def _beside_ports(
-    hold: Hold, sequence: Sequence | None, seated: tuple[Pod, ...]
-) -> Sequence | None:
-    """The same, its guardian without the host ports that owners have: both could not run."""
-    wished = hold.template.pod.placement.ports
-    if sequence is None or not wished:
-        return sequence
-    ports = ports_beside(wished, (pod for pod in seated if not pod.finished))
-    steps = tuple(
-        tuple(
-            replace(action, ports=ports) if isinstance(action, CreateGuardian) else action
-            for action in step
-        )
-        for step in sequence.steps
-    )
-    return replace(sequence, steps=steps)
 
 
 def _ended(view: HoldView, reason: str, message: str, now: datetime) -> Life:
@@ -186,6 +169,8 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
         waiting = _awaiting(view, size, now, policy)
         if waiting is not None:
             return waiting
+    if guardian is not None and is_charge(guardian):
+        return Life(status, _drop(view, (guardian,)))
     if guardian is None:
         return _make(view, status, size, now, policy)
     if guardian.node and outdated(hold, guardian, now) and size:
@@ -231,14 +216,16 @@ def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) ->
         facts = Facts(hold, "Pending", "Unschedulable", why, degraded=True)
         return Life(status_of(facts, now), _drop(view, view.guardians))
     facts = Facts(hold, "Waiting", "WaitingForRoom", found.message, found.node)
+    if view.trouble:
+        facts = Facts(hold, "Pending", "GuardianRefused", view.trouble, degraded=True)
     status = status_of(facts, now)
-    if view.guardians or hold.paused:
+    if hold.paused:
         return Life(status, _drop(view, view.guardians))
-    if view.latched is None:
-        return Life(status, grow(hold, found.node, size, policy.namespace))
-    if found.pods or not size.fits_in(view.latched):
-        return Life(status)
-    return Life(status, put_back(hold, found.node, size))
+    if view.not_before is not None and now < view.not_before and not view.guardians:
+        return Life(status, None, view.not_before)
+    free = not found.pods
+    waiting = Waiting(hold, found.node, size, free, view.guardians, view.latched)
+    return Life(status, go_on(waiting, policy.namespace))
 
 
 def _told_of(view: HoldView, guardians: Guardians, facts: Facts, now: datetime) -> Facts:
@@ -247,6 +234,8 @@ def _told_of(view: HoldView, guardians: Guardians, facts: Facts, now: datetime) 
     why = successor.unschedulable_message if successor is not None else ""
     if old is not None and old.node and view.held_up and not view.in_place:
         why = view.held_up if outdated(view.hold, old, now) else why
+    if old is not None and old.node and successor is None:
+        why = why or view.trouble
     if not why:
         return facts
     return replace(facts, reason="RenewalWaits", message=f"to be renewed: {why}", degraded=True)
@@ -269,7 +258,10 @@ def _renewed(
     if old is None or not view.may_renew or view.hold.paused:
         return None
     alone = view.crowded or bool(view.held_up) or not view.beside
-    if successor is not None:
+    charge = successor if successor is not None and is_charge(successor) else None
+    if charge is not None and not (view.in_place and alone) and view.latched is None:
+        return _drop(view, (charge,))
+    if successor is not None and charge is None:
         stuck = successor.unschedulable_message and view.in_place and alone
         given_up = stuck or _must_not_wait(view, successor)
         return _drop(view, (successor,)) if given_up else None
@@ -277,7 +269,11 @@ def _renewed(
     if view.latched is not None and not view.in_place:
         return None  # Somebody came in between; the latch goes by itself.
     if view.latched is not None or (view.in_place and alone):
-        return _resized(view, old, size, policy)
+        beyond = size.minus(old.requests) if hold.mode != PREEMPTIBLE else EMPTY
+        if not beyond or charge is not None:
+            return _resized(view, old, size, policy, charge)
+        # More than the old one is charged for: that is charged first.
+        return charged(hold, successor_name(hold, old), beyond) if view.latched is None else None
     if view.held_up:
         return None
     if view.crowded:
@@ -287,7 +283,9 @@ def _renewed(
     return Sequence("renew", (hold_subject(hold.parent),), ((create,),))
 
 
-def _resized(view: HoldView, guardian: Pod, size: Resources, policy: Policy) -> Sequence | None:
+def _resized(
+    view: HoldView, guardian: Pod, size: Resources, policy: Policy, charge: Pod | None = None
+) -> Sequence | None:
     """Begin anew, go on under a latch that stands already, or wait until one too small is gone.
 
     A Preemptible one is never put back by us: whoever preempts it meanwhile counts on its room.
@@ -298,7 +296,7 @@ def _resized(view: HoldView, guardian: Pod, size: Resources, policy: Policy) -> 
     whole = size.largest(guardian.requests)
     if view.latched is not None:
         covered = whole.fits_in(view.latched)
-        return put_back(view.hold, guardian.node, size, guardian) if covered else None
+        return put_back(view.hold, guardian.node, size, guardian, charge) if covered else None
     if size.fits_in(guardian.requests):
         return shrink(view.hold, guardian, size, policy.namespace)
     return grow(view.hold, guardian.node, whole, policy.namespace)
@@ -327,7 +325,7 @@ def _make(
         return Life(status)
     if view.fenced and (view.passing if not view.grows else not status.owners):
         return Life(status)  # Nobody else can have it; in a moment it can be put back.
-    if status.owners and view.node and view.grows:
+    if status.owners and view.node and view.grows and not view.trouble:
         begin = grow(hold, view.node, size, policy.namespace)
         return Life(status, begin if view.latched is None else None)
     pin = view.node if status.owners else hold.template.node

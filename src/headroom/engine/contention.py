@@ -145,4 +145,5 @@ def _arrives_at(pod: Pod) -> str:
 
 def _seeks(pod: Pod) -> bool:
     guardian = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
-    return guardian and not pod.node and not pod.finished and pod.deleted is None
+    waits = not pod.node and not pod.gates and not pod.finished and pod.deleted is None
+    return guardian and waits

@@ -137,6 +137,7 @@ def _guardian(action: CreateGuardian, uid: str, now: datetime) -> Pod:
         node=action.node if action.bound else "",
         priority=PREEMPTIBLE_PRIORITY if preemptible else LOCKED_PRIORITY,
         preempts=False,
+        gates=(LATCH_GATE,) if action.gated else (),
         requests=action.requests,
     )
 

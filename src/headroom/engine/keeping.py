@@ -113,11 +113,11 @@ class Keeper:
         ledger, parent = self._ledger, str(hold.parent)
         guardians = tuple(self._by_our_clock(parent, pod) for pod in ledger.guardians_of(hold))
         told = told_apart(hold, guardians, now)
-        if told.standing is not None:
-            self._trouble.pop(parent, None)  # Also one whose making was never answered.
-        elif not ledger.promised(hold) and self._losses.lost(parent, now):
-            self._trouble[parent] = why_lost(guardians)
         old = told.standing if _is_old(hold, told.standing, now) else None
+        if told.standing is not None and old is None:
+            self._trouble.pop(parent, None)  # Also one whose making was never answered.
+        elif told.standing is None and not ledger.promised(hold) and self._losses.lost(parent, now):
+            self._trouble[parent] = why_lost(guardians)
         settled = old is None and told.standing is not None and bool(told.standing.node)
         waiting = told.successor or (None if settled else told.standing)
         if old is None:
@@ -322,7 +322,7 @@ class Keeper:
         if not users and not guardians and not fenced and not self._ledger.latches_of(hold):
             return True
         size = to_keep(hold, users)
-        if any(size.fits_in(pod.requests) for pod in guardians):
+        if any(size.fits_in(pod.requests) for pod in guardians if not pod.gates):
             return True
         wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
         ours = (*guardians, *self._ledger.latches_of(hold))
@@ -381,4 +381,4 @@ def _seeking(sequence: Sequence) -> CreateGuardian | None:
     """The guardian that a sequence makes for kube-scheduler to place, if it makes one."""
     actions = (action for step in sequence.steps for action in step)
     made = (action for action in actions if isinstance(action, CreateGuardian))
-    return next((action for action in made if not action.bound), None)
+    return next((action for action in made if not action.bound and not action.gated), None)

@@ -70,6 +70,7 @@ def guardian_json(action: CreateGuardian, image: str = PAUSE_IMAGE) -> Json:
             **_pause_spec(_class_of(hold)),
             **_placing(action, spec),
             "readinessGates": [{"conditionType": READINESS_GATE}],
+            **({"schedulingGates": [{"name": LATCH_GATE}]} if action.gated else {}),
             "containers": [_guardian_container(action, spec, image)],
         },
     }
