@@ -51,8 +51,9 @@ def test_a_hold_for_one_pod_is_found_by_its_name() -> None:
 
 def test_another_namespace_has_shelves_of_its_own() -> None:
     there = hold("h", namespace="there")
-    assert names(shelves(there)) == []
-    assert names(shelves(there, across=True)) == ["h"]
+    named = hold("i", namespace="there", owners=(OwnerRule(object=ObjectMatch(namespace="*")),))
+    assert names(shelves(there, named)) == []
+    assert names(shelves(there, named, across=True)) == ["i"]
 
 
 def test_what_was_taken_is_gone_from_every_shelf() -> None:
