@@ -142,7 +142,7 @@ def test_a_marked_pod_is_taken_whoever_owns_it_and_whatever_it_has_claimed() -> 
     [
         running("p", 2),
         running("p", 3, **MARKED),
-        running("p", 2, "1Gi", **MARKED),
+        running("p", 0, "1Gi", **MARKED),
         running("p", 2, **MARKED, node=""),
         running("p", 2, **MARKED, phase="Failed"),
         running("p", 2, **MARKED, deleted=NOON),
@@ -173,3 +173,15 @@ def test_of_candidates_too_large_in_one_dimension_nothing_is_left() -> None:
     wanted = for_marked(4, "8Gi", takes_several=True)
     assert not any(may_succeed(wanted, each) for each in pods)
     assert taken(several(4, "8Gi"), EMPTY) is None
+
+
+def test_a_pod_that_asks_for_something_besides_is_taken_too() -> None:
+    wanted = several(4, "0")
+    more = Resources({"cpu": 2000, "memory": 2**30, "example.com/gpu": 1})
+    pods = [replace(running(name, 2), requests=more) for name in ("p", "q", "r")]
+    assert may_succeed(wanted, pods[0])
+    assert taken(wanted, EMPTY, *pods) == ["p", "q"]
+
+
+def test_a_pod_that_leaves_nothing_of_what_is_kept_is_not_waited_for() -> None:
+    assert not may_succeed(several(4, "0"), running("p", 0, "1Gi"))

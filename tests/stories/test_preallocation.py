@@ -88,3 +88,17 @@ def test_without_a_pod_to_succeed_it_is_held_like_any_other(world: World) -> Non
     assert world.phase_of_hold("h") == "Pending"
     world.delete("Pod", "stranger")
     world.until_held("h")
+
+
+def test_pods_that_also_ask_for_what_is_not_reserved_are_waited_for(world: World) -> None:
+    world.add_node("a", cpu=4)
+    world.apply(pod("running", cpu=3, memory="1Gi", app="web"))
+    world.until_runs("running", on="a")
+    world.start_operator()
+    world.apply(succeeding("h", cpu=3))
+    world.until("it waits", lambda: waits(world, "h"))
+    world.apply(pod("rival", cpu=3))
+    world.pass_time(2)
+    world.delete("Pod", "running")
+    world.until_held("h")
+    assert world.node_of("rival") == ""

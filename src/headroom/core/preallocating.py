@@ -1,8 +1,9 @@
 """Room that running pods still use, promised to a hold for when they end.
 
 Which pods a hold may succeed, and which of them it waits for: few rather than many, and only such
-as fit into it, since what they leave is all that it will get beyond the free room beside them. A
-latch then keeps everybody else out, see `life`; the pods themselves are left alone.
+as fit into it, since what they leave is all that it will get beyond the free room beside them. What
+they ask for besides, and the hold does not keep, goes back to the node when they end. A latch then
+keeps everybody else out, see `life`; the pods themselves are left alone.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from headroom.core.holds import Hold, Problem
 from headroom.core.objects import Key, Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.policy import Policy
-from headroom.core.resources import EMPTY
+from headroom.core.resources import EMPTY, Resources
 
 Fits = Callable[[str, frozenset[Key]], bool]
 """Whether the hold would fit on a node if those pods were gone."""
@@ -54,7 +55,8 @@ def may_succeed(hold: Hold, pod: Pod, across_namespaces: bool = False) -> bool:
     """
     if not pod.occupies_node or pod.deleted is not None:
         return False
-    if not pod.requests.fits_in(hold.template.pod.requests):
+    left = _left_by(pod, hold)
+    if not left.fits_in(hold.template.pod.requests) or (pod.requests and not left):
         return False
     if hold.terms.takes_marked:
         return pod.pre_allocatable is not None
@@ -82,13 +84,18 @@ def _on_node(hold: Hold, node: str, pods: Sequence[Pod], fits: Fits) -> Successi
     taken: list[Pod] = []
     total = EMPTY
     for pod in pods:
-        if not (total + pod.requests).fits_in(hold.template.pod.requests):
+        if not (total + _left_by(pod, hold)).fits_in(hold.template.pod.requests):
             continue
-        total = total + pod.requests
+        total = total + _left_by(pod, hold)
         taken.append(pod)
         if fits(node, frozenset(each.key for each in taken)):
             return Succession(node, tuple(taken))
     return None
+
+
+def _left_by(pod: Pod, hold: Hold) -> Resources:
+    """What of a pod's room a hold could have: of the resources that it keeps."""
+    return pod.requests.only(hold.template.pod.requests)
 
 
 def _turn(pod: Pod) -> tuple[int, str, Key]:
@@ -99,5 +106,5 @@ def _turn(pod: Pod) -> tuple[int, str, Key]:
 def _rank(hold: Hold, found: Succession) -> tuple[int, int, str]:
     total = EMPTY
     for pod in found.pods:
-        total = total + pod.requests
+        total = total + _left_by(pod, hold)
     return len(found.pods), -fullness(total, hold.template.pod.requests, EMPTY), found.node

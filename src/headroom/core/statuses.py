@@ -43,6 +43,8 @@ def status_of(facts: Facts, now: datetime, owners: tuple[OwnerUse, ...] = ()) ->
         ("Degraded", "True" if degraded else "False"),
     )
     before = {condition.type: condition for condition in hold.status.conditions}
+    if facts.phase in ENDED and hold.status.phase not in ENDED:
+        before.pop("Ready", None)  # Its time is that of the end, also if it never was ready.
     remarks = () if facts.phase in ENDED else map(str, hold.remarks)
     message = "; ".join(part for part in (facts.message, *remarks) if part)
     conditions = tuple(
