@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast check format bench cluster binaries lock clean
+.PHONY: help setup demo test test-fast check format bench cluster binaries lock site clean
 
 # The first interpreter that runs and is new enough; PYTHON=... overrides.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -10,6 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
+SITE := .venv-site
 CODE := $(wildcard src tests testbed bench tools)
 STORY ?=
 ARGS ?=
@@ -61,12 +62,24 @@ cluster: $(READY)  ## a real control plane to play with, until Ctrl-C
 binaries: $(READY)  ## find or build the control plane's programs; prints their directory last
 	@$(PY) -m testbed.binaries
 
+site: $(SITE)/.ready  ## the documentation as a web site in build/site; a dead link is an error
+	@$(SITE)/bin/python -m sphinx -q -W --keep-going -n -c tools/site -d build/site-cache . build/site >&2
+	@echo "open build/site/docs/index.html" >&2
+
+$(SITE)/.ready: requirements/site.txt
+	@test -n "$(PYTHON)" || { echo "headroom needs Python 3.11 or newer: install it, or make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -m venv --clear $(SITE) >&2
+	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.txt >&2
+	@touch $@
+
 lock:  ## pin the requirements anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
 		--quiet --upgrade -o requirements/runtime.txt pyproject.toml
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
 		--quiet --upgrade -c requirements/runtime.txt -o requirements/dev.txt pyproject.toml --group dev
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
+		--quiet --upgrade -o requirements/site.txt --group site
 
 clean:  ## remove the environment and everything made
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(SITE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests testbed bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -69,6 +69,16 @@ OperatorNamespace = Annotated[
         help="Where the Lease and latches live. [default: the pod's own, or headroom-system]",
     ),
 ]
+MostSlots = Annotated[
+    int,
+    typer.Option(
+        "--most-slots",
+        min=1,
+        metavar="NUMBER",
+        envvar="HEADROOM_MOST_SLOTS",
+        help="How many slots one Headroom may have at most, whatever it asks for.",
+    ),
+]
 LogLevel = Annotated[
     Level, typer.Option("--log-level", envvar="HEADROOM_LOG_LEVEL", help="How much to log.")
 ]
@@ -92,6 +102,7 @@ def run(
     dialect: Dialects = None,
     allow_cross_namespace_owners: AcrossNamespaces = False,
     allow_cluster_preallocation: ClusterPreallocation = False,
+    most_slots: MostSlots = 100_000,
     enable_proactive_scaleup: proactive.Enabled = None,
     pod_injection_limit: proactive.PodLimit = None,
     node_limit: proactive.NodeLimit = None,
@@ -135,6 +146,7 @@ def run(
         probes=places["--probes"],
         across_namespaces=allow_cross_namespace_owners,
         cluster_preallocation=allow_cluster_preallocation,
+        most_slots=most_slots,
         speech=speech,
         ahead=ahead,
         log_limits=limits,

@@ -71,6 +71,7 @@ class Settings:
     probes: Address | None = None
     across_namespaces: bool = False
     cluster_preallocation: bool = False
+    most_slots: int = 100_000
     speech: Speech = NATIVE
     ahead: Options = NOTHING_AHEAD
     log_limits: LogLimits | None = None
@@ -105,6 +106,7 @@ class Replica:
                 namespace=settings.home,
                 across_namespaces=settings.across_namespaces,
                 cluster_preallocation=settings.cluster_preallocation,
+                most_slots=settings.most_slots,
                 scheduler_names=self._speech.schedulers,
             )
         )

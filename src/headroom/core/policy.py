@@ -81,6 +81,10 @@ class Policy:
     orphaned_kept_for: timedelta = timedelta(minutes=1)
     """The same for one that ended because its node is gone."""
 
+    most_slots: int = 100_000
+    """How many slots one headroom may have at most, whatever it asks for: counts are cut to this
+    before anything is made of them. `headroom run --most-slots` sets it."""
+
     burst_at: int = 2
     """From so many pods on that would each preempt, Preemptible slots are given up together; one
     alone is as well served by kube-scheduler."""

@@ -50,6 +50,8 @@ from headroom.engine.claiming import admit, follow
 from headroom.engine.containment.notices import Notices
 from headroom.engine.containment.quarantine import Quarantine
 from headroom.engine.cron import calendar
+from headroom.engine.doors.book import SUBJECT as DOORS_SUBJECT
+from headroom.engine.doors.book import DoorBook
 from headroom.engine.effects import assume, give_up
 from headroom.engine.fences.fencer import Fencer
 from headroom.engine.growing import grow_in_place
@@ -85,9 +87,10 @@ class Engine:
     def __init__(self, policy: Policy) -> None:
         self._agenda = Agenda()
         self.ledger = Ledger(policy, self._agenda)
-        self._publisher = Publisher(self.ledger)
+        self._doors = DoorBook(self.ledger)
+        self._publisher = Publisher(self.ledger, self._doors)
         self._quotas = QuotaBook(self._agenda)
-        self._standing = Standing(self.ledger, calendar, self._quotas)
+        self._standing = Standing(self.ledger, calendar, self._quotas, self._doors)
         self._keeper = Keeper(self.ledger, self._publisher, self._standing, self._quotas)
         self._launcher = Launcher(self.ledger)
         self._placer = Placer(self.ledger, self._launcher)
@@ -116,6 +119,7 @@ class Engine:
             fencer=self._fencer,
             indexer=self._indexer,
             sides=self._sides,
+            doors=self._doors,
             served=self._served,
         )
 
@@ -294,6 +298,8 @@ class Engine:
             yield from self._bulk.look(now)
         elif subject == WAKING_SUBJECT:
             yield from self._waker.look(now)
+        elif subject == DOORS_SUBJECT:
+            yield from self._doors.look(now)
         elif kind == "quota" and not self._agenda.resting(subject, now):
             yield from self._quotas.look(name, now)
         elif kind == "fence" and not self._agenda.resting(subject, now):

@@ -19,6 +19,7 @@ from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
 from headroom.core.plan import Sequence
 from headroom.core.statuses import tellings
+from headroom.engine.doors.book import DoorBook
 from headroom.engine.ledger import Ledger
 
 TRUST_OWN_WRITE = timedelta(seconds=5)
@@ -39,8 +40,9 @@ def status_subject(parent: Parent) -> str:
 class Publisher:
     """Remembers, by uid of the hold, what its object shows and what we wrote."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, doors: DoorBook) -> None:
         self._ledger = ledger
+        self._doors = doors
         self._shown: dict[str, HoldStatus] = {}
         self._written: dict[str, _Written] = {}
         self._told: dict[str, HoldStatus] = {}
@@ -74,6 +76,9 @@ class Publisher:
         """Write a status and tell its story, unless a write is under way or has just failed."""
         subject, uid = status_subject(hold.parent), hold.parent.uid
         agenda = self._ledger.agenda
+        if status.conditions:
+            conditions = self._doors.shown(hold, status.conditions, now)
+            status = replace(status, conditions=conditions)
         if status == hold.status or agenda.busy(subject) or agenda.resting(subject, now):
             return
         before = replace(hold, status=self._told.get(uid, hold.status))

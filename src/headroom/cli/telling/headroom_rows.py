@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headroom.cli.source import World
 from headroom.cli.spans import age, remaining
+from headroom.cli.telling.doors import told_reason
 from headroom.cli.telling.tables import Table, key_of, object_row
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.windows import next_start
@@ -49,7 +50,7 @@ def _cells(headroom: Headroom, world: World) -> list[str]:
         *(str(count) if ready is not None else "" for count in counts),
         f"in {remaining(start, world.now)}" if start is not None else "",
         ready.status if ready is not None else "",
-        ready.reason if ready is not None and ready.reason != "Held" else "",
+        ready.reason if ready is not None and ready.reason != "Held" else told_reason(headroom),
     ]
 
 

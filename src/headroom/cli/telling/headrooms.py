@@ -12,6 +12,7 @@ from headroom.cli.amounts import told
 from headroom.cli.source import World
 from headroom.cli.telling.answers import Explanation, Fact, NodeAnswer, SlotAnswer
 from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, UNSEEN, ledger_of, node_answers
+from headroom.cli.telling.doors import without_door
 from headroom.cli.telling.rooms import rooms
 from headroom.cli.telling.schedules import moment_told, size_told, slots_told, windows_told
 from headroom.cli.telling.slots import NOT_YET, SlotView, State, slots_of
@@ -42,7 +43,7 @@ def explain_headroom(
     return Explanation(
         subject,
         f"{subject} {_standing(headroom, wished, slots)}.",
-        tuple(_facts(world, headroom, wished)),
+        (*_facts(world, headroom, wished), *_doors(world, headroom, policy)),
         slots=tuple(_slot_answer(view) for view in slots),
         nodes=nodes,
         next_step=_step(wished, slots),
@@ -131,6 +132,11 @@ def _facts(world: World, headroom: Headroom, wished: Wish) -> list[Fact]:
     if isinstance(headroom.size, PerNode):
         facts.append(Fact("nodes", summary(wished.excluded, len(world.nodes))))
     return facts
+
+
+def _doors(world: World, headroom: Headroom, policy: Policy) -> list[Fact]:
+    told = without_door(world, headroom, policy.across_namespaces)
+    return [Fact("doors", told)] if told else []
 
 
 def _shape(headroom: Headroom, wished: Wish) -> str:

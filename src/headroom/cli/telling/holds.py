@@ -8,6 +8,7 @@ from headroom.cli import amounts
 from headroom.cli.source import World
 from headroom.cli.telling.answers import Explanation, Fact, NodeAnswer
 from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, UNSEEN, ledger_of, node_answers
+from headroom.cli.telling.doors import without_door
 from headroom.cli.telling.listing import end_of
 from headroom.core.holds import Hold
 from headroom.core.owners import judged
@@ -18,7 +19,9 @@ from headroom.core.preallocating import permitted
 def explain_hold(world: World, hold: Hold, policy: Policy) -> Explanation:
     """Say how a hold stands, and for one without room what every node says to it."""
     told = _standing(world, hold, policy)
-    return replace(told, facts=(*_facts(hold), *told.facts))
+    doors = without_door(world, hold, policy.across_namespaces)
+    lack = (Fact("doors", doors),) if doors else ()
+    return replace(told, facts=(*_facts(hold), *told.facts, *lack))
 
 
 def _facts(hold: Hold) -> tuple[Fact, ...]:

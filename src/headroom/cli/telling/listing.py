@@ -8,6 +8,7 @@ from datetime import datetime
 from headroom.cli.amounts import cells, headings, in_play
 from headroom.cli.source import World
 from headroom.cli.spans import age, remaining
+from headroom.cli.telling.doors import told_reason
 from headroom.cli.telling.tables import Row, Table, key_of, object_row
 from headroom.core.claims import claim_of, expiry, is_claimant
 from headroom.core.holds import Hold
@@ -114,7 +115,7 @@ def _why(hold: Hold) -> str:
     """The reason of a hold that is not simply available."""
     ready = next((item for item in hold.status.conditions if item.type == "Ready"), None)
     if ready is None or ready.reason == hold.status.phase:
-        return ""
+        return told_reason(hold)
     return ready.reason
 
 

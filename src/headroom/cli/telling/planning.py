@@ -12,10 +12,13 @@ from dataclasses import dataclass, replace
 
 from headroom.cli.source import World
 from headroom.cli.telling.asking import ledger_of
+from headroom.cli.telling.doors import without_door
 from headroom.cli.telling.quotaroom import QuotaRoom
 from headroom.cli.telling.quotas import quota_refusal
 from headroom.cli.telling.slots import State, slots_of
 from headroom.cli.telling.wishes import wish_of
+from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
+from headroom.core.findings.serving import INVALID, INVALID_SPEC, Unserved, blamed_for
 from headroom.core.holds import Hold
 from headroom.core.names import LOCKED_PRIORITY, SHAPE_ANNOTATION
 from headroom.core.naming import shape_of
@@ -23,7 +26,6 @@ from headroom.core.objects import Key, NodeAffinity, NodeTerm, Pod, Requirement
 from headroom.core.owners import judged as judged_rules
 from headroom.core.policy import Policy
 from headroom.core.selection import NAME_FIELD
-from headroom.core.serving import INVALID, INVALID_SPEC, Unserved, blamed_for
 from headroom.core.standing.eligibility import summary
 from headroom.core.standing.headrooms import Headroom, PerNode
 from headroom.core.standing.sizing import Wish
@@ -133,7 +135,14 @@ def _headroom(world: World, headroom: Headroom, table: Table) -> Planned:
         for view in views
         if view.hold is not None and view.state in WANTED
     )
+    notes += _doors(world, headroom)
     return Planned(subject, name, places, tuple(view.name for view in leaving), tuple(notes))
+
+
+def _doors(world: World, wish: Headroom | Hold) -> list[str]:
+    """What is to be said of owners that come through no door."""
+    told = without_door(world, wish)
+    return [f"{OWNERS_WITHOUT_DOOR}: {told}"] if told else []
 
 
 def _refusal(headroom: Headroom, wished: Wish) -> Unserved | None:
@@ -154,7 +163,8 @@ def _hold(world: World, hold: Hold, table: Table) -> Planned:
         told = "; ".join(map(str, hold.problems))
         return Planned(subject, name, refused=told, blamed=hold.problems[0].path)
     guardian = ledger_of(world, Policy()).guardian_of(hold)
-    return Planned(subject, name, (_place("", hold, guardian, table),))
+    places = (_place("", hold, guardian, table),)
+    return Planned(subject, name, places, notes=tuple(_doors(world, hold)))
 
 
 def _place(slot: str, hold: Hold, guardian: Pod | None, table: Table) -> Place:

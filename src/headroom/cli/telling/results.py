@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from headroom.cli.output import columns
+from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 
 if TYPE_CHECKING:
     from headroom.sim.scenarios.report import Result
@@ -34,6 +35,7 @@ def result_table(result: Result) -> str:
     """All tables of a result."""
     parts = [columns(("WHAT", "VALUE"), _rows(result)), _groups(result.summary)]
     parts.append(_slots(result.summary["slots"]["objects"]))
+    parts.append(_doors(result.summary["owners_without_door"]))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -120,6 +122,11 @@ def _slots(objects: Mapping[str, Numbers]) -> str:
     table = columns(("SLOTS OF", "WISHED", "HELD"), rows[:MOST_ROWS])
     more = len(rows) - MOST_ROWS
     return f"{table}\n… and {more} more: -o json has them all" if more > 0 else table
+
+
+def _doors(found: Mapping[str, str]) -> str:
+    """Who keeps room for pods that come through no door, in one sentence each."""
+    return "\n".join(f"{OWNERS_WITHOUT_DOOR}: {name}: {found[name]}" for name in found)
 
 
 def waited(seconds: float | None) -> str:

@@ -38,7 +38,7 @@ from headroom.core.plan import earliest
 from headroom.core.quotas.limits import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.standing.headrooms import NO_LIMITS, Limits
-from headroom.core.standing.limiting import Note
+from headroom.core.standing.limiting import MOST_SLOTS, Note
 from headroom.core.standing.sizing import Sized
 
 PACE = Pace()
@@ -87,6 +87,7 @@ class Demand:
     forthcoming: Resources = EMPTY
     limits: Limits = NO_LIMITS
     quota: Tight | None = None
+    most: int = MOST_SLOTS  # that the operator makes of one headroom
 
 
 def foreseen(
@@ -96,9 +97,9 @@ def foreseen(
     if memory is None:  # After a restart what stands is where the number is.
         memory = Memory(Trail(len(guarded.bound)), placed=guarded.placed)
     coming = _pieces(demand.forthcoming, demand.one)
-    certain = paced(memory.certain, coming, CERTAIN, now)
+    certain = paced(memory.certain, min(coming, demand.most), CERTAIN, now)
     by_rule = placeholders(demand.load.used, demand.one, demand.permille)
-    trail = paced(memory.trail, by_rule, PACE, now)
+    trail = paced(memory.trail, min(by_rule, demand.most), PACE, now)
     count = certain.count + trail.count
     placed = bool(guarded.placed - memory.placed)
     stall = judged(memory.stall, guarded.waiting_since, placed, now)
@@ -130,7 +131,8 @@ def _pieces(amount: Resources, one: Resources) -> int:
 
 def _bounds(demand: Demand) -> Bounds:
     limits, quota = demand.limits, demand.quota.count if demand.quota is not None else None
-    return Bounds(slots=limits.slots, pods=limits.pods, nodes=limits.nodes, quota=quota)
+    slots = demand.most if limits.slots is None else min(limits.slots, demand.most)
+    return Bounds(slots=slots, pods=limits.pods, nodes=limits.nodes, quota=quota)
 
 
 def _held(bound: str, most: int, wanted: int, quota: Tight | None) -> Note:

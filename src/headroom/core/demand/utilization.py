@@ -105,13 +105,18 @@ def load_on(nodes: Collection[Node], use: Use, shape: Pod) -> Load:
     counted, _ = sorted_out(nodes, shape)
     used = offered = EMPTY
     for node in counted:
-        used += use.by_node.get(node.name, EMPTY)
+        used += _at_most(use.by_node.get(node.name, EMPTY), node.allocatable)
         offered += node.allocatable
     one = shape.requests
     roomiest = max((_fits(node.allocatable, one) for node in counted), default=1)
     free = sum(_fits(_left(node, use), one) for node in counted)
     vacant = max(0, free - _pieces(use.by_node.get("", EMPTY), one))
     return Load(used, offered, len(nodes), use.pods, max(1, roomiest), vacant)
+
+
+def _at_most(used: Resources, there: Resources) -> Resources:
+    """What pods use of a node: no more than it has, whatever one that is turned away asks for."""
+    return Resources({name: min(amount, there[name]) for name, amount in used.items()})
 
 
 def placeholders(used: Resources, one: Resources, permille: int) -> int:

@@ -1,4 +1,6 @@
-"""What `spec.limits` leaves of a wish, and the note that says so.
+"""What `spec.limits` and the operator's own limit leave of a wish, and the note that says so.
+
+The operator's is there for everybody's sake: a count is cut to it before anything is made of it.
 
 Slots of one shape are counted by arithmetic, without making them: there may be a hundred thousand.
 """
@@ -10,6 +12,8 @@ from dataclasses import dataclass
 
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.standing.headrooms import NO_LIMITS, Limits
+
+MOST_SLOTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +73,15 @@ def _cut(
 def limit_note(limit: str, count: int, asked: int) -> Note:
     """Say which limit allows how many slots."""
     return Note("LimitReached", f"spec.limits.{limit} allows {count} of {asked} slots")
+
+
+def cut_to(most: int, asked: int) -> tuple[Note, ...]:
+    """Say that the operator makes no more slots of one headroom than so many."""
+    if asked <= most:
+        return ()
+    return (Note("LimitReached", f"{operators_limit(most)} allows {most} of {asked} slots"),)
+
+
+def operators_limit(most: int) -> str:
+    """The operator's limit in words."""
+    return f"the operator's limit for one headroom (--most-slots {most})"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import islice
 
 from headroom.core.demand.buffers import LIMITED, BufferSize, Unsized, chunks
 from headroom.core.demand.following import Follow
@@ -32,7 +33,15 @@ from headroom.core.standing.headrooms import (
     Size,
     Workload,
 )
-from headroom.core.standing.limiting import Note, allowed, limit_note, limited
+from headroom.core.standing.limiting import (
+    MOST_SLOTS,
+    Note,
+    allowed,
+    cut_to,
+    limit_note,
+    limited,
+    operators_limit,
+)
 from headroom.core.standing.nodeslots import NodeSlots
 from headroom.core.standing.reach import Reach, within
 from headroom.core.standing.windows import ActiveWindow
@@ -73,7 +82,8 @@ class Sight:
     `spent` were claimed and count as used up where nothing is refilled. `overhead` is what stands
     on a node anyway, for slots as large as a node. `sized` is there where the size follows the
     load of the cluster, which is not seen here; `followed` are the owners of a headroom that
-    follows gated pods, `covered` those of its slots that others serve, with words.
+    follows gated pods, `covered` those of its slots that others serve, with words. `most` is how
+    many slots the operator makes of one headroom at most.
     """
 
     window: ActiveWindow | None
@@ -88,6 +98,7 @@ class Sight:
     covered: tuple[tuple[str, str], ...] = ()
     room: Room | None = None
     reach: Reach = EVERYWHERE
+    most: int = MOST_SLOTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +174,11 @@ def _wish(
     if headroom.slot.chunk == NODE_CHUNK:
         most = pods_a_node(template, sight.nodes, sight.overhead)
         template, asked = times(template, most), -(-asked // most)
-    names = tuple(_indexes(headroom, asked, sight))
+    left = max(0, asked - len(_taken(headroom, sight)))
+    names = tuple(islice(_indexes(headroom, asked, sight), sight.most))
     wished = _alike(headroom, template, names, sight)
-    return replace(wished, notes=(*_used_up(asked, len(names)), *wished.notes))
+    notes = (*_used_up(asked, left), *cut_to(sight.most, left), *wished.notes)
+    return replace(wished, asked=left, notes=notes)
 
 
 def _alike(headroom: Headroom, template: PodTemplate, names: tuple[str, ...], sight: Sight) -> Wish:
@@ -178,7 +191,7 @@ def _alike(headroom: Headroom, template: PodTemplate, names: tuple[str, ...], si
 
 
 def _foreseen(headroom: Headroom, template: PodTemplate, sight: Sight, sized: Sized) -> Wish:
-    wished = _alike(headroom, template, sized.names, sight)
+    wished = _alike(headroom, template, sized.names[: sight.most], sight)
     asked, notes = max(sized.asked, wished.asked), (*sized.notes, *wished.notes)
     return replace(wished, asked=asked, notes=notes, look_again=sized.look_again)
 
@@ -193,6 +206,8 @@ def _buffered(headroom: Headroom, template: PodTemplate, size: BufferSize, sight
     if left is not None and left.count < count:
         count = left.count
         notes = tuple(Note(LIMITED, name) for name in left.limited_by)
+    if count > sight.most:
+        count, notes = sight.most, (Note(LIMITED, operators_limit(sight.most)),)
     chosen, later = within(map(str, range(count)), sight.standing, sight.reach)
     slots = tuple(_slot(headroom, template, name, sight) for name in chosen)
     again = sight.room.look_again if sight.room is not None else None
@@ -219,13 +234,15 @@ def _beside_owners(headroom: Headroom, size: Follow, template: PodTemplate, sigh
         for each in beside_slots(headroom.parent, size, template, sight.followed)
         if each.name not in needless
     ]
+    asked, slots = len(slots), slots[: sight.most]
     kept, notes = limited(slots, headroom.limits)
+    notes = (*cut_to(sight.most, asked), *notes)
     said = (
         Note("CannotFollow", troubles(sight.followed)),
         Note("RoomBeside", first_few(sight.covered)),
     )
     told = (note for note in said if note.message)
-    return Wish(kept, len(slots), (*told, *notes))
+    return Wish(kept, asked, (*told, *notes))
 
 
 def _height(slot: str) -> tuple[int, str]:
@@ -263,11 +280,15 @@ def _count(size: Size, workload: Workload | None) -> int | None:
 
 def _indexes(headroom: Headroom, asked: int, sight: Sight) -> Iterator[str]:
     """The lowest indexes; where nothing is refilled, claimed slots count and are left alone."""
-    taken = sight.spent | sight.promised if headroom.refill == NEVER else frozenset()
+    taken = _taken(headroom, sight)
     left = max(0, asked - len(taken))
     free = (name for name in map(str, range(asked + len(taken))) if name not in taken)
     for _, name in zip(range(left), free, strict=False):
         yield name
+
+
+def _taken(headroom: Headroom, sight: Sight) -> frozenset[str]:
+    return sight.spent | sight.promised if headroom.refill == NEVER else frozenset()
 
 
 def _used_up(asked: int, left: int) -> tuple[Note, ...]:
@@ -305,7 +326,7 @@ def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime)
     spent = sight.spent if headroom.refill == NEVER else frozenset()
     slots: list[Hold] = []
     empty: list[str] = []
-    asked = used = 0
+    asked = used = wanted = 0
     kept_on = frozenset(node.name for node, _ in blinking)
     for node in sorted((*nodes, *(node for node, _ in blinking)), key=lambda node: node.name):
         template = shape.pinned(node)
@@ -317,9 +338,11 @@ def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime)
         asked, used = asked + len(every), used + len(every) - len(names)
         if node.name in kept_on:
             names = [name for name in names if name in sight.standing]
+        wanted += len(names)
+        names = names[: max(0, sight.most - len(slots))]
         slots += [_slot(headroom, template, name, sight) for name in names]
     kept, notes = limited(slots, headroom.limits)
-    notes = (*_used_up(asked, asked - used), *notes)
+    notes = (*_used_up(asked, asked - used), *cut_to(sight.most, wanted), *notes)
     if not nodes and not blinking:
         notes = (Note(NO_NODE, "no node is eligible"), *notes)
     if empty:
@@ -327,7 +350,7 @@ def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime)
         notes = (*notes, Note("NothingToHold", message))
     return Wish(
         kept,
-        len(slots),
+        wanted,
         notes,
         tuple(each for each in excluded if each.node not in kept_on),
         min((until for _, until in blinking), default=None),

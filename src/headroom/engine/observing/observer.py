@@ -21,6 +21,7 @@ from headroom.core.quotas.limits import Quota
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.engine.agenda import Agenda
 from headroom.engine.bursts.bulk import Bulk
+from headroom.engine.doors.book import DoorBook
 from headroom.engine.fences.fencer import Fencer
 from headroom.engine.indexing import Indexer, index_subject
 from headroom.engine.keeping import Keeper
@@ -64,6 +65,7 @@ class Observer:
     fencer: Fencer
     indexer: Indexer
     sides: Sides
+    doors: DoorBook
     served: dict[str, None]  # kinds that holds are made from
 
     def observe(self, event: Event, now: datetime) -> None:
@@ -85,6 +87,7 @@ class Observer:
                 self.standing.concern(self.standing.followers.see(before, pod))
                 self.bulk.see(pod)
                 self.fencer.see(pod, now)
+                self.doors.see(before, pod)
             case Hold() as hold:
                 allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
                 allowed = self.sides.see(allowed)
@@ -92,9 +95,12 @@ class Observer:
                 ledger.see_hold(self.standing.member(self.publisher.see(allowed)))
                 self.quotas.see_ticket(allowed)
                 self.indexer.touch(allowed)
+                self.doors.want(allowed)
             case Headroom() as headroom:
                 self.standing.see(headroom)
                 self.quotas.see_order(headroom, now)
+                if headroom.served:
+                    self.doors.want(headroom)
             case Quota() as quota:
                 self.quotas.see_quota(quota)
             case Workload() as workload:
@@ -117,6 +123,7 @@ class Observer:
                 ledger.state.set_namespace(namespace)
                 self.quotas.see_namespace(namespace)
                 self.agenda.touch(index_subject(namespace.name))
+                self.doors.see_namespace(namespace)
 
     def _lose(self, event: Event) -> None:
         ledger = self.ledger
@@ -131,16 +138,19 @@ class Observer:
                 self.placer.forget(uid)
                 self.bulk.lose(key)
                 self.fencer.lose(key, old)
+                self.doors.lose(key, uid)
             case HoldGone(parent):
                 if str(parent) in ledger.holds:
                     self.indexer.touch(ledger.holds[str(parent)])
                 ledger.lose_hold(str(parent))
+                self.doors.forget(parent)
                 self.quotas.lose(parent)
                 self.quotas.asks_anew(hold_subject(parent))
                 self.publisher.forget(parent.uid)
                 self.agenda.forget(status_subject(parent))
             case HeadroomGone(parent):
                 self.standing.lose(parent)
+                self.doors.forget(parent)
                 self.quotas.lose(parent)
                 self.quotas.asks_anew(headroom_subject(parent))
             case QuotaGone(parent):
@@ -164,6 +174,7 @@ class Observer:
                 ledger.state.remove_namespace(name)
                 self.quotas.lose_namespace(name)
                 self.indexer.forget(name)
+                self.doors.lose_namespace(name)
 
 
 def subject_of(event: Event) -> str:

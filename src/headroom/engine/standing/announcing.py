@@ -17,6 +17,7 @@ from headroom.core.standing.events import tellings
 from headroom.core.standing.headrooms import Headroom, HeadroomStatus
 from headroom.core.standing.readiness import Tally, status_of
 from headroom.core.standing.sizing import Wish
+from headroom.engine.doors.book import DoorBook
 from headroom.engine.ledger import Ledger
 
 PACE = timedelta(seconds=1)
@@ -31,8 +32,9 @@ def announcement(parent: Parent) -> str:
 class Announcer:
     """Remembers, by headroom, what was last written and when the next write may come."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, doors: DoorBook) -> None:
         self._ledger = ledger
+        self._doors = doors
         self._written: dict[str, tuple[HeadroomStatus, datetime]] = {}
         self._not_before: dict[str, datetime] = {}
 
@@ -49,6 +51,8 @@ class Announcer:
         subject = announcement(headroom.parent)
         shown = self._as_written(headroom, now)
         status = status_of(shown, wished, tally, now)
+        conditions = self._doors.shown(shown, status.conditions, now)
+        status = replace(status, conditions=conditions)
         if status == shown.status or agenda.busy(subject) or agenda.resting(subject, now):
             return
         soonest = self._not_before.setdefault(whole, self._first(headroom, tally, now))

@@ -64,6 +64,7 @@ class Foresight:
             forthcoming=self._forthcoming(size, workload),
             limits=headroom.limits,
             quota=tight,
+            most=self._ledger.policy.most_slots,
         )
         before = self._memories.get(whole)
         answer, self._memories[whole] = foreseen(demand, self._guarded(headroom), before, now)

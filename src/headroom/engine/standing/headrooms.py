@@ -20,13 +20,7 @@ from headroom.core.objects import Parent, Pod
 from headroom.core.owners import judged as judged_rules
 from headroom.core.plan import Sequence, earliest, headroom_subject, latest
 from headroom.core.standing.events import tell_headroom, window_tellings
-from headroom.core.standing.headrooms import (
-    NEVER,
-    Headroom,
-    HeadroomStatus,
-    PerNode,
-    Workload,
-)
+from headroom.core.standing.headrooms import NEVER, Headroom, HeadroomStatus, PerNode, Workload
 from headroom.core.standing.members import stands
 from headroom.core.standing.readiness import Tally
 from headroom.core.standing.sizing import Sight, surplus, wish
@@ -40,6 +34,7 @@ from headroom.core.standing.windows import (
     next_start,
 )
 from headroom.core.statuses import tell_pod
+from headroom.engine.doors.book import DoorBook
 from headroom.engine.indexing import touch_indexes
 from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
@@ -60,10 +55,12 @@ NO_STATUS = HeadroomStatus()
 class Standing:
     """Looks after every headroom, one at a time."""
 
-    def __init__(self, ledger: Ledger, calendar: Calendar, quotas: QuotaBook) -> None:
+    def __init__(
+        self, ledger: Ledger, calendar: Calendar, quotas: QuotaBook, doors: DoorBook
+    ) -> None:
         self._ledger = ledger
         self._calendar = calendar
-        self.announcer = Announcer(ledger)
+        self.announcer = Announcer(ledger, doors)
         self.issuer = Issuer(ledger, quotas, calendar)
         self._quotas = quotas
         self._known: dict[str, Known] = {}

@@ -130,6 +130,7 @@ class Sights:
                 else ()
             ),
             overhead=overhead_of(ledger.pods.values()) if chunked else EMPTY,
+            most=ledger.policy.most_slots,
         )
 
     def _spent(self, headroom: Headroom, known: Known) -> frozenset[str]:

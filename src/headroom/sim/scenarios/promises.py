@@ -1,8 +1,8 @@
 """Which holds, headrooms and objects of a dialect end a run unserved, and where each is written.
 
-`core.serving` has the rule. What it needs beyond a status is remembered here: which objects were
-whole at some moment, as they are now. A run that ends while a machine boots has shown nothing about
-who waits for it.
+`core.findings.serving` has the rule. What it needs beyond a status is remembered here: which
+objects were whole at some moment, as they are now. A run that ends while a machine boots has shown
+nothing about who waits for it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from headroom.core.findings.serving import INVALID_SPEC, Unserved, unserved, was_whole
 from headroom.core.holds import Hold
 from headroom.core.owners import judged as judged_rules
 from headroom.core.policy import Policy
 from headroom.core.preallocating import permitted
 from headroom.core.quotas.limits import Quota
-from headroom.core.serving import INVALID_SPEC, Unserved, unserved, was_whole
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.windows import judged
 from headroom.engine.cron import calendar

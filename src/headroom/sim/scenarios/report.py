@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from headroom.sim.api.values import Json, ref_of
+from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
+from headroom.sim.api.values import Json, Ref, ref_of
 from headroom.sim.scenarios.journal import Entry
 from headroom.sim.scenarios.model import Scenario
 from headroom.sim.scenarios.promises import Broken
@@ -85,6 +86,7 @@ def result_of(scenario: Scenario, world: SimWorld, told: Told) -> Result:
         journal=told.journal,
         summary={
             **told.summary,
+            "owners_without_door": _without_door(world),
             "unserved": [each.document() for each in told.broken],
             "failures": list(told.failures),
             "notes": list(notes),
@@ -93,3 +95,14 @@ def result_of(scenario: Scenario, world: SimWorld, told: Told) -> Result:
         broken=told.broken,
         notes=notes,
     )
+
+
+def _without_door(world: SimWorld) -> dict[str, str]:
+    """Objects whose owners came through no door at some moment of the run, with what was told."""
+    found: dict[str, str] = {}
+    for event in world.events():
+        if event.get("reason") == OWNERS_WITHOUT_DOOR:
+            about = event["involvedObject"]
+            ref = Ref(about["kind"], about.get("namespace") or "", about["name"])
+            found[str(ref)] = str(event.get("message"))
+    return dict(sorted(found.items()))

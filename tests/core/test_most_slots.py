@@ -1,0 +1,65 @@
+"""Whatever number comes out of a size, it is cut before anything is made of it, and told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from headroom.core.demand.buffers import BufferSize
+from headroom.core.demand.foresight import Demand, Guarded, foreseen
+from headroom.core.demand.utilization import Load, load_on, use_of
+from headroom.core.resources import Resources
+from headroom.core.standing.headrooms import Percent, PerNode, Replicas, Size
+from headroom.core.standing.sizing import Sight, wish
+from headroom.core.standing.windows import ActiveWindow
+from tests.builders import NOON, node, pod
+from tests.core.headroom_builder import headroom, web
+
+MOST = 5
+
+
+def sight(size: Size, **parts: object) -> Sight:
+    return replace(Sight(ActiveWindow(size), most=MOST), **parts)  # type: ignore[arg-type]  # any
+
+
+@pytest.mark.parametrize(
+    "size",
+    [Replicas(2**31), Percent(1000), BufferSize(replicas=10**30)],
+    ids=lambda each: str(each),
+)
+def test_a_number_beyond_the_limit_is_cut_before_slots_are_made(size: Size) -> None:
+    wished = wish(headroom(size), sight(size, workload=web(2**31 - 1)), NOON)
+    assert len(wished.slots) == MOST
+    assert wished.asked > MOST
+    assert any("limit" in note.message for note in wished.notes)
+
+
+def test_slots_on_many_nodes_are_cut_too() -> None:
+    nodes = [node(f"n{number}") for number in range(20)]
+    size = PerNode(slots=110)
+    wished = wish(headroom(size), sight(size, nodes=nodes), NOON)
+    assert len(wished.slots) == MOST
+    assert wished.asked == 2200
+    assert [note.reason for note in wished.notes] == ["LimitReached"]
+
+
+def test_the_lowest_names_stay_so_that_nothing_moves() -> None:
+    size = Replicas(2**31)
+    wished = wish(headroom(size), sight(size), NOON)
+    assert [hold.slot for hold in wished.slots] == ["0", "1", "2", "3", "4"]
+
+
+def test_a_load_that_cannot_be_meant_asks_for_no_more_than_the_limit() -> None:
+    one, used = Resources({"cpu": 1}), Resources({"cpu": 2**63 - 1})
+    demand = Demand(one, 500, Load(used, used, 1), forthcoming=used, most=MOST)
+    memory = None
+    for _ in range(3):
+        sized, memory = foreseen(demand, Guarded({}), memory, NOON)
+        assert len(sized.names) <= MOST
+
+
+def test_a_pod_that_its_node_cannot_have_raises_no_load() -> None:
+    huge = replace(pod("huge", node="a"), requests=Resources({"cpu": 2**63 - 1}))
+    load = load_on([node("a", cpu=4)], use_of([huge], lambda _: False), pod("one", cpu=1))
+    assert load.used["cpu"] == 4000
