@@ -141,3 +141,18 @@ def test_other_namespaces_are_told_of_rules_that_name_them() -> None:
     play.run(1)
     last = play.toy.indexes[-1]
     assert (last.namespace, last.keys, last.priority) == ("there", ("name:joe",), 7)
+
+
+def test_an_operator_that_does_not_see_pods_lets_its_indexes_lapse() -> None:
+    play = written(OPTED_IN, hold("h"))
+    play.run(30)
+    before = len(play.toy.indexes)
+    assert before > 1
+    play.engine.sees(Policy().watch_silence + timedelta(seconds=1))
+    play.run(60)
+    assert len(play.toy.indexes) == before
+    assert play.toy.indexes[-1].fresh_until < play.now
+    play.engine.sees(timedelta(seconds=1))
+    play.run(3)
+    assert len(play.toy.indexes) > before
+    assert play.toy.indexes[-1].fresh_until > play.now

@@ -12,6 +12,7 @@ import pytest
 from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client, Tuning
 from headroom.kube.errors import Forbidden, NoSuchKind
+from headroom.kube.pulse import Pulse
 from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
 from headroom.ports import Event, PodGone, Seen
 from headroom.wire.kinds import PODS
@@ -368,5 +369,30 @@ def test_empty_streams_are_not_asked_for_in_a_busy_loop() -> None:
             async with following(api) as ear:
                 await api.wait_asked(4)
             assert [trouble.retry_in is not None for trouble in ear.troubles] == [True, True]
+
+    run(main())
+
+
+def test_a_watch_is_heard_when_it_opens_and_speaks_and_only_tries_when_it_is_refused() -> None:
+    async def main() -> None:
+        now = [0.0]
+        pulse = Pulse(lambda: now[0])
+        async with FakeApi() as api:
+            api.script(PATH, Stream(listed(added("a")), "hang"))
+            ear = Ear()
+            client = Client(api.access(), Tuning(first_backoff=0.001, attempts=2))
+            listener = Listener(ear.tell, ear.synced, ear.troubles.append)
+            informer = Informer(client, Scope(PODS), listener, HASTY, pulse=pulse)
+            now[0] = 50.0
+            assert (pulse.silent_for, pulse.stuck_for) == (50.0, 50.0)
+            task = asyncio.create_task(informer.run())
+            await ear.hears("a@1", "synced")
+            assert (pulse.silent_for, pulse.stuck_for) == (0.0, 0.0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            now[0] = 100.0
+            pulse.tried()
+            assert (pulse.silent_for, pulse.stuck_for) == (50.0, 0.0)
+            await client.close()
 
     run(main())

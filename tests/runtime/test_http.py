@@ -41,6 +41,19 @@ def answers(health: Health, *paths: str) -> list[tuple[int, str]]:
         (Health(synced=True, leading=True), 200, 200, "leading"),
         (Health(synced=True, stopping=True), 200, 503, "stopping"),
         (Health(synced=True, failed="rights"), 500, 503, "failed: rights"),
+        (
+            Health(synced=True, stuck_for=lambda: 400),
+            500,
+            503,
+            "a watch has done nothing for 400 s",
+        ),
+        (
+            Health(synced=True, silent_for=lambda: 100),
+            200,
+            503,
+            "the watch of pods has been silent for 100 s",
+        ),
+        (Health(synced=True, lag=11.0), 200, 503, "the loop is 11 s late"),
     ],
 )
 def test_the_probes_say_how_the_operator_feels(

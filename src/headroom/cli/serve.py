@@ -36,6 +36,7 @@ from headroom.kube.rivals import check_rivals
 from headroom.runtime.census import Census, CountingChronicle
 from headroom.runtime.clock import WallClock
 from headroom.runtime.http import Address, Health, HttpServer
+from headroom.runtime.lag import measure_lag
 from headroom.runtime.loglimits import LogLimits
 from headroom.runtime.logs import LogEvent, get_logger, tell_suppressed
 from headroom.runtime.metrics import Metrics
@@ -98,8 +99,11 @@ class Replica:
         self._ahead = settings.ahead
         self._log_limits = settings.log_limits
         self._cluster = KubeCluster(self._client, speech=self._speech)
-        self._health = Health()
-        metrics, clock = Metrics(__version__), WallClock()
+        self._health = Health(
+            silent_for=self._cluster.silent_for, stuck_for=self._cluster.stuck_for
+        )
+        self._metrics = metrics = Metrics(__version__)
+        clock = WallClock()
         census = Census(metrics, clock)
         engine = Engine(
             Policy(
@@ -116,6 +120,7 @@ class Replica:
             engine=engine,
             lease=KubeLease(self._client.lane(), LEASE_NAME, settings.home, identity()),
             reporter=CountingChronicle(metrics, self._health, announce, census),
+            silence=self._cluster.silent_for,
         )
         self._cluster.on_unreadable = metrics.contained.labels("decode").inc
         self._servers: list[tuple[str, HttpServer]] = []
@@ -152,12 +157,18 @@ class Replica:
 
     async def _operate(self) -> None:
         telling = asyncio.create_task(self._tell_suppressed())
+        measuring = asyncio.create_task(measure_lag(self._note_lag))
         try:
             await self._operator.run()
         finally:
             telling.cancel()
+            measuring.cancel()
             if self._log_limits is not None:
                 tell_suppressed(self._log_limits)
+
+    def _note_lag(self, seconds: float) -> None:
+        self._health.lag = seconds
+        self._metrics.loop_lag.set(seconds)
 
     async def _tell_suppressed(self) -> None:
         while self._log_limits is not None:

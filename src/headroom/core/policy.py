@@ -69,6 +69,10 @@ class Policy:
     fresh_renewal: timedelta = timedelta(seconds=6)
     """How often it is renewed; several tries fit into `fresh_for`."""
 
+    watch_silence: timedelta = timedelta(seconds=90)
+    """How long the watch of pods may prove nothing before claim indexes are left to lapse: nobody
+    is to be gated for an operator that does not see pods. A bookmark comes once a minute."""
+
     node_grace: timedelta = timedelta(seconds=40)
     """How long a node may not be ready before its slots are given up: a blip changes nothing."""
 

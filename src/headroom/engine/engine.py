@@ -132,6 +132,10 @@ class Engine:
             "observe", partial(subject_of, event), now, self._observer.observe, event, now
         )
 
+    def sees(self, silent_for: timedelta) -> None:
+        """For how long the watch of pods has proved nothing; too long means that we are blind."""
+        self._indexer.blind = silent_for > self.ledger.policy.watch_silence
+
     def plan(self, now: datetime) -> Plan:
         """Say what to do now; its sequences count as started."""
         if not self.synced:

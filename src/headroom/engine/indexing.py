@@ -3,7 +3,8 @@
 The index is an over-approximation: one required key of every owner rule where a namespace has opted
 in; elsewhere only that pods may ask by annotation, where a dialect lets them. New keys are written
 at once, keys that are no longer needed go with the next renewal, so that many claims cost few
-writes. It is fresh only for a while: with the operator gone, the policies stop by themselves. An
+writes. It is fresh only for a while: with the operator gone, or while its watch of pods proves no
+life, the policies stop by themselves. An
 operator that is asked to stop withdraws its indexes first, so that no pod is gated for nobody.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from headroom.core.actions import WriteIndex
 from headroom.core.holds import Hold
@@ -22,6 +23,7 @@ from headroom.core.standing.headrooms import Headroom
 from headroom.engine.ledger import Ledger
 
 MOST_KEYS = 10_000
+BLIND_PAUSE = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Indexer:
         self._written: dict[str, _Written] = {}
         self._asked = False  # whether any hold was ever for pods that ask
         self._withdrawn = False
+        self.blind = False  # the watch of pods has not proved for long that it is alive
 
     def forget(self, namespace: str) -> None:
         """What was written is not there: write again."""
@@ -78,6 +81,10 @@ class Indexer:
         if self._withdrawn:
             return
         policy = self._ledger.policy
+        if self.blind:  # What is written lapses by itself; it is written again when we see.
+            self._written.pop(namespace, None)
+            self._ledger.agenda.later(index_subject(namespace), now + BLIND_PAUSE)
+            return
         keys = self._keys(namespace)
         known = self._written.get(namespace)
         if not keys and (known is None or not known.keys):

@@ -23,12 +23,13 @@ from headroom.kube.errors import KubeError, NoSuchKind
 from headroom.kube.gathering import Gathering, Source
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
+from headroom.kube.pulse import Pulse
 from headroom.kube.watch import Scope, Trouble, WatchTuning
 from headroom.ports import Event, Synced
 from headroom.throttle import Throttle
 from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.events import Recorder
-from headroom.wire.kinds import CLAIM_INDEXES
+from headroom.wire.kinds import CLAIM_INDEXES, PODS, Resource
 from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.writes import Write
 
@@ -69,6 +70,7 @@ class KubeCluster:
         self._recorder = Recorder()
         self._last_trouble: dict[str, str] = {}
         self._throttle = Throttle()
+        self._pulses: dict[Resource, Pulse] = {}
         self.on_unreadable: Callable[[], object] = lambda: None  # a metric counts them
         self._encoder = msgspec.json.Encoder()
         # While claim indexes are fresh, pods are gated; a burst must not let them lapse.
@@ -111,6 +113,15 @@ class KubeCluster:
         self.stats.outcomes[type(action).__name__, type(outcome).__name__] += 1
         return outcome
 
+    def silent_for(self) -> float:
+        """Seconds since the watch of pods last proved that it is alive."""
+        pulse = self._pulses.get(PODS)
+        return pulse.silent_for if pulse is not None else 0.0
+
+    def stuck_for(self) -> float:
+        """Seconds since the watch that did nothing for longest last did anything."""
+        return max((pulse.stuck_for for pulse in self._pulses.values()), default=0.0)
+
     async def close(self) -> None:
         """Close the connections; a watch that still runs is cancelled by its reader."""
         await self.client.close()
@@ -144,7 +155,7 @@ class KubeCluster:
 
         A watch that has died must never look like a cluster in which nothing happens.
         """
-        source = Source(self.client, self._speech, self._tuning)
+        source = Source(self.client, self._speech, self._tuning, self._pulses)
         try:
             await Gathering(source, queue.put, self._note_trouble).run(self._scopes)
         except* Exception as failed:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from headroom.core.objects import Key
 from headroom.core.standing.headrooms import Headroom
 from headroom.kube.client import Client
+from headroom.kube.pulse import Pulse
 from headroom.kube.scales import ScaledKind
 from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
 from headroom.ports import Event, Seen, Synced
@@ -32,6 +33,7 @@ class Source:
     client: Client
     speech: Speech
     tuning: WatchTuning | None = None
+    pulses: dict[Resource, Pulse] = field(default_factory=dict)  # of the informers that run
 
 
 class Gathering:
@@ -64,6 +66,7 @@ class Gathering:
         self._followed[scope.resource] = listed
         listener = Listener(self._tell, partial(self._list_told, listed), self._trouble)
         informer = Informer(source.client, scope, listener, source.tuning, source.speech.decode)
+        source.pulses[scope.resource] = informer.pulse
         self._group.create_task(informer.run(), name=f"watch {scope.resource}")
 
     async def _tell(self, batch: list[Event]) -> None:

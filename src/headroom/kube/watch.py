@@ -34,6 +34,7 @@ from headroom.kube.errors import (
 )
 from headroom.kube.lines import Lines
 from headroom.kube.mirror import Mirror, key_of
+from headroom.kube.pulse import Pulse
 from headroom.ports import Event
 from headroom.wire.decode import (
     DecodeThing,
@@ -119,7 +120,9 @@ class Informer:
         listener: Listener,
         tuning: WatchTuning | None = None,
         decode: DecodeThing = decode_thing,
+        pulse: Pulse | None = None,
     ) -> None:
+        self.pulse = pulse or Pulse(asyncio.get_running_loop().time)
         self.lists = 0
         self.lines = 0
         self._client = client
@@ -150,12 +153,14 @@ class Informer:
         async with self._client.stream(
             self._watch_path(), f"watch {self._scope.resource}", self._tuning.quiet_seconds
         ) as chunks:
+            self.pulse.heard()
             lines = Lines()
             async for chunk in chunks:
                 complete = lines.feed(chunk)
                 if complete:
                     heard += len(complete)
                     await self._hear(complete)
+                    self.pulse.heard()
                     self._failures = 0
         if not heard:  # An empty stream must not become a busy loop.
             raise CannotReach(f"the watch of {self._scope.resource} ended before it began")
@@ -253,6 +258,7 @@ class Informer:
             if token:
                 query["continue"] = token
             body = await self._client.get(self._scope.path(**query), what)
+            self.pulse.heard()
             try:
                 page = decode_list(self._scope.resource, body, self._read)
             except DecodeError as error:
@@ -280,6 +286,7 @@ class Informer:
         """Decide how to go on after trouble, say so, and wait a little."""
         if self._client.closed:
             raise Closed("the client was closed") from error
+        self.pulse.tried()
         self._failures += 1
         match error:
             case Expired():

@@ -16,6 +16,9 @@ from aiohttp import web
 from headroom.runtime.metrics import Metrics
 from headroom.serving import LimitedServer, Limits
 
+LONGEST_SILENCE_S = 90.0  # A bookmark comes once a minute.
+LONGEST_STUCK_S = 300.0  # A silent watch is opened anew after 70 s, a refused one within seconds.
+LONGEST_LAG_S = 10.0
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -24,26 +27,42 @@ class Health:
     """How the operator feels; its driver writes it, probes read it.
 
     A standby that is synced is ready: it can take over, so a rolling update may go on. `failed` is
-    what went wrong for good: then it is no longer alive and wants a restart.
+    what went wrong for good: then it is no longer alive and wants a restart. So does one of whose
+    watches has done nothing for minutes, not even tried. While the watch of pods proves nothing, or
+    the loop lags, it is alive but not ready.
     """
 
     synced: bool = False
     leading: bool = False
     stopping: bool = False
     failed: str = ""
+    lag: float = 0.0  # by how much the loop was late when it was last looked at
+    silent_for: Callable[[], float] = lambda: 0.0
+    stuck_for: Callable[[], float] = lambda: 0.0
+
+    @property
+    def alive(self) -> bool:
+        return not self.failed and self.stuck_for() <= LONGEST_STUCK_S
 
     @property
     def ready(self) -> bool:
-        return self.synced and not self.stopping and not self.failed
+        sees = self.silent_for() <= LONGEST_SILENCE_S and self.lag <= LONGEST_LAG_S
+        return self.synced and not self.stopping and self.alive and sees
 
     def describe(self) -> str:
         """Say in one line how things stand."""
         if self.failed:
             return f"failed: {self.failed}"
+        if not self.alive:
+            return f"a watch has done nothing for {self.stuck_for():.0f} s"
         if self.stopping:
             return "stopping"
         if not self.synced:
             return "waiting for the caches to sync"
+        if self.silent_for() > LONGEST_SILENCE_S:
+            return f"the watch of pods has been silent for {self.silent_for():.0f} s"
+        if self.lag > LONGEST_LAG_S:
+            return f"the loop is {self.lag:.0f} s late"
         return "leading" if self.leading else "standby"
 
 
@@ -99,7 +118,7 @@ class HttpServer:
         return app
 
     async def _healthz(self, request: web.Request) -> web.Response:
-        status = 500 if self._health.failed else 200
+        status = 200 if self._health.alive else 500
         return web.Response(text=f"{self._health.describe()}\n", status=status)
 
     async def _readyz(self, request: web.Request) -> web.Response:

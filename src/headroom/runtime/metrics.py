@@ -112,6 +112,11 @@ class Metrics:
             ["where"],
             registry=self.registry,
         )
+        self.loop_lag = Gauge(
+            "headroom_loop_lag_seconds",
+            "By how much the loop was late when it was last looked at.",
+            registry=self.registry,
+        )
         self.leader = Gauge(
             "headroom_leader", "1 while this replica leads.", registry=self.registry
         )

@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from headroom.core.actions import Action, Invalid, Outcome
 from headroom.core.plan import Plan, Sequence, Step
@@ -42,6 +42,7 @@ class Operator:
     engine: Engine
     lease: Lease | None = None
     reporter: Reporter = field(default_factory=Silent)
+    silence: Callable[[], float] = lambda: 0.0  # seconds since the watch of pods proved its life
     _events: deque[Event] = field(default_factory=deque)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
@@ -140,6 +141,7 @@ class Operator:
             self._report_contained()
             wake_at = None
             if self._leading:
+                self.engine.sees(timedelta(seconds=self.silence()))
                 plan = self._plan(now)
                 wake_at = plan.wake_at
                 if self.engine.synced and not announced:
