@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headroom.cli.completion import complete_context, complete_dialect, complete_subject
+from headroom.cli.errors import Misuse
 from headroom.cli.output import Format
+
+if TYPE_CHECKING:
+    from headroom.core.quotas.namespaces import NamespaceLimits as Limits
 
 Kubeconfig = Annotated[
     Path | None,
@@ -106,3 +110,22 @@ ClusterPreallocation = Annotated[
         help="Let a Reservation wait for any pod that is marked for it (mode: Cluster).",
     ),
 ]
+NamespaceLimits = Annotated[
+    str,
+    typer.Option(
+        "--namespace-limits",
+        metavar="LIMITS",
+        envvar="HEADROOM_NAMESPACE_LIMITS",
+        help="What a namespace without limits of its own may hold, as in slots=10,cpu=8,locked=no.",
+    ),
+]
+
+
+def read_limits(text: str) -> Limits:
+    """The limits that a flag gives; Misuse says what is wrong with it."""
+    from headroom.core.quotas.namespaces import FLAG, LimitsError, parse_limits
+
+    try:
+        return parse_limits(text)
+    except LimitsError as trouble:
+        raise Misuse(f"{FLAG}: {trouble}", "as in slots=10,cpu=8,locked=no") from trouble

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headroom.cli import proactive
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse
-from headroom.cli.options import ClusterPreallocation, Context, Dialects, Kubeconfig
+from headroom.cli.options import (
+    ClusterPreallocation,
+    Context,
+    Dialects,
+    Kubeconfig,
+    NamespaceLimits,
+    read_limits,
+)
+
+if TYPE_CHECKING:
+    from headroom.runtime.http import Address
 
 
 class Level(StrEnum):
@@ -103,6 +113,7 @@ def run(
     allow_cross_namespace_owners: AcrossNamespaces = False,
     allow_cluster_preallocation: ClusterPreallocation = False,
     most_slots: MostSlots = 100_000,
+    namespace_limits: NamespaceLimits = "",
     enable_proactive_scaleup: proactive.Enabled = None,
     pod_injection_limit: proactive.PodLimit = None,
     node_limit: proactive.NodeLimit = None,
@@ -120,7 +131,6 @@ def run(
 
     from headroom.cli.serve import Settings, serve
     from headroom.kube.kubeconfig import find_access
-    from headroom.runtime.http import Address
     from headroom.runtime.logs import configure
 
     flags = proactive.Flags(
@@ -132,18 +142,15 @@ def run(
     )
     ahead = proactive.read(flags, dialect or ())
     speech = chosen((*(dialect or ()), *((proactive.NAME,) if ahead.enabled else ())))
-    places = {}
-    for flag, text in (("--http", http), ("--probes", probes)):
-        try:
-            places[flag] = Address.parse(text) if text else None
-        except ValueError as trouble:
-            raise Misuse(f"{flag}: {trouble}") from trouble
+    pages, health = _address("--http", http), _address("--probes", probes)
+    allowed = read_limits(namespace_limits)
     limits = configure(log_level.value, form=log_format.value)
     settings = Settings(
         access=find_access(str(kubeconfig or ""), context, in_cluster),
         namespace=namespace,
-        http=places["--http"],
-        probes=places["--probes"],
+        http=pages,
+        probes=health,
+        namespace_limits=allowed,
         across_namespaces=allow_cross_namespace_owners,
         cluster_preallocation=allow_cluster_preallocation,
         most_slots=most_slots,
@@ -152,3 +159,12 @@ def run(
         log_limits=limits,
     )
     asyncio.run(serve(settings))
+
+
+def _address(flag: str, text: str) -> Address | None:
+    from headroom.runtime.http import Address
+
+    try:
+        return Address.parse(text) if text else None
+    except ValueError as trouble:
+        raise Misuse(f"{flag}: {trouble}") from trouble

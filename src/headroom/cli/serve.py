@@ -22,6 +22,7 @@ from headroom.cli.output import put
 from headroom.cli.placeholders import settle
 from headroom.core.names import LEASE_NAME
 from headroom.core.policy import Policy
+from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
 from headroom.dialects.proactive.options import Options
 from headroom.engine.engine import Engine
 from headroom.errors import HeadroomError
@@ -73,6 +74,7 @@ class Settings:
     across_namespaces: bool = False
     cluster_preallocation: bool = False
     most_slots: int = 100_000
+    namespace_limits: NamespaceLimits = NO_LIMITS
     speech: Speech = NATIVE
     ahead: Options = NOTHING_AHEAD
     log_limits: LogLimits | None = None
@@ -111,6 +113,7 @@ class Replica:
                 across_namespaces=settings.across_namespaces,
                 cluster_preallocation=settings.cluster_preallocation,
                 most_slots=settings.most_slots,
+                namespace_limits=settings.namespace_limits,
                 scheduler_names=self._speech.schedulers,
             )
         )

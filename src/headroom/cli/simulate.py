@@ -14,7 +14,14 @@ import typer
 from headroom.cli import proactive
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Answer, Misuse
-from headroom.cli.options import AllowInvalid, ClusterPreallocation, Dialects, Output
+from headroom.cli.options import (
+    AllowInvalid,
+    ClusterPreallocation,
+    Dialects,
+    NamespaceLimits,
+    Output,
+    read_limits,
+)
 from headroom.cli.output import Format, document, put, say
 from headroom.cli.run import AcrossNamespaces
 
@@ -35,6 +42,7 @@ def simulate(
     dialect: Dialects = None,
     allow_cross_namespace_owners: AcrossNamespaces = False,
     allow_cluster_preallocation: ClusterPreallocation = False,
+    namespace_limits: NamespaceLimits = "",
     enable_proactive_scaleup: proactive.Enabled = None,
     pod_injection_limit: proactive.PodLimit = None,
     node_limit: proactive.NodeLimit = None,
@@ -70,6 +78,7 @@ def simulate(
     policy = Policy(
         across_namespaces=allow_cross_namespace_owners,
         cluster_preallocation=allow_cluster_preallocation,
+        namespace_limits=read_limits(namespace_limits),
     )
     operator = partial(embedded_operator, speech=speech, policy=policy)
     result = run_scenario(scenario, operator, speech=speech, policy=policy)

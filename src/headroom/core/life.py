@@ -165,7 +165,7 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     early = _early_latch(view, users, guardian, node)
     if early:
         return Life(status, grow(hold, node, early, policy.namespace))
-    if hold.pre_allocation and not users and not node:
+    if hold.pre_allocation and not users and not node and not view.held_up:
         waiting = _awaiting(view, size, now, policy)
         if waiting is not None:
             return waiting

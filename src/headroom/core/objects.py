@@ -262,6 +262,7 @@ class Namespace:
     name: str
     labels: Mapping[str, str] = field(default_factory=no_labels)
     version: str = ""
+    limits: str = ""  # what holds in it may have at most, as written: see core.quotas.namespaces
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from headroom.core.names import SCHEDULER_NAME
+from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,9 @@ class Policy:
 
     across_namespaces: bool = False
     """Whether a hold may serve pods of another namespace."""
+
+    namespace_limits: NamespaceLimits = NO_LIMITS
+    """What the holds of a namespace may have at most, where the namespace itself does not say."""
 
     cluster_preallocation: bool = False
     """Whether a hold may wait for any pod that is marked for it, of whatever namespace: such a hold

@@ -26,6 +26,7 @@ from headroom.engine.departures import Departures
 from headroom.engine.fitting import unfit
 from headroom.engine.launching import left_beside
 from headroom.engine.ledger import Ledger
+from headroom.engine.limits.allowance import Allowance
 from headroom.engine.losses import Losses, why_lost
 from headroom.engine.overbooking import Overbooking
 from headroom.engine.pacing.guardians import GuardianPace
@@ -47,7 +48,7 @@ class Keeper:
         self._ledger = ledger
         self._publisher = publisher
         self._standing = standing
-        self._quotas = quotas
+        self.allowance = Allowance(ledger, quotas)
         self._renewals = Renewals(ledger)
         self._losses = Losses(ledger.policy.guardian_retry)
         self.pace = GuardianPace(ledger.policy, ledger.agenda)
@@ -66,6 +67,7 @@ class Keeper:
         self.overbooking.forget(hold)
         self.successions.forget(hold)
         self._renewals.over(hold)
+        self.allowance.forget(hold)
         self._standing.issuer.heirs.forget(hold)
 
     def refused(self, hold: Hold, why: str) -> None:
@@ -89,7 +91,7 @@ class Keeper:
         """What this hold needs now."""
         ledger, parent = self._ledger, str(hold.parent)
         view = self._view(self._publisher.current(hold, now), now)
-        decision = lodging.decide(self._within_quotas(view, now), now, ledger.policy)
+        decision = lodging.decide(self.allowance.within(view, now), now, ledger.policy)
         if view.grows and not view.overbooked:
             ledger.short.pop(parent, None)
         else:
@@ -220,18 +222,6 @@ class Keeper:
         if guardian.created >= made.replace(microsecond=0):
             return guardian
         return replace(guardian, created=made)
-
-    def _within_quotas(self, view: life.HoldView, now: datetime) -> life.HoldView:
-        """The view of a hold, which has no room as long as a quota refuses it."""
-        hold, subject = view.hold, hold_subject(view.hold.parent)
-        if hold.terminal or hold.problems or hold.deleted is not None:
-            return view
-        if view.guardians or view.claimants:
-            self._quotas.stands(hold)
-            return view
-        self._quotas.asks_anew(subject)
-        why = self._quotas.room_for(hold, subject, now)
-        return view if why is None else replace(view, refused=why)
 
     def _may_renew(
         self, hold: Hold, old: Pod, successor: Pod | None, stuck: bool, now: datetime

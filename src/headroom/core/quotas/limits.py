@@ -22,6 +22,7 @@ from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.selection import matches
 
 QUOTA_EXCEEDED = "QuotaExceeded"
+LIMIT_REACHED = "LimitReached"
 CLUSTER = "Cluster"
 NAMESPACE_SELECTOR = "NamespaceSelector"
 NAMESPACE_LIST = "NamespaceList"

@@ -22,7 +22,7 @@ from headroom.core.demand.buffers import (
 from headroom.core.names import FOR_LABEL, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.naming import label_value
 from headroom.core.objects import Condition
-from headroom.core.quotas.limits import QUOTA_EXCEEDED
+from headroom.core.quotas.limits import LIMIT_REACHED, QUOTA_EXCEEDED
 from headroom.core.standing.eligibility import summary
 from headroom.core.standing.headrooms import Headroom, HeadroomStatus, PerNode
 from headroom.core.standing.sizing import NO_NODE, POD_TEMPLATE, SOURCE, USED_UP, Wish
@@ -49,6 +49,7 @@ class Tally:
     misses: int = 0
     nodes: int = 0
     trouble: str = ""
+    limited: bool = False  # whether a limit is all the trouble there is
     refused: str = ""
     next_start: datetime | None = None
     spent: tuple[str, ...] = ()
@@ -150,7 +151,7 @@ def _reason(wished: Wish, tally: Tally, desired: int) -> str:
     if tally.refused:
         return QUOTA_EXCEEDED
     if tally.trouble:
-        return "Unschedulable"
+        return LIMIT_REACHED if tally.limited else "Unschedulable"
     if tally.held < desired:
         return "Holding"
     return given[0] if given else "Held"

@@ -83,6 +83,7 @@ class Observer:
                 ledger.see_pod(pod, now)
                 self.keeper.overbooking.note(pod.node)
                 self.keeper.successions.note(pod)
+                self.keeper.allowance.see_pod(pod)
                 self.standing.pods_changed()
                 self.standing.concern(self.standing.followers.see(before, pod))
                 self.bulk.see(pod)
@@ -122,6 +123,7 @@ class Observer:
                 ledger.namespaces[namespace.name] = namespace
                 ledger.state.set_namespace(namespace)
                 self.quotas.see_namespace(namespace)
+                self.keeper.allowance.see_namespace(namespace)
                 self.agenda.touch(index_subject(namespace.name))
                 self.doors.see_namespace(namespace)
 
@@ -134,6 +136,7 @@ class Observer:
                 self.standing.pods_changed()
                 if old is not None and old.uid == uid:
                     self.standing.concern(self.standing.followers.lose(old))
+                self.keeper.allowance.lose_pod(key, uid)
                 self.latcher.forget(key, uid)
                 self.placer.forget(uid)
                 self.bulk.lose(key)

@@ -14,6 +14,7 @@ from typing import Any
 from headroom.core.actions import Done, Gone, Outcome, Stale, Taken, Tell
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Parent
+from headroom.core.quotas.limits import LIMIT_REACHED
 from headroom.core.standing.events import tell_headroom
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.readiness import Tally
@@ -41,6 +42,7 @@ class Known:
     phases: dict[str, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     troubles: dict[str, str] = field(default_factory=dict)
+    limited: dict[str, None] = field(default_factory=dict)  # of them, those beyond a limit
     spent: dict[str, None] = field(default_factory=dict)
     flaps: Flaps = field(default_factory=Flaps)
     updated: int = 0  # slots that are objects of the present template
@@ -77,11 +79,14 @@ class Known:
         trouble = _trouble(status)
         if trouble is not None:
             self.troubles[slot] = trouble
+            if any(each.reason == LIMIT_REACHED for each in status.conditions):
+                self.limited[slot] = None
 
     def forget(self, slot: str) -> None:
         """A slot is no more."""
         self.unseen.pop(slot, None)
         self.troubles.pop(slot, None)
+        self.limited.pop(slot, None)
         phase = self.phases.pop(slot, None)
         if phase is not None:
             self.counts[phase] -= 1
@@ -128,6 +133,7 @@ class Known:
             misses=self.misses,
             nodes=nodes,
             trouble="; ".join(told),
+            limited=bool(told) and len(self.limited) == len(self.troubles) and not self.unmade,
             refused=self.refused,
             next_start=next_start,
         )

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Raw
 
+from headroom.core.names import LIMITS_ANNOTATION
 from headroom.core.objects import Namespace, Node, Taint
 from headroom.wire.amounts import amounts_of
 from headroom.wire.errors import DecodeError
@@ -77,7 +78,8 @@ def decode_namespace(data: bytes | Raw) -> Namespace:
     try:
         metadata = _read_namespace(data).metadata or Metadata()
         version = metadata.resource_version or ""
-        return Namespace(metadata.name or "", labels_of(metadata), version)
+        limits = annotations_of(metadata).get(LIMITS_ANNOTATION, "")
+        return Namespace(metadata.name or "", labels_of(metadata), version, limits)
     except DecodeError as error:
         raise about("Namespace", data, error) from error
 

@@ -1,0 +1,108 @@
+"""Whether a hold may have a guardian: asked in the moment in which one would be made.
+
+First the limits of its namespace, then the quotas of its dialect. Who is refused is looked at again
+when something in the namespace gets free or its limits change; who stands is never asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from headroom.core.holds import Hold
+from headroom.core.life import HoldView
+from headroom.core.names import LIMITS_ANNOTATION
+from headroom.core.naming import shape_of
+from headroom.core.objects import Key, Namespace, Pod
+from headroom.core.plan import hold_subject
+from headroom.core.quotas.namespaces import (
+    NO_LIMITS,
+    LimitsError,
+    NamespaceLimits,
+    refusal,
+    written,
+)
+from headroom.core.renewing import has_shape_of
+from headroom.engine.ledger import Ledger
+from headroom.engine.limits.usage import UsageBook
+from headroom.engine.quotas import QuotaBook
+
+
+class Allowance:
+    """Keeps count by namespace, and answers for limits and quotas."""
+
+    def __init__(self, ledger: Ledger, quotas: QuotaBook) -> None:
+        self._ledger = ledger
+        self._quotas = quotas
+        self._usage = UsageBook()
+        self._allowed: dict[str, str] = {}  # by hold: the shape that it may have
+        self._waiting: dict[str, dict[str, None]] = {}  # by namespace: subjects to look at again
+
+    def within(self, view: HoldView, now: datetime) -> HoldView:
+        """The view of a hold, which has no room as long as a limit or a quota refuses it."""
+        hold, subject = view.hold, hold_subject(view.hold.parent)
+        if hold.terminal or hold.problems or hold.deleted is not None:
+            self.forget(hold)
+            return view
+        stands = bool(view.guardians or view.claimants)
+        if stands and all(has_shape_of(hold, each) for each in view.guardians):
+            self._allow(hold)  # Whatever the limits are by now.
+        else:
+            why = self._limited(hold, subject)
+            if why is not None:
+                return replace(view, held_up=why, in_place=False)
+        if stands:
+            self._quotas.stands(hold)
+            return view
+        self._quotas.asks_anew(subject)
+        over = self._quotas.room_for(hold, subject, now)
+        return view if over is None else replace(view, refused=over)
+
+    def forget(self, hold: Hold) -> None:
+        """A hold is gone or over: what it took is free again."""
+        self._allowed.pop(str(hold.parent), None)
+        self._waiting.get(hold.home, {}).pop(hold_subject(hold.parent), None)
+        if self._usage.release(hold.home, str(hold.parent)):
+            self._wake(hold.home)
+
+    def see_pod(self, pod: Pod) -> None:
+        if self._usage.see_pod(pod):
+            self._wake(pod.key.namespace)
+
+    def lose_pod(self, key: Key, uid: str) -> None:
+        if self._usage.lose_pod(key, uid):
+            self._wake(key.namespace)
+
+    def see_namespace(self, namespace: Namespace) -> None:
+        """A namespace is there, maybe with other limits."""
+        self._wake(namespace.name)
+
+    def _limited(self, hold: Hold, subject: str) -> str | None:
+        home, name = hold.home, str(hold.parent)
+        if self._allowed.get(name) == shape_of(hold):
+            return None  # Its guardian of this shape is on its way.
+        limits = self._limits(home)
+        why: str | None
+        if isinstance(limits, LimitsError):
+            why = f"the limits of namespace {home} ({LIMITS_ANNOTATION}) are not right: {limits}"
+        else:
+            why = refusal(limits, hold, self._usage.without(home, name))
+        if why is not None:
+            self._waiting.setdefault(home, {})[subject] = None
+            return why
+        self._allow(hold)
+        return None
+
+    def _allow(self, hold: Hold) -> None:
+        name = str(hold.parent)
+        self._allowed[name] = shape_of(hold)
+        self._usage.allow(hold.home, name, hold.template.pod.requests)
+
+    def _limits(self, namespace: str) -> NamespaceLimits | LimitsError:
+        policy, known = self._ledger.policy, self._ledger.namespaces.get(namespace)
+        default = NO_LIMITS if namespace == policy.namespace else policy.namespace_limits
+        return written(known.limits if known is not None else "", default)
+
+    def _wake(self, namespace: str) -> None:
+        for subject in self._waiting.pop(namespace, ()):
+            self._ledger.agenda.touch(subject)
