@@ -75,6 +75,15 @@ def kubeconfig(tmp_path: Path) -> Iterator[str]:
         thread.join()
 
 
+def test_the_hold_is_printed_in_the_form_that_is_asked_for(
+    capsys: pytest.CaptureFixture[str], kubeconfig: str
+) -> None:
+    dry = headroom(capsys, *ASK, "--dry-run=client", "-o", "json")
+    assert json.loads(dry.out)["kind"] == "Hold"
+    name = headroom(capsys, *ASK, "-o", "name", "--kubeconfig", kubeconfig)
+    assert (name.code, name.out) == (0, "hold.headroom.dev/nightly\n")
+
+
 def test_a_dry_run_prints_the_manifest(capsys: pytest.CaptureFixture[str]) -> None:
     more = ("--pod", "train-0", "--request", "example.com/gpu=1", "--ttl", "1h", "--node", "a")
     done = headroom(capsys, *ASK, *more, "--reusable", "--dry-run")

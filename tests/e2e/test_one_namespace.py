@@ -114,8 +114,25 @@ def test_a_headroom_on_nodes_that_cannot_be_seen_is_told_by_its_own_word(
         assert "what is free on nodes cannot be seen" in told
         slots = ask(tenant, "get", "slots", "-o", "jsonpath={.items[*].state}")
         assert slots.startswith("held held held\n")
+        _watch_slots_go(control_plane, path)
     finally:
         control_plane.api.delete(f"{path}/spare")
+
+
+def _watch_slots_go(plane: ControlPlane, path: str) -> None:
+    """What depends on several kinds is followed as well: slots, by headrooms, pods and nodes."""
+    command = [sys.executable, "-m", "headroom", "get", "slots", "spare", "-n", HOME, "-w"]
+    command += ["--kubeconfig", str(plane.kubeconfig)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watch:
+        assert watch.stdout is not None
+        try:
+            first = [watch.stdout.readline().split() for _ in range(4)]
+            assert [line[2] for line in first[1:]] == ["held", "held", "held"]
+            change = {"spec": {"slot": {"template": {"nodeSelector": {"no": "where"}}}}}
+            plane.api.patch(f"{path}/spare", change)
+            assert watch.stdout.readline().split()[0] == "spare"
+        finally:
+            watch.terminate()
 
 
 def test_a_watch_prints_what_changes(tenant: Path, control_plane: ControlPlane) -> None:

@@ -50,6 +50,7 @@ class Stand:
     phase: str = ""
     node: str = ""
     why: str = ""
+    item: Json = field(default_factory=dict)
 
 
 def pairs(texts: Iterable[str], flag: str) -> dict[str, str]:
@@ -130,11 +131,11 @@ async def make(manifest: Json, client: Client, patience: float, dry: bool = Fals
         )
     if not answer.ok:
         raise refusal(answer, f"make hold {metadata['name']}")
+    stand = _stand(json.loads(answer.body))
     if dry:
-        return Stand()
+        return stand
     loop = asyncio.get_running_loop()
     give_up = loop.time() + patience
-    stand = Stand()
     while patience and stand.phase in ("", "Pending") and loop.time() < give_up:
         await asyncio.sleep(LOOK_EVERY)
         body = await client.get(HOLDS.path(metadata["namespace"], metadata["name"]), "see the hold")
@@ -145,7 +146,7 @@ async def make(manifest: Json, client: Client, patience: float, dry: bool = Fals
 def _stand(item: Json) -> Stand:
     status = hold_from(item).status
     ready = next((each for each in status.conditions if each.type == "Ready"), None)
-    return Stand(status.phase, status.node, ready.message if ready is not None else "")
+    return Stand(status.phase, status.node, ready.message if ready is not None else "", item)
 
 
 async def unmake(key: Key, client: Client, dry: str = "none") -> bool:

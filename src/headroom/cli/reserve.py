@@ -5,13 +5,14 @@ For a person in a hurry; what lasts belongs into a manifest, which `--dry-run` p
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from headroom.cli.errors import Answer, Misuse
 from headroom.cli.options import Context, Dry, DryRun, Kubeconfig, Namespace
-from headroom.cli.output import documents, put, say
+from headroom.cli.output import Format, document, documents, put, say
 
 if TYPE_CHECKING:
     from headroom.cli.holding import Stand
@@ -54,6 +55,20 @@ OnNode = Annotated[str, typer.Option("--node", metavar="NODE", help="Only on thi
 Reusable = Annotated[
     bool, typer.Option("--reusable", help="For many owners: what one returns is held again.")
 ]
+
+
+class HoldFormat(StrEnum):
+    """How the hold is printed."""
+
+    NAME = "name"
+    JSON = "json"
+    YAML = "yaml"
+
+
+Form = Annotated[
+    HoldFormat | None,
+    typer.Option("--output", "-o", help="Print the hold so. [default: a sentence about it]"),
+]
 Wait = Annotated[
     str, typer.Option("--wait", metavar="D", help="Wait so long until it is held; 1 if it is not.")
 ]
@@ -74,6 +89,7 @@ def reserve(
     wait: Wait = "",
     namespace: Namespace = "",
     dry_run: DryRun = Dry.NONE,
+    output: Form = None,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
@@ -99,17 +115,25 @@ def reserve(
     namespace = _home(namespace, access, dry_run)
     manifest["metadata"]["namespace"] = namespace
     if dry_run is Dry.CLIENT:
-        put(documents([manifest]))
+        put(_printed(manifest, output or HoldFormat.YAML))
         return
     stand = _made(manifest, patience, access, dry_run is Dry.SERVER)
     if dry_run is Dry.SERVER:
-        put(f"hold {name} made (server dry run)")
+        told = f"hold {name} made (server dry run)"
+        put(_printed(stand.item, output) if output else told)
         return
     if patience and stand.phase != "Available":
         why = stand.why or "no operator has looked at it"
         raise Answer(f"hold {name} is not held: {why}", f"headroom explain hold/{name}")
-    put(f"hold {name} is held on {stand.node}" if patience else f"hold {name} made")
+    told = f"hold {name} is held on {stand.node}" if patience else f"hold {name} made"
+    put(_printed(stand.item, output) if output else told)
     say(f"next: headroom explain hold/{name} -n {namespace}")
+
+
+def _printed(item: dict[str, Any], form: HoldFormat) -> str:
+    if form is HoldFormat.NAME:
+        return f"hold.headroom.dev/{item['metadata']['name']}"
+    return documents([item]) if form is HoldFormat.YAML else document(item, Format.JSON)
 
 
 def _home(namespace: str, access: tuple[str, str], dry_run: Dry) -> str:
