@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast check format bench cluster binaries lock site clean
+.PHONY: help setup demo test test-fast check format bench fuzz cluster binaries lock site clean
 
 # The first interpreter that runs and is new enough; PYTHON=... overrides.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -55,6 +55,9 @@ format: $(READY)  ## format the code and mend what the linter can
 
 bench: $(READY)  ## the benchmarks; ARGS="handover --help" for one of them
 	@$(PY) -m bench $(ARGS)
+
+fuzz: $(READY)  ## a million odd objects through everything; ARGS="--count 1000 --seed 7", "--case 123" to replay one
+	@$(PY) -m tests.fuzz $(ARGS)
 
 cluster: $(READY)  ## a real control plane to play with, until Ctrl-C
 	@$(PY) -m testbed.play $(ARGS)

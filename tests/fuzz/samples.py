@@ -263,8 +263,9 @@ def workload(kind: str, api: str = "apps/v1", **spec: Any) -> Json:
     }
 
 
+DEPLOYMENT = workload("Deployment", replicas=2)
 WORKLOADS: list[Json] = [
-    workload("Deployment", replicas=2),
+    DEPLOYMENT,
     workload("StatefulSet", replicas=2, serviceName="web"),
     workload("ReplicaSet", replicas=2),
     workload("DaemonSet"),

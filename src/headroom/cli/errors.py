@@ -7,6 +7,7 @@ code; anything else is a bug of ours, told in one line, with the traceback on re
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -25,6 +26,7 @@ INTERRUPTED = 130
 
 Parameters = ParamSpec("Parameters")
 DEBUG_VARIABLE = "HEADROOM_DEBUG"
+DISK_TROUBLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
 
 
 class Answer(HeadroomError):
@@ -35,6 +37,12 @@ class Answer(HeadroomError):
 
 class Misuse(HeadroomError):
     """The command cannot be understood as given."""
+
+    exit_code = MISUSE
+
+
+class Unwritable(HeadroomError):
+    """What was found cannot be written where it should go."""
 
     exit_code = MISUSE
 
@@ -68,6 +76,12 @@ def until_the_reader_leaves(verb: Callable[Parameters, None]) -> Callable[Parame
             sys.stdout.flush()
         except BrokenPipeError:
             _silence_stdout()
+        except OSError as trouble:
+            if trouble.errno not in DISK_TROUBLE:
+                raise
+            _silence_stdout()
+            reason = trouble.strerror or str(trouble)
+            raise Unwritable(f"the output cannot be written: {reason}", "make room") from trouble
 
     return run
 

@@ -21,6 +21,7 @@ from headroom.wire.kinds import HOLDS
 from headroom.wire.objects.holds import hold_from
 from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known
+from headroom.wire.schema.sense import odd_parts
 
 Json = dict[str, Any]
 LOOK_EVERY = 0.1
@@ -106,7 +107,10 @@ def hold_manifest(asked: Asked) -> Json:
         "metadata": {"name": asked.key.name, "namespace": asked.key.namespace},
         "spec": spec,
     }
-    problems = validate(manifest, HOLDS.kind, known()) or hold_from(manifest).problems
+    problems = validate(manifest, HOLDS.kind, known()) or [
+        *hold_from(manifest).problems,
+        *odd_parts(manifest),
+    ]
     if problems:
         raise Misuse("\n".join(str(problem) for problem in problems))
     return manifest

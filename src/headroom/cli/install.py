@@ -13,15 +13,36 @@ import typer
 
 from headroom import __version__
 from headroom.cli.dialects import NAMES, chosen
-from headroom.cli.options import Context, Dialects, Dry, DryRun, Kubeconfig
+from headroom.cli.errors import Misuse
+from headroom.cli.options import Context, Dialects, Dry, DryRun, Kubeconfig, a_namespace
 from headroom.cli.output import documents, put, say
+from headroom.wire.naming import image_problem
 
 DEFAULT_IMAGE = f"headroom:{__version__}"
 
 Home = Annotated[
-    str, typer.Option("--namespace", "-n", metavar="NAME", help="Where the operator lives.")
+    str,
+    typer.Option(
+        "--namespace",
+        "-n",
+        metavar="NAME",
+        callback=a_namespace,
+        help="Where the operator lives.",
+    ),
 ]
-Image = Annotated[str, typer.Option("--image", metavar="IMAGE", help="The operator's image.")]
+
+
+def _an_image(text: str) -> str:
+    problem = image_problem(text)
+    if problem:
+        raise Misuse(f"--image {text!r}: {problem}")
+    return text
+
+
+Image = Annotated[
+    str,
+    typer.Option("--image", metavar="IMAGE", callback=_an_image, help="The operator's image."),
+]
 Policy = Annotated[
     bool,
     typer.Option(

@@ -23,8 +23,10 @@ from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import HEADROOMS, HOLDS, RESOURCE_QUOTAS, WORKLOADS
 from headroom.wire.schema.checking import check, type_of
 from headroom.wire.schema.defaults import with_defaults
+from headroom.wire.schema.notation import Catalogue
+from headroom.wire.schema.sense import odd_parts, written_twice
 from headroom.wire.speech import Speech
-from headroom.wire.yamls import Document, load
+from headroom.wire.yamls import Document, ManifestError, load
 
 ASKED = (HEADROOMS, HOLDS)
 
@@ -53,10 +55,11 @@ class Wanted:
 
 def read_wanted(files: Sequence[Path], namespace: str, dialects: Sequence[str] = ()) -> Wanted:
     """Read the manifests; Misuse tells all that is wrong with them."""
-    documents = [document for path in files for document in load(_text(path), str(path))]
+    documents = [document for path in files for document in _documents(path)]
     speech = chosen((*dialects, *spoken([document.data for document in documents])))
     known = speech.catalogue()
-    problems = [str(error) for document in documents for error in check(document, known)]
+    problems = [str(error) for document in documents for error in _problems(document, known)]
+    problems += [str(error) for error in written_twice(documents)]
     if problems:
         raise Misuse("\n".join(problems), "nothing was done; mend the files and try again")
     things: list[Thing] = []
@@ -73,6 +76,18 @@ def read_wanted(files: Sequence[Path], namespace: str, dialects: Sequence[str] =
     workloads = tuple(thing for thing in things if isinstance(thing, Workload))
     quotas = tuple(thing for thing in things if isinstance(thing, ResourceQuota))
     return Wanted(asked, workloads, quotas, places)
+
+
+def _documents(path: Path) -> list[Document]:
+    found = load(_text(path), str(path))
+    if not found:
+        raise Misuse(f"{path}: there is no object in it")
+    return found
+
+
+def _problems(document: Document, known: Catalogue) -> list[ManifestError]:
+    odd = odd_parts(document.data)
+    return check(document, known) or [document.error(each.path, each.message) for each in odd]
 
 
 def _thing(document: Document, namespace: str, speech: Speech) -> Thing | None:

@@ -15,6 +15,16 @@ import typer
 from headroom.cli.completion import complete_context, complete_dialect, complete_subject
 from headroom.cli.errors import Misuse
 from headroom.cli.output import Format
+from headroom.wire.naming import namespace_problem
+
+
+def a_namespace(text: str) -> str:
+    """Refuse at once what no namespace can be called; nothing said is fine."""
+    problem = namespace_problem(text) if text else ""
+    if problem:
+        raise Misuse(f"--namespace {text!r}: {problem}")
+    return text
+
 
 if TYPE_CHECKING:
     from headroom.core.quotas.namespaces import NamespaceLimits as Limits
@@ -42,7 +52,11 @@ Output = Annotated[Format, typer.Option("--output", "-o", help="How to print the
 Namespace = Annotated[
     str,
     typer.Option(
-        "--namespace", "-n", metavar="NAME", help="Which namespace. [default: the context's]"
+        "--namespace",
+        "-n",
+        metavar="NAME",
+        callback=a_namespace,
+        help="Which namespace. [default: the context's]",
     ),
 ]
 AllNamespaces = Annotated[

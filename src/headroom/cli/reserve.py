@@ -13,11 +13,20 @@ import typer
 from headroom.cli.errors import Answer, Misuse
 from headroom.cli.options import Context, Dry, DryRun, Kubeconfig, Namespace
 from headroom.cli.output import Format, document, documents, put, say
+from headroom.wire.naming import name_problem
 
 if TYPE_CHECKING:
     from headroom.cli.holding import Stand
 
-Name = Annotated[str, typer.Argument(help="The hold's name.")]
+
+def _a_name(text: str) -> str:
+    problem = name_problem(text)
+    if problem:
+        raise Misuse(f"{text!r}: {problem}")
+    return text
+
+
+Name = Annotated[str, typer.Argument(callback=_a_name, help="The hold's name.")]
 Cpu = Annotated[
     str, typer.Option("--cpu", metavar="AMOUNT", help="CPU to hold, such as 2 or 500m.")
 ]

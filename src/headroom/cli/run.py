@@ -16,6 +16,7 @@ from headroom.cli.options import (
     Dialects,
     Kubeconfig,
     NamespaceLimits,
+    a_namespace,
     read_limits,
 )
 
@@ -75,6 +76,7 @@ OperatorNamespace = Annotated[
     typer.Option(
         "--namespace",
         metavar="NAME",
+        callback=a_namespace,
         envvar="HEADROOM_NAMESPACE",
         help="Where the Lease and latches live. [default: the pod's own, or headroom-system]",
     ),

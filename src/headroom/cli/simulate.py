@@ -29,16 +29,20 @@ if TYPE_CHECKING:
     from headroom.sim.scenarios.model import Scenario
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Manifests, and one Scenario.")]
-Until = Annotated[str, typer.Option("--until", metavar="D", help="Virtual time, such as 10m.")]
+Until = Annotated[
+    str | None, typer.Option("--until", metavar="D", help="Virtual time, such as 10m.")
+]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Same seed, same bytes.")]
-Start = Annotated[str, typer.Option("--start", metavar="TIME", help="The virtual wall clock.")]
+Start = Annotated[
+    str | None, typer.Option("--start", metavar="TIME", help="The virtual wall clock.")
+]
 
 
 def simulate(
     files: Files,
-    until: Until = "",
+    until: Until = None,
     seed: Seed = None,
-    start: Start = "",
+    start: Start = None,
     dialect: Dialects = None,
     allow_cross_namespace_owners: AcrossNamespaces = False,
     allow_cluster_preallocation: ClusterPreallocation = False,
@@ -96,15 +100,17 @@ def simulate(
         raise Answer("\n".join(troubles), f"{len(troubles)} not as expected; {again}")
 
 
-def adjusted(scenario: Scenario, until: str, seed: int | None, start: str) -> Scenario:
+def adjusted(
+    scenario: Scenario, until: str | None, seed: int | None, start: str | None
+) -> Scenario:
     """Let the command line have the last word."""
     from dataclasses import replace
 
-    from headroom.wire.times import parse_time
+    from headroom.sim.scenarios.sound import start_from
 
     changes: dict[str, Any] = {} if seed is None else {"seed": seed}
-    for name, text, read in (("until", until, _positive), ("start", start, parse_time)):
-        if text:
+    for name, text, read in (("until", until, _positive), ("start", start, start_from)):
+        if text is not None:
             try:
                 changes[name] = read(text)
             except ValueError as error:

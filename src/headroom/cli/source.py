@@ -123,7 +123,10 @@ def _from_files(where: Where) -> World:
     raw: list[Json] = []
     now: datetime | None = None
     for path in where.files:
-        for item in load(_text(path), str(path)):
+        found = load(_text(path), str(path))
+        if not found:
+            raise Misuse(f"--from {path}: there is no object in it")
+        for item in found:
             if item.data.get("kind") in RESULT_KINDS:
                 raw += _objects_of(item.data, path)
                 now = _end_of(item.data, path) or now

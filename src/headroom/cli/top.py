@@ -6,13 +6,17 @@ from typing import Annotated
 
 import typer
 
-from headroom.cli.options import Context, Dialects, From, Kubeconfig, Output
+from headroom.cli.options import Context, Dialects, From, Kubeconfig, Output, a_namespace
 from headroom.cli.output import Format, document, put, say
 
 Holders = Annotated[
     str,
     typer.Option(
-        "--namespace", "-n", metavar="NAME", help="Only holders of this namespace. [default: all]"
+        "--namespace",
+        "-n",
+        metavar="NAME",
+        callback=a_namespace,
+        help="Only holders of this namespace. [default: all]",
     ),
 ]
 

@@ -8,7 +8,7 @@ import typer
 
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse
-from headroom.cli.options import Context, Dialects, Kubeconfig
+from headroom.cli.options import Context, Dialects, Kubeconfig, a_namespace
 from headroom.cli.run import InCluster, Level, LogForm, LogFormat, LogLevel
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ Home = Annotated[
     typer.Option(
         "--namespace",
         metavar="NAME",
+        callback=a_namespace,
         envvar="HEADROOM_NAMESPACE",
         help="Where its Secret lives. [default: the pod's own, or headroom-system]",
     ),

@@ -23,7 +23,8 @@ EVENT_HEADINGS = ("LAST SEEN", "TYPE", "REASON", "COUNT", "MESSAGE")
 
 def condition_rows(item: Json, now: datetime) -> list[list[str]]:
     """An object's conditions, in its own order."""
-    conditions = (item.get("status") or {}).get("conditions") or []
+    status = item.get("status")
+    conditions = status.get("conditions") if isinstance(status, Mapping) else None
     return [
         [
             str(each.get("type", "")),
@@ -32,7 +33,8 @@ def condition_rows(item: Json, now: datetime) -> list[list[str]]:
             _age(each.get("lastTransitionTime"), now),
             str(each.get("message", "")),
         ]
-        for each in conditions
+        for each in (conditions if isinstance(conditions, list) else ())
+        if isinstance(each, Mapping)
     ]
 
 

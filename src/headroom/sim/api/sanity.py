@@ -90,7 +90,17 @@ def _labels(labels: dict[str, Any], path: str) -> Iterator[Problem]:
             yield Problem(path, f'Invalid value: "{value}": {_VALUE_WORDS}')
 
 
+def _gates(spec: Any, path: str) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for index, gate in enumerate(dig(spec, "schedulingGates") or ()):
+        name = str(dig(gate, "name"))
+        if name in seen:
+            yield Problem(f"{path}.schedulingGates[{index}]", f'Duplicate value: "{name}"')
+        seen.add(name)
+
+
 def _pod(spec: Any, path: str) -> Iterator[Problem]:
+    yield from _gates(spec, path)
     containers = dig(spec, "containers") or []
     if not containers:
         yield Problem(f"{path}.containers", "Required value")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,11 @@ from headroom.sim.scenarios.reading import (
     seconds,
 )
 from headroom.sim.scenarios.schema import API_VERSION, KIND
+from headroom.sim.scenarios.sound import pool_problems, start_from
 from headroom.sim.scenarios.sources import SourceBook
 from headroom.wire.schema.checking import check
+from headroom.wire.schema.sense import odd_parts, written_twice
 from headroom.wire.speech import NATIVE, Speech
-from headroom.wire.times import parse_time
 from headroom.wire.yamls import Document, ManifestError, load
 
 
@@ -54,6 +56,7 @@ def load_scenario(paths: Sequence[Path], speech: Speech = NATIVE) -> Scenario:
     manifests = [item for item in documents if not _is_scenario(item)]
     for item in manifests:
         problems += problems_of(item, known)
+    problems += [str(error) for error in written_twice(manifests)]
     scenario, book = Scenario(), SourceBook(known.registry)
     if scenarios:
         found = [str(error) for error in check(scenarios[0], known.catalogue)]
@@ -76,7 +79,8 @@ def problems_of(document: Document, known: Known) -> list[str]:
     if str(document.data["kind"]) not in known.registry:
         words = f"{document.data['kind']} is not modelled yet: the run would mislead without it"
         return [str(document.error("kind", words))]
-    found = [*sanity.problems(document.data)] or [*decode_problems(document.data)]
+    data = document.data
+    found = [*sanity.problems(data)] or [*decode_problems(data)] or [*odd_parts(data)]
     return [str(document.error(problem.path, problem.message)) for problem in found]
 
 
@@ -85,7 +89,10 @@ def _read_all(paths: Sequence[Path]) -> tuple[list[Document], list[str]]:
     problems: list[str] = []
     for path in paths:
         try:
-            documents += load(read_text(path), str(path))
+            found = load(read_text(path), str(path))
+            documents += found
+            if not found:
+                problems.append(f"{path}: there is no object in it")
         except (ManifestError, OSError, UnicodeDecodeError) as error:
             problems.append(_unreadable(path, error))
     return documents, problems
@@ -127,13 +134,21 @@ def _scenario(document: Document, known: Known, book: SourceBook, problems: list
         problems += _too_late(document, spec, seconds(until))
     return Scenario(
         name=str((document.data.get("metadata") or {}).get("name") or default.name),
-        start=parse_time(spec["start"]) if spec.get("start") else default.start,
+        start=_start(document, spec, problems) or default.start,
         until=None if until is None else seconds(until),
         seed=int(spec.get("seed") or 0),
         pools=_pools(document, spec, problems),
         autoscaling=_autoscaling(spec.get("autoscaler") or {}),
         steps=tuple(sorted(steps, key=lambda step: step.at)),
     )
+
+
+def _start(document: Document, spec: Json, problems: list[str]) -> datetime | None:
+    try:
+        return start_from(spec["start"]) if spec.get("start") else None
+    except ValueError as error:
+        problems.append(str(document.error("spec.start", str(error))))
+        return None
 
 
 def _too_late(document: Document, spec: Json, until: float) -> list[str]:
@@ -149,6 +164,8 @@ def _pools(document: Document, spec: Json, problems: list[str]) -> tuple[Pool, .
     pools: list[Pool] = []
     for index, given in enumerate(spec.get("pools") or ()):
         pool = pool_from(given)
+        for problem in pool_problems(pool, f"spec.pools[{index}]"):
+            problems.append(str(document.error(problem.path, problem.message)))
         if any(pool.name == other.name for other in pools):
             where = f"spec.pools[{index}].name"
             problems.append(str(document.error(where, f"a second pool called {pool.name}")))

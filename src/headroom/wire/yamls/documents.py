@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from headroom.wire.yamls.lines import Lines, ManifestError
-from headroom.wire.yamls.reading import Reader, compose_all
+from headroom.wire.yamls.reading import MAX_VALUES, Reader, compose_all, expanded_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,9 @@ def _load_yaml(text: str, source: str) -> list[Document]:
     index = 1
     try:
         for index, root in enumerate(compose_all(text), start=1):
+            if expanded_size(root) > MAX_VALUES:
+                words = f"more than {MAX_VALUES} values; aliases gone wild?"
+                raise ManifestError(source, index, root.start_mark.line + 1, "", words)
             reader = Reader(source, index)
             data = reader.value(root, "")
             if data is None:

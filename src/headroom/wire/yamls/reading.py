@@ -76,6 +76,28 @@ def compose_all(text: str) -> Iterator[yaml.Node]:
         loader.dispose()
 
 
+def expanded_size(root: yaml.Node) -> int:
+    """How many values a document has once every alias is written out; each node is seen once."""
+    sizes: dict[int, int] = {}
+    waiting: list[tuple[yaml.Node, bool]] = [(root, False)]
+    while waiting:
+        node, done = waiting.pop()
+        inner = _inner(node)
+        if done:
+            sizes[id(node)] = 1 + sum(sizes.get(id(each), 0) for each in inner)
+        elif id(node) not in sizes:
+            sizes[id(node)] = 0  # Of an alias that contains itself, which is told elsewhere.
+            waiting.append((node, True))
+            waiting.extend((each, False) for each in inner)
+    return sizes[id(root)]
+
+
+def _inner(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [each for pair in node.value for each in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
 class Reader:
     """Makes plain values of one document's nodes."""
 

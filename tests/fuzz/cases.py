@@ -1,0 +1,148 @@
+"""One case by its number: which object, how it is made odd, which way it goes.
+
+Time and memory of a case are bounded: a case that takes longer than `HANG_S`, or more memory than
+there is room for, is a finding like an exception that nobody foresaw.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import signal
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from types import FrameType
+
+from headroom.cli.embedded import embedded_operator
+from headroom.errors import HeadroomError
+from headroom.sim.scenarios.loading import load_scenario
+from headroom.sim.scenarios.play import run_scenario
+from headroom.sim.scenarios.schema import with_scenarios
+from tests.fuzz import routes, worlds
+from tests.fuzz.mutation import mutated
+from tests.fuzz.routes import CATALOGUE, SPEECH, Route
+from tests.fuzz.samples import OBJECTS, POD, SCENARIO, Json
+
+HANG_S = 60
+SLOW_CPU_S = 10.0
+HORIZON_S = 120.0
+SCENARIO_CATALOGUE = with_scenarios(CATALOGUE)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a case came to: `contained` hurt its own object only."""
+
+    case: int
+    route: str
+    kind: str
+    problem: str
+
+    @property
+    def contained(self) -> bool:
+        return self.problem.startswith("contained: ")
+
+
+@dataclass(frozen=True)
+class Way:
+    """A route, how often it is taken, and the objects that take it."""
+
+    name: str
+    weight: int
+    go: Route
+    objects: tuple[Json, ...] = tuple(OBJECTS)
+
+
+class Hang(BaseException):
+    """A case takes too long; no net for ordinary exceptions may catch this."""
+
+
+def scenario(rng: Random, thing: Json, folder: Path) -> str:
+    """Play an odd scenario, as far as it can be read."""
+    file = folder / "scenario.yaml"
+    file.write_text(routes.as_text(rng, thing), encoding="utf-8", errors="surrogatepass")
+    try:
+        found = load_scenario([file], SPEECH)
+    except HeadroomError as answer:
+        return "" if answer.exit_code == 2 and answer.message.strip() else f"said: {answer}"
+    if (found.until or 0.0) > HORIZON_S or sum(pool.count for pool in found.pools) > 50:
+        return ""  # Sound, and long or large: no case for a run of many.
+    try:
+        run_scenario(found, embedded_operator, speech=SPEECH)
+    except HeadroomError as answer:
+        if answer.exit_code not in (1, 2):
+            raise
+    return ""
+
+
+WAYS = (
+    Way("read", 900, routes.read),
+    Way("manifest", 40, routes.manifest),
+    Way("decided", 30, worlds.decided),
+    Way("told", 14, routes.told),
+    Way("review", 10, routes.review, (POD,)),
+    Way("scenario", 4, scenario, (SCENARIO,)),
+    Way("lived", 2, worlds.lived),
+)
+
+
+def run_case(
+    case: int, folder: Path, only: str = "", kind: str = ""
+) -> tuple[str, str, Finding | None]:
+    """Run one case; its route, its kind, and what was found."""
+    rng = Random(case)
+    ways = [way for way in WAYS if not only or way.name == only]
+    way = rng.choices(ways, [each.weight for each in ways])[0]
+    objects = [each for each in way.objects if not kind or each["kind"] == kind] or way.objects
+    thing = rng.choice(objects)
+    catalogue = SCENARIO_CATALOGUE if thing["kind"] == "Scenario" else CATALOGUE
+    odd = mutated(rng, thing, catalogue, OBJECTS)
+    problem = _problem(way, rng, odd, folder)
+    found = Finding(case, way.name, thing["kind"], problem) if problem else None
+    return way.name, thing["kind"], found
+
+
+def odd_object(case: int, only: str = "", kind: str = "") -> Json:
+    """The object of a case, to look at."""
+    rng = Random(case)
+    ways = [way for way in WAYS if not only or way.name == only]
+    way = rng.choices(ways, [each.weight for each in ways])[0]
+    objects = [each for each in way.objects if not kind or each["kind"] == kind] or way.objects
+    thing = rng.choice(objects)
+    catalogue = SCENARIO_CATALOGUE if thing["kind"] == "Scenario" else CATALOGUE
+    return mutated(rng, thing, catalogue, OBJECTS)
+
+
+def _problem(way: Way, rng: Random, odd: Json, folder: Path) -> str:
+    began = time.process_time()
+    try:
+        with _bounded(), contextlib.redirect_stderr(io.StringIO()):
+            problem = way.go(rng, odd, folder)
+    except Hang:
+        return f"no end within {HANG_S} s"
+    except Exception as error:  # Whatever leaves a route is what we look for.
+        frames = traceback.extract_tb(error.__traceback__)
+        place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+        return f"escaped: {type(error).__name__}: {str(error)[:200]} ({place})"
+    took = time.process_time() - began
+    if not problem and took > SLOW_CPU_S:
+        return f"slow: {took:.1f} s of CPU"
+    return problem
+
+
+@contextlib.contextmanager
+def _bounded() -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Hang
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(HANG_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

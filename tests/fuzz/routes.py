@@ -1,0 +1,188 @@
+"""Ways that an object takes through the project: read, decided about, written, told, lived with.
+
+Each takes one odd object and says what it found: nothing, or a sentence. What is foreseen (a
+DecodeError, a refusal of the API server, a message for people) is no finding. What was contained
+to its object is one: nobody suffered, but nobody thought of it either.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from headroom.cli.dialects import chosen
+from headroom.cli.manifests import read_wanted
+from headroom.cli.nouns import LISTED
+from headroom.cli.output import Format, document
+from headroom.cli.printing.forms import Look
+from headroom.cli.printing.lists import table_text
+from headroom.cli.source import WATCHED, decoded
+from headroom.cli.telling import describing
+from headroom.cli.telling.finding import explanation_of
+from headroom.cli.telling.lists import table_of
+from headroom.cli.telling.planning import planned
+from headroom.cli.telling.prose import prose
+from headroom.core.holds import Hold
+from headroom.core.policy import Policy
+from headroom.core.standing.headrooms import Headroom
+from headroom.errors import HeadroomError
+from headroom.sim.scenarios.loading import load_scenario
+from headroom.webhook.reviews import NoReview, claims_judge
+from headroom.wire.errors import DecodeError, Unreadable
+from headroom.wire.kinds import EVENTS, WORKLOADS
+from headroom.wire.yamls import dump
+from tests.fuzz.samples import DIALECTS, EVENT, OBJECTS, Json
+
+SPEECH = chosen(DIALECTS)
+CATALOGUE = SPEECH.catalogue()
+NOW = datetime(2027, 1, 4, 12, 0, tzinfo=UTC)
+KINDS = (*WATCHED, *WORKLOADS, EVENTS, *filter(SPEECH.reads, SPEECH.resources))
+NOUNS = {
+    "Pod": "pod",
+    "Hold": "hold",
+    "Headroom": "headroom",
+    "Order": "order",
+    "Ticket": "ticket",
+    "Reservation": "reservation",
+    "CapacityBuffer": "capacitybuffer",
+}
+Found = str  # empty: nothing
+
+
+def read(rng: Random, thing: Json, folder: Path) -> Found:
+    """Decode it, from values and from text that was cut or doubled."""
+    resource = SPEECH.find_kind(str(thing.get("apiVersion")), str(thing.get("kind")))
+    if resource is None or not SPEECH.reads(resource):
+        return ""
+    try:
+        SPEECH.thing_from(resource, thing)
+    except Unreadable as error:
+        return f"contained: {error.problem}"
+    except DecodeError:
+        pass
+    if rng.random() < 0.1:
+        text = _spoiled(rng, thing)
+        try:
+            SPEECH.decode(resource, text)
+        except Unreadable as error:
+            return f"contained: {error.problem}"
+        except DecodeError:
+            pass
+    return ""
+
+
+def _spoiled(rng: Random, thing: Json) -> bytes:
+    try:
+        text = json.dumps(thing).encode()
+    except (RecursionError, ValueError):
+        return b"{"
+    at = rng.randrange(len(text))
+    match rng.randrange(5):
+        case 0:
+            return text[:at]
+        case 1:
+            return text[:at] + bytes([rng.randrange(256)]) + text[at + 1 :]
+        case 2:
+            deep = rng.choice((900, 5000, 100_000))
+            return text.replace(b'"spec":', b'"spec": ' + b"[" * deep + b"]" * deep + b', "x":', 1)
+        case 3:
+            return text.replace(b'"spec":', b'"spec": {}, "spec":', 1)
+        case _:
+            return text[:at] + text[at:].replace(b'"', b'"\\ud800', 1)
+
+
+def review(rng: Random, thing: Json, folder: Path) -> Found:
+    """Ask the webhook about it."""
+    request = {"uid": "u", "kind": {"kind": "Pod"}, "operation": "CREATE", "namespace": "shop"}
+    try:
+        text = json.dumps({"request": {**request, "object": thing}}).encode()
+    except (RecursionError, ValueError):
+        return ""
+    judge = claims_judge(lambda namespace: None, SPEECH)
+    try:
+        verdict = judge.answer(text)
+    except NoReview:
+        return ""
+    return "" if json.loads(verdict.body)["response"]["allowed"] else "the webhook refused a pod"
+
+
+def told(rng: Random, thing: Json, folder: Path) -> Found:
+    """List it, explain it, describe it and plan it, beside sound objects."""
+    kind, name = thing.get("kind"), _name(thing)
+    others = [each for each in (*OBJECTS, EVENT) if (each["kind"], _name(each)) != (kind, name)]
+    world = decoded([*others, thing], KINDS, NOW, SPEECH)
+    for noun in LISTED:
+        table_text(table_of(world, noun), Look.WIDE)
+    asked: list[Headroom | Hold] = [*world.holds, *world.headrooms]
+    for subject in (each for each in asked if _is_asked(rng, each.parent.kind, thing)):
+        noun = NOUNS.get(subject.parent.kind, "")
+        if noun:
+            _explained(world, (noun, subject.key.name), subject.key.namespace)
+    for pod in (each for each in world.pods if _is_asked(rng, "Pod", thing)):
+        _explained(world, ("pod", pod.key.name), pod.key.namespace)
+    planned(world, asked)
+    return ""
+
+
+def _is_asked(rng: Random, kind: str, thing: Json) -> bool:
+    """Ask about what is odd, and now and then about what stands beside it."""
+    return kind == thing.get("kind") or rng.random() < 0.2
+
+
+def _explained(world: Any, subject: tuple[str, str], namespace: str) -> None:
+    try:
+        found = explanation_of(world, subject, namespace, Policy())
+    except HeadroomError as answer:
+        if answer.exit_code == 4:
+            raise
+        return
+    prose(found)
+    for item in world.raw:
+        if _name(item) == subject[1]:
+            describing.condition_rows(item, world.now)
+            document(describing.bare(item), Format.YAML)
+            document(item, Format.JSON)
+            return
+
+
+def manifest(rng: Random, thing: Json, folder: Path) -> Found:
+    """Give it to `simulate` and `plan` as a file; what is wrong is told with exit code 1 or 2."""
+    file = folder / "manifest.yaml"
+    file.write_text(as_text(rng, thing), encoding="utf-8", errors="surrogatepass")
+    for take in (_simulated, _planned):
+        try:
+            take(file)
+        except HeadroomError as answer:
+            if answer.exit_code not in (1, 2):
+                raise
+            if not answer.message.strip():
+                return "an error without a message"
+    return ""
+
+
+def as_text(rng: Random, thing: Json) -> str:
+    """An object as JSON or as YAML."""
+    try:
+        return json.dumps(thing) if rng.random() < 0.5 else dump(thing)
+    except (RecursionError, UnicodeEncodeError):
+        return "[" * 2000
+
+
+def _simulated(file: Path) -> None:
+    load_scenario([file], SPEECH)
+
+
+def _planned(file: Path) -> None:
+    read_wanted([file], "shop", DIALECTS)
+
+
+def _name(thing: Json) -> str:
+    metadata = thing.get("metadata")
+    return str(metadata.get("name")) if isinstance(metadata, dict) else ""
+
+
+Route = Callable[[Random, Json, Path], Found]

@@ -1,0 +1,57 @@
+"""A sample of what `make fuzz` runs a million of: no odd object breaks anything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.cases import WAYS, odd_object, run_case
+from tests.fuzz.samples import OBJECTS
+
+FAST = {"read": 250, "review": 20, "manifest": 15, "decided": 25, "told": 5, "scenario": 5}
+SAMPLE = {
+    "read": 6000,
+    "review": 300,
+    "manifest": 600,
+    "decided": 800,
+    "told": 150,
+    "scenario": 80,
+    "lived": 80,
+}
+
+
+def findings(folder: Path, counts: dict[str, int], first: int) -> list[str]:
+    """What goes wrong, each with the command that replays it."""
+    found = []
+    for route, count in counts.items():
+        for case in range(first, first + count):
+            _, kind, finding = run_case(case, folder, route)
+            if finding is not None:
+                again = f"make fuzz ARGS='--case {case} --route {route}'"
+                found.append(f"{kind} {route}: {finding.problem}: {again}")
+    return found
+
+
+def test_a_few_odd_objects_break_nothing(tmp_path: Path) -> None:
+    assert findings(tmp_path, FAST, first=0) == []
+
+
+@pytest.mark.e2e  # It needs no cluster, but its time.
+@pytest.mark.parametrize("route", sorted(SAMPLE))
+def test_no_odd_object_breaks_anything(tmp_path: Path, route: str) -> None:
+    assert findings(tmp_path, {route: SAMPLE[route]}, first=10_000) == []
+
+
+def test_the_same_case_is_the_same_object() -> None:
+    for case in range(50):
+        assert repr(odd_object(case)) == repr(odd_object(case))
+
+
+def test_every_kind_and_every_route_is_tried(tmp_path: Path) -> None:
+    assert {way.name for way in WAYS} == set(SAMPLE)
+    kinds: Counter[str] = Counter()
+    for case in range(400):
+        kinds[run_case(case, tmp_path, "read")[1]] += 1
+    assert set(kinds) == {each["kind"] for each in OBJECTS}

@@ -1,0 +1,133 @@
+"""An odd object beside a bystander: decided about by an engine, or in a whole embedded cluster."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from random import Random
+
+from headroom.core.actions import Action, Outcome
+from headroom.core.policy import Policy
+from headroom.engine.engine import Engine
+from headroom.ports import Clock, Cluster
+from headroom.runtime.operator import Operator
+from headroom.sim.errors import ApiError
+from headroom.sim.scenarios.invariants import Invariants
+from headroom.sim.world import SimWorld
+from headroom.wire.errors import DecodeError
+from headroom.wire.schema.checking import type_of, validate
+from tests.builders import hold, node, pod
+from tests.engine.play import Play
+from tests.fuzz.routes import CATALOGUE, SPEECH, Found
+from tests.fuzz.samples import DEPLOYMENT, NAMESPACE, POD_TEMPLATE, Json, meta, requests
+from tests.stories import things
+
+GRACE_S = 30.0
+
+
+def decided(rng: Random, thing: Json, folder: Path) -> Found:
+    """Let an engine decide about it, render what it does, and hand over the bystander's hold."""
+    resource = SPEECH.find_kind(str(thing.get("apiVersion")), str(thing.get("kind")))
+    if resource is None or not SPEECH.reads(resource):
+        return ""
+    try:
+        odd = SPEECH.thing_from(resource, thing)
+    except DecodeError:
+        return ""
+    play = Play(node("quiet", labels={"pool": "bystander"}), node("a"))
+    broken: list[str] = []
+
+    def rendered(action: Action) -> Outcome | None:
+        try:
+            SPEECH.render(action)
+        except Exception as error:  # Whatever it is: it is what we look for.
+            broken.append(f"render {type(action).__name__}: {type(error).__name__}: {error}")
+        return None
+
+    play.answer = rendered
+    play.put(hold("bystander"), odd)
+    play.run(5)
+    play.put(pod("owner", gates=("headroom.dev/claim",), labels={"app": "web"}))
+    play.run(GRACE_S)
+    for contained in play.engine.quarantine.news:
+        return f"contained: {contained}"
+    if broken:
+        return f"contained: {broken[0]}"
+    return "" if play.pod("owner").node else "the bystander's owner was not placed"
+
+
+def lived(rng: Random, thing: Json, folder: Path) -> Found:
+    """Put it into a cluster with an operator; the bystander's handover must still succeed."""
+    world = SimWorld(seed=rng.randrange(100), speech=SPEECH)
+    world.may_contain = True
+    invariants = Invariants(world.store, world.clock)
+
+    def operator(cluster: Cluster, clock: Clock) -> Operator:
+        return Operator(cluster, clock, Engine(Policy(scheduler_names=SPEECH.schedulers)))
+
+    try:
+        for name in ("a", "quiet"):
+            room = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+            labels = {"zone": name, "pool": name}
+            world.apply(
+                {
+                    "apiVersion": "v1",
+                    "kind": "Node",
+                    "metadata": {"name": name, "labels": labels},
+                    "status": {"capacity": room, "allocatable": room},
+                }
+            )
+        pinned = {"nodeSelector": {"pool": "quiet"}}
+        world.apply(things.hold("bystander", 1, "calm", template=pinned))
+        world.start_operator(operator)
+        for each in (NAMESPACE, DEPLOYMENT, POD_TEMPLATE, _owner_of_slots()):
+            _tried(world, each)
+        world.run_for(3)
+        _tried(world, thing)
+        world.run_for(5)
+        world.apply(things.pod("owner", 1, "calm", gated=True, **pinned))
+        ran = world.run_until(lambda: _runs(world, "owner"), GRACE_S, step=0.1)
+        if rng.random() < 0.3:
+            _ended(world, thing)
+            world.run_for(5)
+        if world.contained():
+            return f"contained: {world.contained()[0]}"
+        if not ran:
+            return "the bystander's owner does not run"
+        return f"violated: {invariants.violations[0]}" if invariants.violations else ""
+    finally:
+        world.close()
+
+
+def _owner_of_slots() -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": meta("web-0", labels={"app": "web"}),
+        "spec": {"containers": [{"name": "main", "image": "app", "resources": requests("100m")}]},
+    }
+
+
+def _tried(world: SimWorld, thing: Json) -> None:
+    """Apply it as a user would: what the API server refuses never gets in."""
+    try:
+        struct = type_of(thing, CATALOGUE)
+    except (TypeError, RecursionError):
+        return
+    if not isinstance(struct, str) or validate(thing, struct, CATALOGUE):
+        return
+    with contextlib.suppress(ApiError):
+        world.apply(thing)
+
+
+def _ended(world: SimWorld, thing: Json) -> None:
+    metadata = thing.get("metadata")
+    if isinstance(metadata, dict):
+        place = (str(metadata.get("namespace", "")), str(metadata.get("name")))
+        with contextlib.suppress(ApiError, KeyError):
+            world.delete(str(thing["kind"]), *place)
+
+
+def _runs(world: SimWorld, name: str) -> bool:
+    found = world.get("Pod", "default", name)
+    return found is not None and found.get("status", {}).get("phase") == "Running"
