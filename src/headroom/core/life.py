@@ -216,6 +216,8 @@ def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) ->
         facts = Facts(hold, "Pending", "Unschedulable", why, degraded=True)
         return Life(status_of(facts, now), _drop(view, view.guardians))
     facts = Facts(hold, "Waiting", "WaitingForRoom", found.message, found.node)
+    if not any(is_charge(pod) for pod in view.guardians):
+        facts = Facts(hold, "Pending", "WaitingForNode", "")  # Nothing is kept before its charge.
     if view.trouble:
         facts = Facts(hold, "Pending", "GuardianRefused", view.trouble, degraded=True)
     status = status_of(facts, now)
