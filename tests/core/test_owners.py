@@ -59,9 +59,12 @@ def test_a_rule_for_another_namespace_is_a_problem_unless_it_is_allowed(
     rule: OwnerRule, part: str
 ) -> None:
     shared = hold("h", owners=(owned_by(app="web"), rule))
-    assert judged(shared, across_namespaces=True).problems == ()
-    (problem,) = judged(shared, across_namespaces=False).problems
-    assert problem.path == f"spec.owners[1].{part}.namespace"
+    assert judged(shared, across_namespaces=True) == shared
+    beside = judged(shared, across_namespaces=False)
+    assert (beside.problems, beside.owners) == ((), shared.owners[:1])
+    assert [each.path for each in beside.remarks] == [f"spec.owners[1].{part}.namespace"]
+    (problem,) = judged(hold("h", owners=(rule,)), across_namespaces=False).problems
+    assert problem.path == f"spec.owners[0].{part}.namespace"
     assert "this hold's namespace, default" in problem.message
     assert "--allow-cross-namespace-owners" in problem.message
 

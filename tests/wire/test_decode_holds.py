@@ -187,9 +187,13 @@ def test_a_good_hold_has_no_problems() -> None:
     ],
 )
 def test_a_rule_that_can_never_match_says_why(rule: dict[str, Any], path: str, words: str) -> None:
-    found = problems({"owners": [{"object": {"name": "fine"}}, rule]})
-    assert list(found) == [f"spec.owners[1]{path}"]
-    assert words in found[f"spec.owners[1]{path}"]
+    found = problems({"owners": [rule]})
+    assert list(found) == [f"spec.owners[0]{path}"]
+    assert words in found[f"spec.owners[0]{path}"]
+    read = hold({"owners": [{"object": {"name": "fine"}}, rule]})
+    assert read.problems == ()
+    assert [remark.path for remark in read.remarks] == [f"spec.owners[1]{path}"]
+    assert [each.object for each in read.owners] == [ObjectMatch("fine")]
 
 
 def expression(key: str, operator: str, *values: str) -> dict[str, Any]:

@@ -63,13 +63,14 @@ class ControllerMatch:
 
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
-    """Who may claim; the parts that are set are ANDed."""
+    """Who may claim; the parts that are set are ANDed. `index` is its place in `spec.owners`."""
 
     object: ObjectMatch | None = None
     controller: ControllerMatch | None = None
     selector: LabelSelector | None = None
     priority_at_least: int | None = None
     asks: Asks | None = None
+    index: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

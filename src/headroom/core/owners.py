@@ -128,23 +128,32 @@ def _belonging(wanted: ControllerMatch) -> str:
 
 
 def judged(held: _Held, across_namespaces: bool) -> _Held:
-    """The hold or headroom, with a problem more for each rule that could never match."""
+    """The hold or headroom without the rules that could never match, and with a remark on each.
+
+    Where no other rule is left they are problems: nobody could claim it.
+    """
     if across_namespaces or not held.parent.namespace:
         return held
-    foreign = tuple(_foreign(held))
-    return replace(held, problems=held.problems + foreign) if foreign else held
+    home = held.parent.namespace
+    told = [tuple(_foreign(rule, place, home)) for place, rule in enumerate(held.owners)]
+    foreign = tuple(problem for problems in told for problem in problems)
+    if not foreign:
+        return held
+    others = tuple(rule for rule, wrong in zip(held.owners, told, strict=True) if not wrong)
+    if not others:
+        return replace(held, problems=held.problems + foreign)
+    return replace(held, owners=others, remarks=held.remarks + foreign)
 
 
-def _foreign(hold: Hold | Headroom) -> Iterator[Problem]:
-    home = hold.parent.namespace
-    for index, rule in enumerate(hold.owners):
-        for name, part in (("object", rule.object), ("controller", rule.controller)):
-            if part is not None and part.namespace not in ("", home):
-                yield Problem(
-                    f"spec.owners[{index}].{name}.namespace",
-                    f"can never match: owners are pods of this hold's namespace, {home}, "
-                    "unless the operator runs with --allow-cross-namespace-owners",
-                )
+def _foreign(rule: OwnerRule, place: int, home: str) -> Iterator[Problem]:
+    place = rule.index if rule.index >= 0 else place
+    for name, part in (("object", rule.object), ("controller", rule.controller)):
+        if part is not None and part.namespace not in ("", home):
+            yield Problem(
+                f"spec.owners[{place}].{name}.namespace",
+                f"can never match: owners are pods of this hold's namespace, {home}, "
+                "unless the operator runs with --allow-cross-namespace-owners",
+            )
 
 
 def _is_object(wanted: ObjectMatch, pod: Pod) -> bool:

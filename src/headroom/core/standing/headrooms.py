@@ -22,6 +22,8 @@ ON_CLAIM = "OnClaim"
 ALWAYS = "Always"
 NEVER = "Never"
 
+ON_PRIORITY = "priority"  # the path of a remark on the priority of its guardians
+
 POD_CHUNK = "Pod"
 NODE_CHUNK = "Node"
 

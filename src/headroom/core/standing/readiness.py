@@ -24,7 +24,7 @@ from headroom.core.naming import label_value
 from headroom.core.objects import Condition
 from headroom.core.quotas.limits import LIMIT_REACHED, QUOTA_EXCEEDED
 from headroom.core.standing.eligibility import summary
-from headroom.core.standing.headrooms import Headroom, HeadroomStatus, PerNode
+from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, HeadroomStatus, PerNode
 from headroom.core.standing.sizing import NO_NODE, POD_TEMPLATE, SOURCE, USED_UP, Wish
 
 # A person must act before these go away; the first that applies is the reason of all conditions.
@@ -162,6 +162,7 @@ def _message(headroom: Headroom, wished: Wish, tally: Tally, desired: int) -> st
     if isinstance(headroom.size, PerNode) and wished.excluded:
         parts.append(summary(wished.excluded, tally.nodes))
     parts += [why for why in (tally.refused, tally.trouble) if why]
+    parts += [str(each) for each in headroom.remarks if each.path != ON_PRIORITY]
     return "; ".join(parts)
 
 

@@ -89,7 +89,7 @@ def _hold(thing: _Object, metadata: Metadata) -> Hold:
     findings, remarks = Findings(), Findings()
     spec = findings.read(_read_spec, thing.spec, "spec") or _Spec()
     template = read_template(spec.template, metadata.labels, findings, remarks)
-    owners = owner_rules(spec.owners, findings)
+    owners = owner_rules(spec.owners, findings, remarks)
     if not spelling(spec.owners):
         findings.add("spec.owners", "is missing: nobody could use this; add at least one owner")
     once = findings.read(_read_flag, spec.allocate_once, "spec.allocateOnce") is not False

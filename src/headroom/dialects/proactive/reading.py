@@ -14,7 +14,7 @@ from msgspec import Raw
 from headroom.core.holds import PodTemplate, Problem
 from headroom.core.names import PREEMPTIBLE_CLASS
 from headroom.core.objects import Pod
-from headroom.core.standing.headrooms import Headroom, Slot, Utilization
+from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, Slot, Utilization
 from headroom.dialects.proactive.names import (
     CLASS_ANNOTATION,
     OBJECT_NAME,
@@ -61,7 +61,9 @@ def decode(data: bytes | Raw) -> Headroom:
     if isinstance(headroom.size, Utilization):
         headroom = replace(headroom, size=replace(headroom.size, ahead=True))
     remark = notes.get(REMARK_ANNOTATION)
-    return replace(headroom, remarks=(Problem("priority", remark),)) if remark else headroom
+    if not remark:
+        return headroom
+    return replace(headroom, remarks=(*headroom.remarks, Problem(ON_PRIORITY, remark)))
 
 
 def dressed(pod: Pod) -> Pod:

@@ -16,7 +16,7 @@ from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.plan import earliest
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.standing.headrooms import Headroom, Size, Utilization, Workload
+from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, Size, Utilization, Workload
 from headroom.core.standing.limiting import Note
 from headroom.core.standing.sizing import Sized, template_for
 from headroom.engine.ledger import Ledger
@@ -68,7 +68,11 @@ class Foresight:
         )
         before = self._memories.get(whole)
         answer, self._memories[whole] = foreseen(demand, self._guarded(headroom), before, now)
-        remarks = tuple(Note("PriorityIgnored", each.message) for each in headroom.remarks)
+        remarks = tuple(
+            Note("PriorityIgnored", each.message)
+            for each in headroom.remarks
+            if each.path == ON_PRIORITY
+        )
         again = earliest(answer.look_again, sure_at)
         return replace(answer, notes=(*answer.notes, *remarks), look_again=again)
 

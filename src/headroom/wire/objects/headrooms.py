@@ -106,7 +106,7 @@ def headroom_from(thing: Mapping[str, Any]) -> Headroom:
 
 
 def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
-    findings = Findings()
+    findings, remarks = Findings(), Findings()
     namespace = metadata.namespace or ""
     spec = findings.read(_read_spec, headroom.spec, "spec") or _HeadroomSpec()
     size = size_of(spec.size, findings)
@@ -123,7 +123,7 @@ def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
         size=size,
         limits=_limits(spec.limits, findings),
         mode=mode,
-        owners=_owners(spec.owners, mode, findings),
+        owners=_owners(spec.owners, mode, findings, remarks),
         refill=word_at(spec.refill, "spec.refill", (ON_CLAIM, ALWAYS, NEVER), findings),
         slot_lifetime=duration_at(spec.slot_lifetime, "spec.slotLifetime", findings),
         schedule=_schedule(spec.schedule, findings),
@@ -135,7 +135,7 @@ def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
         status=status_of(spelling(headroom.status)),
     )
     _check_together(read, findings)
-    return replace(read, problems=findings.problems)
+    return replace(read, problems=findings.problems, remarks=remarks.problems)
 
 
 def _in_parts(size: Size) -> bool:
@@ -145,7 +145,7 @@ def _in_parts(size: Size) -> bool:
     return isinstance(size, PerNode) and size.percent is not None
 
 
-def _owners(raw: Raw, mode: str, findings: Findings) -> tuple[OwnerRule, ...]:
+def _owners(raw: Raw, mode: str, findings: Findings, remarks: Findings) -> tuple[OwnerRule, ...]:
     given = bool(spelling(raw))
     if mode == PREEMPTIBLE and given:
         findings.add(
@@ -154,7 +154,7 @@ def _owners(raw: Raw, mode: str, findings: Findings) -> tuple[OwnerRule, ...]:
         )
     if mode == LOCKED and not given:
         findings.add("spec.owners", "is missing: nobody could claim a slot; add at least one rule")
-    return owner_rules(raw, findings)
+    return owner_rules(raw, findings, remarks)
 
 
 def _limits(raw: Raw, findings: Findings) -> Limits:

@@ -84,11 +84,11 @@ def hold_from(thing: Mapping[str, Any]) -> Hold:
 
 
 def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
-    findings = Findings()
+    findings, remarks = Findings(), Findings()
     namespace = metadata.namespace or ""
     spec = findings.read(_read_spec, hold.spec, "spec") or _HoldSpec()
     template = template_of(spec.template, namespace, findings)
-    owners = owner_rules(spec.owners, findings)
+    owners = owner_rules(spec.owners, findings, remarks)
     if not spelling(spec.owners):
         findings.add("spec.owners", "is missing: nobody could claim this; add at least one rule")
     return Hold(
@@ -115,6 +115,7 @@ def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
         version=metadata.resource_version or "",
         labels=labels_of(metadata),
         terms=NATIVE_TERMS,
+        remarks=remarks.problems,
         status=status_of(spelling(hold.status)),
         problems=findings.problems,
     )

@@ -1,7 +1,8 @@
 """Owner rules of a hold from their JSON, and what is wrong with them.
 
 Besides what cannot be read, rules that can never match are told: a hold that nobody can claim
-would keep its room from everyone, and its author would not know why. Whether a rule may name
+would keep its room from everyone, and its author would not know why. Beside a rule that can match
+they are remarks: rules are ORed, so the others are served. Whether a rule may name
 another namespace is the operator's policy, so `core.owners` judges that.
 """
 
@@ -17,6 +18,7 @@ from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Reader, spelling
 from headroom.wire.objects.selectors import Selector, label_selector
 
+_IN_VAIN = "can never match"
 _HIGHEST_PRIORITY = 2_000_001_000  # system-node-critical
 _LOWEST_PRIORITY = -(2**31)
 # Their pods belong to another object, which they own in turn.
@@ -51,30 +53,49 @@ _read_owners = Reader(list[Raw])
 _read_owner = Reader(_Owner)
 
 
-def owner_rules(raw: Raw, findings: Findings) -> tuple[OwnerRule, ...]:
-    """Read `spec.owners` of a hold, taking down what is wrong."""
+def owner_rules(raw: Raw, findings: Findings, remarks: Findings) -> tuple[OwnerRule, ...]:
+    """Read `spec.owners` of a hold, taking down what is wrong; rules in vain are left out."""
     owners = findings.read(_read_owners, raw, "spec.owners")
     if owners is not None and not owners:
         findings.add("spec.owners", "names nobody who may claim this; add at least one rule")
-    rules = []
+    rules: list[OwnerRule] = []
+    vain = Findings()
     for index, each in enumerate(owners or ()):
         path = f"spec.owners[{index}]"
         owner = findings.read(_read_owner, each, path)
         if owner is not None:
-            rules.append(_rule(owner))
-            _check_rule(rules[-1], owner, path, findings)
+            rule = _rule(owner, index)
+            if not _is_vain(rule, owner, path, findings, vain):
+                rules.append(rule)
         elif not spelling(each):
             findings.add(path, "is empty; say who may claim this")
+    told = remarks if rules else findings
+    for problem in vain.problems:
+        told.add(problem.path, problem.message)
     return tuple(rules)
 
 
-def _rule(owner: _Owner) -> OwnerRule:
+def _is_vain(rule: OwnerRule, owner: _Owner, path: str, findings: Findings, vain: Findings) -> bool:
+    """Whether a rule is well formed and can never match; what is wrong with it is taken down."""
+    own = Findings()
+    _check_rule(rule, owner, path, own)
+    in_vain = [problem for problem in own.problems if problem.message.startswith(_IN_VAIN)]
+    wrong = [problem for problem in own.problems if problem not in in_vain]
+    for problem in wrong:
+        findings.add(problem.path, problem.message)
+    for problem in in_vain:
+        vain.add(problem.path, problem.message)
+    return bool(in_vain) and not wrong
+
+
+def _rule(owner: _Owner, index: int) -> OwnerRule:
     selector = owner.label_selector
     return OwnerRule(
         object=_object(owner.object) if owner.object is not None else None,
         controller=_controller(owner.controller) if owner.controller is not None else None,
         selector=label_selector(selector) if selector is not None else None,
         priority_at_least=owner.priority_at_least,
+        index=index,
     )
 
 
@@ -103,7 +124,7 @@ def _check_rule(rule: OwnerRule, owner: _Owner, path: str, findings: Findings) -
     if rule.selector is not None:
         _check_selector(rule.selector, f"{path}.labelSelector", findings)
     if not _LOWEST_PRIORITY <= (rule.priority_at_least or 0) <= _HIGHEST_PRIORITY:
-        findings.add(f"{path}.priorityAtLeast", "no pod can have such a priority")
+        findings.add(f"{path}.priorityAtLeast", f"{_IN_VAIN}: no pod can have such a priority")
 
 
 def _check_object(match: _Object, path: str, findings: Findings) -> None:
