@@ -32,6 +32,8 @@ from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
 from headroom.core.standing.headrooms import HeadroomStatus
+from headroom.dialects.koordinator import KOORDINATOR
+from headroom.dialects.korder import KORDER
 from headroom.wire.kinds import (
     BUDGETS,
     HEADROOMS,
@@ -129,6 +131,39 @@ def test_editing_holds_is_not_for_every_editor_unless_asked_for() -> None:
 
     assert aggregated() == []
     assert len(aggregated(tenant_edit=True)) == 2
+
+
+def test_where_some_namespaces_are_served_nothing_is_written_elsewhere() -> None:
+    speech = Speech((KORDER, KOORDINATOR))
+    made = installed(namespaces=("shop", "bank"), speech=speech)
+    roles = {
+        (each["kind"], each["metadata"].get("namespace", "")): each["rules"]
+        for each in made
+        if each["kind"] in ("Role", "ClusterRole")
+        and each["metadata"]["name"] == "headroom-operator"
+    }
+    assert list(roles) == [
+        ("ClusterRole", ""),
+        ("Role", "headroom-system"),
+        ("Role", "shop"),
+        ("Role", "bank"),
+    ]
+    written = [
+        resource
+        for rule in roles["ClusterRole", ""]
+        if set(rule["verbs"]) - {"get", "list", "watch"}
+        for resource in rule["resources"]
+    ]
+    assert {name.partition("/")[0] for name in written} == {"quotas", "reservations"}
+    assert {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "delete", "patch"]} in (
+        roles["Role", "shop"]
+    )
+    bound = [each for each in made if each["kind"] == "RoleBinding"]
+    assert {each["metadata"]["namespace"] for each in bound} == {"headroom-system", "shop", "bank"}
+    assert {each["subjects"][0]["namespace"] for each in bound} == {"headroom-system"}
+    (deployment,) = [each for each in made if each["kind"] == "Deployment"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert "--namespaces=shop,bank" in container["args"]
 
 
 def test_metrics_are_open_only_where_asked_for() -> None:

@@ -14,7 +14,16 @@ import typer
 from headroom import __version__
 from headroom.cli.dialects import NAMES, chosen
 from headroom.cli.errors import Misuse
-from headroom.cli.options import Context, Dialects, Dry, DryRun, Kubeconfig, a_namespace
+from headroom.cli.options import (
+    Context,
+    Dialects,
+    Dry,
+    DryRun,
+    Kubeconfig,
+    Namespaces,
+    a_namespace,
+    read_namespaces,
+)
 from headroom.cli.output import documents, put, say
 from headroom.wire.naming import image_problem
 
@@ -85,6 +94,7 @@ def install(
     webhook: Webhook = False,
     confine: Confine = True,
     tenant_edit: TenantEdit = False,
+    namespaces: Namespaces = "",
     metrics: OpenMetrics = False,
     dialect: Dialects = None,
     kubeconfig: Kubeconfig = None,
@@ -106,6 +116,7 @@ def install(
             webhook=webhook,
             confined=confine,
             tenant_edit=tenant_edit,
+            namespaces=read_namespaces(namespaces),
             metrics=metrics,
             speech=speech,
         )
@@ -131,13 +142,17 @@ def uninstall(
     crds: Annotated[
         bool, typer.Option("--crds", help="Delete the CRDs too, with every Hold and Headroom.")
     ] = False,
+    namespaces: Namespaces = "",
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
     """Take away what install applied; owners keep running."""
     from headroom.wire.manifests import Installation, everything_installed
 
-    everything = everything_installed(Installation(DEFAULT_IMAGE, namespace), chosen(NAMES))
+    everything = everything_installed(
+        Installation(DEFAULT_IMAGE, namespace, namespaces=read_namespaces(namespaces)),
+        chosen(NAMES),
+    )
     stays = {"Namespace"} if crds else {"Namespace", "CustomResourceDefinition"}
     objects = [item for item in reversed(everything) if item["kind"] not in stays]
     if dry_run is Dry.CLIENT:

@@ -124,6 +124,15 @@ ClusterPreallocation = Annotated[
         help="Let a Reservation wait for any pod that is marked for it (mode: Cluster).",
     ),
 ]
+Namespaces = Annotated[
+    str,
+    typer.Option(
+        "--namespaces",
+        metavar="A,B",
+        envvar="HEADROOM_NAMESPACES",
+        help="Serve only the objects and pods of these namespaces. [default: of all]",
+    ),
+]
 NamespaceLimits = Annotated[
     str,
     typer.Option(
@@ -143,3 +152,12 @@ def read_limits(text: str) -> Limits:
         return parse_limits(text)
     except LimitsError as trouble:
         raise Misuse(f"{FLAG}: {trouble}", "as in slots=10,cpu=8,locked=no") from trouble
+
+
+def read_namespaces(text: str) -> tuple[str, ...]:
+    """The namespaces that a flag names, each once; Misuse for what cannot be one."""
+    names = tuple(dict.fromkeys(filter(None, (each.strip() for each in text.split(",")))))
+    for name in names:
+        if problem := namespace_problem(name):
+            raise Misuse(f"--namespaces {name!r}: {problem}", "as in shop,billing")
+    return names

@@ -16,8 +16,10 @@ from headroom.cli.options import (
     Dialects,
     Kubeconfig,
     NamespaceLimits,
+    Namespaces,
     a_namespace,
     read_limits,
+    read_namespaces,
 )
 
 if TYPE_CHECKING:
@@ -115,6 +117,7 @@ def run(
     allow_cross_namespace_owners: AcrossNamespaces = False,
     allow_cluster_preallocation: ClusterPreallocation = False,
     most_slots: MostSlots = 100_000,
+    namespaces: Namespaces = "",
     namespace_limits: NamespaceLimits = "",
     enable_proactive_scaleup: proactive.Enabled = None,
     pod_injection_limit: proactive.PodLimit = None,
@@ -152,6 +155,7 @@ def run(
         namespace=namespace,
         http=pages,
         probes=health,
+        namespaces=read_namespaces(namespaces),
         namespace_limits=allowed,
         across_namespaces=allow_cross_namespace_owners,
         cluster_preallocation=allow_cluster_preallocation,

@@ -43,6 +43,7 @@ from headroom.runtime.logs import LogEvent, get_logger, tell_suppressed
 from headroom.runtime.metrics import Metrics
 from headroom.runtime.operator import Operator
 from headroom.wire.kinds import NAMESPACES
+from headroom.wire.manifests_rbac import rights, served_namespaces
 from headroom.wire.speech import NATIVE, Speech
 
 NOTHING_AHEAD = Options()
@@ -74,6 +75,7 @@ class Settings:
     across_namespaces: bool = False
     cluster_preallocation: bool = False
     most_slots: int = 100_000
+    namespaces: tuple[str, ...] = ()
     namespace_limits: NamespaceLimits = NO_LIMITS
     speech: Speech = NATIVE
     ahead: Options = NOTHING_AHEAD
@@ -98,6 +100,7 @@ class Replica:
         self._home = settings.home
         self._client = Client(settings.access)
         self._speech = settings.speech
+        self._served = served_namespaces(settings.namespaces, settings.home, settings.speech)
         self._ahead = settings.ahead
         self._log_limits = settings.log_limits
         self._cluster = KubeCluster(self._client, speech=self._speech)
@@ -114,6 +117,7 @@ class Replica:
                 cluster_preallocation=settings.cluster_preallocation,
                 most_slots=settings.most_slots,
                 namespace_limits=settings.namespace_limits,
+                namespaces=frozenset(self._served),
                 scheduler_names=self._speech.schedulers,
             )
         )
@@ -150,7 +154,8 @@ class Replica:
                 await settle(self._client, self._home, self._ahead, datetime.now(UTC))
                 await self._operate()
         except Forbidden as refused:
-            raise await all_missing(self._client, self._home, refused, self._speech) from refused
+            roles = rights(self._home, self._speech, served=self._served)
+            raise await all_missing(self._client, refused, roles) from refused
         finally:
             for _, server in self._servers:
                 await server.stop()

@@ -14,6 +14,10 @@ class Policy:
     namespace: str = "default"
     """Where latches live: the operator's own namespace, so that they use up no tenant's quota."""
 
+    namespaces: frozenset[str] = frozenset()
+    """The namespaces whose objects are served and whose pods are touched; empty: all of them. All
+    pods are seen nevertheless, because room is judged by them."""
+
     scheduler_names: frozenset[str] = frozenset({SCHEDULER_NAME})
     """Scheduler names that we answer to; a dialect may add its own."""
 
@@ -103,3 +107,7 @@ class Policy:
     places_to_spare: int = 32
     """With fewer free places for pods on a node, each owner that comes there has a latch of its
     own: more than so many pods are not placed on one node in the time that a handover takes."""
+
+    def serves(self, namespace: str) -> bool:
+        """Whether objects and pods of a namespace are ours to serve; our own always are."""
+        return not self.namespaces or namespace in self.namespaces or namespace == self.namespace

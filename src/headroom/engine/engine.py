@@ -325,6 +325,8 @@ class Engine:
 
     def _decide_pod(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
         ledger = self.ledger
+        if not ledger.policy.serves(pod.key.namespace):
+            return
         if pod.key in ledger.latches:
             yield from self._latcher.look(pod, now)
         elif pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:

@@ -102,7 +102,7 @@ class Indexer:
 
     def _keys(self, namespace: str) -> frozenset[str]:
         known = self._ledger.namespaces.get(namespace)
-        if known is None:
+        if known is None or not self._ledger.policy.serves(namespace):
             return frozenset()
         across = self._ledger.policy.across_namespaces
         holds = self._open(namespace)

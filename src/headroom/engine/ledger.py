@@ -362,6 +362,8 @@ class Ledger:
         """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none."""
         if pod.node or pod.finished or pod.deleted is not None:
             return 0
+        if not self.policy.serves(pod.key.namespace):
+            return 0
         if ROLE_LABEL in pod.labels:
             return 2 if moves_in(pod, self.holds.get(kept_for(pod))) else 0
         if CLAIM_GATE in pod.gates:

@@ -8,7 +8,7 @@ has refused us for good, this asks about everything that the operator's roles gr
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,7 @@ import msgspec
 from headroom.kube.client import Client
 from headroom.kube.errors import Forbidden, KubeError
 from headroom.wire.errors import UNREADABLE_JSON
-from headroom.wire.manifests_rbac import ACCOUNT, rights
-from headroom.wire.speech import NATIVE, Speech
+from headroom.wire.manifests_rbac import ACCOUNT
 
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
@@ -52,10 +51,10 @@ class _Review(msgspec.Struct):
 
 
 async def all_missing(
-    client: Client, namespace: str, refused: Forbidden, speech: Speech = NATIVE
+    client: Client, refused: Forbidden, roles: Iterable[dict[str, Any]]
 ) -> Forbidden:
-    """The refusal that ended us, with everything else that would be refused as well."""
-    wanted = list(_needed(namespace, speech))
+    """The refusal that ended us, with everything else of these roles that would be refused too."""
+    wanted = list(_needed(roles))
     try:
         allowed = await asyncio.gather(*(_is_allowed(client, right) for right in wanted))
     except (KubeError, *UNREADABLE_JSON):
@@ -70,9 +69,9 @@ async def all_missing(
     return Forbidden(refused.status, f"{refused.message}\n  missing rights: {told}", refused.hint)
 
 
-def _needed(namespace: str, speech: Speech) -> Iterator[Right]:
+def _needed(roles: Iterable[dict[str, Any]]) -> Iterator[Right]:
     """What the operator's own roles grant, one right at a time."""
-    for role in rights(namespace, speech):
+    for role in roles:
         metadata: dict[str, Any] = role["metadata"]
         if role["kind"] not in ("ClusterRole", "Role") or metadata["name"] != ACCOUNT:
             continue

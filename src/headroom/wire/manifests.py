@@ -20,7 +20,7 @@ from headroom.core.names import (
 )
 from headroom.wire.confinement.policies import confinement_objects
 from headroom.wire.manifests_pods import Program, deployment, disruption_budget, network_policy
-from headroom.wire.manifests_rbac import ACCOUNT, rights
+from headroom.wire.manifests_rbac import ACCOUNT, rights, served_namespaces
 from headroom.wire.manifests_webhook import webhook_objects
 from headroom.wire.policy import policy_objects
 from headroom.wire.rbac import LABELS
@@ -45,6 +45,7 @@ class Installation:
     policy: bool = True  # the cluster has MutatingAdmissionPolicy (Kubernetes 1.36)
     webhook: bool = False  # the cluster has none, and a webhook is to do the same
     metrics: bool = False  # open to the pod network, not only to a port that is forwarded
+    namespaces: tuple[str, ...] = ()  # those that are served; none named: all
     tenant_edit: bool = False  # who may edit a namespace may also reserve there
     confined: bool = True  # with policies that hold our accounts to their work
     speech: Speech = NATIVE  # the dialects that are on
@@ -62,7 +63,12 @@ def install_objects(installation: Installation) -> list[Json]:
         # Objects of our own kinds are made by the operator: kubectl could not apply them together
         # with their definitions.
         *(made for made in speech.objects() if made["apiVersion"] != API_VERSION),
-        *rights(namespace, speech, tenant_edit=installation.tenant_edit),
+        *rights(
+            namespace,
+            speech,
+            tenant_edit=installation.tenant_edit,
+            served=served_namespaces(installation.namespaces, namespace, speech),
+        ),
         *(
             confinement_objects(namespace, speech, webhook=installation.webhook)
             if installation.confined
@@ -140,6 +146,8 @@ def _program(installation: Installation) -> Program:
     dialects = (f"--dialect={name}" for name in installation.speech.names)
     # Kubelets ask from the node; the numbers are for who may forward a port, unless opened.
     pages = f"--http={'0.0.0.0' if installation.metrics else '127.0.0.1'}:{METRICS_PORT}"
+    only = installation.namespaces
+    where = (f"--namespaces={','.join(only)}",) if only else ()
     served = (f"--probes=0.0.0.0:{PROBES_PORT}", pages)
     return Program(
         name=ACCOUNT,
@@ -147,7 +155,7 @@ def _program(installation: Installation) -> Program:
         namespace=installation.namespace,
         replicas=installation.replicas,
         image=installation.image,
-        arguments=("run", "--in-cluster", *served, *dialects, *installation.arguments),
+        arguments=("run", "--in-cluster", *served, *where, *dialects, *installation.arguments),
         port=("probes", PROBES_PORT),
         resources={"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}},
     )

@@ -7,6 +7,7 @@ own roles `view`, `edit` and `admin`, and write them by `headroom-edit`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP, LEASE_NAME, LOCKED_CLASS, PREEMPTIBLE_CLASS
@@ -26,18 +27,38 @@ _OURS_TO_WRITE = ("holds", "headrooms")
 _AGGREGATE = f"{RBAC}/aggregate-to-"
 
 
-def rights(namespace: str, speech: Speech = NATIVE, *, tenant_edit: bool = False) -> list[Json]:
+def rights(
+    namespace: str,
+    speech: Speech = NATIVE,
+    *,
+    tenant_edit: bool = False,
+    served: Sequence[str] = (),
+) -> list[Json]:
     """Return the account, its roles and their bindings, and the roles for people.
 
     Who may look at a namespace may look at our kinds there. Who may reserve room in one is an
-    administrator's to say, by a binding of `headroom-edit`, unless `tenant_edit` is on.
+    administrator's to say, by a binding of `headroom-edit`, unless `tenant_edit` is on. Where only
+    some namespaces are `served`, what is in a namespace is written there alone.
     """
+    everywhere: list[Json] = _operator_rules(speech)
+    within: list[Json] = []
+    if served:
+        everywhere, within = _parted(everywhere, speech)
     return [
         account(ACCOUNT, namespace),
-        cluster_role(ACCOUNT, _operator_rules(speech)),
+        cluster_role(ACCOUNT, everywhere),
         binding(ACCOUNT, "ClusterRole", namespace),
-        role(ACCOUNT, namespace, _lease_rules()),
+        role(ACCOUNT, namespace, [*_lease_rules(), *within]),
         binding(ACCOUNT, "Role", namespace),
+        *(
+            made
+            for there in served
+            if there != namespace
+            for made in (
+                role(ACCOUNT, there, within),
+                binding(ACCOUNT, "Role", namespace, there),
+            )
+        ),
         cluster_role(
             "headroom-view",
             [rule(GROUP, _OURS_TO_SEE, READ), *_to_see(speech)],
@@ -100,6 +121,36 @@ def _operator_rules(speech: Speech) -> list[Json]:
         ),
         *speech.rules(),
     ]
+
+
+def served_namespaces(wanted: Sequence[str], namespace: str, speech: Speech) -> tuple[str, ...]:
+    """The namespaces to be served: those wanted, our own, and those that dialects stand on."""
+    own = (there for dialect in speech.dialects for there, _ in dialect.headrooms if there)
+    return tuple(dict.fromkeys((*wanted, namespace, *own))) if wanted else ()
+
+
+def _parted(rules: list[Json], speech: Speech) -> tuple[list[Json], list[Json]]:
+    """Rules apart: what is needed everywhere, and what only where namespaces are served.
+
+    Everything is read everywhere, because room is judged by all pods there are; what has a
+    namespace is written only in those that are served.
+    """
+    unscoped = {kind.plural for kind in speech.foreign if not kind.namespaced}
+    everywhere: list[Json] = []
+    within: list[Json] = []
+    for each in rules:
+        for scoped in (False, True):
+            names = [
+                name
+                for name in each["resources"]
+                if (name.partition("/")[0] not in unscoped) == scoped
+            ]
+            reads = [verb for verb in each["verbs"] if verb in READ or not scoped]
+            writes = [verb for verb in each["verbs"] if verb not in reads]
+            for part, verbs in ((everywhere, reads), (within, writes)):
+                if names and verbs:
+                    part.append({**each, "resources": names, "verbs": verbs})
+    return everywhere, within
 
 
 def _to_see(speech: Speech) -> list[Json]:

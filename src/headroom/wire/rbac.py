@@ -53,11 +53,14 @@ def role(name: str, namespace: str, rules: list[Json]) -> Json:
     }
 
 
-def binding(name: str, kind: str, namespace: str) -> Json:
-    """Bind the role of this kind to the account of the same name, which lives in `namespace`."""
+def binding(name: str, kind: str, namespace: str, there: str = "") -> Json:
+    """Bind the role of this kind to the account of the same name, which lives in `namespace`.
+
+    A Role is one of that namespace, or of the one named by `there`.
+    """
     metadata: Json = {"name": name, "labels": LABELS}
     if kind == "Role":
-        metadata["namespace"] = namespace
+        metadata["namespace"] = there or namespace
     return {
         "apiVersion": f"{RBAC}/v1",
         "kind": f"{kind}Binding",

@@ -85,10 +85,13 @@ class Observer:
                 self.keeper.successions.note(pod)
                 self.keeper.allowance.see_pod(pod)
                 self.standing.pods_changed()
-                self.standing.concern(self.standing.followers.see(before, pod))
+                if ledger.policy.serves(pod.key.namespace):
+                    self.standing.concern(self.standing.followers.see(before, pod))
                 self.bulk.see(pod)
                 self.fencer.see(pod, now)
                 self.doors.see(before, pod)
+            case Hold() | Headroom() if not ledger.policy.serves(_home(thing)):
+                pass  # Another operator may; the set of namespaces never changes.
             case Hold() as hold:
                 allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
                 allowed = self.sides.see(allowed)
@@ -178,6 +181,10 @@ class Observer:
                 self.quotas.lose_namespace(name)
                 self.indexer.forget(name)
                 self.doors.lose_namespace(name)
+
+
+def _home(thing: Hold | Headroom) -> str:
+    return thing.home if isinstance(thing, Hold) else thing.parent.namespace
 
 
 def subject_of(event: Event) -> str:

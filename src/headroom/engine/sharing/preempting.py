@@ -72,7 +72,11 @@ def crowd_on(ledger: Ledger, hold: Hold, node: str) -> Crowd:
     """Who is on a hold's node: its owners, and pods that no hold is kept for."""
     inside = tuple(pod for pod in ledger.claimants_of(hold) if pod.occupies_node)
     owners = {pod.key for pod in inside}
-    others = (pod for pod in ledger.state.pods_on(node) if pod.key not in owners)
+    others = (
+        pod
+        for pod in ledger.state.pods_on(node)
+        if pod.key not in owners and ledger.policy.serves(pod.key.namespace)
+    )
     outside = (pod for pod in others if not _is_kept_for(ledger, pod))
     return Crowd(inside, tuple(sorted(outside, key=importance)))
 
