@@ -9,7 +9,6 @@ import pytest
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster, scopes_of
-from headroom.kube.errors import Forbidden
 from headroom.kube.watch import Scope, Trouble, WatchTuning
 from headroom.ports import Event, Seen, Synced
 from headroom.wire.kinds import HEADROOMS
@@ -135,12 +134,50 @@ def test_budgets_that_we_may_not_see_are_as_good_as_none() -> None:
     run(main())
 
 
-def test_workloads_that_we_may_not_see_end_the_stream_with_the_reason() -> None:
+def test_workloads_that_we_may_not_see_are_told_of_and_nothing_else_waits() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(HEADROOM_PATH, Stream((copying("a"), plain("b"), END), "hang"))
+            forbidden = [refusal(403, "deployments is forbidden")] * 99
+            api.script("/apis/apps/v1/deployments", *forbidden)
+            cluster = cluster_at(api)
+            words = await first_words(cluster, 4, _told_problem)
+        assert sorted(words) == ["Deployment/web: forbidden", "a", "b", "synced"]
+
+    run(main())
+
+
+def test_a_right_that_comes_later_mends_what_was_told() -> None:
     async def main() -> None:
         async with FakeApi() as api:
             api.script(HEADROOM_PATH, Stream((copying("a"), END), "hang"))
-            api.script("/apis/apps/v1/deployments", refusal(403, "deployments is forbidden"))
-            with pytest.raises(Forbidden, match="cannot watch deployments"):
-                await told(api, 2)
+            there = Stream((line("ADDED", workload()), END), "hang")
+            forbidden = [refusal(403, "deployments is forbidden")] * 8
+            api.script("/apis/apps/v1/deployments", *forbidden, there)
+            cluster = cluster_at(api)
+            words = await first_words(cluster, 4, _told_problem)
+        assert words[-1] == "Deployment/web"
 
     run(main())
+
+
+def test_a_right_that_comes_later_shows_that_a_workload_is_missing() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(HEADROOM_PATH, Stream((copying("a"), END), "hang"))
+            forbidden = [refusal(403, "deployments is forbidden")] * 8
+            api.script("/apis/apps/v1/deployments", *forbidden, Stream((END,), "hang"))
+            cluster = cluster_at(api)
+            words = await first_words(cluster, 4, _told_problem)
+        assert words[-1] == "WorkloadGone"
+
+    run(main())
+
+
+def _told_problem(event: Event) -> str:
+    match event:
+        case Seen(Workload(problems=(problem, *_)) as copied):
+            assert "forbidden" in problem.message
+            return f"{copied.ref}: forbidden"
+        case _:
+            return _word(event)

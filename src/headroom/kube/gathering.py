@@ -2,7 +2,8 @@
 
 A Headroom may copy the pods of a Deployment or go by volumes, and few do; so such a kind is
 followed from the moment a Headroom needs it (`wire.objects.needed`), and the Headroom is told of
-when that kind has been listed: nobody is to decide by what is not known yet. `watch` has the
+when that kind has been listed: nobody is to decide by what is not known yet. Where the right to
+such a kind is missing, the Headrooms that need it are told, and the others go on. `watch` has the
 informer, `cluster` the queue behind `put`.
 """
 
@@ -14,15 +15,16 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from headroom.core.objects import Key
-from headroom.core.standing.headrooms import Headroom
+from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.kube.client import Client
 from headroom.kube.pulse import Pulse
 from headroom.kube.scales import ScaledKind
 from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
-from headroom.ports import Event, Seen, Synced
+from headroom.ports import Event, Seen, Synced, WorkloadGone
 from headroom.wire.kinds import Resource
-from headroom.wire.objects.needed import HINTS, needed_kinds
+from headroom.wire.objects.needed import needed_kinds
 from headroom.wire.objects.scales import ForeignKind, foreign_kind
+from headroom.wire.objects.workloads import copied_kind, unseen_workload
 from headroom.wire.speech import Speech
 
 
@@ -50,6 +52,8 @@ class Gathering:
         self._trouble = trouble
         self._group = asyncio.TaskGroup()
         self._followed: dict[Resource, asyncio.Event] = {}  # set once it has been listed
+        self._informers: dict[Resource, Informer] = {}
+        self._unseen: dict[Resource, dict[Key, Workload]] = {}  # told of, though we may not see it
         self._scaled: dict[ForeignKind, ScaledKind] = {}
         self._listing = 0
         self._synced = False
@@ -64,8 +68,10 @@ class Gathering:
         self._listing += 1
         source, listed = self._source, asyncio.Event()
         self._followed[scope.resource] = listed
-        listener = Listener(self._tell, partial(self._list_told, listed), self._trouble)
+        shown = partial(self._shown, scope.resource)
+        listener = Listener(self._tell, partial(self._list_told, listed), self._trouble, shown)
         informer = Informer(source.client, scope, listener, source.tuning, source.speech.decode)
+        self._informers[scope.resource] = informer
         source.pulses[scope.resource] = informer.pulse
         self._group.create_task(informer.run(), name=f"watch {scope.resource}")
 
@@ -74,13 +80,30 @@ class Gathering:
         wanted = dict.fromkeys(needed for thing in things for needed in needed_kinds(thing))
         for needed in wanted:
             if needed not in self._followed:
-                self._follow(Scope(needed, may_be_hidden=needed in HINTS))
+                self._follow(Scope(needed, may_be_hidden=True))
         for needed in wanted:
             await self._followed[needed].wait()
         await self._put(batch)
         for event in batch:
             if isinstance(event, Seen) and isinstance(event.thing, Headroom):
+                await self._tell_hidden(event.thing)
                 await self._copy_foreign(event.thing)
+
+    async def _tell_hidden(self, headroom: Headroom) -> None:
+        """Say of a workload that a headroom copies that we may not see it, where that is so."""
+        kind, source = copied_kind(headroom), headroom.slot.source
+        if kind is None or source is None or not (why := self._informers[kind].hidden):
+            return
+        unseen = unseen_workload(source, headroom.parent.namespace, why)
+        self._unseen.setdefault(kind, {})[unseen.key] = unseen
+        await self._put([Seen(unseen)])
+
+    async def _shown(self, kind: Resource) -> None:
+        """The right has come: what was said of workloads that are not there is true no more."""
+        there = self._informers[kind].keys()
+        gone = [each for key, each in self._unseen.pop(kind, {}).items() if key not in there]
+        if gone:
+            await self._put([WorkloadGone(each) for each in gone])
 
     async def _copy_foreign(self, headroom: Headroom) -> None:
         """Follow the kind whose pods a headroom copies, where it is one that we have to look up."""

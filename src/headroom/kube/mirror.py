@@ -34,6 +34,10 @@ class Mirror:
     def __len__(self) -> int:
         return len(self._known)
 
+    def keys(self) -> frozenset[Key]:
+        """The names of all that is there, as last told."""
+        return frozenset(self._known)
+
     @property
     def listing(self) -> bool:
         return self._listed is not None

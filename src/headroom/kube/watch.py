@@ -104,6 +104,7 @@ class Listener:
     tell: Callable[[list[Event]], Awaitable[None]]
     synced: Callable[[], Awaitable[None]]
     trouble: Callable[[Trouble], None]
+    shown: Callable[[], Awaitable[None]] | None = None  # what was hidden can be seen now
 
 
 class _NotStreamed(Refused):
@@ -123,6 +124,7 @@ class Informer:
         pulse: Pulse | None = None,
     ) -> None:
         self.pulse = pulse or Pulse(asyncio.get_running_loop().time)
+        self.hidden = ""  # why nothing of this kind can be seen, where that may be so
         self.lists = 0
         self.lines = 0
         self._client = client
@@ -136,6 +138,10 @@ class Informer:
         self._synced = False
         self._failures = 0
         self._random = random.Random()
+
+    def keys(self) -> frozenset[Key]:
+        """The objects that are there, as far as they were told."""
+        return self._mirror.keys()
 
     async def run(self) -> None:
         """List, follow, and heal what breaks, until cancelled."""
@@ -278,6 +284,14 @@ class Informer:
         """Tell the last of a list, then, the first time, that all was told."""
         if batch:
             await self._listener.tell(batch)
+        if self.hidden:
+            self.hidden = ""
+            if self._listener.shown is not None:
+                await self._listener.shown()
+        await self._hide()
+
+    async def _hide(self) -> None:
+        """Nobody need wait for a list any longer."""
         if not self._synced:
             self._synced = True
             await self._listener.synced()
@@ -297,7 +311,8 @@ class Informer:
                 self._streams_lists = False
                 return
             case Forbidden() if self._must_give_up and self._scope.may_be_hidden:
-                await self._list_is_complete([])
+                self.hidden = str(error)
+                await self._hide()
             case Unauthorized() | Forbidden() | ConfigError() if self._must_give_up:
                 raise error
             case NoSuchKind() if self._scope.must_exist and not self._synced:

@@ -2,7 +2,8 @@
 
 Few clusters have a Headroom for every kind of workload, or one that goes by volumes or asks quotas;
 so these are followed from the moment a Headroom needs one. Budgets matter where owners of one hold
-may have to give way to each other.
+may have to give way to each other. Without the right to see budgets and quotas we go on as if there
+were none: the API server asks quotas itself, and budgets bind nobody but evictions.
 """
 
 from __future__ import annotations
@@ -20,10 +21,6 @@ from headroom.wire.kinds import (
     Resource,
 )
 from headroom.wire.objects.workloads import copied_kind
-
-# These only make a decision better: the API server asks quotas itself, and budgets bind nobody but
-# evictions. Where we may not see them we go on as if there were none.
-HINTS = (BUDGETS, RESOURCE_QUOTAS)
 
 
 def needed_kinds(thing: Thing) -> tuple[Resource, ...]:

@@ -13,11 +13,13 @@ import msgspec
 from msgspec import Raw
 
 from headroom.core.demand.forthcoming import job_size, missing
+from headroom.core.holds import PodTemplate, Problem
+from headroom.core.objects import Key, Pod
 from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import WORKLOADS, Resource
-from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.findings import LONGEST_MESSAGE, Findings
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.objects.slots import API_VERSIONS
@@ -80,6 +82,13 @@ def copied_kind(thing: Thing) -> Resource | None:
     """The kind of workload that a thing copies, if it is a Headroom that does."""
     source = thing.slot.source if isinstance(thing, Headroom) else None
     return _BY_KIND.get((source.api_version, source.kind)) if source is not None else None
+
+
+def unseen_workload(ref: WorkloadRef, namespace: str, why: str) -> Workload:
+    """A workload that we may not see, and why: told where the author of the headroom looks."""
+    words = f"{why}; the operator needs the rights that headroom install grants"
+    problem = Problem(str(ref), words[:LONGEST_MESSAGE])
+    return Workload(ref, namespace, 0, PodTemplate(Pod(Key(namespace, ""))), (problem,))
 
 
 def _workload(read: _Object, kind: str) -> Workload:
