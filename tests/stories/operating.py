@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
 from headroom.kube.cluster import connect
 from headroom.ports import Cluster, Event
-from headroom.runtime.clock import WallClock
+from headroom.runtime.clock import ServerClock
 from headroom.runtime.operator import Operator
 from headroom.runtime.reporting import Silent
 from headroom.wire.speech import NATIVE, Speech
@@ -54,8 +55,15 @@ class NotingCluster:
 class ThreadedOperator:
     """Started when made, ready when the constructor returns."""
 
-    def __init__(self, kubeconfig: Path, settings: dict[str, Any], speech: Speech = NATIVE) -> None:
+    def __init__(
+        self,
+        kubeconfig: Path,
+        settings: dict[str, Any],
+        speech: Speech = NATIVE,
+        wall: Callable[[], datetime] | None = None,
+    ) -> None:
         self._speech = speech
+        self._wall = wall
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._cutting: CutCluster | None = None
@@ -96,7 +104,8 @@ class ThreadedOperator:
         cluster = connect(str(kubeconfig), speech=self._speech)
         self._cutting = cutting = CutCluster(NotingCluster(cluster, self.refused))
         engine = Engine(Policy(namespace="headroom-system", **settings))
-        operator = Operator(cutting, WallClock(), engine, reporter=_Announcing(self._ready))
+        clock = ServerClock(cluster.client.server_time.now, self._wall)
+        operator = Operator(cutting, clock, engine, reporter=_Announcing(self._ready))
         telling = asyncio.create_task(self._tell_cut(cutting))
         try:
             await operator.run()

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import timedelta
 
 from headroom import __version__
 from headroom.cli.errors import Misuse
@@ -35,7 +35,7 @@ from headroom.kube.prepare import prepare
 from headroom.kube.rights import all_missing
 from headroom.kube.rivals import check_rivals
 from headroom.runtime.census import Census, CountingChronicle
-from headroom.runtime.clock import WallClock
+from headroom.runtime.clock import ServerClock
 from headroom.runtime.http import Address, Health, HttpServer
 from headroom.runtime.lag import measure_lag
 from headroom.runtime.loglimits import LogLimits
@@ -108,7 +108,7 @@ class Replica:
             silent_for=self._cluster.silent_for, stuck_for=self._cluster.stuck_for
         )
         self._metrics = metrics = Metrics(__version__)
-        clock = WallClock()
+        self._clock = clock = ServerClock(self._client.server_time.now, skewed=_tell_skew)
         census = Census(metrics, clock)
         engine = Engine(
             Policy(
@@ -148,10 +148,10 @@ class Replica:
             for flag, server in self._servers:
                 log.info(LogEvent.HTTP_LISTENING, address=await self._listen(flag, server))
             with self._stopping_on_signals():
-                await check_rivals(self._client, self._speech, datetime.now(UTC))
+                await check_rivals(self._client, self._speech, self._clock.now())
                 await prepare(self._client, self._home, self._speech)
                 await self._check_home()
-                await settle(self._client, self._home, self._ahead, datetime.now(UTC))
+                await settle(self._client, self._home, self._ahead, self._clock.now())
                 await self._operate()
         except Forbidden as refused:
             roles = rights(self._home, self._speech, served=self._served)
@@ -230,6 +230,10 @@ class Replica:
 async def serve(settings: Settings) -> None:
     """Make a replica, inside the running loop, and run it."""
     await Replica(settings).run()
+
+
+def _tell_skew(by: timedelta) -> None:
+    get_logger().warning(LogEvent.CLOCK_SKEW, set_by_seconds=round(by.total_seconds()))
 
 
 def identity() -> str:

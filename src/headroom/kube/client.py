@@ -19,6 +19,7 @@ from headroom.kube.access import Access
 from headroom.kube.answers import Answer, refusal
 from headroom.kube.errors import CannotReach, Unauthorized, Uncertain, Untrusted
 from headroom.kube.passport import JSON, Passport
+from headroom.kube.servertime import ServerTime
 from headroom.kube.session import Session, hang_up
 
 
@@ -126,6 +127,11 @@ class Client:
     async def close(self) -> None:
         """Close every connection."""
         await self._session.close()
+
+    @property
+    def server_time(self) -> ServerTime:
+        """What the server's clock says."""
+        return self._session.server_time
 
     @property
     def closed(self) -> bool:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -24,16 +23,10 @@ from headroom.core.objects import Key
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError
 from headroom.kube.leaserecord import Record, read_record, write_record
+from headroom.kube.servertime import boot_seconds
 from headroom.wire.kinds import LEASES
 
 log = structlog.get_logger("headroom.kube")
-
-
-def boot_seconds() -> float:
-    """Seconds on a clock that never jumps, and goes on while the machine sleeps."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from headroom.kube.access import Access
 from headroom.kube.answers import Answer, seconds_to_wait
 from headroom.kube.errors import Closed, TooLarge
 from headroom.kube.passport import JSON, Passport
+from headroom.kube.servertime import ServerTime
 from headroom.kube.transport import TRANSPORT_ERRORS, translated
 
 IDLE_SECONDS = 60.0  # The API server closes idle connections after 90 s; we must be first.
@@ -41,6 +42,7 @@ class Session:
         largest: int,
     ) -> None:
         self.closed = False
+        self.server_time = ServerTime()
         self._access = access
         self._passport = passport
         self._connect_seconds = connect_seconds
@@ -121,7 +123,7 @@ class Session:
         endpoint = self._access.endpoint
         tls = self._passport.tls
         try:
-            return await self._opened().request(
+            response = await self._opened().request(
                 method,
                 URL(endpoint.server + path, encoded=True),
                 data=body,
@@ -137,6 +139,8 @@ class Session:
             if isinstance(error, aiohttp.ClientSSLError):
                 self._passport.forget()
             raise translated(error, self._access) from error
+        self.server_time.note(response.headers.get("Date"))
+        return response
 
     def _opened(self) -> aiohttp.ClientSession:
         if self.closed:

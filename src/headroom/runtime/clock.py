@@ -1,9 +1,15 @@
-"""The clock of a live operator: the machine's own. `sim` has a virtual one behind the same port."""
+"""The clocks of a live operator: the machine's own, and the same set right by the API server's.
+
+`sim` has a virtual one behind the same port.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+TOLERANCE = timedelta(seconds=2)
 
 
 class WallClock:
@@ -14,3 +20,31 @@ class WallClock:
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+
+class ServerClock(WallClock):
+    """The machine's clock, set by the API server's wherever the two are more than 2 s apart.
+
+    `told` says what the server's clock shows (None: not known yet); `wall` is the machine's own;
+    `skewed` hears by how much it is set, each time that changes.
+    """
+
+    def __init__(
+        self,
+        told: Callable[[], datetime | None],
+        wall: Callable[[], datetime] | None = None,
+        skewed: Callable[[timedelta], None] | None = None,
+    ) -> None:
+        self._told = told
+        self._wall = wall or super().now
+        self._skewed = skewed
+        self._offset = timedelta()
+
+    def now(self) -> datetime:
+        mine, theirs = self._wall(), self._told()
+        if theirs is not None and abs(theirs - mine - self._offset) > TOLERANCE:
+            apart = theirs - mine
+            self._offset = apart if abs(apart) > TOLERANCE else timedelta()
+            if self._skewed is not None:
+                self._skewed(self._offset)
+        return mine + self._offset

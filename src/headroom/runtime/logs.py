@@ -54,6 +54,7 @@ class LogEvent(StrEnum):
     STOPPING = "stopping"
     STOPPED = "stopped"
     CONTAINED = "contained"
+    CLOCK_SKEW = "clock_skew"
     BUG = "bug"
     SUPPRESSED = "suppressed"
 
