@@ -97,6 +97,11 @@ class Lookout:
                 self._news.wait(min(left, 1.0))
             return self._sight
 
+    @property
+    def seen(self) -> Sight:
+        """What was seen last."""
+        return self._sight
+
     def close(self) -> None:
         self._closed = True
         self._thread.join(30)

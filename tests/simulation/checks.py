@@ -10,8 +10,15 @@ from collections.abc import Iterator
 
 from headroom.core.claims import claim_of
 from headroom.core.holds import Hold
-from headroom.core.names import CLAIM_GATE, PARENT_ANNOTATION, ROLE_LABEL, WAIT_ANNOTATION
-from headroom.core.objects import Condition, Node, Pod
+from headroom.core.names import (
+    CLAIM_GATE,
+    CLAIMS_ANNOTATION,
+    PARENT_ANNOTATION,
+    ROLE_LABEL,
+    SLOT_ANNOTATION,
+    WAIT_ANNOTATION,
+)
+from headroom.core.objects import Condition, Node, Pod, identity
 from headroom.core.owners import owner_refusal
 from headroom.core.policies import to_keep, told_use
 from headroom.core.resources import EMPTY, Resources
@@ -59,7 +66,7 @@ def _leftovers(truth: Truth) -> Iterator[str]:
     uids = {hold.parent.uid for hold in truth.holds} | truth.headrooms
     for pod in truth.pods:
         role = pod.labels.get(ROLE_LABEL)
-        if role == "latch":
+        if role == "latch" and not (is_claim(pod) and _is_in_use(truth, pod)):
             yield f"{pod.key}: a latch is left on {pod.nominated}"
         if CLAIM_GATE in pod.gates and pod.annotations.get(WAIT_ANNOTATION) != "true":
             yield f"{pod.key}: our gate is left"
@@ -67,6 +74,19 @@ def _leftovers(truth: Truth) -> Iterator[str]:
             yield f"{pod.key}: a guardian of nobody, {pod.annotations.get(PARENT_ANNOTATION)}"
         if claim_of(pod) is not None and not pod.node and not pod.finished:
             yield f"{pod.key}: claims {claim_of(pod)} and has no node"
+
+
+def is_claim(pod: Pod) -> bool:
+    """Whether a pod is a latch by which a slot keeps its claim on what owners use."""
+    told, latch = pod.annotations, pod.labels.get(ROLE_LABEL) == "latch"
+    return latch and bool(told.get(SLOT_ANNOTATION)) and CLAIMS_ANNOTATION not in told
+
+
+def _is_in_use(truth: Truth, latch: Pod) -> bool:
+    told = latch.annotations
+    slot = identity(told[PARENT_ANNOTATION], told[SLOT_ANNOTATION])
+    claims = ((pod, claim_of(pod)) for pod in truth.pods if pod.node == latch.nominated)
+    return any(claim is not None and claim[0] == slot for _, claim in claims)
 
 
 def _hold(truth: Truth, hold: Hold) -> Iterator[str]:

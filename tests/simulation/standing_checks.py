@@ -11,6 +11,8 @@ from datetime import timedelta
 
 from headroom.core.holds import LOCKED, Hold
 from headroom.core.names import (
+    CLAIMED_ANNOTATION,
+    CLAIMED_SLOT_ANNOTATION,
     PARENT_ANNOTATION,
     ROLE_GUARDIAN,
     ROLE_LABEL,
@@ -25,7 +27,7 @@ from headroom.core.standing.sizing import Sight, wish
 from headroom.core.standing.windows import ActiveWindow
 from headroom.sim.world import SimWorld
 from headroom.wire.decode import headroom_from
-from tests.simulation.checks import Truth
+from tests.simulation.checks import Truth, is_claim
 
 
 def standing_breaches(world: SimWorld) -> list[str]:
@@ -51,8 +53,9 @@ def _headroom(world: SimWorld, truth: Truth, headroom: Headroom) -> Iterator[str
     wished = wish(headroom, sight, world.clock.now(), timedelta())
     wanted = {hold.slot: hold for hold in wished.slots}
     chunked = headroom.slot.chunk == NODE_CHUNK
-    if not chunked and sorted(wanted) != sorted(guardians):
-        yield f"has slots {sorted(guardians)} instead of {sorted(wanted)}"
+    in_use = _in_use(truth, headroom) - set(guardians)
+    if not chunked and sorted(wanted) != sorted({*guardians, *in_use}):
+        yield f"has slots {sorted(guardians)}, in use {sorted(in_use)}, not {sorted(wanted)}"
     rolling = any(_waiting_successor(pods) for pods in guardians.values())
     for slot, pods in sorted(guardians.items()):
         if len(pods) > 1 and not _waiting_successor(pods):
@@ -78,6 +81,23 @@ def _guardians(truth: Truth, headroom: Headroom) -> dict[str, list[Pod]]:
             if slot is not None and any(each.uid == headroom.parent.uid for each in pod.owners):
                 found.setdefault(slot, []).append(pod)
     return found
+
+
+def _in_use(truth: Truth, headroom: Headroom) -> set[str]:
+    """Slots for which a latch keeps what an owner uses on their node, and whose owner is there."""
+    found = set()
+    for pod in truth.pods:
+        told = pod.annotations
+        claimed = told.get(CLAIMED_ANNOTATION) == str(headroom.parent)
+        if claimed and pod.occupies_node:
+            found.add(told.get(CLAIMED_SLOT_ANNOTATION, ""))
+    ours = (pod.annotations for pod in truth.pods if is_claim(pod))
+    kept = {
+        told[SLOT_ANNOTATION]
+        for told in ours
+        if told.get(PARENT_ANNOTATION) == str(headroom.parent)
+    }
+    return {slot for slot in found if slot in kept}
 
 
 def _waiting_successor(pods: list[Pod]) -> bool:

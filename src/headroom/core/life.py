@@ -12,20 +12,20 @@ owner on its way is left alone until that has ended.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headroom.core.actions import CreateGuardian, DeleteObject, DeletePod
-from headroom.core.amounts import format_resources
 from headroom.core.claims import expiry, owner_uses
 from headroom.core.handover import grow, put_back, shrink, without_ports_of
-from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
+from headroom.core.holds import PREEMPTIBLE, HoldStatus
+from headroom.core.keeping.telling import standing_facts, told_of, used_up
+from headroom.core.keeping.view import HoldView as HoldView
+from headroom.core.keeping.view import Life as Life
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, earliest, hold_subject
-from headroom.core.policies import to_keep, told_use
+from headroom.core.policies import is_short, to_keep, told_use
 from headroom.core.policy import Policy
-from headroom.core.preallocating import Succession
 from headroom.core.quotas.charges import Waiting, charged, go_on, is_charge
 from headroom.core.renewing import (
     Guardians,
@@ -35,59 +35,7 @@ from headroom.core.renewing import (
     told_apart,
 )
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.sides import conflict_told
 from headroom.core.statuses import Facts, ended_at, status_of
-
-
-@dataclass(frozen=True, slots=True)
-class HoldView:
-    """One hold and all that concerns it at a moment.
-
-    `trouble` is why the last try to make a guardian failed, `not_before` when the next may come;
-    `node` is where its guardian was last seen; `promised` whether an owner is on its way into it;
-    `latched` is what a latch of its own keeps there, nothing yet while it is too young to trust,
-    or all that it may have where a fence keeps strangers off (`fenced`); `passing` whether pods of
-    ours count twice there just now; `grows` whether a larger guardian would fit. Of a guardian
-    that is to be renewed: `may_renew` whether it is its turn, `beside` whether its successor fits
-    beside it, `in_place` whether it fits where it stands, `crowded` whether a limit or a quota
-    forbids both at once. `held_up` is why no guardian may be made now, because it would have to
-    wait for a node that must not come; `full` that one of another slot has to go first.
-    """
-
-    hold: Hold
-    guardians: tuple[Pod, ...] = ()
-    claimants: tuple[Pod, ...] = ()
-    node: str = ""
-    promised: bool = False
-    latched: Resources | None = None
-    fenced: bool = False
-    passing: bool = False
-    grows: bool = True
-    may_renew: bool = True
-    beside: bool = True
-    in_place: bool = True
-    crowded: bool = False
-    held_up: str = ""
-    full: bool = False
-    trouble: str = ""
-    not_before: datetime | None = None
-    refused: str = ""  # the quota that leaves it no room, in words
-    homeless: bool = False  # its node was deleted
-    overbooked: Resources = EMPTY  # what pods on its node ask for beyond what there is
-    awaited: Succession | None = None  # the pods whose place it is to take
-    left: Pod | None = None  # another controller's guardian of the same object
-    heir: bool = False  # its time is over, and another hold is to take its guardian's room over
-    estate: Pod | None = None  # the guardian of one that is over, whose room it takes over
-    inherits: bool = False  # there is such a guardian, but not to be had in this moment
-
-
-@dataclass(frozen=True, slots=True)
-class Life:
-    """What a hold needs now; `status` is what its object should show."""
-
-    status: HoldStatus
-    sequence: Sequence | None = None
-    wake_at: datetime | None = None
 
 
 def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
@@ -153,10 +101,12 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     used, size = told_use(hold, users), to_keep(hold, users)
     guardians = told_apart(hold, view.guardians, now)
     guardian = guardians.standing
-    node = view.node if users or view.fenced else ""
+    if view.lodgers and not view.whole and (guardian is not None or view.pinned):
+        size = to_keep(hold, view.lodgers)
+    node = view.node if users or view.fenced or view.lodgers else ""
     if guardian is not None and guardian.node:
         node = guardian.node
-    facts = _told_of(view, guardians, _standing(view, guardian, size, node, used), now)
+    facts = told_of(view, guardians, standing_facts(view, guardian, size, node, used), now)
     status = status_of(facts, now, owner_uses(users))
     if guardians.needless:
         return Life(status, _drop(view, guardians.needless))
@@ -181,7 +131,20 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
         grows = not size.fits_in(guardian.requests)
         if view.grows or not grows:
             return Life(status, _resized(view, guardian, size, policy))
+    if guardian.node and is_short(hold, guardian) and guardians.successor is None:
+        return _made_elsewhere(view, status, guardian, now)
     return Life(status, None, outdated_at(hold, guardian, now))
+
+
+def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod, now: datetime) -> Life:
+    """Have a whole guardian looked for wherever there is room, while the rest of a slot stands."""
+    hold = view.hold
+    if hold.paused or view.refused or view.held_up:
+        return Life(status)
+    if view.not_before is not None and now < view.not_before:
+        return Life(status, None, view.not_before)
+    create = CreateGuardian(successor_name(hold, rest), hold, hold.template.pod.requests)
+    return Life(status, Sequence("hold", (hold_subject(hold.parent),), ((create,),)))
 
 
 def _early_latch(
@@ -189,8 +152,13 @@ def _early_latch(
 ) -> Resources:
     """How large a latch should stand before owners that are leaving have left; nothing if none.
 
-    Once they are gone their room is anybody's; with a latch beside them it stays the hold's.
+    Once they are gone their room is anybody's; with a latch beside them it stays the hold's. A slot
+    that is bound to its node has one for as long as owners use it: they may end without a warning.
     """
+    if view.pinned and view.lodgers and not view.claimed and not view.passing:
+        kept = guardian.requests if guardian is not None else EMPTY
+        wanted = view.hold.template.pod.requests.largest(kept)
+        return EMPTY if view.hold.paused or view.whole or wanted.fits_in(kept) else wanted
     leaving = any(is_leaving(pod) for pod in users)
     if not leaving or not node or view.hold.allocate_once or view.latched is not None:
         return EMPTY
@@ -228,19 +196,6 @@ def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) ->
     free = not found.pods
     waiting = Waiting(hold, found.node, size, free, view.guardians, view.latched)
     return Life(status, go_on(waiting, policy.namespace))
-
-
-def _told_of(view: HoldView, guardians: Guardians, facts: Facts, now: datetime) -> Facts:
-    """How a hold stands, with why the guardian that is to take its place does not come."""
-    old, successor = guardians.standing, guardians.successor
-    why = successor.unschedulable_message if successor is not None else ""
-    if old is not None and old.node and view.held_up and not view.in_place:
-        why = view.held_up if outdated(view.hold, old, now) else why
-    if old is not None and old.node and successor is None:
-        why = why or view.trouble
-    if not why:
-        return facts
-    return replace(facts, reason="RenewalWaits", message=f"to be renewed: {why}", degraded=True)
 
 
 def _must_not_wait(view: HoldView, guardian: Pod) -> bool:
@@ -309,7 +264,7 @@ def _make(
 ) -> Life:
     hold = view.hold
     if (
-        _used_up(hold, size)
+        used_up(hold, size)
         or hold.paused
         or view.refused
         or view.held_up
@@ -321,6 +276,14 @@ def _make(
         return Life(status, None, view.not_before)
     if view.node and view.latched is not None and view.grows and size.fits_in(view.latched):
         return Life(status, put_back(hold, view.node, size))
+    part = to_keep(hold, view.lodgers) if view.lodgers else EMPTY
+    if part and view.node and view.latched is not None:  # What its owner left of a slot.
+        return Life(status, put_back(hold, view.node, part) if part.fits_in(view.latched) else None)
+    young = view.latched is not None and not size.fits_in(view.latched)
+    if view.pinned and view.lodgers and not view.whole:
+        return Life(status)
+    if view.pinned and view.claimed and (view.passing or young):
+        return Life(status)  # A latch keeps its room, and will be trusted in a moment.
     if view.estate is not None and view.latched is None and size.fits_in(view.estate.requests):
         return Life(status, shrink(hold, view.estate, size, policy.namespace))
     if view.inherits and view.estate is None:
@@ -333,52 +296,6 @@ def _make(
     pin = view.node if status.owners else hold.template.node
     create = CreateGuardian(guardian_name(hold), hold, size, node=pin)
     return Life(status, Sequence("hold", (hold_subject(hold.parent),), ((create,),)))
-
-
-def _standing(
-    view: HoldView, guardian: Pod | None, size: Resources, node: str, used: Resources
-) -> Facts:
-    hold = view.hold
-    if guardian is None and _used_up(hold, size):
-        return Facts(hold, "Available", "FullyUsed", "all of it is in use", node, used)
-    if guardian is None and hold.paused:
-        return Facts(hold, "Pending", "Paused", "nothing is held anew while paused", node, used)
-    if guardian is None and view.refused:
-        why = view.refused
-        return Facts(hold, "Pending", "QuotaExceeded", why, node, used, degraded=True)
-    if guardian is None and view.held_up:
-        why = view.held_up
-        return Facts(hold, "Pending", "LimitReached", why, node, used, degraded=True)
-    if guardian is None and view.trouble:
-        return Facts(hold, "Pending", "GuardianRefused", view.trouble, node, used, degraded=True)
-    if guardian is None and used and node:  # Owners are in it: it does not begin anew.
-        why = "what was returned is about to be held again"
-        return Facts(hold, "Available", "Available", why, node, used)
-    if guardian is None:
-        return Facts(hold, "Pending", "WaitingForNode", "", node, used)
-    if not guardian.node and hold.awaits:
-        why = f"waits for pod {hold.awaits} to get a node"
-        return Facts(hold, "Pending", "WaitingForOwner", why, node, used)
-    if not guardian.node and guardian.unschedulable_message:
-        why = conflict_told(hold, guardian.unschedulable_message)
-        return Facts(hold, "Pending", "Unschedulable", why, node, used, degraded=True)
-    if not guardian.node:
-        return Facts(hold, "Pending", "WaitingForNode", "", node, used)
-    if not size.fits_in(guardian.requests):
-        why = "part of the room that was returned is used by other pods"
-        return Facts(hold, "Available", "PartiallyHeld", why, node, used, degraded=not view.grows)
-    if view.overbooked:
-        told = ", ".join(
-            f"{text} {name}" for name, text in format_resources(view.overbooked).items()
-        )
-        why = f"other pods took held room: those on {node} ask for {told} more than it has"
-        return Facts(hold, "Available", "PartiallyHeld", why, node, used, degraded=True)
-    return Facts(hold, "Available", "Available", "", node, used)
-
-
-def _used_up(hold: Hold, size: Resources) -> bool:
-    """Whether owners have all of a hold; one that asks for nothing keeps a place for a pod."""
-    return not size and bool(hold.template.pod.requests)
 
 
 def _seated(pod: Pod, node: str) -> bool:

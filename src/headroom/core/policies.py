@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from headroom.core.amounts import format_amount, format_resources, parse_resources
-from headroom.core.holds import Hold
+from headroom.core.holds import LOCKED, Hold
 from headroom.core.names import CLAIMED_BESIDE_ANNOTATION
 from headroom.core.objects import HostPort, Pod
 from headroom.core.quantity import QuantityError
@@ -79,13 +79,26 @@ def told_use(hold: Hold, users: Iterable[Pod]) -> Resources:
 def kept_beside(hold: Hold, guardian: Resources, asked: Resources) -> Resources:
     """What stays held of a guardian's room when an owner that asks for this comes in.
 
-    Nothing of a hold for one owner: what that owner leaves goes back to the node.
+    Nothing of a hold for one owner: what that owner leaves goes back to the node. A slot is not
+    used up by its owner: what that one does not use stays the slot's.
     """
-    if hold.allocate_once:
+    if hold.allocate_once and not keeps_rest(hold):
         return EMPTY
     free = guardian.minus(hold.terms.withheld).only(counted(hold))
     given = {name: min(asked[name], amount) for name, amount in free.items()}
     return guardian.minus(Resources(given))
+
+
+def keeps_rest(hold: Hold) -> bool:
+    """Whether a hold is a slot that is held anew when an owner has got it."""
+    anew = bool(hold.slot) and hold.allocate_once and hold.mode == LOCKED
+    return anew and hold.template.beside is None
+
+
+def is_short(hold: Hold, guardian: Pod) -> bool:
+    """Whether a guardian keeps only a part of a slot that could be whole on another node."""
+    anywhere = keeps_rest(hold) and not hold.template.node
+    return anywhere and not hold.template.pod.requests.fits_in(guardian.requests)
 
 
 def ports_beside(ports: Iterable[HostPort], users: Iterable[Pod]) -> tuple[HostPort, ...]:

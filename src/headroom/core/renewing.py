@@ -16,6 +16,7 @@ from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.naming import guardian_names, shape_of
 from headroom.core.objects import Pod
 from headroom.core.plan import earliest
+from headroom.core.policies import is_short
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +33,18 @@ class Guardians:
 
 
 def told_apart(hold: Hold, guardians: Sequence[Pod], now: datetime) -> Guardians:
-    """Say which guardian counts: one that has a node before one that waits, then the newest."""
+    """Say which guardian counts: one that has a node before one that waits, then the newest.
+
+    Of a slot whose owner has got a part, one that is whole counts before what is left of it.
+    """
     healthy = [pod for pod in guardians if not pod.finished and pod.deleted is None]
     seated = [pod for pod in healthy if pod.node]
     new = [pod for pod in seated if not outdated(hold, pod, now)]
     waiting = [pod for pod in healthy if not pod.node and not outdated(hold, pod, now)]
-    standing = next(iter((*new, *seated, *waiting)), None)
+    whole = [pod for pod in new if not is_short(hold, pod)]
+    standing = next(iter((*whole, *new, *seated, *waiting)), None)
     successor = None
-    if standing is not None and standing.node and not new:
+    if standing is not None and standing.node and not whole:
         successor = next(iter(waiting), None)
     kept = [pod.uid for pod in (standing, successor) if pod is not None]
     needless = tuple(

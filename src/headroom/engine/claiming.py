@@ -35,6 +35,7 @@ from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.launching import Launcher, left_beside, rivals_on
 from headroom.engine.ledger import Ledger
+from headroom.engine.sharing.keptroom import claims_standing_on
 from headroom.scheduling.reasons import TOO_MANY_PODS
 
 REASONS_TOLD = 3
@@ -114,6 +115,8 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     needed = pod.requests + kept
     within = needed.fits_in(guardian.requests)
     without = {guardian.key} | (passing if within else frozenset())
+    if within:
+        without |= claims_standing_on(ledger, guardian.node)
     if within and ledger.door(pod) == 2:
         # Nobody else can use the guardian's room, whoever is nominated to the node; we bind.
         without |= {other.key for other in ledger.state.nominated_on(guardian.node)}
@@ -259,7 +262,7 @@ def _cannot_finish(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
     if guardian.node != pod.nominated:
         return True
     kept = kept_beside(hold, guardian.requests, pod.requests)
-    if hold.allocate_once or not kept or _in_the_way(ledger, pod, hold) is None:
+    if not kept or _in_the_way(ledger, pod, hold) is None:
         return False
     latches = ledger.latches_of(hold)  # What stays held must be kept before the guardian goes.
     return not any(

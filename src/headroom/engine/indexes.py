@@ -44,6 +44,16 @@ def keeps_place(
     return hold.status.phase == "Waiting" or any(is_leaving(pod) for pod in users(hold))
 
 
+def keeps_claim(latch: Pod, hold: Hold, lodgers: Iterable[Pod], guardian: Pod | None) -> bool:
+    """Whether a latch stands for a slot that owners use and that is bound to their node."""
+    here = hold.template.node or (guardian.node if guardian is not None else "")
+    if claims_on(latch) or hold.paused or latch.nominated != here:
+        return False
+    room = hold.template.pod.requests
+    whole = guardian is not None and bool(guardian.node) and room.fits_in(guardian.requests)
+    return not whole and any(pod.node == latch.nominated for pod in lodgers)
+
+
 def may_move_in(pod: Pod) -> bool:
     """Whether a guardian without a node could be one that follows a pod: it is bound to some."""
     return not pod.node and bool(pod.placement.pod_affinity.required)

@@ -17,6 +17,7 @@ from headroom.core.holds import Hold, HoldStatus
 from headroom.core.latches import kept_for
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, hold_subject, latest, pod_subject
+from headroom.core.policies import is_short, keeps_rest
 from headroom.core.renewing import outdated, told_apart
 from headroom.core.tenancy import lodging
 from headroom.core.tenancy.moments import ends_at
@@ -97,9 +98,8 @@ class Keeper:
             ledger.short[parent] = None
         yield from self._publish(view, decision.status, now)
         hold = ledger.holds[parent]
-        for latch in (
-            ledger.latches_of(hold) if hold.pre_allocation or not hold.allocate_once else ()
-        ):
+        lasting = hold.pre_allocation or keeps_rest(hold)
+        for latch in () if hold.allocate_once and not lasting else ledger.latches_of(hold):
             ledger.agenda.touch(pod_subject(latch.key))  # It stands as long as the hold waits.
         if decision.wake_at is not None:
             ledger.agenda.later(hold_subject(hold.parent), decision.wake_at)
@@ -131,6 +131,11 @@ class Keeper:
         awaited = self.successions.look(hold)
         if awaited is not None:
             node = ledger.last_node[parent] = awaited.node
+        lodgers = ledger.lodgers_of(hold)
+        if lodgers and not node:
+            node = ledger.last_node[parent] = lodgers[0].node
+        rests = told.standing is not None and is_short(hold, told.standing)
+        pinned = keeps_rest(hold) and bool(node) and (hold.template.node == node or rests)
         fenced = self._kept.fenced(hold, node, now) if old is None else None
         estate, inherits = self._standing.issuer.heirs.estate_for(hold, told.standing, now)
         view = life.HoldView(
@@ -141,7 +146,11 @@ class Keeper:
             promised=ledger.promised(hold),
             latched=self._kept.latched(hold, node, fenced, now),
             fenced=fenced is not None,
-            passing=fenced is not None and self._kept.is_passing(hold, node, now),
+            passing=(fenced is not None or pinned) and self._kept.is_passing(hold, node, now),
+            lodgers=lodgers,
+            whole=not lodgers or self._kept.whole(hold, node, guardians),
+            pinned=pinned,
+            claimed=pinned and self._kept.is_claimed(hold),
             grows=self._kept.could_hold_all(hold, node, guardians, fenced is not None),
             awaited=awaited,
             left=lodging.left_over(hold, ledger.pods),

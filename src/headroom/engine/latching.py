@@ -25,7 +25,7 @@ from headroom.core.latches import (
 from headroom.core.names import CLAIMS_ANNOTATION
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, pod_subject
-from headroom.core.policies import kept_beside, policy_refusal, to_keep
+from headroom.core.policies import is_short, keeps_rest, kept_beside, policy_refusal, to_keep
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
@@ -120,10 +120,19 @@ class Latcher:
         """Whether a hold that the latch was made for is still without its guardian."""
         if hold.terminal:
             return False
-        if not to_keep(hold, self._ledger.claimants_of(hold)):
+        lodgers = self._ledger.lodgers_of(hold) if hold.template.node else ()
+        size = to_keep(hold, lodgers or self._ledger.claimants_of(hold))
+        if not size:
             return False
         busy = self._ledger.agenda.busy(hold_subject(hold.parent))
-        return busy or self._ledger.guardian_of(hold) is None
+        guardian = self._ledger.guardian_of(hold)
+        if busy or guardian is None:
+            return True
+        return (
+            keeps_rest(hold)
+            and not is_short(hold, guardian)
+            and not size.fits_in(guardian.requests)
+        )
 
     def _open(self, latch: Pod, claim: LatchClaim, now: datetime) -> OpenClaim:
         ledger = self._ledger

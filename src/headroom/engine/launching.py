@@ -26,6 +26,7 @@ from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
 from headroom.core.resources import Resources
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
+from headroom.engine.sharing.keptroom import claims_standing_on
 
 
 class Launcher:
@@ -115,6 +116,9 @@ class Launcher:
             ledger.contention.begin(node)
             leaving = frozenset(offer.guardian.key for _, offer in claims)
             rivals = rivals_on(ledger, node, min(pod.priority for pod, _ in claims), leaving)
+            rivals += [
+                ledger.pods[key] for key in claims_standing_on(ledger, node)
+            ]  # Made anew after it.
             return through_gate(claims, ledger.policy.namespace, rivals)
         latches = latches_for(claims, ledger.policy.namespace, one_each=scarce)
         if not _is_quick(claims[0], scarce):

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from headroom.core.budgets import Budget
 from headroom.core.claims import claim_of, is_claimant
-from headroom.core.genuine import has_got, keeps, stands_for
+from headroom.core.genuine import keeps
 from headroom.core.handover import Claim
 from headroom.core.holds import Hold
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
@@ -26,10 +26,10 @@ from headroom.core.names import (
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import reach
 from headroom.core.plan import hold_subject, pod_subject
+from headroom.core.policies import keeps_rest
 from headroom.core.policy import Policy
 from headroom.core.renewing import has_shape_of
 from headroom.core.resources import Resources
-from headroom.core.standing.headrooms import Headroom
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
 from headroom.engine.callers import Callers
@@ -38,6 +38,7 @@ from headroom.engine.indexes import (
     counted_on,
     differs,
     drop,
+    keeps_claim,
     keeps_place,
     may_move_in,
     moves_in,
@@ -76,11 +77,11 @@ class Ledger:
         self.state = ClusterState()
         self.spares = Spares(agenda, self.state)
         self._gone: dict[str, None] = {}  # uids of pods of ours whose end came before the answer
-        self._guardians: dict[str, Keys] = {}
+        self.guardian_keys: dict[str, Keys] = {}
         self.slots = SlotBook(agenda)
         self.contention = Contention(agenda)
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
-        self._claimants: dict[str, Keys] = {}
+        self.claimant_keys: dict[str, Keys] = {}
         self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
         self.holds_in: dict[str, dict[str, None]] = {}  # by namespace that they reach
         self._callers = Callers(policy.across_namespaces)
@@ -143,7 +144,7 @@ class Ledger:
 
     def guardians_of(self, hold: Hold) -> tuple[Pod, ...]:
         """The pods that keep a hold's room: ours by name and by owner, not by label alone."""
-        said = (self.pods[key] for key in self._guardians.get(str(hold.parent), ()))
+        said = (self.pods[key] for key in self.guardian_keys.get(str(hold.parent), ()))
         return tuple(pod for pod in said if keeps(hold, pod))
 
     def guardian_of(self, hold: Hold) -> Pod | None:
@@ -155,32 +156,14 @@ class Ledger:
             return max(healthy, key=lambda pod: (bool(pod.node), has_shape_of(hold, pod), pod.key))
         return healthy[0] if healthy else None
 
-    def guarded(self, headroom: Headroom) -> frozenset[str]:
-        """The slots of a headroom that have a guardian, whether they are wished for or not."""
-        prefix = f"{headroom.parent.whole}#"
-        return frozenset(
-            name.removeprefix(prefix)
-            for name, keys in self._guardians.items()
-            if name.startswith(prefix) and any(stands_for(headroom, self.pods[key]) for key in keys)
-        )
-
-    def claimed_slots(self, headroom: Headroom) -> tuple[str, ...]:
-        """The slots of a headroom that pods which are still there have claimed."""
-        prefix, across = f"{headroom.parent.whole}#", self.policy.across_namespaces
-        return tuple(
-            name.removeprefix(prefix)
-            for name, keys in self._claimants.items()
-            if name.startswith(prefix)
-            and any(has_got(headroom, self.pods[key], across) for key in keys)
-        )
-
-    def claimants_of(self, hold: Hold) -> tuple[Pod, ...]:
+    def claimants_of(self, hold: Hold, lodgers: bool = False) -> tuple[Pod, ...]:
         """Pods with a claim on a hold that we would have given.
 
-        A slot that is given once is held anew under its name: whoever has got it is history.
+        A slot that is given once is held anew under its name: whoever has got it is history,
+        unless `lodgers` are asked for too.
         """
-        pods = [self.pods[key] for key in self._claimants.get(str(hold.parent), ())]
-        if hold.slot and hold.allocate_once:
+        pods = [self.pods[key] for key in self.claimant_keys.get(str(hold.parent), ())]
+        if hold.slot and hold.allocate_once and not lodgers:
             pods = [pod for pod in pods if not pod.node]
         return tuple(pod for pod in pods if is_claimant(hold, pod, self.policy.across_namespaces))
 
@@ -237,7 +220,18 @@ class Ledger:
         )
 
     def keeps_place(self, latch: Pod) -> bool:
+        hold = self.holds.get(kept_for(latch))
+        if hold is not None and keeps_rest(hold):
+            return keeps_claim(latch, hold, self.lodgers_of(hold), self.guardian_of(hold))
         return keeps_place(latch, self.holds, self.claimants_of)
+
+    def lodgers_of(self, hold: Hold) -> tuple[Pod, ...]:
+        """Owners of a slot that use its room where it was last held."""
+        if not keeps_rest(hold):
+            return ()
+        node = hold.template.node or self.last_node.get(str(hold.parent), "")
+        seated = self.claimants_of(hold, lodgers=True)
+        return tuple(pod for pod in seated if pod.occupies_node and pod.node == node)
 
     def waits(self, line: LatchClaim) -> bool:
         """Whether the owner that a latch names is still without a node."""
@@ -275,8 +269,8 @@ class Ledger:
         self.short.pop(parent, None)
         self.last_node.pop(parent, None)
         self.agenda.forget(hold_subject(hold.parent))
-        guardians, claimants = self._guardians.get(parent, ()), self._claimants.get(parent, ())
-        for key in (*guardians, *claimants, *self.latches.about(parent)):
+        stand, came = self.guardian_keys.get(parent, ()), self.claimant_keys.get(parent, ())
+        for key in (*stand, *came, *self.latches.about(parent)):
             self.agenda.touch(pod_subject(key))
 
     def _out_of_reach(self, hold: Hold) -> None:
@@ -285,7 +279,7 @@ class Ledger:
 
     def wake_guardians(self, parent: str) -> None:
         """Have those looked at who stand for a hold, whether it is known or not."""
-        for key in self._guardians.get(parent, ()):
+        for key in self.guardian_keys.get(parent, ()):
             self.agenda.touch(pod_subject(key))
 
     def shelve(self, hold: Hold, left: Resources | None) -> None:
@@ -319,14 +313,14 @@ class Ledger:
     def _list(self, pod: Pod, since: datetime) -> None:
         role, parent, claim = pod.labels.get(ROLE_LABEL), kept_for(pod), claim_of(pod)
         if claim is not None:
-            self._claimants.setdefault(claim[0], {})[pod.key] = None
+            self.claimant_keys.setdefault(claim[0], {})[pod.key] = None
         if pod.occupies_node:
             self.state.add_pod(pod)
         elif pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             self.state.nominate(pod, pod.nominated)
         self.contention.add(pod)
         if role == ROLE_GUARDIAN:
-            self._guardians.setdefault(parent, {})[pod.key] = None
+            self.guardian_keys.setdefault(parent, {})[pod.key] = None
             hold = self.holds.get(parent)
             if hold is not None and pod.occupies_node and keeps(hold, pod):
                 self.last_node[parent] = pod.node
@@ -344,7 +338,7 @@ class Ledger:
         self.state.unnominate(pod.key)
         self.contention.remove(pod)
         if role == ROLE_GUARDIAN:
-            drop(self._guardians, parent, pod.key)
+            drop(self.guardian_keys, parent, pod.key)
             if may_move_in(pod):
                 self._callers.remove(pod)
         elif pod.key in self.latches:
@@ -352,7 +346,7 @@ class Ledger:
             self.spares.gone(pod)
         claim = claim_of(pod)
         if claim is not None:
-            drop(self._claimants, claim[0], pod.key)
+            drop(self.claimant_keys, claim[0], pod.key)
         if pod.key in self.waiting:
             del self.waiting[pod.key]
             self.stuck.pop(pod.key, None)

@@ -20,6 +20,7 @@ from headroom.core.standing.sizing import Room, replicas_of, template_for
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.quotarooms import SETTLED, QuotaRooms
+from headroom.engine.standing.rolls import guarded
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -61,7 +62,7 @@ class BufferRooms:
         sure_at = known[1] + SETTLED
         if now >= sure_at:
             return Room(answer)
-        standing = len(self._ledger.guarded(headroom))
+        standing = len(guarded(self._ledger, headroom))
         return Room(replace(answer, count=max(answer.count, standing)), sure_at)
 
     def _allowance(self, headroom: Headroom) -> Allowance | None:

@@ -21,6 +21,7 @@ from headroom.core.standing.limiting import Note
 from headroom.core.standing.sizing import Sized, template_for
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.quotarooms import QuotaRooms
+from headroom.engine.standing.rolls import guarded
 
 LOAD_PAUSE = timedelta(seconds=2)
 
@@ -110,7 +111,7 @@ class Foresight:
                 placed.append(guardian.uid)
             elif guardian.created is not None:
                 since = min(since or guardian.created, guardian.created)
-        for slot in ledger.guarded(headroom):  # Of before a restart; not looked at yet.
+        for slot in guarded(ledger, headroom):  # Of before a restart; not looked at yet.
             bound.setdefault(slot, True)
         return Guarded(bound, frozenset(placed), since)
 

@@ -36,6 +36,7 @@ from headroom.engine.standing.demand import Foresight, follows_load
 from headroom.engine.standing.following import Followers
 from headroom.engine.standing.known import Known
 from headroom.engine.standing.quotarooms import QuotaRooms
+from headroom.engine.standing.rolls import claimed_slots, guarded
 
 
 class Sights:
@@ -105,7 +106,7 @@ class Sights:
         if headroom.refill == NEVER:
             over = (slot for slot, hold in members.items() if _used_up(hold, window))
             known.spent |= dict.fromkeys(over)
-            known.spent |= dict.fromkeys(ledger.claimed_slots(headroom))
+            known.spent |= dict.fromkeys(claimed_slots(ledger, headroom))
             known.spent |= dict.fromkeys(self._outlived(headroom, now))
         chunked = headroom.slot.chunk == NODE_CHUNK
         workload = (
@@ -136,7 +137,7 @@ class Sights:
     def _spent(self, headroom: Headroom, known: Known) -> frozenset[str]:
         """Slots that are not held again; of one that follows pods, those whose owner is there."""
         if isinstance(headroom.size, Follow):
-            return frozenset(self._ledger.claimed_slots(headroom))
+            return frozenset(claimed_slots(self._ledger, headroom))
         return frozenset(known.spent)
 
     def next_end(self, headroom: Headroom, now: datetime) -> datetime | None:
@@ -147,7 +148,7 @@ class Sights:
 
     def _standing(self, headroom: Headroom, members: dict[str, Hold]) -> frozenset[str]:
         if headroom.slot_objects is None:
-            return self._ledger.guarded(headroom)
+            return guarded(self._ledger, headroom)
         return frozenset(slot for slot, hold in members.items() if stands(hold))
 
     def _reach(self, headroom: Headroom, members: dict[str, Hold]) -> Reach:

@@ -12,8 +12,10 @@ from headroom.core.names import (
     CLAIMED_ANNOTATION,
     CLAIMED_SLOT_ANNOTATION,
     CLAIMED_UID_ANNOTATION,
+    CLAIMS_ANNOTATION,
     ROLE_LABEL,
     ROLE_LATCH,
+    SLOT_ANNOTATION,
     WAIT_ANNOTATION,
 )
 from headroom.core.resources import EMPTY, PODS, Resources
@@ -66,7 +68,7 @@ class Invariants:
 
     def _check_age(self, pod: Json) -> None:
         age = self._clock.elapsed() - self._since.get(uid_of(pod), self._clock.elapsed())
-        if dig(pod, "metadata", "labels", ROLE_LABEL) == ROLE_LATCH and age > LATCH_LIMIT:
+        if _is_passing(pod) and age > LATCH_LIMIT:
             self._breach(f"{ref_of(pod)}: a latch stood for {age:.0f} s")
         if not _waits_at_our_gate(pod) or self._operator_since is None:
             return
@@ -121,6 +123,13 @@ class Invariants:
         breach = f"at {self._clock.elapsed():.3f}: {words}"
         if breach not in self.violations:
             self.violations.append(breach)
+
+
+def _is_passing(pod: Json) -> bool:
+    """Whether a pod is a latch that is to go soon; one that a slot keeps for itself may stay."""
+    told = dig(pod, "metadata", "annotations") or {}
+    lasting = SLOT_ANNOTATION in told and CLAIMS_ANNOTATION not in told
+    return dig(pod, "metadata", "labels", ROLE_LABEL) == ROLE_LATCH and not lasting
 
 
 def _is_ungated_now(change: Change) -> bool:

@@ -1,0 +1,143 @@
+"""Slots that are in use: what their owner does not use stays theirs, and all of it comes back."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import cycle
+
+import pytest
+
+from tests.stories.killing import held
+from tests.stories.things import Json, headroom, pod
+from tests.stories.world import World
+
+DOORS = pytest.mark.parametrize("door", ["gated", "ours"])
+SIZES: dict[str, Json] = {"perNode": {"perNode": {"slots": 1}}, "replicas": {"replicas": 1}}
+RIVALS = {"rival-0": 1, "rival-1": 1, "rival-2": 2, "rival-3": 3}
+ROUNDS = 6
+
+
+def stage(world: World, size: str) -> None:
+    """A node that one slot and a stranger fill, and rivals for every part of it."""
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(headroom("room", cpu=3, size=SIZES[size]))
+    world.until("the slot is held", lambda: held(world) == [3])
+    world.apply(pod("stranger", cpu=1))
+    world.until_runs("stranger", on="a")
+    world.apply(*(pod(name, cpu=cpu) for name, cpu in RIVALS.items()))
+    world.pass_time(1)
+
+
+def holds(world: World, cpu: int) -> bool:
+    return held(world) == [cpu]
+
+
+def rivals_in(world: World) -> list[str]:
+    """Whoever got a node and is neither owner nor stranger."""
+    others = [item for item in world.all("Pod") if item["metadata"]["name"].startswith("rival")]
+    return [item["metadata"]["name"] for item in others if item["spec"].get("nodeName")]
+
+
+def end(world: World, name: str, way: str) -> None:
+    if way == "deleted":
+        world.delete("Pod", name)
+    else:
+        world.finish(name, way)
+
+
+@DOORS
+@pytest.mark.parametrize("size", SIZES)
+def test_what_a_small_owner_does_not_use_stays_held(world: World, size: str, door: str) -> None:
+    stage(world, size)
+    ways = cycle(["Succeeded", "deleted"])
+    for number in range(3):
+        world.apply(pod(f"burst-{number}", cpu=1, app="web", **{door: True}))
+        world.until_runs(f"burst-{number}", on="a")
+        world.until("the rest is held", lambda: held(world) == [2])
+        world.pass_time(1.5)
+        assert rivals_in(world) == []
+        assert held(world) == [2]
+        end(world, f"burst-{number}", next(ways))
+        world.until("the slot is whole again", lambda: held(world) == [3])
+        assert rivals_in(world) == []
+
+
+@DOORS
+def test_two_small_owners_share_one_slot(world: World, door: str) -> None:
+    stage(world, "perNode")
+    for number, left in enumerate((2, 1)):
+        world.apply(pod(f"burst-{number}", cpu=1, app="web", **{door: True}))
+        world.until_runs(f"burst-{number}", on="a")
+        world.until("the rest is held", partial(holds, world, left))
+        world.pass_time(1)
+    assert rivals_in(world) == []
+    end(world, "burst-0", "Succeeded")
+    world.until("its part is held again", lambda: held(world) == [2])
+    end(world, "burst-1", "Succeeded")
+    world.until("the slot is whole again", lambda: held(world) == [3])
+    assert rivals_in(world) == []
+
+
+@DOORS
+def test_what_an_owner_returns_is_the_slots_again(world: World, door: str) -> None:
+    """Also when somebody comes in the very moment in which it ends."""
+    stage(world, "perNode")
+    ways = cycle(["Succeeded", "deleted", "Failed"])
+    for number in range(ROUNDS):
+        world.apply(pod(f"burst-{number}", cpu=3, app="web", **{door: True}))
+        world.until_runs(f"burst-{number}", on="a")
+        world.pass_time(1.5)
+        end(world, f"burst-{number}", next(ways))
+        world.apply(pod(f"rival-late-{number}", cpu=1))
+        world.until("the slot is held again", lambda: held(world) == [3])
+        assert rivals_in(world) == []
+    world.pass_time(2)
+    assert rivals_in(world) == []
+    world.until("no latch is left", lambda: not world.ours("latch"))
+
+
+def test_where_there_is_room_the_slot_is_refilled_at_once(world: World) -> None:
+    """A slot in use does not wait for its owner: what is free on its node is held."""
+    world.add_node("a", cpu=8)
+    world.start_operator()
+    world.apply(headroom("room", cpu=3, size=SIZES["perNode"]))
+    world.until("the slot is held", lambda: held(world) == [3])
+    world.apply(pod("burst", cpu=1, app="web", gated=True))
+    world.until_runs("burst", on="a")
+    world.until("a whole slot is held beside it", lambda: held(world) == [3])
+    world.until("no latch is left", lambda: not world.ours("latch"))
+
+
+@DOORS
+def test_a_slot_in_use_is_in_no_others_way(world: World, door: str) -> None:
+    """Two slots on one full node: the owner of one runs, the other is handed over all the same."""
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(headroom("room", cpu=2, size={"perNode": {"slots": 2}}))
+    world.until("both are held", lambda: held(world) == [2, 2])
+    world.apply(*(pod(f"rival-{number}", cpu=1) for number in range(3)))
+    world.apply(pod("first", cpu=2, app="web", **{door: True}))
+    world.until_runs("first", on="a")
+    world.pass_time(2)
+    world.apply(pod("second", cpu=2, app="web", **{door: True}))
+    world.until_runs("second", on="a")
+    world.pass_time(1.5)
+    for name in ("first", "second"):
+        world.delete("Pod", name)
+    world.until("both are held again", lambda: held(world) == [2, 2])
+    assert rivals_in(world) == []
+
+
+def test_without_an_operator_nobody_takes_what_is_returned(world: World) -> None:
+    stage(world, "perNode")
+    world.apply(pod("burst", cpu=3, app="web", gated=True))
+    world.until_runs("burst", on="a")
+    world.pass_time(2)
+    world.kill_operator()
+    world.finish("burst")
+    world.pass_time(5)
+    assert rivals_in(world) == []
+    world.start_operator()
+    world.until("the slot is held again", lambda: held(world) == [3])
+    assert rivals_in(world) == []
