@@ -80,10 +80,10 @@ def scenario(rng: Random, thing: Json, folder: Path) -> str:
 
 
 WAYS = (
-    Way("read", 900, routes.read),
+    Way("read", 911, routes.read),
     Way("manifest", 40, routes.manifest),
     Way("decided", 30, worlds.decided),
-    Way("told", 14, routes.told),
+    Way("told", 3, routes.told),
     Way("review", 10, routes.review, (POD,)),
     Way("scenario", 4, scenario, (SCENARIO,)),
     Way("lived", 2, worlds.lived),

@@ -30,6 +30,9 @@ def decided(rng: Random, thing: Json, folder: Path) -> Found:
     resource = SPEECH.find_kind(str(thing.get("apiVersion")), str(thing.get("kind")))
     if resource is None or not SPEECH.reads(resource):
         return ""
+    metadata = thing.get("metadata")
+    if not isinstance(metadata, dict) or not metadata.get("name"):
+        return ""  # No API server has an object without a name.
     try:
         odd = SPEECH.thing_from(resource, thing)
     except DecodeError:

@@ -24,6 +24,10 @@ def contained(kind: str, data: bytes | Raw, read: Callable[[bytes | Raw], T]) ->
         return read(data)
     except (DecodeError, MemoryError):
         raise
+    except UnicodeDecodeError as error:  # Parts that are kept as text are read later than others.
+        raise DecodeError(subject_of(kind, data), "", "the text is not UTF-8") from error
+    except RecursionError as error:
+        raise DecodeError(subject_of(kind, data), "", "nested too deeply") from error
     except Exception as error:
         words = f"{type(error).__name__}: {error}"[:LONGEST_TEXT]
         problem = f"could not be read, which is a bug of headroom: {words}"
