@@ -105,6 +105,7 @@ def test_the_result_has_the_form_of_the_contract(tmp_path: Path) -> None:
         "seed",
         "start",
         "end",
+        "dialects",
         "objects",
         "events",
         "journal",
@@ -167,9 +168,9 @@ def test_a_pool_that_cannot_grow_is_mentioned(tmp_path: Path) -> None:
 
 
 def test_objects_that_nothing_acts_on_are_mentioned(tmp_path: Path) -> None:
-    config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
-    result = played(tmp_path, config)
-    assert result.summary["notes"] == ["ConfigMap: kept and shown, but nothing acts on it"]
+    limits = "apiVersion: v1\nkind: LimitRange\nmetadata: {name: c}\nspec: {limits: []}\n"
+    result = played(tmp_path, limits)
+    assert result.summary["notes"] == ["LimitRange: kept and shown, but nothing acts on it"]
 
 
 def test_a_play_can_be_watched_on_its_way(tmp_path: Path) -> None:

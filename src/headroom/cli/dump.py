@@ -39,14 +39,25 @@ def dump(
     """Write all that the other verbs read, for their --from."""
     from headroom.cli.source import WATCHED, Where, look_in, read_world
     from headroom.core.names import API_VERSION
-    from headroom.wire.kinds import EVENTS
+    from headroom.wire.kinds import (
+        BUDGETS,
+        EVENTS,
+        PRIORITY_CLASSES,
+        RESOURCE_QUOTAS,
+        STORAGE_CLASSES,
+        VOLUME_CLAIMS,
+        VOLUMES,
+        WORKLOADS,
+    )
     from headroom.wire.times import format_time
 
+    storage = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES)
+    cluster = (*WORKLOADS, PRIORITY_CLASSES, BUDGETS, RESOURCE_QUOTAS, *storage)
     access = (str(kubeconfig or ""), context)
     where = Where(
         tuple(source or ()),
         *access,
-        kinds=(*WATCHED, EVENTS),
+        kinds=(*WATCHED, *cluster, EVENTS),
         dialects=tuple(dialect or ()),
         namespace=look_in(access, "", source),
     )
@@ -55,6 +66,7 @@ def dump(
         "apiVersion": API_VERSION,
         "kind": "Dump",
         "end": format_time(world.now),
+        "dialects": list(world.speech.names),
         "objects": [discreet(item) for item in world.raw],
     }
     put(document(whole, Format(output.value)))

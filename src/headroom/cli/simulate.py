@@ -27,8 +27,18 @@ from headroom.cli.run import AcrossNamespaces
 
 if TYPE_CHECKING:
     from headroom.sim.scenarios.model import Scenario
+    from headroom.sim.scenarios.report import Result
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Manifests, and one Scenario.")]
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE…", help="Manifests, one Scenario, a dump or a result; - for stdin."
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Refuse kinds that are not played, instead of skipping them."),
+]
 Until = Annotated[
     str | None, typer.Option("--until", metavar="D", help="Virtual time, such as 10m.")
 ]
@@ -52,6 +62,7 @@ def simulate(
     node_limit: proactive.NodeLimit = None,
     proactive_scaleup_threshold: proactive.Threshold = None,
     proactive_scaleup_profile: proactive.ProfileName = None,
+    strict: Strict = False,
     allow_invalid: AllowInvalid = False,
     output: Output = Format.TABLE,
 ) -> None:
@@ -63,9 +74,9 @@ def simulate(
     from functools import partial
 
     from headroom.cli.embedded import embedded_operator, with_placeholders
-    from headroom.cli.telling.results import result_table
+    from headroom.cli.playing.recognizing import dialects_in, once
     from headroom.core.policy import Policy
-    from headroom.sim.scenarios.loading import load_scenario
+    from headroom.sim.scenarios.loading import load_scenario, read_text
     from headroom.sim.scenarios.play import run_scenario
 
     flags = proactive.Flags(
@@ -76,8 +87,10 @@ def simulate(
         proactive_scaleup_profile,
     )
     ahead = proactive.read(flags, dialect or ())
-    speech = chosen((*(dialect or ()), *((proactive.NAME,) if ahead.enabled else ())))
-    scenario = adjusted(load_scenario(files, speech), until, seed, start)
+    read = once(read_text)
+    shown = dialects_in(files, read)
+    speech = chosen((*(dialect or ()), *shown, *((proactive.NAME,) if ahead.enabled else ())))
+    scenario = adjusted(load_scenario(files, speech, strict, read), until, seed, start)
     scenario = with_placeholders(scenario, ahead)
     policy = Policy(
         across_namespaces=allow_cross_namespace_owners,
@@ -86,6 +99,13 @@ def simulate(
     )
     operator = partial(embedded_operator, speech=speech, policy=policy)
     result = run_scenario(scenario, operator, speech=speech, policy=policy)
+    _tell(result, output, allow_invalid)
+
+
+def _tell(result: Result, output: Format, allow_invalid: bool) -> None:
+    """Print a result; Answer says what was not as expected."""
+    from headroom.cli.telling.results import result_table
+
     for note in result.notes:
         say(f"note: {note}")
     put(result_table(result) if output is Format.TABLE else document(result.document(), output))

@@ -7,6 +7,7 @@ values, so that they can reason. A simulation's Result, a dump and manifests are
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,7 +25,6 @@ from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import (
-    EVENTS,
     HEADROOMS,
     HOLDS,
     NAMESPACES,
@@ -36,10 +36,11 @@ from headroom.wire.kinds import (
 )
 from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.times import parse_time
-from headroom.wire.yamls import load
+from headroom.wire.yamls import Document, load
 
 Json = Mapping[str, Any]
 WATCHED = (NODES, NAMESPACES, PODS, HOLDS, HEADROOMS)
+STDIN = Path("-")
 RESULT_KINDS = ("Result", "Dump")
 
 
@@ -122,6 +123,7 @@ def look_in(
 def _from_files(where: Where) -> World:
     raw: list[Json] = []
     now: datetime | None = None
+    named: list[str] = []
     for path in where.files:
         found = load(_text(path), str(path))
         if not found:
@@ -129,12 +131,36 @@ def _from_files(where: Where) -> World:
         for item in found:
             if item.data.get("kind") in RESULT_KINDS:
                 raw += _objects_of(item.data, path)
+                named += recorded(item.data)
                 now = _end_of(item.data, path) or now
+            elif item.data.get("kind") == "Scenario":
+                raw += _nodes_of(item)
             else:
                 raw.append(item.data)
-    speech = chosen((*where.dialects, *spoken(raw)))
+    speech = chosen((*where.dialects, *named, *spoken(raw)))
     kinds = (*WATCHED, *where.kinds, *WORKLOADS, *filter(speech.reads, speech.resources))
     return decoded(raw, kinds, now or datetime.now(UTC), speech)
+
+
+def recorded(result: Json) -> list[str]:
+    """The dialects that a result or a dump says were on; unknown ones are of a later version."""
+    names = result.get("dialects")
+    return [each for each in names if each in NAMES] if isinstance(names, list) else []
+
+
+def _nodes_of(scenario: Document) -> list[Json]:
+    """The nodes that the pools of a scenario have at the start; its steps are not played here."""
+    from headroom.sim.scenarios.nodes import nodes_at_the_start
+
+    nodes, problems = nodes_at_the_start(scenario)
+    if problems:
+        raise Misuse("\n".join(problems), "mend the file and try again")
+    if (scenario.data.get("spec") or {}).get("steps"):
+        say(
+            f"note: {scenario.source}: of a Scenario only the nodes of its pools are seen here; "
+            f"for what its steps do, ask a result: headroom simulate {scenario.source} -o json"
+        )
+    return nodes
 
 
 def spoken(raw: Sequence[Json]) -> list[str]:
@@ -156,7 +182,7 @@ def decoded(raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, speec
         resource = known.get((str(item.get("apiVersion", "")), str(item.get("kind", ""))))
         if resource is None:
             continue
-        if resource == EVENTS:  # Shown as they are; nothing is decided by them.
+        if not speech.reads(resource):  # Shown as they are; nothing is decided by them.
             readable.append(item)
             continue
         try:
@@ -187,6 +213,8 @@ def counted(item: Json) -> Json:
 
 
 def _text(path: Path) -> str:
+    if path == STDIN:
+        return sys.stdin.read()
     try:
         return path.read_text(encoding="utf-8")
     except OSError as trouble:

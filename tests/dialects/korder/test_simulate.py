@@ -18,10 +18,10 @@ def test_orders_are_played_as_they_are(capsys: pytest.CaptureFixture[str]) -> No
     assert "7 wished for, 7 held at the end" in finished.out
 
 
-def test_without_the_dialect_its_kinds_are_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_objects_switch_the_dialect_on(capsys: pytest.CaptureFixture[str]) -> None:
     finished = headroom(capsys, "simulate", *ALL)
-    assert finished.code == 2
-    assert "core.korder.dev/v1alpha1/Order is served by the dialect korder" in finished.err
+    assert finished.code == 0
+    assert "7 wished for, 7 held at the end" in finished.out
 
 
 def test_what_korder_would_refuse_stops_the_run_with_file_and_field(

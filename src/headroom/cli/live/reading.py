@@ -16,6 +16,7 @@ from urllib.parse import quote
 import msgspec
 
 from headroom.cli.dialects import chosen
+from headroom.cli.live.dialects import dialects_on
 from headroom.cli.output import say
 from headroom.cli.source import Where, World, decoded
 from headroom.kube.answers import no_kubernetes
@@ -24,19 +25,22 @@ from headroom.kube.errors import Forbidden, NoSuchKind
 from headroom.kube.kubeconfig import find_access
 from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.kinds import (
+    BUDGETS,
     EVENTS,
     HEADROOMS,
     HOLDS,
     NAMESPACES,
     POD_TEMPLATES,
     RESOURCE_QUOTAS,
+    VOLUME_CLAIMS,
     WORKLOADS,
     Resource,
 )
 
 Json = Mapping[str, Any]
 PAGE = 500
-DETAILS = (RESOURCE_QUOTAS,)  # Without the right to see them it is as if there were none.
+# Without the right to see them it is as if there were none.
+DETAILS = (RESOURCE_QUOTAS, BUDGETS, VOLUME_CLAIMS)
 ASK_FOR_LESS = "rights in one namespace are enough for that namespace: -n NAMESPACE"
 
 
@@ -74,12 +78,12 @@ def _listed(names: list[str]) -> str:
 
 async def read_cluster(where: Where) -> World:
     """Read everything the question may need; trouble with what is `needed` is raised."""
-    speech = chosen(where.dialects)
-    foreign = speech.foreign if where.foreign else ()
-    optional = (HOLDS, HEADROOMS, *speech.foreign)
     client = Client(find_access(where.kubeconfig, where.context))
     reader = Reader(client, where, Hidden())
     try:
+        speech = chosen((*where.dialects, *await dialects_on(client)))
+        foreign = speech.foreign if where.foreign else ()
+        optional = (HOLDS, HEADROOMS, *speech.foreign)
         raw: list[Json] = []
         kinds = tuple(dict.fromkeys((*where.kinds, *foreign)))
         for resource in kinds:

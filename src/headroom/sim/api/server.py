@@ -29,7 +29,7 @@ from headroom.sim.api import (
 from headroom.sim.api.decoding import pod_of
 from headroom.sim.api.kinds import Depth, Kind
 from headroom.sim.api.store import Store
-from headroom.sim.api.values import Json, Ref, dig, drop, put, ref_of
+from headroom.sim.api.values import Json, Ref, dig, drop, put, ref_of, uid_of
 from headroom.sim.errors import (
     ApiError,
     already_exists,
@@ -80,6 +80,18 @@ class ApiServer:
         if kind is kinds.QUOTA and (ignored := quota.unmodelled(obj)):
             self.note(f"{ref}: not modelled in a ResourceQuota: {', '.join(ignored)}")
         return self.store.insert(obj)
+
+    def restore(self, obj: Json) -> Json:
+        """Put an object back as it was once, with uid, times and status."""
+        kind = self._kind_of(obj)
+        obj = self._named(kind, obj)
+        ref = ref_of(obj)
+        old = self.store.get(ref)
+        if old is not None:
+            return self.store.replace(old, put(obj, uid_of(old), "metadata", "uid"))
+        if kind.namespaced:
+            self._make_namespace(ref.namespace)
+        return self.store.insert(obj, as_it_was=True)
 
     def update(self, new: Json, subresource: str = "") -> Json:
         """Replace an object (or its status); a resourceVersion in it must be the stored one."""

@@ -109,15 +109,18 @@ class Store:
         letters = "".join(self._random.choice(SUFFIX_ALPHABET) for _ in range(5))
         return f"{prefix}{letters}"
 
-    def insert(self, obj: Json) -> Json:
-        """Store a new object; gives it uid, version, generation and creation time."""
-        uid = str(UUID(int=self._random.getrandbits(128), version=4))
-        meta = {
-            **obj["metadata"],
-            "uid": uid,
+    def insert(self, obj: Json, as_it_was: bool = False) -> Json:
+        """Store a new object; gives it uid, version, generation and creation time.
+
+        One that is put back as it was keeps what it has of these.
+        """
+        fresh = {
+            "uid": str(UUID(int=self._random.getrandbits(128), version=4)),
             "creationTimestamp": self.timestamp(),
             "generation": 1,
         }
+        meta = {**fresh, **obj["metadata"]} if as_it_was else {**obj["metadata"], **fresh}
+        uid = str(meta["uid"])
         stored = {**obj, "metadata": self._versioned(meta)}
         ref = ref_of(stored)
         self._refs[uid] = ref

@@ -6,8 +6,9 @@ document and path of the field. Files named by a step are read here too, for the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from headroom.sim.scenarios.reading import (
     pool_from,
     seconds,
 )
+from headroom.sim.scenarios.relevance import Relevance
+from headroom.sim.scenarios.restoring import is_world, restored
 from headroom.sim.scenarios.schema import API_VERSION, KIND
 from headroom.sim.scenarios.sound import pool_problems, start_from
 from headroom.sim.scenarios.sources import SourceBook
@@ -44,31 +47,86 @@ class ScenarioError(HeadroomError):
         self.problems = tuple(problems)
 
 
-def load_scenario(paths: Sequence[Path], speech: Speech = NATIVE) -> Scenario:
-    """Read manifests and at most one Scenario document; ScenarioError tells all problems."""
+STDIN = Path("-")
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or of standard input."""
+    return sys.stdin.read() if path == STDIN else path.read_text(encoding="utf-8")
+
+
+def load_scenario(
+    paths: Sequence[Path],
+    speech: Speech = NATIVE,
+    strict: bool = False,
+    read: Callable[[Path], str] = read_text,
+) -> Scenario:
+    """Read manifests, at most one Scenario and at most one world to start from.
+
+    ScenarioError tells all problems; with `strict`, also what would not be played.
+    """
     known = Known.by(speech)
-    documents, problems = _read_all(paths)
+    documents, problems = _read_all(paths, read)
     scenarios = [item for item in documents if _is_scenario(item)]
     problems += [
         str(extra.error("kind", f"a second Scenario; the first is in {scenarios[0].source}"))
         for extra in scenarios[1:]
     ]
-    manifests = [item for item in documents if not _is_scenario(item)]
+    worlds = [item for item in documents if is_world(item)]
+    others = [item for item in documents if not _is_scenario(item) and not is_world(item)]
+    relevance = Relevance()
+    manifests = relevance.sort(others, known, strict)
     for item in manifests:
         problems += problems_of(item, known)
     problems += [str(error) for error in written_twice(manifests)]
     scenario, book = Scenario(), SourceBook(known.registry)
+    was = restored(worlds, known, problems)
     if scenarios:
         found = [str(error) for error in check(scenarios[0], known.catalogue)]
         problems += found
         if not found:
-            scenario = _scenario(scenarios[0], known, book, problems)
+            reading = FileReader(known, book, relevance, read, strict)
+            scenario = _scenario(scenarios[0], reading, problems)
             book.inline(scenarios[0])
+    problems += relevance.problems
     if problems:
         raise ScenarioError(problems)
     for item in manifests:
         book.manifest(item)
-    return replace(scenario, objects=tuple(item.data for item in manifests), sources=book.found)
+    began = any((item.data.get("spec") or {}).get("start") for item in scenarios)
+    return replace(
+        scenario,
+        start=was.at if was.at is not None and not began else scenario.start,
+        objects=tuple(item.data for item in manifests),
+        sources=book.found,
+        restored=was.objects,
+        notes=(*was.notes, *relevance.notes()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FileReader:
+    """What the files of one run are read with."""
+
+    known: Known
+    book: SourceBook
+    relevance: Relevance
+    read: Callable[[Path], str]
+    strict: bool
+
+    def objects_of(self, problems: list[str]) -> ReadFile:
+        """A reader of the files that steps name."""
+
+        def objects(path: Path) -> tuple[Json, ...]:
+            documents, trouble = _read_all([path], self.read)
+            problems.extend(trouble)
+            played = self.relevance.sort(documents, self.known, self.strict)
+            for document in played:
+                problems.extend(problems_of(document, self.known))
+                self.book.manifest(document)
+            return tuple(document.data for document in played)
+
+        return objects
 
 
 def problems_of(document: Document, known: Known) -> list[str]:
@@ -84,22 +142,20 @@ def problems_of(document: Document, known: Known) -> list[str]:
     return [str(document.error(problem.path, problem.message)) for problem in found]
 
 
-def _read_all(paths: Sequence[Path]) -> tuple[list[Document], list[str]]:
+def _read_all(
+    paths: Sequence[Path], read: Callable[[Path], str]
+) -> tuple[list[Document], list[str]]:
     documents: list[Document] = []
     problems: list[str] = []
     for path in paths:
         try:
-            found = load(read_text(path), str(path))
+            found = load(read(path), str(path))
             documents += found
             if not found:
                 problems.append(f"{path}: there is no object in it")
         except (ManifestError, OSError, UnicodeDecodeError) as error:
             problems.append(_unreadable(path, error))
     return documents, problems
-
-
-def read_text(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
 
 
 def _unreadable(path: Path, error: Exception) -> str:
@@ -118,11 +174,11 @@ def _is_scenario(document: Document) -> bool:
     return document.data.get("kind") == KIND and api_version.partition("/")[0] == group
 
 
-def _scenario(document: Document, known: Known, book: SourceBook, problems: list[str]) -> Scenario:
+def _scenario(document: Document, reading: FileReader, problems: list[str]) -> Scenario:
     spec: dict[str, Any] = document.data.get("spec") or {}
     default = Scenario()
-    read = _objects_of_file(known, book, problems)
-    reader = StepReader(document, Path(document.source).parent, read, known)
+    read = reading.objects_of(problems)
+    reader = StepReader(document, Path(document.source).parent, read, reading.known)
     steps: list[Step] = []
     for index, given in enumerate(spec.get("steps") or ()):
         step = reader.step(index, given)
@@ -182,17 +238,3 @@ def _autoscaling(given: Json) -> Autoscaling:
     return Autoscaling(
         bool(given.get("enabled")), wait, profile, None if cutoff is None else int(cutoff)
     )
-
-
-def _objects_of_file(known: Known, book: SourceBook, problems: list[str]) -> ReadFile:
-    """A reader of the files that steps name."""
-
-    def read(path: Path) -> tuple[Json, ...]:
-        documents, trouble = _read_all([path])
-        problems.extend(trouble)
-        for document in documents:
-            problems.extend(problems_of(document, known))
-            book.manifest(document)
-        return tuple(document.data for document in documents)
-
-    return read

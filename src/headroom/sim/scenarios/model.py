@@ -112,7 +112,11 @@ Sources = Mapping[Ref, Source]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Everything that decides a run, but the version of the code; `sources` are for messages."""
+    """Everything that decides a run, but the version of the code.
+
+    `restored` are objects to start from, put back as they were; `sources` and `notes` are for
+    messages.
+    """
 
     name: str = "unnamed"
     start: datetime = START
@@ -123,4 +127,6 @@ class Scenario:
     objects: tuple[Json, ...] = ()
     steps: tuple[Step, ...] = ()
     longest: float = field(default=LONGEST)
+    restored: tuple[Json, ...] = ()
+    notes: tuple[str, ...] = ()
     sources: Sources = field(default_factory=dict, compare=False)

@@ -111,6 +111,10 @@ class Play:
         elif growing:
             names = ", ".join(growing)
             self.world.server.note(f"the autoscaler is off: pools stay at their count: {names}")
+        for obj in self.scenario.restored:
+            self.world.server.restore(obj)
+        for words in self.scenario.notes:
+            self.world.server.note(words)
         self._performer.apply(self.scenario.objects, "at the start")
         if operator_factory is not None:
             self._performer.operator(OperatorState("running"))

@@ -27,6 +27,7 @@ class Result:
     seed: int
     start: str
     end: str
+    dialects: tuple[str, ...]
     objects: tuple[Json, ...]
     events: tuple[Json, ...]
     journal: tuple[Entry, ...]
@@ -53,6 +54,7 @@ class Result:
             "seed": self.seed,
             "start": self.start,
             "end": self.end,
+            "dialects": list(self.dialects),
             "objects": list(self.objects),
             "events": list(self.events),
             "journal": list(self.journal),
@@ -81,6 +83,7 @@ def result_of(scenario: Scenario, world: SimWorld, told: Told) -> Result:
         seed=scenario.seed,
         start=format_time(scenario.start),
         end=format_time(world.clock.now()),
+        dialects=world.store.registry.speech.names,
         objects=tuple(sorted(objects, key=ref_of)),
         events=tuple(world.events()),
         journal=told.journal,

@@ -1,0 +1,25 @@
+"""The nodes that a scenario begins with, for those who ask about it without playing it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headroom.sim.api.nodes import registered
+from headroom.sim.api.values import put
+from headroom.sim.scenarios.reading import Known, pool_from
+from headroom.wire.schema.checking import check
+from headroom.wire.speech import NATIVE
+from headroom.wire.yamls import Document
+
+READY = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
+
+
+def nodes_at_the_start(document: Document) -> tuple[list[Mapping[str, Any]], list[str]]:
+    """The Node objects of all pools, ready to take pods; or what is wrong with the scenario."""
+    problems = [str(error) for error in check(document, Known.by(NATIVE).catalogue)]
+    if problems:
+        return [], problems
+    pools = [pool_from(given) for given in (document.data.get("spec") or {}).get("pools") or ()]
+    nodes = [pool.node(index) for pool in pools for index in range(pool.count)]
+    return [put(registered(node), [READY], "status", "conditions") for node in nodes], []
