@@ -6,13 +6,15 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from headroom.core.actions import Action, CreateGuardian, Denied, Gone, Invalid, Outcome
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold
 from headroom.core.policy import Policy
 from headroom.core.standing.headrooms import Limits, Replicas
-from headroom.core.standing.reach import Reach, within
+from headroom.core.standing.reach import Indexes, Reach, within
 from headroom.core.standing.sizing import Sight, wish
 from headroom.core.standing.windows import ActiveWindow
 from headroom.engine.agenda import SPARE_TIMERS, Agenda
@@ -86,6 +88,15 @@ def test_timers_of_what_is_gone_do_not_pile_up() -> None:
         agenda.later(f"hold Hold/a/h{n}", NOON + timedelta(days=3650))
         agenda.forget(f"hold Hold/a/h{n}")
     assert agenda.size() <= 2 * SPARE_TIMERS + 2
+
+
+def test_failures_of_what_is_gone_are_forgotten() -> None:
+    agenda = Agenda()
+    for n in range(1000):
+        agenda.failed(f"pod a/p{n}", NOON)
+    agenda.failed("pod a/last", NOON + timedelta(hours=1))
+    agenda.take(NOON + timedelta(hours=2))
+    assert agenda.size() <= 2
 
 
 @pytest.mark.parametrize(
@@ -196,12 +207,12 @@ def test_nothing_of_a_refused_tenant_is_remembered_when_it_is_gone() -> None:
 
 
 def test_slots_that_stand_are_kept_whatever_their_number_and_the_first_holes_are_filled() -> None:
-    names = tuple(map(str, range(10)))
+    names = Indexes(10)
     standing = frozenset({"7", "8", "9"})
     chosen, later = within(names, standing, Reach(frozenset({"7", "8"}), ahead=3))
     assert chosen == ("0", "1", "7", "8", "9")  # 9 has a guardian that waits: it counts as one.
     assert later == 5
-    assert within(names, standing, Reach()) == (names, 0)
+    assert within(names, standing, Reach()) == (tuple(names), 0)
 
 
 @pytest.mark.parametrize(
@@ -224,3 +235,16 @@ def test_limits_count_for_all_slots_also_for_those_that_come_later(
     wished = wish(wanted, sight, NOON)
     assert (wished.count, len(wished.slots), wished.asked) == (count, 2, 100_000)
     assert [note.message for note in wished.notes] == [said]
+
+
+@given(st.integers(0, 30), st.frozensets(st.sampled_from([*map(str, range(40)), "a/1", "07"])))
+def test_numbers_that_are_not_made_are_the_same_as_those_that_are(
+    count: int, taken: frozenset[str]
+) -> None:
+    names = Indexes(count, taken)
+    free = (name for name in map(str, range(100)) if name not in taken)
+    assert list(names) == [name for _, name in zip(range(count), free, strict=False)]
+    assert [name in names for name in (*map(str, range(80)), "a/1", "07", "-1", "")] == [
+        name in list(names) for name in (*map(str, range(80)), "a/1", "07", "-1", "")
+    ]
+    assert list(names.first(5)) == list(names)[:5]

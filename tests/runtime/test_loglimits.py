@@ -9,8 +9,14 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from headroom.core.actions import CreateGuardian, Denied
+from headroom.core.resources import EMPTY
+from headroom.runtime.http import Health
 from headroom.runtime.loglimits import MOST_TRACKED, NAMESPACE_LINES, OBJECT_LINES, LogLimits
 from headroom.runtime.logs import LogEvent, configure, get_logger, tell_suppressed
+from headroom.runtime.metrics import Metrics
+from headroom.runtime.reporting import Chronicle
+from tests.builders import hold
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +78,7 @@ def test_one_namespace_writes_its_lines_and_does_not_use_up_anothers() -> None:
 def test_what_a_person_must_see_and_what_names_no_object_is_never_dropped() -> None:
     stream, _, _ = logging()
     for _ in range(3 * NAMESPACE_LINES[0]):
-        get_logger().error(LogEvent.STOLEN, owner="loud/p")
+        get_logger().error(LogEvent.BUG, owner="loud/p")
         get_logger().info(LogEvent.SYNCED)
     assert len(lines(stream)) == 6 * NAMESPACE_LINES[0]
 
@@ -100,3 +106,13 @@ def test_a_handover_counts_for_its_hold() -> None:
         get_logger().warning(LogEvent.HANDOVER_FAILED, about=about)
     assert len(lines(stream)) == OBJECT_LINES[0]
     assert limits.summaries() == [("handover_failed", "loud", 2)]
+
+
+def test_a_guardian_that_is_refused_counts_for_its_parent() -> None:
+    stream, limits, _ = logging()
+    chronicle = Chronicle(Metrics("1"), Health(), lambda: None)
+    for n in range(OBJECT_LINES[0] + 5):
+        action = CreateGuardian(f"h-{n}", hold("h"), EMPTY)
+        chronicle.acted(action, Denied("exceeded quota"))
+    assert {line["about"] for line in lines(stream)} == {"Hold/default/h"}
+    assert limits.summaries() == [("denied", "default", 5)]

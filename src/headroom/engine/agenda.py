@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from collections import OrderedDict
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from headroom.core.plan import namespace_of
 
@@ -33,6 +33,7 @@ class Agenda:
         self._busy: dict[str, int] = {}
         self._failures: dict[str, int] = {}
         self._not_before: dict[str, datetime] = {}
+        self._sweep_at = datetime.min.replace(tzinfo=UTC)
 
     def touch(self, subject: str) -> None:
         """Look at this subject in the next plan, or when its turn comes."""
@@ -128,6 +129,15 @@ class Agenda:
         pause = min(first * 2 ** min(count, 20), longest)
         self._not_before[subject] = now + pause
         self.later(subject, now + pause)
+        if now >= self._sweep_at:
+            self._sweep(now)
+
+    def _sweep(self, now: datetime) -> None:
+        """Forget old failures: whoever still failed would have failed again by now."""
+        self._sweep_at = now + 2 * LONGEST_PAUSE
+        old = [each for each, until in self._not_before.items() if until + LONGEST_PAUSE < now]
+        for subject in old:
+            self.succeeded(subject)
 
     def succeeded(self, subject: str) -> None:
         self._failures.pop(subject, None)

@@ -275,7 +275,8 @@ class Engine:
             if completed or subject in latches:
                 self._agenda.succeeded(subject)
             elif subject.startswith("pod "):
-                self._agenda.failed(subject, now, longest=OWNER_PAUSE)
+                if self._pod_of(subject) is not None:  # One that is gone needs no pause.
+                    self._agenda.failed(subject, now, longest=OWNER_PAUSE)
             elif sequence.work in KEEPERS_WORK:
                 self._agenda.failed(subject, now)
 
@@ -318,10 +319,13 @@ class Engine:
         elif kind == "index" and not self._agenda.resting(subject, now):
             yield from self._indexer.look(name, now)
         elif kind == "pod" and not self._agenda.resting(subject, now):
-            namespace, _, pod_name = name.partition("/")
-            pod = self.ledger.pods.get(Key(namespace, pod_name))
+            pod = self._pod_of(subject)
             if pod is not None:
                 yield from self._decide_pod(pod, now)
+
+    def _pod_of(self, subject: str) -> Pod | None:
+        namespace, _, name = subject.removeprefix("pod ").partition("/")
+        return self.ledger.pods.get(Key(namespace, name))
 
     def _decide_pod(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
         ledger = self.ledger

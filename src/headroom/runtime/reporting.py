@@ -6,7 +6,17 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from headroom.core.actions import Action, Denied, Done, Invalid, Outcome, Tell, Unavailable
+from headroom.core.actions import (
+    Action,
+    CreateGuardian,
+    CreateSlotObject,
+    Denied,
+    Done,
+    Invalid,
+    Outcome,
+    Tell,
+    Unavailable,
+)
 from headroom.core.plan import Plan, Sequence
 from headroom.engine.containment.quarantine import Contained, described, place_of
 from headroom.ports import Event, Seen
@@ -146,6 +156,8 @@ class Chronicle:
 def _about(action: Action) -> str:
     if isinstance(action, Tell):
         return f"{action.kind}/{action.about}: {action.reason}"
+    if isinstance(action, CreateGuardian | CreateSlotObject):
+        return str(action.hold.parent)  # Their names alone do not say whose they are.
     for name in ("key", "parent", "name", "namespace"):
         if hasattr(action, name):
             return str(getattr(action, name))

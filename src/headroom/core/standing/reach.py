@@ -3,13 +3,43 @@
 A headroom may wish for a hundred thousand slots in a namespace whose quota allows two. Those that
 are placed count, those that have a guardian stay, and of the others only the first few are made
 known; more follow as these are placed. So memory and work follow what is held, not what is wished
-for.
+for: not even the names of the others are made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+
+
+class Indexes(Collection[str]):
+    """The lowest numbers, as texts, so many of them; those in `taken` are left out."""
+
+    def __init__(self, count: int, taken: frozenset[str] = frozenset()) -> None:
+        self._count = max(0, count)
+        self._taken = taken
+        self._end = self._count
+        for number in sorted(int(name) for name in taken if _is_number(name)):
+            self._end += number < self._end
+
+    def first(self, count: int) -> Indexes:
+        """The first few of them."""
+        return Indexes(min(count, self._count), self._taken)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in map(str, range(self._end)) if name not in self._taken)
+
+    def __contains__(self, name: object) -> bool:
+        number = isinstance(name, str) and _is_number(name) and name not in self._taken
+        return number and int(str(name)) < self._end
+
+
+def _is_number(name: str) -> bool:
+    """Whether this is how we write a number; nobody asks for one of twenty digits."""
+    return name.isdecimal() and len(name) < 20 and str(int(name)) == name
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +51,22 @@ class Reach:
 
 
 def within(
-    names: Iterable[str], standing: frozenset[str], reach: Reach
+    names: Collection[str], standing: frozenset[str], reach: Reach
 ) -> tuple[tuple[str, ...], int]:
     """The slots to look after, in order, and how many of the rest come later."""
     if reach.ahead is None:
         return tuple(names), 0
-    every = tuple(names)
-    waiting = sum(1 for name in every if name in standing and name not in reach.placed)
+    known = sum(1 for name in standing | reach.placed if name in names)
+    waiting = sum(1 for name in standing - reach.placed if name in names)
     left = max(0, reach.ahead - waiting)
     chosen: list[str] = []
-    for name in every:
+    for name in names:
+        if not known and not left:
+            break
         if name in standing or name in reach.placed:
             chosen.append(name)
-        elif left > 0:
+            known -= 1
+        elif left:
             chosen.append(name)
             left -= 1
-    return tuple(chosen), len(every) - len(chosen)
+    return tuple(chosen), len(names) - len(chosen)

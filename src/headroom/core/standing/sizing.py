@@ -8,10 +8,9 @@ that stand. `windows` says beforehand whether the headroom is on, `eligibility` 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import islice
 
 from headroom.core.demand.buffers import LIMITED, BufferSize, Unsized, chunks
 from headroom.core.demand.following import Follow
@@ -43,7 +42,7 @@ from headroom.core.standing.limiting import (
     operators_limit,
 )
 from headroom.core.standing.nodeslots import NodeSlots
-from headroom.core.standing.reach import Reach, within
+from headroom.core.standing.reach import Indexes, Reach, within
 from headroom.core.standing.windows import ActiveWindow
 
 GRACE = timedelta(seconds=40)
@@ -174,26 +173,27 @@ def _wish(
     if headroom.slot.chunk == NODE_CHUNK:
         most = pods_a_node(template, sight.nodes, sight.overhead)
         template, asked = times(template, most), -(-asked // most)
-    left = max(0, asked - len(_taken(headroom, sight)))
-    names = tuple(islice(_indexes(headroom, asked, sight), sight.most))
-    wished = _alike(headroom, template, names, sight)
+    names = _indexes(headroom, asked, sight)
+    left = len(names)
+    wished = _alike(headroom, template, names.first(sight.most), sight)
     notes = (*_used_up(asked, left), *cut_to(sight.most, left), *wished.notes)
     return replace(wished, asked=left, notes=notes)
 
 
-def _alike(headroom: Headroom, template: PodTemplate, names: tuple[str, ...], sight: Sight) -> Wish:
+def _alike(headroom: Headroom, template: PodTemplate, names: Indexes, sight: Sight) -> Wish:
     """Slots of one shape: as many as the limits allow, and of these the ones within reach."""
     count, limit = allowed(template, headroom.limits, len(names))
     notes = (limit_note(limit, count, len(names)),) if limit else ()
-    chosen, later = within(names[:count], sight.standing, sight.reach)
+    chosen, later = within(names.first(count), sight.standing, sight.reach)
     slots = tuple(_slot(headroom, template, name, sight) for name in chosen)
     return Wish(slots, len(names), notes, later=later)
 
 
 def _foreseen(headroom: Headroom, template: PodTemplate, sight: Sight, sized: Sized) -> Wish:
-    wished = _alike(headroom, template, sized.names[: sight.most], sight)
-    asked, notes = max(sized.asked, wished.asked), (*sized.notes, *wished.notes)
-    return replace(wished, asked=asked, notes=notes, look_again=sized.look_again)
+    slots = [_slot(headroom, template, name, sight) for name in sized.names[: sight.most]]
+    kept, notes = limited(slots, headroom.limits)
+    asked = max(sized.asked, len(slots))
+    return Wish(kept, asked, (*sized.notes, *notes), look_again=sized.look_again)
 
 
 def _buffered(headroom: Headroom, template: PodTemplate, size: BufferSize, sight: Sight) -> Wish:
@@ -208,7 +208,7 @@ def _buffered(headroom: Headroom, template: PodTemplate, size: BufferSize, sight
         notes = tuple(Note(LIMITED, name) for name in left.limited_by)
     if count > sight.most:
         count, notes = sight.most, (Note(LIMITED, operators_limit(sight.most)),)
-    chosen, later = within(map(str, range(count)), sight.standing, sight.reach)
+    chosen, later = within(Indexes(count), sight.standing, sight.reach)
     slots = tuple(_slot(headroom, template, name, sight) for name in chosen)
     again = sight.room.look_again if sight.room is not None else None
     return Wish(slots, wanted.count, notes, look_again=again, later=later)
@@ -278,17 +278,10 @@ def _count(size: Size, workload: Workload | None) -> int | None:
             return None
 
 
-def _indexes(headroom: Headroom, asked: int, sight: Sight) -> Iterator[str]:
+def _indexes(headroom: Headroom, asked: int, sight: Sight) -> Indexes:
     """The lowest indexes; where nothing is refilled, claimed slots count and are left alone."""
-    taken = _taken(headroom, sight)
-    left = max(0, asked - len(taken))
-    free = (name for name in map(str, range(asked + len(taken))) if name not in taken)
-    for _, name in zip(range(left), free, strict=False):
-        yield name
-
-
-def _taken(headroom: Headroom, sight: Sight) -> frozenset[str]:
-    return sight.spent | sight.promised if headroom.refill == NEVER else frozenset()
+    taken = sight.spent | sight.promised if headroom.refill == NEVER else frozenset()
+    return Indexes(asked - len(taken), taken)
 
 
 def _used_up(asked: int, left: int) -> tuple[Note, ...]:

@@ -69,7 +69,8 @@ class Announcer:
     def failed(self, parent: Parent, now: datetime) -> None:
         """A status did not get through: what the object shows counts again."""
         self._written.pop(parent.whole, None)
-        self._ledger.agenda.failed(announcement(parent), now)
+        if parent.whole in self._ledger.slots.headrooms:
+            self._ledger.agenda.failed(announcement(parent), now)
 
     def _as_written(self, headroom: Headroom, now: datetime) -> Headroom:
         """The headroom with the status that we wrote, while an older one may still be seen."""

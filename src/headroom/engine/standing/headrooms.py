@@ -148,7 +148,8 @@ class Standing:
         if hold.member is None:
             known.note(hold.slot, status)
             self._ledger.agenda.touch(headroom_subject(hold.parent))
-            if known.wished.later or self._ledger.slots.headrooms[hold.group].refill == NEVER:
+            follow = known.wished.later and status.phase == "Available"
+            if follow or self._ledger.slots.headrooms[hold.group].refill == NEVER:
                 self._stale[hold.group] = None  # Others may follow; its time begins.
         elif known.differs(hold.member.slot, status):
             known.note(hold.member.slot, status)
