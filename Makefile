@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast check format bench fuzz cluster binaries lock site clean
+.PHONY: help setup demo test test-fast check format bench fuzz soak soak-real cluster binaries lock site clean
 
 # The first interpreter that runs and is new enough; PYTHON=... overrides.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -16,6 +16,7 @@ STORY ?=
 ARGS ?=
 # Tests on a real control plane mostly wait. Each of these workers starts control planes of its own.
 JOBS ?= 3
+SEEDS ?= 100
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +59,12 @@ bench: $(READY)  ## the benchmarks; ARGS="handover --help" for one of them
 
 fuzz: $(READY)  ## a million odd objects through everything; ARGS="--count 1000 --seed 7", "--case 123" to replay one
 	@$(PY) -m tests.fuzz $(ARGS)
+
+soak: $(READY)  ## seven simulated days with faults and hostile tenants (SEEDS=100)
+	SOAK_DAYS=7 SEEDS=$(SEEDS) $(PY) -m pytest -q -n auto tests/simulation/test_soak.py $(ARGS)
+
+soak-real: $(READY)  ## half an hour of churn and a hostile tenant on a real control plane
+	@$(PY) -m bench soak $(ARGS)
 
 cluster: $(READY)  ## a real control plane to play with, until Ctrl-C
 	@$(PY) -m testbed.play $(ARGS)

@@ -1,0 +1,56 @@
+"""How much an object remembers: the lengths of all that it holds, by where it is held.
+
+Used to find leaks without knowing where to look: in an emptied world an operator that has lived for
+days must remember no more than one that was started a moment ago.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import Any
+
+from headroom.engine import ledger
+
+DESCENDED = ("headroom.engine", "headroom.scheduling", "headroom.runtime")
+SLACK = 20  # entries of one kind that may differ: what was looked at last, names of nodes
+BOUNDED = {
+    "_gone": ledger.MOST_GONE
+}  # by attribute: has a bound of its own, and forgets the oldest
+
+
+def footprint(root: object) -> Counter[str]:
+    """Lengths by path of attributes; what is inside the entries of a container counts together."""
+    found: Counter[str] = Counter()
+    seen: set[int] = set()
+    waiting: list[tuple[str, Any]] = [("", root)]
+    while waiting:
+        path, thing = waiting.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, dict):
+            found[path] += len(thing)
+            waiting += [(f"{path}[]", each) for each in thing.values()]
+        elif isinstance(thing, list | set | deque):
+            found[path] += len(thing)
+            waiting += [(f"{path}[]", each) for each in thing]
+        elif type(thing).__module__.startswith(DESCENDED):
+            waiting += [(f"{path}.{name}", each) for name, each in _parts(thing)]
+    return found
+
+
+def left_over(old: Counter[str], fresh: object) -> list[str]:
+    """Where the old one remembers more than a fresh one does, in words."""
+    new = footprint(fresh)
+    return [
+        f"{path} has {count} entries, {new[path]} after a restart"
+        for path, count in sorted(old.items())
+        if count > new[path] + BOUNDED.get(path.rpartition(".")[2], SLACK)
+    ]
+
+
+def _parts(thing: object) -> list[tuple[str, Any]]:
+    names = dict.fromkeys(getattr(thing, "__dict__", ()))
+    for kind in type(thing).__mro__:
+        names |= dict.fromkeys(getattr(kind, "__slots__", ()))
+    return [(name, getattr(thing, name)) for name in names if hasattr(thing, name)]
