@@ -36,7 +36,7 @@ class Port:
     def __init__(self, folder: Path, limits: Limits = SHORT) -> None:
         self._tls = server_context(AUTHORITY, folder)
         judges = {"/claims": claims_judge(INDEXES.get, NATIVE)}
-        self._server = Server(judges, Numbers(), str, limits)
+        self._server = Server(judges, Numbers(), str, limits, metrics=True)
         self._open: list[Pair] = []
 
     async def __aenter__(self) -> Port:

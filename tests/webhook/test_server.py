@@ -23,11 +23,11 @@ AUTHORITY = Authority("webhook-test")
 class Port:
     """A server that is ready unless `why_not` says otherwise, and somebody who asks it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, metrics: bool = False) -> None:
         self.why_not = ""
         self._tls = server_context(AUTHORITY, folder)
         judges = {"/claims": claims_judge(INDEXES.get, NATIVE)}
-        self._server = Server(judges, Numbers(), lambda: self.why_not)
+        self._server = Server(judges, Numbers(), lambda: self.why_not, metrics=metrics)
 
     async def __aenter__(self) -> Port:
         host, port = await self._server.start("127.0.0.1", 0, self._tls)
@@ -47,7 +47,7 @@ class Port:
 
 def test_a_review_is_answered_and_counted(tmp_path: Path) -> None:
     async def main() -> None:
-        async with Port(tmp_path) as port:
+        async with Port(tmp_path, metrics=True) as port:
             for namespace in ("shop", "shop", "stale"):
                 asked = json.dumps(review(namespace)).encode()
                 status, text = await port.ask("POST", "/claims", asked)
@@ -67,8 +67,9 @@ def test_a_review_is_answered_and_counted(tmp_path: Path) -> None:
         ("POST", "/claims", b"nonsense", 400),
         ("GET", "/claims", b"", 405),
         ("POST", "/asks", b"", 404),
+        ("GET", "/metrics", b"", 404),
     ],
-    ids=["no-review", "wrong-method", "no-dialect-is-on"],
+    ids=["no-review", "wrong-method", "no-dialect-is-on", "metrics-are-not-open"],
 )
 def test_what_makes_no_sense_is_refused(
     tmp_path: Path, method: str, path: str, body: bytes, status: int

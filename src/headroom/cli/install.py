@@ -75,7 +75,7 @@ TenantEdit = Annotated[
 ]
 OpenMetrics = Annotated[
     bool,
-    typer.Option("--metrics", help="Open the operator's metrics to the pod network."),
+    typer.Option("--metrics", help="Open metrics to the pod network."),
 ]
 Webhook = Annotated[
     bool,

@@ -30,7 +30,13 @@ Listen = Annotated[
         "--listen",
         metavar="HOST:PORT",
         envvar="HEADROOM_LISTEN",
-        help="Answer API servers here, over TLS; also /healthz, /readyz and /metrics.",
+        help="Answer API servers here, over TLS; also /healthz and /readyz.",
+    ),
+]
+OpenMetrics = Annotated[
+    bool,
+    typer.Option(
+        "--metrics", envvar="HEADROOM_METRICS", help="Serve /metrics on the same port too."
     ),
 ]
 
@@ -42,6 +48,7 @@ def webhook(
     namespace: Home = "",
     listen: Listen = ":8443",
     dialect: Dialects = None,
+    metrics: OpenMetrics = False,
     log_level: LogLevel = Level.INFO,
     log_format: LogFormat = LogForm.AUTO,
 ) -> None:
@@ -66,7 +73,8 @@ def webhook(
     configure(log_level.value, form=log_format.value)
     access = find_access(str(kubeconfig or ""), context, in_cluster)
     home = home_of(access, namespace)
-    asyncio.run(_serve(Settings(access, home, address.host, address.port, speech)))
+    settings = Settings(access, home, address.host, address.port, speech, metrics)
+    asyncio.run(_serve(settings))
 
 
 async def _serve(settings: Settings) -> None:

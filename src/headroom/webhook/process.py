@@ -41,6 +41,7 @@ class Settings:
     host: str
     port: int
     speech: Speech = NATIVE
+    metrics: bool = False
     habits: Habits = field(default_factory=Habits)
     following: FollowTuning = field(default_factory=FollowTuning)
 
@@ -61,7 +62,7 @@ class Webhook:
         judges = {CLAIMS_PATH: claims_judge(index_of, speech)}
         if speech.asks:
             judges[ASKS_PATH] = asks_judge(index_of, speech)
-        self._server = Server(judges, self._numbers, self._why_not_ready)
+        self._server = Server(judges, self._numbers, self._why_not_ready, metrics=settings.metrics)
         self._stop = asyncio.Event()
 
     async def run(self) -> None:

@@ -55,10 +55,13 @@ class Server:
         numbers: Numbers,
         why_not_ready: Callable[[], str],
         limits: Limits = LIMITS,
+        *,
+        metrics: bool = False,
     ) -> None:
         self._judges = judges
         self._numbers = numbers
         self._why_not_ready = why_not_ready
+        self._open_metrics = metrics
         self._bodies = Bodies(limits)
         self._server = LimitedServer(self._app(), limits)
 
@@ -81,7 +84,8 @@ class Server:
             app.router.add_post(path, self._review)
         app.router.add_get("/healthz", self._healthz)
         app.router.add_get("/readyz", self._readyz)
-        app.router.add_get("/metrics", self._metrics)
+        if self._open_metrics:
+            app.router.add_get("/metrics", self._metrics)
         return app
 
     async def _review(self, request: web.Request) -> web.Response:

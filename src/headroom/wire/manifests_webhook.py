@@ -24,9 +24,11 @@ HTTPS_PORT = 8443
 LEAVING_SECONDS = 5
 
 
-def webhook_objects(image: str, namespace: str, speech: Speech = NATIVE) -> list[Json]:
+def webhook_objects(
+    image: str, namespace: str, speech: Speech = NATIVE, *, metrics: bool = False
+) -> list[Json]:
     """Return the webhook's objects, its registration last: by then it may be there to answer."""
-    program = _program(image, namespace, speech)
+    program = _program(image, namespace, speech, metrics)
     return [
         *webhook_rights(namespace),
         _secret(namespace),
@@ -54,15 +56,16 @@ def webhook_rights(namespace: str) -> list[Json]:
     ]
 
 
-def _program(image: str, namespace: str, speech: Speech) -> Program:
+def _program(image: str, namespace: str, speech: Speech, metrics: bool) -> Program:
     dialects = (f"--dialect={name}" for name in speech.names)
+    more = ("--metrics",) if metrics else ()
     return Program(
         name=WEBHOOK_NAME,
         component="webhook",
         namespace=namespace,
         replicas=2,
         image=image,
-        arguments=("webhook", "--in-cluster", f"--listen=0.0.0.0:{HTTPS_PORT}", *dialects),
+        arguments=("webhook", "--in-cluster", f"--listen=0.0.0.0:{HTTPS_PORT}", *dialects, *more),
         port=("https", HTTPS_PORT),
         resources={"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
     )

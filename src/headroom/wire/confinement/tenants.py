@@ -60,7 +60,7 @@ def reserved(user: str, speech: Speech) -> list[Validating]:
         ),
         Validating(
             OBJECTS_NAME,
-            (Match(GROUP, (HOLDS.plural, HEADROOMS.plural), ("CREATE", "UPDATE")),),
+            _kinds(speech),
             others,
             _words("an object"),
             _variables(),
@@ -80,6 +80,17 @@ def reserved(user: str, speech: Speech) -> list[Validating]:
             _variables(),
         ),
     ]
+
+
+def _kinds(speech: Speech) -> tuple[Match, ...]:
+    """Our own kinds and those of the dialects that are on, a match for each group."""
+    kinds = (HOLDS, HEADROOMS, *speech.foreign)
+    return tuple(
+        Match(
+            group, tuple(each.plural for each in kinds if each.group == group), ("CREATE", "UPDATE")
+        )
+        for group in dict.fromkeys(each.group for each in kinds)
+    )
 
 
 def _words(on: str) -> tuple[Check, ...]:
