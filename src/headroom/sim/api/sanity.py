@@ -49,6 +49,11 @@ def problems(obj: Json) -> Iterator[Problem]:
     if namespace:
         yield from _name(str(namespace), "metadata.namespace", short=True)
     yield from _labels(dig(obj, "metadata", "labels") or {}, "metadata.labels")
+    if kind in ("PersistentVolumeClaim", "PersistentVolume"):
+        for field in ("storageClassName", "volumeName"):
+            name = dig(obj, "spec", field)
+            if name:
+                yield from _name(str(name), f"spec.{field}", short=False)
     if kind == "Pod":
         yield from _pod(obj.get("spec"), "spec")
     elif kind in _WITH_TEMPLATE:

@@ -33,6 +33,7 @@ from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
 
+MOST_PARTS = 1e6  # A part of a whole is below one; what is far beyond is no number to count with.
 MOST_SLOTS = 100_000
 LEAST_PART = 0.001
 _PATH = "spec.size"
@@ -229,7 +230,7 @@ def _not_served(name: str, raw: Raw, path: str, findings: Findings) -> Size:
 
 
 def _permille(part: float | None) -> int:
-    return round((part or 0) * 1000)
+    return round(min(max(part or 0, -MOST_PARTS), MOST_PARTS) * 1000)
 
 
 def number_at(raw: Raw, path: str, findings: Findings, least: int, most: int) -> int | None:
