@@ -75,6 +75,7 @@ def simulate(
 
     from headroom.cli.embedded import embedded_operator, with_placeholders
     from headroom.cli.playing.recognizing import dialects_in, once
+    from headroom.cli.printing.progress import Progress, Run
     from headroom.core.policy import Policy
     from headroom.sim.scenarios.loading import load_scenario, read_text
     from headroom.sim.scenarios.play import run_scenario
@@ -98,7 +99,12 @@ def simulate(
         namespace_limits=read_limits(namespace_limits),
     )
     operator = partial(embedded_operator, speech=speech, policy=policy)
-    result = run_scenario(scenario, operator, speech=speech, policy=policy)
+    progress = Progress()
+    watch = Run(progress).tell if progress.on else None
+    try:
+        result = run_scenario(scenario, operator, speech=speech, policy=policy, watch=watch)
+    finally:
+        progress.done()
     _tell(result, output, allow_invalid)
 
 

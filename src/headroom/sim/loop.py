@@ -56,6 +56,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._idle = False
         self._turns = 0
         self._failures: list[BaseException] = []
+        self.on_jump: Callable[[float], None] | None = None  # told of each new moment
         super().__init__(_Waiter(self._jump))
         self.set_exception_handler(self._note_failure)
 
@@ -103,6 +104,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self.stop()
         else:
             self._now = upcoming
+            if self.on_jump is not None:
+                self.on_jump(upcoming)
 
     def _note_failure(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         cause = context.get("exception")

@@ -18,6 +18,7 @@ import msgspec
 from headroom.cli.dialects import chosen
 from headroom.cli.live.dialects import dialects_on
 from headroom.cli.output import say
+from headroom.cli.printing.progress import Progress
 from headroom.cli.source import Where, World, decoded
 from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
@@ -94,6 +95,7 @@ async def read_cluster(where: Where) -> World:
             workloads = world.workloads + more.workloads
             world = replace(world, raw=world.raw + more.raw, workloads=workloads)
     finally:
+        reader.progress.done()
         await client.close()
     hidden = reader.hidden
     if told := hidden.told(where.namespace):
@@ -119,6 +121,7 @@ class Reader:
     where: Where
     hidden: Hidden
     versions: dict[Resource, tuple[str, str]] = field(default_factory=dict)
+    progress: Progress = field(default_factory=Progress)
 
     async def read(self, resource: Resource, optional: bool = False) -> list[Json]:
         """List one kind; of what may not be seen, nothing, unless the answer is about it."""
@@ -179,6 +182,7 @@ class Reader:
                 return []
             names = {"apiVersion": resource.api_version, "kind": resource.kind}
             found += [{**names, **item} for item in page.get("items") or []]
+            self.progress.tell(f"reading {resource.plural}: {len(found)} so far")
             token = page.get("metadata", {}).get("continue") or ""
             if not token:
                 version = str(page.get("metadata", {}).get("resourceVersion") or "")

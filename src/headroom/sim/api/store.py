@@ -69,6 +69,11 @@ class Store:
         self._refs: dict[str, Ref] = {}
         self._version = 0
 
+    @property
+    def version(self) -> int:
+        """How many changes there were so far."""
+        return self._version
+
     def now(self) -> datetime:
         return self._now()
 

@@ -6,6 +6,7 @@ end. The operator is handed in as a factory: the simulator knows nothing of its 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from headroom.core.policy import Policy
@@ -24,6 +25,8 @@ from headroom.sim.world import SimWorld
 from headroom.wire.speech import NATIVE, Speech
 
 DEFAULT_POLICY = Policy()
+Watch = Callable[[float, float, int], None]
+"""Is told how far a run is: virtual seconds now and at the end, and changes so far."""
 
 
 class Play:
@@ -90,6 +93,11 @@ class Play:
         told = Told(tuple(self.journal.entries), summary, tuple(failures), broken, tuple(notes))
         return result_of(self.scenario, self.world, told)
 
+    def watch(self, tell: Watch) -> None:
+        """Have it told how far the run is, at each new moment."""
+        end, store = self._limit(), self.world.store
+        self.world.loop.on_jump = lambda now: tell(now, end, store.version)
+
     def close(self) -> None:
         self.world.close()
 
@@ -126,9 +134,12 @@ def run_scenario(
     settings: Settings | None = None,
     speech: Speech = NATIVE,
     policy: Policy = DEFAULT_POLICY,
+    watch: Watch | None = None,
 ) -> Result:
     """Play a scenario from beginning to end."""
     play = Play(scenario, operator_factory, settings, speech, policy)
+    if watch is not None:
+        play.watch(watch)
     try:
         return play.finish()
     finally:
