@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 import subprocess
 from pathlib import Path
@@ -22,8 +23,12 @@ LOADED = re.compile(
 
 @pytest.fixture(scope="module")
 def site() -> Path:
-    """The site, built as a person builds it; a dead link would have ended it."""
-    done = subprocess.run(["make", "site"], cwd=ROOT, capture_output=True, text=True, check=False)
+    """The site, built as a person builds it, one at a time; a dead link would have ended it."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    with (ROOT / "build" / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        command = ["make", "site"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return ROOT / "build" / "site"
 
