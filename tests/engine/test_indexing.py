@@ -13,7 +13,7 @@ from headroom.core.objects import Namespace
 from headroom.core.policy import Policy
 from headroom.core.tenancy.asking import Asks
 from headroom.core.tenancy.asking import gate_keys as asked_by
-from headroom.engine.indexing import MOST_KEYS
+from headroom.engine.indexing import MOST_BYTES, MOST_KEYS
 from headroom.ports import NamespaceGone, Thing
 from tests.builders import hold, need, selector
 from tests.engine.play import Play
@@ -121,6 +121,13 @@ def test_a_namespace_that_is_gone_is_not_written_to() -> None:
 
 def test_too_many_keys_become_one_for_everybody() -> None:
     values = tuple(f"v{number}" for number in range(MOST_KEYS + 1))
+    wide = OwnerRule(selector=selector(need("app", "In", *values)))
+    assert keys(written(OPTED_IN, hold("h", owners=(wide,))))[-1] == ("*",)
+
+
+def test_keys_that_would_not_fit_into_an_object_become_one_for_everybody() -> None:
+    values = tuple(f"{number:063d}" for number in range(MOST_BYTES // 64))
+    assert len(values) < MOST_KEYS
     wide = OwnerRule(selector=selector(need("app", "In", *values)))
     assert keys(written(OPTED_IN, hold("h", owners=(wide,))))[-1] == ("*",)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headroom.core.actions import Action, CreateGuardian, Denied, Gone, Invalid, Outcome
+from headroom.core.actions import Action, CreateGuardian, Denied, Done, Gone, Invalid, Outcome
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold
 from headroom.core.policy import Policy
@@ -18,6 +18,7 @@ from headroom.core.standing.reach import Indexes, Reach, within
 from headroom.core.standing.sizing import Sight, wish
 from headroom.core.standing.windows import ActiveWindow
 from headroom.engine.agenda import SPARE_TIMERS, Agenda
+from headroom.engine.assumptions import LIFETIME, Assumed, Assumptions
 from headroom.engine.pacing.turns import MOST_LOOKS
 from tests.builders import NOON, hold, node
 from tests.core.headroom_builder import headroom
@@ -204,6 +205,30 @@ def test_nothing_of_a_refused_tenant_is_remembered_when_it_is_gone() -> None:
         play.toy.remove(each)
     play.run(seconds=300)
     assert play.engine._keeper.pace.size() == 0
+
+
+def test_an_answer_that_comes_after_its_hold_is_gone_leaves_nothing_behind() -> None:
+    for outcome in (REFUSED, Invalid("no"), Done("uid-of-guardian")):
+        play = Play(node("a", 64), hold("h", cpu=1, memory=0))
+        making = [each for each in play.plan() if each.work == "hold"]
+        play.toy.remove(play.hold("h"))
+        play.round()
+        play.answer = lambda action, answer=outcome: answer
+        for sequence in making:
+            play.perform(sequence)
+        play.answer = None
+        play.run(seconds=300)
+        assert play.engine._keeper.pace.size() == 0
+        assert not play.engine._keeper._trouble
+        assert not play.engine._keeper._born
+
+
+def test_what_was_assumed_of_pods_that_are_gone_is_forgotten() -> None:
+    assumptions = Assumptions()
+    for n in range(1000):
+        now = NOON + timedelta(seconds=n)
+        assumptions.note(f"uid-{n}", now, Assumed(now + LIFETIME, gone=True))
+    assert len(assumptions._by_uid) <= 12
 
 
 def test_slots_that_stand_are_kept_whatever_their_number_and_the_first_holes_are_filled() -> None:

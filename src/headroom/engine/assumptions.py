@@ -43,6 +43,7 @@ class Assumptions:
 
     def __init__(self) -> None:
         self._by_uid: dict[str, Assumed] = {}
+        self._sweep_at: datetime | None = None
 
     def note(self, uid: str, now: datetime, change: Assumed) -> None:
         """Add to what is assumed of a pod."""
@@ -60,6 +61,14 @@ class Assumptions:
                 deleted=change.deleted or old.deleted,
             )
         self._by_uid[uid] = change
+        if self._sweep_at is None or now >= self._sweep_at:
+            self._sweep(now)
+
+    def _sweep(self, now: datetime) -> None:
+        """Forget what was assumed of pods that the watch has not shown since: they are gone."""
+        self._sweep_at = now + LIFETIME
+        for uid in [uid for uid, each in self._by_uid.items() if now >= each.until]:
+            del self._by_uid[uid]
 
     def forget(self, uid: str) -> None:
         self._by_uid.pop(uid, None)

@@ -23,6 +23,7 @@ from headroom.core.standing.headrooms import Headroom
 from headroom.engine.ledger import Ledger
 
 MOST_KEYS = 10_000
+MOST_BYTES = 2**19  # An object may have 1.5 MiB in all.
 BLIND_PAUSE = timedelta(seconds=1)
 
 
@@ -108,7 +109,8 @@ class Indexer:
         holds = self._open(namespace)
         if known.labels.get(CLAIMS_NAMESPACE_LABEL) == "enabled":
             keys = frozenset(key for hold in holds for key in gate_keys(hold, namespace, across))
-            return keys if len(keys) <= MOST_KEYS else frozenset({ANY_POD})
+            fits = len(keys) <= MOST_KEYS and sum(map(len, keys)) <= MOST_BYTES
+            return keys if fits else frozenset({ANY_POD})
         if not self._asked:
             return frozenset()
         asked = next((hold for hold in holds if _for_who_asks(hold)), None)

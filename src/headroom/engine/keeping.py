@@ -70,6 +70,10 @@ class Keeper:
         self.allowance.forget(hold)
         self._standing.issuer.heirs.forget(hold)
 
+    def keeps(self, hold: Hold) -> bool:
+        """Whether this hold is still there."""
+        return str(hold.parent) in self._ledger.holds
+
     def refused(self, hold: Hold, why: str) -> None:
         """Take note of why a guardian could not be made."""
         self._trouble[str(hold.parent)] = why
@@ -82,6 +86,8 @@ class Keeper:
 
     def made(self, hold: Hold, uid: str, now: datetime) -> None:
         """A guardian was made."""
+        if not self.keeps(hold):
+            return
         self._trouble.pop(str(hold.parent), None)
         self.pace.made(hold)
         self._born[str(hold.parent)] = (uid, now)

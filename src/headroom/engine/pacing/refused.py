@@ -18,6 +18,8 @@ def guardian_refused(
     answer at all, concerns this one.
     """
     hold, why = action.hold, getattr(outcome, "message", "")
+    if not keeper.keeps(hold):  # It was deleted meanwhile.
+        return
     if isinstance(outcome, Taken):
         stranger = Key(hold.home, action.name)
         why = f"pod {stranger} has the guardian's name; it is made when that pod is gone"
