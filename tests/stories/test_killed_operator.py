@@ -166,7 +166,7 @@ REAL = [f"{kind}-{door}" for kind in ("one", "rest", "two", "places") for door i
 REAL += ["again", "crowd", "free-room", "hold", "grow"]
 
 
-@told_of([*HANDOVERS, *OTHERS], *REAL)
+@told_of([*HANDOVERS, *OTHERS], *REAL, slowly=("places-gated", "places-ours"))
 def test_another_operator_finishes_the_work(worlds: Worlds, work: Work) -> None:
     def ends(world: World, cut: bool) -> bool:
         return at_rest(world, work)

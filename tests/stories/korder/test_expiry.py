@@ -90,6 +90,7 @@ def test_windows_that_touch_leave_no_gap(before_six: EmbeddedWorld) -> None:
         assert sorted(guardians(world).values()) == ["a", "b"]
 
 
+@pytest.mark.e2e  # For the time it takes; it needs no control plane.
 def test_the_operator_dies_while_a_ticket_takes_over(embedded: EmbeddedWorld) -> None:
     """At whatever write it dies, the next one goes on and no rival gets in."""
     for writes in range(1, 30):
