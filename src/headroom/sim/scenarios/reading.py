@@ -69,6 +69,7 @@ def seconds(text: Any) -> float:
 
 def pool_from(given: Json) -> Pool:
     """Read a pool; cpu, memory and pods have modest defaults."""
+    given = {name: value for name, value in given.items() if value is not None}
     count = int(given.get("count", 1))
     capacity = {
         "cpu": str(given.get("cpu", "4")),
