@@ -28,15 +28,22 @@ def test_what_is_held_follows_what_is_used(world: World) -> None:
     world.until_slots("room", "0", "1", "2")
 
 
-def test_guardians_and_placeholders_of_others_are_not_use(embedded: EmbeddedWorld) -> None:
+def test_guardians_are_not_use(embedded: EmbeddedWorld) -> None:
+    embedded.add_node("a", cpu=8)
+    embedded.start_operator()
+    embedded.apply(half(), pod("first", cpu=1))
+    embedded.until_slots("room", "0")
+    embedded.pass_time(60)
+    assert list(embedded.slots("room")) == ["0"]
+
+
+def test_another_systems_label_takes_no_pod_out_of_use(embedded: EmbeddedWorld) -> None:
     embedded.add_node("a", cpu=8)
     embedded.start_operator()
     other = pod("other", cpu=3)
     other["metadata"]["labels"] = {"karpenter.azure.com/proactive-scaleup": "placeholder"}
     embedded.apply(other, half(), pod("first", cpu=1))
-    embedded.until_slots("room", "0")
-    embedded.pass_time(60)
-    assert list(embedded.slots("room")) == ["0"]
+    embedded.until_slots("room", "0", "1", "2", "3")
 
 
 def test_room_is_given_back_slowly_when_less_is_used(embedded: EmbeddedWorld) -> None:

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from headroom.core.actions import CreateGuardian, DeleteObject, DeletePod
 from headroom.core.claims import expiry, owner_uses
-from headroom.core.handover import grow, put_back, shrink, without_ports_of
+from headroom.core.handover import grow, keep_rest, put_back, shrink, without_ports_of
 from headroom.core.holds import PREEMPTIBLE, HoldStatus
 from headroom.core.keeping.telling import standing_facts, told_of, used_up
 from headroom.core.keeping.view import HoldView as HoldView
@@ -263,6 +263,8 @@ def _make(
     view: HoldView, status: HoldStatus, size: Resources, now: datetime, policy: Policy
 ) -> Life:
     hold = view.hold
+    if view.rest and not hold.paused and (view.latched is None or not view.guardians):
+        return Life(status, keep_rest(hold, view.node, view.rest, view.latched, policy.namespace))
     if (
         used_up(hold, size)
         or hold.paused

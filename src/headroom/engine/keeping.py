@@ -32,6 +32,7 @@ from headroom.engine.publishing import Publisher
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.renewals import Renewals
 from headroom.engine.sharing.keptroom import KeptRoom
+from headroom.engine.sharing.ousted import Ousted
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.succeeding import Successions
 
@@ -55,6 +56,7 @@ class Keeper:
         self.departures = Departures(ledger)
         self.overbooking = Overbooking(ledger)
         self.successions = Successions(ledger)
+        self.ousted = Ousted(ledger)
         self._trouble: dict[str, str] = {}
         self._born: dict[str, tuple[str, datetime]] = {}  # the last guardian made, by our clock
 
@@ -66,6 +68,7 @@ class Keeper:
         self.pace.forget(hold)
         self.overbooking.forget(hold)
         self.successions.forget(hold)
+        self.ousted.forget(hold)
         self._renewals.over(hold)
         self.allowance.forget(hold)
         self._standing.issuer.heirs.forget(hold)
@@ -159,6 +162,7 @@ class Keeper:
             claimed=pinned and self._kept.is_claimed(hold),
             grows=self._kept.could_hold_all(hold, node, guardians, fenced is not None),
             awaited=awaited,
+            rest=self.ousted.rest(hold, told.standing),
             left=lodging.left_over(hold, ledger.pods),
             heir=self._standing.issuer.heirs.awaited(hold, ends_at(hold), now),
             estate=estate,

@@ -2,8 +2,8 @@
 keeps strangers off a node.
 
 All are a pause container with as few rights as there are: no token, no volumes, restricted
-security context, no grace. A guardian takes its scheduling fields from the hold's template and
-belongs to the object that asked for it; a latch is gated, so nobody ever tries it; a fence asks
+security context, next to no grace. A guardian takes its scheduling fields from the hold's template
+and belongs to the object that asked for it; a latch is gated, so nobody ever tries it; a fence asks
 for nothing and is born on its node.
 """
 
@@ -49,6 +49,7 @@ from headroom.wire.pinning import away_from, next_to, pinned_to
 
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 CONTAINER = "pause"
+GRACE_S = 1  # Whoever ends a Locked guardian leaves us a moment; we ourselves grant none.
 _PAUSE_USER = 65535
 _CARRIED = ("nodeSelector", "tolerations", "topologySpreadConstraints")
 _NOTHING = {"cpu": "0", "memory": "0"}  # Said in words, so that no LimitRange adds a default.
@@ -68,6 +69,7 @@ def guardian_json(action: CreateGuardian, image: str = PAUSE_IMAGE) -> Json:
         "metadata": _guardian_metadata(action, _mapping(template.get("metadata"))),
         "spec": {
             **_pause_spec(_class_of(hold)),
+            **({"terminationGracePeriodSeconds": GRACE_S} if hold.mode != PREEMPTIBLE else {}),
             **_placing(action, spec),
             "readinessGates": [{"conditionType": READINESS_GATE}],
             **({"schedulingGates": [{"name": LATCH_GATE}]} if action.gated else {}),

@@ -95,6 +95,17 @@ def test_placeholders_that_people_deploy_work_as_they_are(world: World) -> None:
     assert not world.ours("guardian")
 
 
+def test_placeholders_that_others_made_are_not_use(embedded: EmbeddedWorld) -> None:
+    embedded.add_node("a", cpu=8)
+    embedded.start_operator()
+    other = pod("other", cpu=3, priorityClassName=class_object()["metadata"]["name"])
+    other["metadata"]["labels"] = {LABEL: "placeholder"}
+    embedded.apply(other, switched_on(threshold=0.5), pod("first", cpu=1))
+    embedded.until("as much as the other", lambda: len(embedded.held(NAME)) == 2)
+    embedded.pass_time(60)
+    assert len(embedded.held(NAME)) == 2
+
+
 def test_no_annotation_of_a_tenant_makes_a_guardian_preempt(world: World) -> None:
     """Neither on the object that the flags would make nor on any other of the same label."""
     gold: Json = {**priority_class("gold", 1000), "preemptionPolicy": "PreemptLowerPriority"}

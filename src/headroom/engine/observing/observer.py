@@ -83,6 +83,7 @@ class Observer:
                 ledger.see_pod(pod, now)
                 self.keeper.overbooking.note(pod.node)
                 self.keeper.successions.note(pod)
+                self.keeper.ousted.note(pod)
                 self.keeper.allowance.see_pod(pod)
                 self.standing.pods_changed()
                 if ledger.policy.serves(pod.key.namespace):
@@ -138,6 +139,7 @@ class Observer:
                 ledger.lose_pod(key, uid)
                 self.standing.pods_changed()
                 if old is not None and old.uid == uid:
+                    self.keeper.ousted.lost(old)
                     self.standing.concern(self.standing.followers.lose(old))
                 self.keeper.allowance.lose_pod(key, uid)
                 self.latcher.forget(key, uid)

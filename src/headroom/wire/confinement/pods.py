@@ -19,6 +19,7 @@ from headroom.core.names import (
     ROLE_LATCH,
 )
 from headroom.wire.confinement.cel import Check, Match, Validating, both, made_by, text, texts
+from headroom.wire.guardians import GRACE_S
 from headroom.wire.kinds import HEADROOMS, HOLDS, Resource
 from headroom.wire.speech import Speech
 
@@ -131,7 +132,7 @@ def _modest(speech: Speech) -> str:
             f"object.spec.?priorityClassName.orValue('') in {texts(guardian_classes(speech))}",
             "object.spec.?preemptionPolicy.orValue('') == 'Never' || "
             "object.spec.?priority.orValue(0) < 0",
-            "object.spec.?terminationGracePeriodSeconds.orValue(30) == 0",
+            f"object.spec.?terminationGracePeriodSeconds.orValue(30) <= {GRACE_S}",
         ]
     )
 
