@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from headroom.wire.kinds import HOLDS, PODS
+from headroom.wire.manifests import Installation, install_objects
 from testbed.api import Json
 from testbed.controlplane import ControlPlane
-from tests.e2e.installing import install, our_objects, until
+from tests.e2e.installing import install, until
 from tests.e2e.processes import OperatorProcess
 from tests.stories.things import NAMESPACE, hold, pod
 
@@ -24,8 +25,8 @@ NOW = {"gracePeriodSeconds": 0}
 def plane(binaries: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     work = tmp_path_factory.mktemp("growing")
     with ControlPlane.start(work / "plane", hollow_nodes=1) as plane:
-        install(plane, our_objects())
-        with OperatorProcess(plane.kubeconfig, work / "operator.log"):
+        install(plane, install_objects(Installation("example.com/headroom:1", replicas=0)))
+        with OperatorProcess(plane.operator_kubeconfig(), work / "operator.log"):
             yield plane
 
 
