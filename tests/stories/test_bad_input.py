@@ -376,7 +376,7 @@ def test_a_field_that_is_not_there_is_named_with_the_one_that_is(embedded: Embed
         ({"template": "nonsense", "owners": 7}, "spec.template: "),
         ({"ttl": {"a": 1}}, "spec.template: is missing"),
         ("nonsense", "spec: "),
-        ({"expires": "9999-12-31T23:59:59-12:00"}, "spec.expires: "),
+        ({"expires": "9999-12-31T25:59:59Z"}, "spec.expires: "),
     ],
     ids=["template", "ttl", "spec", "expires"],
 )
