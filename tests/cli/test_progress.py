@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from headroom.cli.printing.progress import CLEAR, Progress, Run, span
+from headroom.escaping import escaped_streams
 from headroom.sim.scenarios.loading import load_scenario
 from headroom.sim.scenarios.play import run_scenario
 from tests.cli.commands import headroom
@@ -74,7 +75,7 @@ def test_a_run_tells_virtual_time_events_and_how_long_still() -> None:
     clock.now = 4.0
     run.tell(6 * 3600.0, 24 * 3600.0, 8000)
     assert terminal.getvalue() == (
-        f"{CLEAR}6h0m of 24h0m simulated, 2000 events a second, about 12s still"
+        f"{CLEAR}6h0m of 24h0m simulated, 2000 events a second, 12s still at this pace"
     )
 
 
@@ -100,3 +101,14 @@ def test_simulate_shows_none_where_stderr_is_no_terminal(
 @pytest.mark.parametrize(("seconds", "words"), [(45, "45s"), (725, "12m5s"), (12000, "3h20m")])
 def test_spans_have_two_units(seconds: float, words: str) -> None:
     assert span(seconds) == words
+
+
+def test_a_terminal_gets_a_line_that_is_written_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with escaped_streams():
+        progress = Progress(clock=Clock(step=5))
+        progress.tell("words")
+    assert terminal.getvalue() == f"{CLEAR}words"

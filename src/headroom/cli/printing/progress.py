@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from headroom.escaping import plain_stream
+
 FIRST = 2.0
 EVERY = 0.25
 CLEAR = "\r\x1b[K"
@@ -23,7 +25,8 @@ class Progress:
     def __init__(
         self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._stream = sys.stderr if stream is None else stream
+        # Our own words go past the escaping of what others wrote, or no line could be cleared.
+        self._stream = plain_stream(sys.stderr) if stream is None else stream
         self._clock = clock
         self._began = clock()
         self._next = self._began + FIRST
@@ -67,7 +70,7 @@ class Run:
         waited = self._progress.waited
         parts = [f"{span(now)} of {span(end)} simulated", f"{int(events / waited)} events a second"]
         if 0 < now < end:
-            parts.append(f"about {span(waited * (end - now) / now)} still")
+            parts.append(f"{span(waited * (end - now) / now)} still at this pace")
         self._progress.tell(", ".join(parts))
 
 
