@@ -28,6 +28,7 @@ from headroom.core.actions import (
     MoveLatch,
     Nominate,
     Outcome,
+    RestoreObject,
     SetFinalizers,
     Stale,
     Taken,
@@ -133,7 +134,7 @@ class Toy:
                     return Gone()
                 self.put(replace(self.headrooms[str(parent)], status=wanted))
                 return Done()
-            case WriteQuotaStatus() | CreateSlotObject():
+            case WriteQuotaStatus() | CreateSlotObject() | RestoreObject():
                 return Gone()
             case DeleteObject() | SetFinalizers():
                 return Gone()

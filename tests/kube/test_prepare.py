@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from headroom.core.actions import CreateGuardian
 from headroom.dialects.schedulinggate import SCHEDULING_GATE
 from headroom.dialects.schedulinggate.names import HEADROOM_CLASS
 from headroom.kube.client import Client
-from headroom.kube.prepare import prepare
+from headroom.kube.prepare import keep_prepared, prepare
 from headroom.wire.kinds import PRIORITY_CLASSES
 from headroom.wire.speech import Speech
 from tests.builders import hold
@@ -45,3 +46,19 @@ def test_a_class_that_is_there_and_preempts_is_not_used() -> None:
 
 def test_one_that_never_preempts_is() -> None:
     assert class_of_a_guardian("Never") == HEADROOM_CLASS
+
+
+def test_a_class_that_somebody_deletes_is_made_again() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            client = Client(api.access())
+            keeping = asyncio.create_task(keep_prepared(client, "headroom-system", pause=0.0))
+            try:
+                await api.wait_asked(12)
+            finally:
+                keeping.cancel()
+                await client.close()
+            made = [asked.path for asked in api.asked if asked.method == "POST"]
+            assert PRIORITY_CLASSES.path() in made
+
+    run(main())

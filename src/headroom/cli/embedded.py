@@ -23,7 +23,12 @@ def embedded_operator(
     cluster: Cluster, clock: Clock, speech: Speech = NATIVE, policy: Policy = DEFAULT_POLICY
 ) -> Operator:
     """Make an operator for a simulated cluster."""
-    known = replace(policy, namespace=OPERATOR_NAMESPACE, scheduler_names=speech.schedulers)
+    known = replace(
+        policy,
+        namespace=OPERATOR_NAMESPACE,
+        scheduler_names=speech.schedulers,
+        own_objects=speech.own_objects(),
+    )
     return Operator(cluster, clock, Engine(known))
 
 

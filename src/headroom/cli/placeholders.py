@@ -36,9 +36,11 @@ log = structlog.get_logger("headroom.cli")
 
 
 async def settle(client: Client, namespace: str, options: Options, now: datetime) -> None:
-    """Make, change or delete the object."""
-    there = await client.send("GET", HEADROOMS.path(namespace, OBJECT_NAME))
-    ours = there.ok and _is_ours(there.body)
+    """Make, change or delete the object; one in our own namespace goes if it is to be elsewhere."""
+    home, namespace = namespace, options.namespace or namespace
+    if home != namespace and await _there(client, home):
+        await _send(client, Write("delete", HEADROOMS, home, OBJECT_NAME, {}))
+    ours = await _there(client, namespace)
     if not options.enabled:
         if ours:
             await _send(client, Write("delete", HEADROOMS, namespace, OBJECT_NAME, {}))
@@ -53,6 +55,12 @@ async def settle(client: Client, namespace: str, options: Options, now: datetime
         made = headroom_object(options, namespace, autoscaler)
         write = Write("create", HEADROOMS, namespace, "", made)
     await _send(client, write)
+
+
+async def _there(client: Client, namespace: str) -> bool:
+    """Whether the object is there, and is ours."""
+    there = await client.send("GET", HEADROOMS.path(namespace, OBJECT_NAME))
+    return there.ok and _is_ours(there.body)
 
 
 async def _send(client: Client, write: Write) -> None:

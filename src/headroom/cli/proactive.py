@@ -66,6 +66,25 @@ ProfileName = Annotated[
         help="karpenter (priority -1000) or clusterAutoscaler (-10). [default: karpenter]",
     ),
 ]
+Requests = Annotated[
+    str | None,
+    typer.Option(
+        "--proactive-scaleup-requests",
+        metavar="NAME=AMOUNT,…",
+        envvar="HEADROOM_PROACTIVE_SCALEUP_REQUESTS",
+        help="What one placeholder asks for: as much as the pods that it is kept for. "
+        "[default: cpu=500m,memory=512Mi]",
+    ),
+]
+NamespaceName = Annotated[
+    str | None,
+    typer.Option(
+        "--proactive-scaleup-namespace",
+        metavar="NAME",
+        envvar="HEADROOM_PROACTIVE_SCALEUP_NAMESPACE",
+        help="The namespace of the placeholders. [default: the operator's own]",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +96,8 @@ class Flags:
     node_limit: str | None = None
     threshold: str | None = None
     profile: str | None = None
+    requests: str | None = None
+    namespace: str | None = None
 
 
 def read(flags: Flags, dialects: Iterable[str]) -> Options:
@@ -86,7 +107,15 @@ def read(flags: Flags, dialects: Iterable[str]) -> Options:
     enabled = flags.enabled
     if enabled is None and NAME in dialects:
         enabled = "true"
-    texts = Texts(enabled, flags.pod_limit, flags.node_limit, flags.threshold, flags.profile)
+    texts = Texts(
+        enabled,
+        flags.pod_limit,
+        flags.node_limit,
+        flags.threshold,
+        flags.profile,
+        flags.requests,
+        flags.namespace,
+    )
     options = read_options(texts)
     if isinstance(options, BadOption):
         raise Misuse(str(options))

@@ -124,6 +124,8 @@ def run(
     node_limit: proactive.NodeLimit = None,
     proactive_scaleup_threshold: proactive.Threshold = None,
     proactive_scaleup_profile: proactive.ProfileName = None,
+    proactive_scaleup_requests: proactive.Requests = None,
+    proactive_scaleup_namespace: proactive.NamespaceName = None,
     log_level: LogLevel = Level.INFO,
     log_format: LogFormat = LogForm.AUTO,
 ) -> None:
@@ -144,6 +146,8 @@ def run(
         node_limit,
         proactive_scaleup_threshold,
         proactive_scaleup_profile,
+        proactive_scaleup_requests,
+        proactive_scaleup_namespace,
     )
     ahead = proactive.read(flags, dialect or ())
     speech = chosen((*(dialect or ()), *((proactive.NAME,) if ahead.enabled else ())))

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from headroom import __version__
 from headroom.cli.errors import Misuse
@@ -23,6 +24,7 @@ from headroom.cli.placeholders import settle
 from headroom.core.names import LEASE_NAME
 from headroom.core.policy import Policy
 from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
+from headroom.dialects.proactive.objects import headroom_object
 from headroom.dialects.proactive.options import Options
 from headroom.engine.engine import Engine
 from headroom.errors import HeadroomError
@@ -31,7 +33,7 @@ from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.errors import Forbidden
 from headroom.kube.lease import KubeLease
-from headroom.kube.prepare import prepare
+from headroom.kube.prepare import keep_prepared, prepare
 from headroom.kube.rights import all_missing
 from headroom.kube.rivals import check_rivals
 from headroom.runtime.census import Census, CountingChronicle
@@ -86,6 +88,10 @@ class Settings:
         """The operator's own namespace."""
         return home_of(self.access, self.namespace)
 
+    def placeholders(self) -> tuple[dict[str, Any], ...]:
+        """The Headroom that the flags of proactive scale-up come to, if they are on."""
+        return (headroom_object(self.ahead, self.home),) if self.ahead.enabled else ()
+
 
 def home_of(access: Access, named: str) -> str:
     """The namespace of a program of ours: named, or the pod's own, or the usual one."""
@@ -119,6 +125,7 @@ class Replica:
                 namespace_limits=settings.namespace_limits,
                 namespaces=frozenset(self._served),
                 scheduler_names=self._speech.schedulers,
+                own_objects=self._speech.own_objects(settings.placeholders()),
             )
         )
         self._operator = Operator(
@@ -166,11 +173,13 @@ class Replica:
     async def _operate(self) -> None:
         telling = asyncio.create_task(self._tell_suppressed())
         measuring = asyncio.create_task(measure_lag(self._note_lag))
+        keeping = asyncio.create_task(keep_prepared(self._client, self._home, self._speech))
         try:
             await self._operator.run()
         finally:
             telling.cancel()
             measuring.cancel()
+            keeping.cancel()
             if self._log_limits is not None:
                 tell_suppressed(self._log_limits)
 

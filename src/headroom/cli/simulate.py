@@ -63,6 +63,8 @@ def simulate(
     proactive_scaleup_threshold: proactive.Threshold = None,
     proactive_scaleup_profile: proactive.ProfileName = None,
     strict: Strict = False,
+    proactive_scaleup_requests: proactive.Requests = None,
+    proactive_scaleup_namespace: proactive.NamespaceName = None,
     allow_invalid: AllowInvalid = False,
     output: Output = Format.TABLE,
 ) -> None:
@@ -86,6 +88,8 @@ def simulate(
         node_limit,
         proactive_scaleup_threshold,
         proactive_scaleup_profile,
+        proactive_scaleup_requests,
+        proactive_scaleup_namespace,
     )
     ahead = proactive.read(flags, dialect or ())
     read = once(read_text)

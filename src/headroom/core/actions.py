@@ -223,6 +223,14 @@ class DeleteObject:
 
 
 @dataclass(frozen=True, slots=True)
+class RestoreObject:
+    """Make an object of our own again that somebody has deleted."""
+
+    parent: Parent
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
 class SetFinalizers:
     """Put this whole list of finalizers on an object of a dialect's."""
 
@@ -277,6 +285,7 @@ Action = (
     | WriteHeadroomStatus
     | WriteQuotaStatus
     | CreateSlotObject
+    | RestoreObject
     | DeleteObject
     | SetFinalizers
     | Tell

@@ -313,3 +313,11 @@ def titled(identity: str) -> str:
 def identity(whole: str, slot: str) -> str:
     """Spell an object and one of its slots as one text."""
     return f"{whole}#{slot}" if slot else whole
+
+
+@dataclass(frozen=True, slots=True)
+class OwnObject:
+    """An object that the operator makes for itself, as JSON."""
+
+    parent: Parent
+    raw: str

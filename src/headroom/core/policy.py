@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from headroom.core.names import SCHEDULER_NAME
+from headroom.core.objects import OwnObject
 from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
 
 
@@ -30,6 +31,9 @@ class Policy:
     cluster_preallocation: bool = False
     """Whether a hold may wait for any pod that is marked for it, of whatever namespace: such a hold
     is told when others' pods end, and gets their room before the rest of the cluster does."""
+
+    own_objects: tuple[OwnObject, ...] = ()
+    """Headrooms that dialects need: one that somebody deletes is made again at once."""
 
     latch_linger: timedelta = timedelta(milliseconds=500)
     """How long a latch outlives the bind: longer than any scheduling cycle begun before it."""

@@ -69,6 +69,8 @@ from headroom.engine.quotas import QuotaBook, quota_subject
 from headroom.engine.sharing.sides import Sides
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.standing.movingin import move_in
+from headroom.engine.standing.ownobjects import KIND as OWN_KIND
+from headroom.engine.standing.ownobjects import OwnObjects
 from headroom.ports import (
     Event,
     Synced,
@@ -100,6 +102,7 @@ class Engine:
         self._fencer = Fencer(self.ledger)
         self._indexer = Indexer(self.ledger)
         self._sides = Sides()
+        self._own = OwnObjects(self.ledger)
         self._turns = Turns(self._agenda)
         self.synced = False
         self._began = False
@@ -120,6 +123,7 @@ class Engine:
             indexer=self._indexer,
             sides=self._sides,
             doors=self._doors,
+            own=self._own,
             served=self._served,
         )
 
@@ -218,6 +222,7 @@ class Engine:
         self._began = True
         self._keeper.departures.begin()
         self._fencer.begin()
+        self._own.begin()
         self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now)
         self._turns.begin(now)
 
@@ -309,6 +314,8 @@ class Engine:
             yield from self._quotas.look(name, now)
         elif kind == "fence" and not self._agenda.resting(subject, now):
             yield from self._fencer.look(name, now)
+        elif kind == OWN_KIND:
+            yield from self._own.look(name, now)
         elif kind in ("headroom", "announce"):
             yield from self._standing.look(name, now)
         elif kind == "follow":

@@ -2,11 +2,13 @@
 
 `headroom install` brings all of it. An operator that is just run against a cluster with the CRDs
 makes what is missing, if it may; if it may not, it says so and goes on, since an administrator
-may have brought the rest. Nothing that exists is changed.
+may have brought the rest. Nothing that exists is changed. While the operator runs it looks again
+from time to time: somebody may have deleted a PriorityClass or a policy.
 """
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +29,7 @@ Json = dict[str, Any]
 
 log = structlog.get_logger("headroom.kube")
 
+LOOK_AGAIN_S = 60.0
 POLICY_GROUP = ("admissionregistration.k8s.io", "v1")
 POLICIES = {
     "MutatingAdmissionPolicy": Resource(
@@ -47,18 +50,23 @@ _PREEMPTS = (
 )
 
 
+async def keep_prepared(
+    client: Client, namespace: str, speech: Speech = NATIVE, pause: float = LOOK_AGAIN_S
+) -> None:
+    """Look again for ever; only what is made again is worth a line."""
+    while True:
+        await asyncio.sleep(pause)
+        for resource, body in _wanted(namespace, speech):
+            outcome = await _ensure(client, resource, body)
+            if isinstance(outcome, Done) and outcome.uid:
+                what = f"{resource.kind}/{body['metadata']['name']}"
+                log.warning("made_again", what=what, why="somebody had deleted it")
+
+
 async def prepare(client: Client, namespace: str, speech: Speech = NATIVE) -> None:
     """Make what is missing; what cannot be made is logged with the way out."""
-    home: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
-    policies = policy_objects(speech.asks, namespace)
-    wanted = [(NAMESPACES, home)]
-    wanted += [(PRIORITY_CLASSES, item) for item in (*priority_classes(), *speech.classes())]
-    wanted += [(POLICIES[item["kind"]], item) for item in policies]
-    for item in speech.objects():
-        found = speech.find_kind(item["apiVersion"], item["kind"])
-        wanted += [(found, item)] if found is not None else []
     preempting: list[str] = []
-    for resource, body in wanted:
+    for resource, body in _wanted(namespace, speech):
         outcome = await _ensure(client, resource, body)
         name = body["metadata"]["name"]
         what = f"{resource.kind}/{name}"
@@ -71,6 +79,18 @@ async def prepare(client: Client, namespace: str, speech: Speech = NATIVE) -> No
             hint = "headroom install brings it"
             log.warning("not_prepared", what=what, why=outcome.message, hint=hint)
     speech.avoid(preempting)
+
+
+def _wanted(namespace: str, speech: Speech) -> list[tuple[Resource, Json]]:
+    home: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+    policies = policy_objects(speech.asks, namespace)
+    wanted = [(NAMESPACES, home)]
+    wanted += [(PRIORITY_CLASSES, item) for item in (*priority_classes(), *speech.classes())]
+    wanted += [(POLICIES[item["kind"]], item) for item in policies]
+    for item in speech.objects():
+        found = speech.find_kind(item["apiVersion"], item["kind"])
+        wanted += [(found, item)] if found is not None else []
+    return wanted
 
 
 class _Class(msgspec.Struct):

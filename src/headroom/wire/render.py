@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
+import msgspec
+
 from headroom.core.actions import (
     Action,
     Bind,
@@ -25,6 +27,7 @@ from headroom.core.actions import (
     MarkUnschedulable,
     MoveLatch,
     Nominate,
+    RestoreObject,
     SetFinalizers,
     Tell,
     Ungate,
@@ -114,6 +117,9 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
             return whole_status(_resource(action.parent), action.parent, shown)
         case DeleteObject(parent) if find_kind(parent.api_version, parent.kind) == HOLDS:
             return _delete_object(parent)
+        case RestoreObject(parent, raw):
+            made = msgspec.json.decode(raw)
+            return Write("create", _resource(parent), parent.namespace, "", made)
         case CreateSlotObject() | DeleteObject() | SetFinalizers() | WriteQuotaStatus():
             raise LookupError(f"no dialect that is on renders {action!r}")
         case Tell():

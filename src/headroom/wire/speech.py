@@ -12,11 +12,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
+import msgspec
 from msgspec import Raw
 
 from headroom.core.actions import Action, CreateGuardian, Disclaim
 from headroom.core.names import SCHEDULER_NAME
-from headroom.core.objects import Pod
+from headroom.core.objects import OwnObject, Parent, Pod
 from headroom.core.standing.headrooms import Headroom
 from headroom.ports import Thing
 from headroom.wire.containment import contained
@@ -150,6 +151,14 @@ class Speech:
         """What has to stand in the cluster for the dialects, besides classes and definitions."""
         return [dict(made) for dialect in self.dialects for made in dialect.objects]
 
+    def own_objects(self, more: Iterable[Json] = ()) -> tuple[OwnObject, ...]:
+        """The Headrooms among them, and more of their kind: the operator keeps them for itself."""
+        return tuple(
+            OwnObject(_parent(made), msgspec.json.encode(made).decode())
+            for made in (*self.objects(), *more)
+            if made["kind"] == HEADROOMS.kind
+        )
+
     def classes(self) -> list[Json]:
         """The PriorityClasses that guardians have beyond our own."""
         return [dict(made) for dialect in self.dialects for made in dialect.classes]
@@ -183,3 +192,8 @@ def _once(*texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 NATIVE = Speech()
+
+
+def _parent(made: Json) -> Parent:
+    metadata = made["metadata"]
+    return Parent(made["apiVersion"], made["kind"], metadata["namespace"], metadata["name"])

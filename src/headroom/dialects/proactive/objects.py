@@ -20,8 +20,6 @@ from headroom.dialects.proactive.options import Options, Profile
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]
 
-SHAPE: Json = {"resources": {"requests": {"cpu": "500m", "memory": "512Mi"}}}
-
 
 def headroom_object(options: Options, namespace: str, autoscaler: str = "") -> Json:
     """The Headroom that the flags stand for.
@@ -33,22 +31,36 @@ def headroom_object(options: Options, namespace: str, autoscaler: str = "") -> J
         "kind": "Headroom",
         "metadata": {
             "name": OBJECT_NAME,
-            "namespace": namespace,
+            "namespace": options.namespace or namespace,
             "labels": {PLACEHOLDER_LABEL: PLACEHOLDER},
             "annotations": _annotations(options, autoscaler),
         },
-        "spec": {"slot": {"template": SHAPE}, "mode": "Preemptible", **_amount(options)},
+        "spec": {
+            "slot": {"template": _shape(options)},
+            "mode": "Preemptible",
+            **_amount(options),
+        },
     }
 
 
+def _shape(options: Options) -> Json:
+    return {"resources": {"requests": dict(options.requests)}}
+
+
 def change_to(options: Options, autoscaler: str = "") -> Json:
-    """A merge patch that brings an object from before in line; its slot's shape stays."""
+    """A merge patch that brings an object from before in line.
+
+    Its slot's shape stays, because an administrator may have changed it, unless a flag says it.
+    """
     amount = _amount(options)
     size = {"utilization": None, "replicas": None, **amount["size"]}
+    slot: Json = {}
+    if options.requests != Options().requests:
+        slot = {"slot": {"template": _shape(options)}}
     blank = {CLASS_ANNOTATION: None, REMARK_ANNOTATION: None}
     return {
         "metadata": {"annotations": {**blank, **_annotations(options, autoscaler)}},
-        "spec": {"limits": None, **amount, "size": size},
+        "spec": {"limits": None, **amount, "size": size, **slot},
     }
 
 

@@ -1,4 +1,4 @@
-"""The four flags and what they may be; a value that makes no sense is refused with its flag.
+"""The flags and what they may be; a value that makes no sense is refused with its flag.
 
 The proposal checked nothing: a threshold that cannot be read was quietly the default. Here a bad
 value ends the start. Values come as texts, because flags and environment mean the same.
@@ -7,17 +7,25 @@ value ends the start. Values come as texts, because flags and environment mean t
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+
+from headroom.core.quantity import QuantityError, parse_quantity
 
 ENABLE = "--enable-proactive-scaleup"
 POD_LIMIT = "--pod-injection-limit"
 NODE_LIMIT = "--node-limit"
 THRESHOLD = "--proactive-scaleup-threshold"
 PROFILE = "--proactive-scaleup-profile"
+REQUESTS = "--proactive-scaleup-requests"
+NAMESPACE = "--proactive-scaleup-namespace"
 
 _MOST = 2**31 - 1
+_TRUE = ("1", "t", "T", "TRUE", "true", "True")
+_FALSE = ("0", "f", "F", "FALSE", "false", "False")
 _LEAST_THRESHOLD = 0.001
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class Profile(StrEnum):
@@ -36,15 +44,25 @@ class Texts:
     node_limit: str | None = None
     threshold: str | None = None
     profile: str | None = None
+    requests: str | None = None
+    namespace: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """What the flags mean.
+
+    `requests` is what one placeholder asks for, `namespace` where they live; empty: the
+    operator's own.
+    """
+
     enabled: bool = False
     pod_limit: int = 5000
     node_limit: int = 15000
     threshold: float = 0.8
     profile: Profile = Profile.KARPENTER
+    requests: tuple[tuple[str, str], ...] = (("cpu", "500m"), ("memory", "512Mi"))
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +94,40 @@ def read_options(texts: Texts) -> Options | BadOption:
     profile = _profile(texts.profile)
     if isinstance(profile, BadOption):
         return profile
-    return Options(enabled, pods, nodes, threshold, profile)
+    requests = _requests(texts.requests, usual.requests)
+    if isinstance(requests, BadOption):
+        return requests
+    namespace = texts.namespace or ""
+    if namespace and not _NAMESPACE.fullmatch(namespace):
+        return BadOption(NAMESPACE, f"{namespace!r} is no name of a namespace")
+    return Options(enabled, pods, nodes, threshold, profile, requests, namespace)
 
 
 def _flag(text: str | None) -> bool | BadOption:
-    if text is None or text == "false":
+    """Read a boolean as Go's flags do."""
+    if text is None or text in _FALSE:
         return False
-    return True if text == "true" else BadOption(ENABLE, f"{text!r} is neither true nor false")
+    return True if text in _TRUE else BadOption(ENABLE, f"{text!r} is neither true nor false")
+
+
+def _requests(
+    text: str | None, usual: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, str], ...] | BadOption:
+    if text is None:
+        return usual
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, amount = (each.strip() for each in part.partition("="))
+        if not equals or not name:
+            return BadOption(REQUESTS, f"{part.strip()!r} is not like cpu=500m")
+        if name in found:
+            return BadOption(REQUESTS, f"{name} is there twice")
+        try:
+            parse_quantity(amount)
+        except QuantityError as error:
+            return BadOption(REQUESTS, f"{name}: {error}")
+        found[name] = amount
+    return tuple(found.items())
 
 
 def _count(flag: str, text: str | None, usual: int) -> int | BadOption:

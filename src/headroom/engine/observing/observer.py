@@ -32,6 +32,7 @@ from headroom.engine.publishing import Publisher, status_subject
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.sharing.sides import Sides
 from headroom.engine.standing.headrooms import Standing
+from headroom.engine.standing.ownobjects import OwnObjects
 from headroom.ports import (
     BudgetGone,
     Event,
@@ -66,6 +67,7 @@ class Observer:
     indexer: Indexer
     sides: Sides
     doors: DoorBook
+    own: OwnObjects
     served: dict[str, None]  # kinds that holds are made from
 
     def observe(self, event: Event, now: datetime) -> None:
@@ -159,6 +161,7 @@ class Observer:
             case HeadroomGone(parent):
                 self.standing.lose(parent)
                 self.doors.forget(parent)
+                self.own.lost(parent)
                 self.quotas.lose(parent)
                 self.quotas.asks_anew(headroom_subject(parent))
             case QuotaGone(parent):

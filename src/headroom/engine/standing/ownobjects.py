@@ -1,0 +1,44 @@
+"""Headrooms that the operator itself keeps while a dialect is on: whoever deletes one gets it back.
+
+Without them a dialect serves nobody, and the pods behind its gate would wait without a word. Who
+does not want them switches the dialect off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from headroom.core.actions import RestoreObject
+from headroom.core.objects import Parent
+from headroom.core.plan import Sequence
+from headroom.engine.ledger import Ledger
+
+KIND = "own"  # of the subject
+
+
+class OwnObjects:
+    """Makes each again that is gone."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._kept = {str(each.parent): each for each in ledger.policy.own_objects}
+
+    def begin(self) -> None:
+        """Look at all of them: one may have gone while nobody was there."""
+        for name in self._kept:
+            self._ledger.agenda.touch(f"{KIND} {name}")
+
+    def lost(self, parent: Parent) -> None:
+        """A headroom is gone; if it is one of ours it is made again."""
+        if str(parent) in self._kept:
+            self._ledger.agenda.touch(f"{KIND} {parent}")
+
+    def look(self, name: str, now: datetime) -> Iterator[Sequence]:
+        """Make the object unless it is there."""
+        kept, subject = self._kept.get(name), f"{KIND} {name}"
+        if kept is None or name in self._ledger.slots.headrooms:
+            return
+        if not self._ledger.agenda.resting(subject, now):
+            restore = RestoreObject(kept.parent, kept.raw)
+            yield Sequence("object", (subject,), ((restore,),))
