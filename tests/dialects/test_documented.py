@@ -19,7 +19,7 @@ PAGES = pytest.mark.parametrize("dialect", sorted(NUMBERS))
 
 
 def page(dialect: str) -> str:
-    return (ROOT / f"docs/reference/{dialect}.md").read_text(encoding="utf-8")
+    return (ROOT / f"docs/internals/behaviours/{dialect}.md").read_text(encoding="utf-8")
 
 
 @PAGES

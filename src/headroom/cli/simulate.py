@@ -119,6 +119,11 @@ def _tell(result: Result, output: Format, allow_invalid: bool) -> None:
     for note in result.notes:
         say(f"note: {note}")
     put(result_table(result) if output is Format.TABLE else document(result.document(), output))
+    _judge(result, allow_invalid)
+
+
+def _judge(result: Result, allow_invalid: bool) -> None:
+    """Say no to a run in which something did not come true, or could not be served."""
     unserved = [str(each) for each in result.broken]
     if allow_invalid:
         for line in unserved:
