@@ -151,22 +151,19 @@ def run(
     )
     ahead = proactive.read(flags, dialect or ())
     speech = chosen((*(dialect or ()), *((proactive.NAME,) if ahead.enabled else ())))
-    pages, health = _address("--http", http), _address("--probes", probes)
-    allowed = read_limits(namespace_limits)
-    limits = configure(log_level.value, form=log_format.value)
     settings = Settings(
         access=find_access(str(kubeconfig or ""), context, in_cluster),
         namespace=namespace,
-        http=pages,
-        probes=health,
+        http=_address("--http", http),
+        probes=_address("--probes", probes),
         namespaces=read_namespaces(namespaces),
-        namespace_limits=allowed,
+        namespace_limits=read_limits(namespace_limits),
         across_namespaces=allow_cross_namespace_owners,
         cluster_preallocation=allow_cluster_preallocation,
         most_slots=most_slots,
         speech=speech,
         ahead=ahead,
-        log_limits=limits,
+        log_limits=configure(log_level.value, form=log_format.value),
     )
     asyncio.run(serve(settings))
 
