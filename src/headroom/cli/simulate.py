@@ -93,8 +93,9 @@ def simulate(
     )
     ahead = proactive.read(flags, dialect or ())
     read = once(read_text)
-    shown = dialects_in(files, read)
-    speech = chosen((*(dialect or ()), *shown, *((proactive.NAME,) if ahead.enabled else ())))
+    speech = chosen(
+        (*(dialect or ()), *dialects_in(files, read), *((proactive.NAME,) if ahead.enabled else ()))
+    )
     scenario = adjusted(load_scenario(files, speech, strict, read), until, seed, start)
     scenario = with_placeholders(scenario, ahead)
     policy = Policy(
