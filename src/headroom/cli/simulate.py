@@ -26,8 +26,10 @@ from headroom.cli.output import Format, document, put, say
 from headroom.cli.run import AcrossNamespaces
 
 if TYPE_CHECKING:
+    from headroom.core.policy import Policy
     from headroom.sim.scenarios.model import Scenario
     from headroom.sim.scenarios.report import Result
+    from headroom.wire.speech import Speech
 
 Files = Annotated[
     list[Path],
@@ -73,14 +75,10 @@ def simulate(
     With the real operator code, in virtual time. Exits 1 when an expectation did not come true, or
     when a Headroom, a Hold or an object of a dialect ends invalid or cannot be served.
     """
-    from functools import partial
-
-    from headroom.cli.embedded import embedded_operator, with_placeholders
+    from headroom.cli.embedded import with_placeholders
     from headroom.cli.playing.recognizing import dialects_in, once
-    from headroom.cli.printing.progress import Progress, Run
     from headroom.core.policy import Policy
     from headroom.sim.scenarios.loading import load_scenario, read_text
-    from headroom.sim.scenarios.play import run_scenario
 
     flags = proactive.Flags(
         enable_proactive_scaleup,
@@ -103,14 +101,24 @@ def simulate(
         cluster_preallocation=allow_cluster_preallocation,
         namespace_limits=read_limits(namespace_limits),
     )
+    _tell(_played(scenario, speech, policy), output, allow_invalid)
+
+
+def _played(scenario: Scenario, speech: Speech, policy: Policy) -> Result:
+    """Run a scenario, with progress on a terminal."""
+    from functools import partial
+
+    from headroom.cli.embedded import embedded_operator
+    from headroom.cli.printing.progress import Progress, Run
+    from headroom.sim.scenarios.play import run_scenario
+
     operator = partial(embedded_operator, speech=speech, policy=policy)
     progress = Progress()
     watch = Run(progress).tell if progress.on else None
     try:
-        result = run_scenario(scenario, operator, speech=speech, policy=policy, watch=watch)
+        return run_scenario(scenario, operator, speech=speech, policy=policy, watch=watch)
     finally:
         progress.done()
-    _tell(result, output, allow_invalid)
 
 
 def _tell(result: Result, output: Format, allow_invalid: bool) -> None:
