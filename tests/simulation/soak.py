@@ -93,18 +93,23 @@ class Soak(StandingScenario):
     def _episode(self) -> None:
         for _ in range(self.random.randint(*STEPS)):
             self._step()
-            self._pass(self.random.choice((0.0, 0.02, 0.1, 0.6, 2.5, 30)))
+            self._pass(self.random.choice((0.0, 0.02, 0.1, 0.6, 2.5)))
+        self._end_trouble()
         for _ in range(self.random.randint(*ATTACKS)):
             self._attack()
             self._pass(self.random.choice((0.0, 0.1, 5, 60)))
         self._look_after_calm()
-        self._good_line()
-        self._release()
-        self._start_operator()
         self._thin_out()
         for namespace in HOSTILE:
             self._leave(namespace, MOST_BETWEEN)
         self.world.writes.clear()  # Nobody reads them here, and there are millions.
+
+    def _end_trouble(self) -> None:
+        """What goes wrong in an episode goes on for seconds: latches cannot go meanwhile."""
+        self._good_line()
+        self.world.kill_operator_after(NEVER)
+        self._release()
+        self._start_operator()
 
     def happenings(self) -> list[Happening]:
         skipped = () if self._killing else (self._kill_operator,)
@@ -245,17 +250,13 @@ class Soak(StandingScenario):
 
     def _judge(self) -> None:
         """End the trouble of the day, wait until it is quiet, and look."""
-        self.line.share = 0.0
-        self.world.kill_operator_after(NEVER)
         for item in self.world.list("Headroom", "default"):
             change: Json = {"spec": {"paused": False}}
             self.world.patch("Headroom", "default", item["metadata"]["name"], change)
-        self._release()
         for node in self._stopped:
             if self.world.get("Node", "", node) is not None:
                 self.world.start_kubelet(node)
         self._stopped.clear()
-        self._start_operator()
         self._pass(SETTLED_S)
         ordinary: Any = Ordinary(self.world)
         at = f"day {self.world.elapsed / DAY_S:.1f}"
