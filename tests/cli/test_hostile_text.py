@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import os
 import pty
@@ -16,7 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
-from headroom.escaping import escaped, one_line, quoted
+from headroom.cli.printing.progress import CLEAR, Progress
+from headroom.escaping import escaped, escaped_streams, one_line, quoted
 from tests.cli.commands import headroom
 from tests.fuzz.samples import (
     DIALECTS,
@@ -242,3 +244,18 @@ def test_escaping_changes_nothing_else() -> None:
     assert one_line("a\tb\nc") == "a\\tb\\nc"
     assert escaped("\x1b[0m\u202e\U000e0041\ud800") == "\\x1b[0m\\u202e\\U000e0041\\ud800"
     assert json.loads(quoted(json.dumps(HOSTILE, ensure_ascii=False))) == HOSTILE
+
+
+def test_progress_is_drawn_and_its_words_are_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    moments = iter([0.0, 3.0, 3.0])
+    with escaped_streams():
+        Progress(clock=lambda: next(moments)).tell(f"reading{HOSTILE}")
+    drawn = terminal.getvalue()
+    assert drawn.startswith(CLEAR)
+    assert not FORBIDDEN.search(drawn.removeprefix(CLEAR))

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-from headroom.escaping import plain_stream
+from headroom.escaping import one_line, plain_stream
 
 FIRST = 2.0
 EVERY = 0.25
@@ -46,7 +46,7 @@ class Progress:
         if self.due():
             self._next = self._clock() + EVERY
             self._shown = True
-            self._stream.write(f"{CLEAR}{words}")
+            self._stream.write(f"{CLEAR}{one_line(words)}")
             self._stream.flush()
 
     def done(self) -> None:
