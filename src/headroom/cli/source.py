@@ -207,9 +207,12 @@ def decoded(raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, speec
 
 def counted(item: Json) -> Json:
     """A ResourceQuota that nobody has counted yet allows what its spec says; others as they are."""
-    if item.get("kind") != RESOURCE_QUOTAS.kind or (item.get("status") or {}).get("hard"):
+    spec, status = item.get("spec") or {}, item.get("status") or {}
+    if item.get("kind") != RESOURCE_QUOTAS.kind or not isinstance(status, Mapping):
         return item
-    return {**item, "status": {"hard": (item.get("spec") or {}).get("hard") or {}}}
+    if status.get("hard") or not isinstance(spec, Mapping):
+        return item
+    return {**item, "status": {"hard": spec.get("hard") or {}}}
 
 
 def _text(path: Path) -> str:
