@@ -9,6 +9,7 @@ from headroom.core.amounts import format_resources
 from headroom.core.holds import Hold
 from headroom.core.keeping.view import HoldView
 from headroom.core.objects import Pod
+from headroom.core.policies import is_short
 from headroom.core.renewing import Guardians, outdated
 from headroom.core.resources import Resources
 from headroom.core.sides import conflict_told
@@ -66,7 +67,9 @@ def told_of(view: HoldView, guardians: Guardians, facts: Facts, now: datetime) -
     if old is not None and old.node and view.held_up and not view.in_place:
         why = view.held_up if outdated(view.hold, old, now) else why
     if old is not None and old.node and successor is None:
-        why = why or view.trouble
+        # Slots of one headroom share their trouble; one that stands as it should has none.
+        due = outdated(view.hold, old, now) or is_short(view.hold, old)
+        why = why or (view.trouble if due else "")
     if not why:
         return facts
     return replace(facts, reason="RenewalWaits", message=f"to be renewed: {why}", degraded=True)
