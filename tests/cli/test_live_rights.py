@@ -91,7 +91,9 @@ def test_a_list_of_one_namespace_asks_for_nothing_more(
     done = headroom(capsys, "get", "holds", "--kubeconfig", kubeconfig)
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[1].split()[:2] == ["mine", "Pending"]
-    assert OneNamespace.asked == [f"{OURS}/namespaces/shop/holds"]
+    dialects, *asked = OneNamespace.asked  # The operator's Deployment says which dialects are on.
+    assert dialects == "/apis/apps/v1/deployments"
+    assert asked == [f"{OURS}/namespaces/shop/holds"]
 
 
 def test_what_could_not_be_seen_is_said_once_and_nothing_is_made_up(

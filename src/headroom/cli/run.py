@@ -152,7 +152,6 @@ def run(
     ahead = proactive.read(flags, dialect or ())
     speech = chosen((*(dialect or ()), *((proactive.NAME,) if ahead.enabled else ())))
     settings = Settings(
-        access=find_access(str(kubeconfig or ""), context, in_cluster),
         namespace=namespace,
         http=_address("--http", http),
         probes=_address("--probes", probes),
@@ -164,6 +163,7 @@ def run(
         speech=speech,
         ahead=ahead,
         log_limits=configure(log_level.value, form=log_format.value),
+        access=find_access(str(kubeconfig or ""), context, in_cluster),
     )
     asyncio.run(serve(settings))
 
