@@ -265,7 +265,8 @@ class Stage:
                     self.plane.api.delete(PODS.path(name, each["metadata"]["name"]), NOW)
             with contextlib.suppress(ApiFailure):
                 self.plane.api.delete(NAMESPACES.path(name=name))
-        until("the tenants are gone", lambda: not self._left())  # Others want their names.
+        # Others want their names; one with thousands of objects takes its time.
+        until("the tenants are gone", lambda: not self._left(), seconds=300)
 
     def _left(self) -> set[str]:
         there = self.plane.api.items(NAMESPACES.path())
