@@ -53,4 +53,4 @@ def object_row(
 def key_of(item: Mapping[str, Any]) -> Key:
     """Where an object says that it is."""
     metadata = item.get("metadata") or {}
-    return Key(str(metadata.get("namespace", "")), str(metadata.get("name", "")))
+    return Key(str(metadata.get("namespace") or ""), str(metadata.get("name") or ""))
