@@ -184,8 +184,10 @@ def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) ->
         facts = Facts(hold, "Pending", "Unschedulable", why, degraded=True)
         return Life(status_of(facts, now), _drop(view, view.guardians))
     facts = Facts(hold, "Waiting", "WaitingForRoom", found.message, found.node)
-    if not any(is_charge(pod) for pod in view.guardians):
-        facts = Facts(hold, "Pending", "WaitingForNode", "")  # Nothing is kept before its charge.
+    kept = view.latched or hold.status.phase == "Waiting"
+    if not kept or not any(is_charge(pod) for pod in view.guardians):
+        # Nothing is kept before it is charged for and a latch keeps it.
+        facts = Facts(hold, "Pending", "WaitingForNode", "")
     if view.trouble:
         facts = Facts(hold, "Pending", "GuardianRefused", view.trouble, degraded=True)
     status = status_of(facts, now)
