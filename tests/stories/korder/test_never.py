@@ -87,12 +87,7 @@ def test_an_operator_that_was_down_over_a_tick_knows_the_new_window(
     before_six: EmbeddedWorld,
 ) -> None:
     world = before_six
-    world.add_node("a", cpu=8)
-    world.start_operator()
-    world.apply(order(strategy=HOURLY, ticket={**SHORT, "duration": "20m"}))
-    world.pass_time(65)
-    world.apply(asking("p", "web-0"))
-    until_phases(world, web_0="Claimed")
+    _claimed_in_its_window(world)
     world.pass_time(30)
     world.delete("Pod", "p")
     world.pass_time(30)
@@ -107,12 +102,7 @@ def test_an_operator_that_restarts_within_a_window_refills_nothing(
     before_six: EmbeddedWorld,
 ) -> None:
     world = before_six
-    world.add_node("a", cpu=8)
-    world.start_operator()
-    world.apply(order(strategy=HOURLY, ticket={**SHORT, "duration": "20m"}))
-    world.pass_time(65)
-    world.apply(asking("p", "web-0"))
-    until_phases(world, web_0="Claimed")
+    _claimed_in_its_window(world)
     world.delete("Pod", "p")
     world.pass_time(180)
     assert phases(world) == {}
@@ -120,3 +110,13 @@ def test_an_operator_that_restarts_within_a_window_refills_nothing(
     world.start_operator()
     world.pass_time(30)
     assert phases(world) == {}
+
+
+def _claimed_in_its_window(world: EmbeddedWorld) -> None:
+    """The only ticket of an hourly order is claimed just after the tick."""
+    world.add_node("a", cpu=8)
+    world.start_operator()
+    world.apply(order(strategy=HOURLY, ticket={**SHORT, "duration": "20m"}))
+    world.pass_time(65)
+    world.apply(asking("p", "web-0"))
+    until_phases(world, web_0="Claimed")
