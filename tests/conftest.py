@@ -2,15 +2,17 @@
 
 `golden` compares a text with the file of that name under tests/golden; `pytest --update-golden`
 rewrites the files, and the diff is then read in review. `binaries` are the real control plane's.
+Logging is set up anew for each test, because a command that ran in this process has changed it.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from testbed.binaries import BinariesUnavailable, provide
 
@@ -21,6 +23,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite the files under tests/golden"
     )
+
+
+@pytest.fixture(autouse=True)
+def fresh_logging() -> Iterator[None]:
+    """Undo what a test did to logging: its stream is closed once pytest stops capturing."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

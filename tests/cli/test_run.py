@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import structlog
 
 from headroom.cli.serve import DEFAULT_NAMESPACE, Settings
 from headroom.kube.access import Access, Endpoint, User
 from tests.cli.commands import headroom
-
-
-@pytest.fixture(autouse=True)
-def _fresh_logging() -> Iterator[None]:
-    yield
-    structlog.reset_defaults()
 
 
 @pytest.fixture

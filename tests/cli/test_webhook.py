@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import structlog
 
 from tests.cli.commands import headroom
-
-
-@pytest.fixture(autouse=True)
-def _fresh_logging() -> Iterator[None]:
-    yield
-    structlog.reset_defaults()
 
 
 def test_an_address_that_is_none_is_misuse(

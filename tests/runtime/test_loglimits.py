@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 
 import pytest
-import structlog
 
 from headroom.core.actions import CreateGuardian, Denied
 from headroom.core.resources import EMPTY
@@ -17,12 +15,6 @@ from headroom.runtime.logs import LogEvent, configure, get_logger, tell_suppress
 from headroom.runtime.metrics import Metrics
 from headroom.runtime.reporting import Chronicle
 from tests.builders import hold
-
-
-@pytest.fixture(autouse=True)
-def _fresh_logging() -> Iterator[None]:
-    yield
-    structlog.reset_defaults()
 
 
 class Hand:

@@ -5,19 +5,11 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
-import structlog
 
 from headroom.core.objects import Key
 from headroom.runtime.logs import LONGEST_VALUE, LogEvent, configure, get_logger
-
-
-@pytest.fixture(autouse=True)
-def _fresh_logging() -> Iterator[None]:
-    yield
-    structlog.reset_defaults()
 
 
 def test_a_pipe_gets_one_json_object_a_line() -> None:

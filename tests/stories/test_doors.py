@@ -64,6 +64,7 @@ def test_a_pod_without_a_door_is_told_until_its_namespace_opts_in(there: World, 
 def test_it_is_told_once_until_the_last_such_pod_is_gone(there: World, kind: str) -> None:
     there.apply(promise(kind), pod("web-1", "100m", "web", namespace=HOME))
     until_said(there, kind, "web-1")
+    there.until("an event tells it", lambda: len(there.events(TOLD, "kept")) == 1)
     there.kill_operator()
     there.start_operator()
     there.apply(pod("web-2", "100m", "web", namespace=HOME))
