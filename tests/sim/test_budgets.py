@@ -6,7 +6,7 @@ import pytest
 
 from headroom.sim.api.values import Json, Ref, dig, ref_of
 from headroom.sim.world import SimWorld
-from tests.sim.things import budget, deployment, node, pod, priority_class, stateful_set
+from tests.sim.things import budget, daemon_set, deployment, node, pod, priority_class, stateful_set
 
 
 def status(world: SimWorld, name: str = "keep") -> Json:
@@ -47,6 +47,21 @@ def test_shares_are_of_what_is_asked_for_not_of_what_is_there(world: SimWorld) -
     world.run_for(30)
     assert (status(world)["expectedPods"], status(world)["currentHealthy"]) == (4, 2)
     assert status(world)["disruptionsAllowed"] == 0
+
+
+@pytest.mark.parametrize("spec", [{"maxUnavailable": 1}, {"minAvailable": "50%"}])
+def test_a_pod_whose_controller_has_no_scale_fails_the_budget(world: SimWorld, spec: Json) -> None:
+    world.apply(node("a"))
+    world.apply(daemon_set("web"))
+    world.apply(budget("keep", "web", **spec))
+    world.run_until_idle()
+    told = status(world)
+    assert told["disruptionsAllowed"] == 0
+    (condition,) = told["conditions"]
+    words = "daemonsets.apps does not implement the scale subresource"
+    assert (condition["reason"], condition["message"]) == ("SyncFailed", words)
+    world.apply(pod("alone", labels={"app": "alone"}))
+    world.server.evict(Ref("Pod", "default", "alone"))
 
 
 def test_preemption_spares_whom_a_budget_protects(world: SimWorld) -> None:

@@ -11,6 +11,7 @@ from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster
 from headroom.runtime.operator import Operator
 from headroom.sim.api.values import Ref
+from headroom.sim.errors import ApiError
 from headroom.sim.world import START, SimWorld
 from headroom.wire.speech import NATIVE, Speech
 from tests.stories.cutting import CutCluster
@@ -19,6 +20,7 @@ from tests.stories.world import World
 
 UNSCOPED = frozenset({"Node", "Namespace", "PriorityClass", "Quota"})
 BLINK_S = 5.0
+TOO_MANY_REQUESTS = 429
 
 
 class EmbeddedWorld(World):
@@ -60,6 +62,15 @@ class EmbeddedWorld(World):
 
     def scale(self, kind: str, name: str, replicas: int, namespace: str = NAMESPACE) -> None:
         self.sim.server.scale(Ref(kind, namespace, name), replicas)
+
+    def evict(self, name: str, namespace: str = NAMESPACE) -> bool:
+        try:
+            self.sim.server.evict(Ref("Pod", namespace, name))
+        except ApiError as refused:
+            if refused.code != TOO_MANY_REQUESTS:
+                raise
+            return False
+        return True
 
     def blink(self, node: str) -> None:
         for ready in (False, True):

@@ -41,6 +41,7 @@ from tests.stories.things import NAMESPACE, Json
 from tests.stories.world import World
 
 POLL_S = 0.03
+TOO_MANY_REQUESTS = 429
 SHARED = (NODES, NAMESPACES, PRIORITY_CLASSES)
 LEFT: tuple[Resource, ...] = (
     HEADROOMS,
@@ -138,6 +139,16 @@ class RealWorld(World):
     def scale(self, kind: str, name: str, replicas: int, namespace: str = NAMESPACE) -> None:
         path = self._kinds[kind].path(namespace, name, "scale")
         self.plane.api.patch(path, {"spec": {"replicas": replicas}})
+
+    def evict(self, name: str, namespace: str = NAMESPACE) -> bool:
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+        try:
+            self.plane.api.create(PODS.path(namespace, name, "eviction"), body)
+        except ApiFailure as refused:
+            if refused.status != TOO_MANY_REQUESTS:
+                raise
+            return False
+        return True
 
     def blink(self, node: str) -> None:
         """Kwok makes a node ready again as soon as it sees that it is not."""

@@ -52,6 +52,10 @@ class World(ABC):
         """Ask for so many through the scale subresource, as kubectl and autoscalers do."""
 
     @abstractmethod
+    def evict(self, name: str, namespace: str = NAMESPACE) -> bool:
+        """Ask the eviction API to end a pod, as `kubectl drain` does; False: a budget says no."""
+
+    @abstractmethod
     def blink(self, node: str) -> None:
         """Let a node be unready for a moment."""
 

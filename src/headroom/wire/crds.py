@@ -43,12 +43,14 @@ def _hold() -> Json:
         _column("Message", f"{_READY}.message", priority=1),
     ]
     names = {"shortNames": ["hld"], "categories": [_CATEGORY]}
+    # For disruption budgets, which ask the controller of each pod how many there should be ready.
+    scale = {"specReplicasPath": ".spec.expectedPods", "statusReplicasPath": ".status.readyPods"}
     return _crd(
         HOLDS,
         names,
         {
             "additionalPrinterColumns": columns,
-            "subresources": {"status": {}},
+            "subresources": {"status": {}, "scale": scale},
         },
         "A Hold keeps one slot of the cluster ready for the pods that own it. A guardian pod "
         "occupies the room until an owner takes it over.",

@@ -2,7 +2,8 @@
 
 kube-scheduler's preemption reads `status.disruptionsAllowed`. Shares and `maxUnavailable` go by the
 size that the pods' controllers ask for, as in the real controller, not by the pods that happen to
-be there. The eviction API (`api.evicting`) charges what is left until the next count.
+be there. A controller without a size fails the whole budget: then nobody may go. The eviction API
+(`api.evicting`) charges what is left until the next count.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
+from headroom.sim.api.kinds import Kind
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of, with_condition
 from headroom.sim.controllers.base import Controller
@@ -18,7 +20,9 @@ from headroom.sim.controllers.keeping import is_ending, is_ready
 from headroom.sim.selecting import selects
 from headroom.sim.stage import Stage
 
-_SCALED = ("Deployment", "ReplicaSet", "StatefulSet")
+
+class _NoSizeError(Exception):
+    """A controller of one of the pods does not say how many there should be."""
 
 
 class Budgets(Controller):
@@ -46,7 +50,11 @@ class Budgets(Controller):
         if not pods:
             self.recorder.record(budget, "Normal", "NoPods", "No matching pods found")
         healthy = sum(1 for pod in pods if is_ready(pod) and not is_ending(pod))
-        expected, needed = self._expected(budget, pods)
+        try:
+            expected, needed = self._expected(budget, pods)
+        except _NoSizeError as error:
+            self._fail(budget, str(error))
+            return
         allowed = max(0, healthy - needed) if expected > 0 else 0
         numbers = {
             "observedGeneration": dig(budget, "metadata", "generation"),
@@ -57,8 +65,19 @@ class Budgets(Controller):
         }
         kept = {"conditions": list(dig(budget, "status", "conditions") or ())}
         status = with_condition(kept, _condition(budget, allowed), self.store.timestamp())
-        if budget.get("status") != {**numbers, **status}:
-            self.server.update({**budget, "status": {**numbers, **status}}, "status")
+        self._write(budget, {**numbers, **status})
+
+    def _fail(self, budget: Json, why: str) -> None:
+        """Nobody may go: whatever else the status says is what was last known."""
+        words = f"Failed to calculate the number of expected pods: {why}"
+        self.recorder.record(budget, "Warning", "CalculateExpectedPodCountFailed", words)
+        condition = {**_condition(budget, 0), "reason": "SyncFailed", "message": why}
+        known = with_condition(budget.get("status"), condition, self.store.timestamp())
+        self._write(budget, {**known, "disruptionsAllowed": 0})
+
+    def _write(self, budget: Json, status: Json) -> None:
+        if budget.get("status") != status:
+            self.server.update({**budget, "status": status}, "status")
 
     def _expected(self, budget: Json, pods: Sequence[Json]) -> tuple[int, int]:
         """How many pods there should be, and how many of them must stay healthy."""
@@ -83,7 +102,7 @@ class Budgets(Controller):
             seen.add(str(owner["uid"]))
             wish = self.store.by_uid(str(owner["uid"]))
             if wish is None:
-                continue
+                raise _NoSizeError(f'found no controllers for pod "{ref_of(pod).name}"')
             parent = controller_of(wish)
             if parent is not None:  # A rollout has several ReplicaSets, and one size.
                 if str(parent["uid"]) in seen:
@@ -94,12 +113,21 @@ class Budgets(Controller):
         return total
 
     def _size(self, wish: Json) -> int:
-        if wish["kind"] not in _SCALED:
-            words = f"{wish['kind']}: has no scale: a budget in shares cannot count its pods"
-            self.server.note(words)
-            return 0
-        asked = dig(wish, "spec", "replicas")
+        """What the scale subresource of an object says."""
+        kind = self.store.registry.served(str(wish["kind"]))
+        if not kind.scale:
+            raise _NoSizeError(f"{_group_resource(kind)} does not implement the scale subresource")
+        asked = dig(wish, *kind.scale)
+        if asked is None and kind.custom:
+            path = "." + ".".join(kind.scale)
+            where = f'the spec replicas field "{path}" does not exist'
+            raise _NoSizeError(f"Internal error occurred: {where}")
         return 1 if asked is None else int(asked)
+
+
+def _group_resource(kind: Kind) -> str:
+    resource = kind.resource
+    return f"{resource.plural}.{resource.group}" if resource.group else resource.plural
 
 
 def _condition(budget: Json, allowed: int) -> dict[str, Any]:

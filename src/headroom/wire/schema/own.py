@@ -68,6 +68,14 @@ _TYPES: dict[str, dict[str, Field]] = {
         ),
         "unschedulable": of("bool", "True: no new owners."),
         "taints": of("[]HoldTaint", "Keep owners out that do not tolerate them.", maxItems=32),
+        "expectedPods": of(
+            "int32",
+            "How many ready pods a PodDisruptionBudget expects of this hold. Always 0, because a "
+            "guardian is never ready; you need not write it.",
+            default=0,
+            minimum=0,
+            maximum=0,
+        ),
     },
     "HoldTemplate": {
         "metadata": of("HoldTemplateMeta", "Labels and annotations of the guardian."),
