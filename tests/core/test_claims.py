@@ -17,7 +17,7 @@ from headroom.core.claims import (
     owner_uses,
     standing_refusal,
 )
-from headroom.core.holds import Hold, HoldStatus, Problem
+from headroom.core.holds import Hold, HoldStatus, OwnerUse, Problem
 from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION
 from headroom.core.objects import Pod
 from headroom.core.policy import Policy
@@ -48,6 +48,17 @@ def test_a_claim_is_true_only_of_this_hold_with_this_uid_by_a_true_owner() -> No
     assert not is_claimant(wanted, claiming(wanted, uid="of an older one"))
     assert not is_claimant(wanted, claiming(wanted, app="api"))
     assert not is_claimant(hold("other"), claiming(wanted))
+
+
+def test_a_claim_that_the_holds_status_names_stands_whatever_the_rules_are() -> None:
+    wanted = hold("h")
+    changed = replace(claiming(wanted, app="api"), uid="7", node="a")
+    told = replace(wanted, status=HoldStatus(owners=(OwnerUse("default", "p", "7"),)))
+    assert is_claimant(told, changed)
+    assert not is_claimant(wanted, changed)
+    assert not is_claimant(told, replace(changed, uid="8"))
+    assert not is_claimant(told, replace(changed, node=""))
+    assert not is_claimant(told, replace(changed, annotations={}))
 
 
 def test_uses_are_listed_in_an_order_of_their_own() -> None:

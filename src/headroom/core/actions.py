@@ -42,7 +42,8 @@ class CreateLatch:
     """Make the gated pod that keeps a node's room in kube-scheduler's eyes during a handover.
 
     `claims` says which owner was to get which hold (`namespace/name/uid` → parent), so that
-    a restarted operator can finish.
+    a restarted operator can finish; `users` are the uids of owners that have the room of a slot
+    for which the latch stands.
     """
 
     key: Key
@@ -50,6 +51,7 @@ class CreateLatch:
     requests: Resources
     node: str
     claims: tuple[tuple[str, str], ...] = ()
+    users: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

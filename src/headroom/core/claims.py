@@ -68,15 +68,21 @@ def claim_of(pod: Pod) -> tuple[str, str] | None:
     return identity(whole, slot), pod.annotations.get(CLAIMED_UID_ANNOTATION, "")
 
 
-def is_claimant(hold: Hold, pod: Pod, across_namespaces: bool = False) -> bool:
+def is_claimant(hold: Hold, pod: Pod, across_namespaces: bool = False, known: bool = False) -> bool:
     """Whether the pod's claim is one we would have given: right hold, right uid, a true owner.
 
-    An annotation alone proves nothing: anyone may write one on a pod of their own.
+    An annotation alone proves nothing: anyone may write one on a pod of their own. Who has got the
+    room stays an owner, whatever its labels and the rules are by now: then it is `known` to have
+    been one, or the hold's status names it, which nobody but we may write.
     """
-    return (
-        claim_of(pod) == (str(hold.parent), hold.parent.uid)
-        and owner_refusal(hold, pod, across_namespaces) is None
-    )
+    if claim_of(pod) != (str(hold.parent), hold.parent.uid):
+        return False
+    return known or owner_refusal(hold, pod, across_namespaces) is None or _is_told(hold, pod)
+
+
+def _is_told(hold: Hold, pod: Pod) -> bool:
+    """Whether the hold's status says that the pod has got its room."""
+    return bool(pod.node and pod.uid) and any(use.uid == pod.uid for use in hold.status.owners)
 
 
 def owner_uses(claimants: Iterable[Pod]) -> tuple[OwnerUse, ...]:

@@ -29,14 +29,17 @@ def stands_for(headroom: Headroom, pod: Pod) -> bool:
     return home in ("", pod.key.namespace) and _belongs_to(pod, headroom.parent.uid)
 
 
-def has_got(headroom: Headroom, pod: Pod, across_namespaces: bool) -> bool:
-    """Whether a pod that says that it got one of this headroom's slots may be believed."""
+def has_got(headroom: Headroom, pod: Pod, across_namespaces: bool, known: bool = False) -> bool:
+    """Whether a pod that says that it got one of this headroom's slots may be believed.
+
+    Who is `known` to have been an owner stays one, whatever was changed since.
+    """
     claim = claim_of(pod)
     return (
         claim is not None
         and bool(pod.node)
         and claim[1] == headroom.parent.uid
-        and has_right(headroom, pod, across_namespaces)
+        and (known or has_right(headroom, pod, across_namespaces))
     )
 
 

@@ -250,13 +250,14 @@ def shrink(hold: Hold, guardian: Pod, size: Resources, latches: str) -> Sequence
     return Sequence("resize", subjects, begun.steps + ended.steps)
 
 
-def grow(hold: Hold, node: str, size: Resources, latches: str) -> Sequence:
+def grow(hold: Hold, node: str, size: Resources, latches: str, users: Seq[Pod] = ()) -> Sequence:
     """Stand a latch where a hold is to have more room than its guardian keeps.
 
     The room is free as far as we see, but cycles of kube-scheduler that began before may still take
     it: the guardian follows when the latch has stood for a while and its room is still there.
     """
     latch = _latch(latches, hold.parent, node, size, (hold.parent.uid, hold.slot, repr(size)))
+    latch = replace(latch, users=tuple(sorted(pod.uid for pod in users if pod.uid)))
     subjects = (hold_subject(hold.parent), node_subject(node), pod_subject(latch.key))
     return Sequence("resize", subjects, ((latch,), (Nominate(latch.key, "", node),)))
 

@@ -17,7 +17,12 @@ from functools import lru_cache
 
 from headroom.core.actions import Action, Bind, DeletePod, EndPod, MarkPreempted, MoveLatch
 from headroom.core.holds import Hold
-from headroom.core.names import CLAIMS_ANNOTATION, PARENT_ANNOTATION, SLOT_ANNOTATION
+from headroom.core.names import (
+    CLAIMS_ANNOTATION,
+    PARENT_ANNOTATION,
+    SLOT_ANNOTATION,
+    USERS_ANNOTATION,
+)
 from headroom.core.objects import Key, Pod, identity
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.core.statuses import tell_pod
@@ -79,6 +84,11 @@ def kept_for(pod: Pod) -> str:
     """The hold that a guardian or a latch says it stands for."""
     told = pod.annotations
     return identity(told.get(PARENT_ANNOTATION, ""), told.get(SLOT_ANNOTATION, ""))
+
+
+def users_on(latch: Pod) -> tuple[str, ...]:
+    """The uids of owners that had the room of a slot when its latch was made."""
+    return tuple(latch.annotations.get(USERS_ANNOTATION, "").split())
 
 
 def parents_on(latch: Pod) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from datetime import datetime
 from headroom.core.actions import CreateGuardian, DeleteObject, DeletePod
 from headroom.core.claims import expiry, owner_uses
 from headroom.core.handover import grow, keep_rest, put_back, shrink, without_ports_of
-from headroom.core.holds import PREEMPTIBLE, HoldStatus
+from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
 from headroom.core.keeping.telling import standing_facts, told_of, used_up
 from headroom.core.keeping.view import HoldView as HoldView
 from headroom.core.keeping.view import Life as Life
@@ -41,14 +41,13 @@ from headroom.core.statuses import Facts, ended_at, status_of
 def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
     """Say what one hold needs: at most one sequence, its status, and when to look again."""
     hold = view.hold
+    seated = tuple(pod for pod in view.claimants if _seated(pod, view.node))
     if hold.problems:
-        invalid = "; ".join(str(problem) for problem in hold.problems)
-        return Life(status_of(Facts(hold, "Pending", "InvalidSpec", invalid), now))
+        return Life(_invalid(hold, tuple(pod for pod in seated if not pod.finished), now))
     if hold.terminal:
         return _over(view, now, policy)
     if hold.deleted is not None:
         return _ended(view, "Deleted", "it is being deleted", now)
-    seated = tuple(pod for pod in view.claimants if _seated(pod, view.node))
     if hold.allocate_once and seated:
         facts = Facts(hold, "Succeeded", "Succeeded", "", view.node, told_use(hold, seated))
         return Life(status_of(facts, now, owner_uses(seated)), _drop(view, view.guardians))
@@ -65,6 +64,14 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
     life = _keep(view, seated, now, policy)
     sequence = without_ports_of(seated, hold, life.sequence)
     return Life(life.status, sequence, earliest(life.wake_at, ends))
+
+
+def _invalid(hold: Hold, users: tuple[Pod, ...], now: datetime) -> HoldStatus:
+    """What cannot be read holds nothing new; owners that have their room are not forgotten."""
+    message = "; ".join(str(problem) for problem in hold.problems)
+    node = users[0].node if users else ""
+    facts = Facts(hold, "Pending", "InvalidSpec", message, node, told_use(hold, users))
+    return status_of(facts, now, owner_uses(users))
 
 
 def _ended(view: HoldView, reason: str, message: str, now: datetime) -> Life:
@@ -114,7 +121,7 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
         return Life(status, _drop(view, (guardian,)))
     early = _early_latch(view, users, guardian, node)
     if early:
-        return Life(status, grow(hold, node, early, policy.namespace))
+        return Life(status, grow(hold, node, early, policy.namespace, view.lodgers))
     if hold.pre_allocation and not users and not node and not view.held_up:
         waiting = _awaiting(view, size, now, policy)
         if waiting is not None:

@@ -19,6 +19,7 @@ SHAPE_ANNOTATION = f"{GROUP}/shape"  # on a guardian: hash of the template that 
 CLAIMED_SLOT_ANNOTATION = f"{GROUP}/claimed-slot"  # on an owner: which slot of that parent it got
 CLAIMED_BESIDE_ANNOTATION = f"{GROUP}/claimed-beside"  # on an owner: what it had without that hold
 CLAIMS_ANNOTATION = f"{GROUP}/claims"  # on a latch: which owner was to get which hold
+USERS_ANNOTATION = f"{GROUP}/users"  # on a latch that a slot keeps: uids of those who use the slot
 POLICY_LABEL = f"{GROUP}/allocate-policy"  # on a guardian: "none" or "set", see core.sides
 BESIDE_LABEL = f"{GROUP}/beside"  # and a hash: an owner's uid, for the slots that follow it
 PASS_LABEL = f"{GROUP}/pass"  # on an owner of kube-scheduler's: fences let it by

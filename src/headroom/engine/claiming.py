@@ -18,7 +18,6 @@ from headroom.core.claims import (
     Refused,
     claim_of,
     consider,
-    is_claimant,
     standing_refusal,
 )
 from headroom.core.handover import finish_gate, ungate
@@ -178,7 +177,7 @@ def follow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
     """Go on with a pod that carries a claim: finish it, or take the claim back."""
     claim = claim_of(pod)
     hold = ledger.holds.get(claim[0]) if claim is not None else None
-    ours = hold is not None and is_claimant(hold, pod, ledger.policy.across_namespaces)
+    ours = hold is not None and ledger.owners.has(hold, pod)
     if hold is None or not ours:
         if CLAIM_GATE in pod.gates:  # Left behind, or forged: either way it is not to wait for us.
             yield _let_go(pod)
@@ -247,7 +246,7 @@ def _gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
     """The hold that a gated pod has a true claim on."""
     claim = claim_of(pod)
     hold = ledger.holds.get(claim[0]) if claim is not None and CLAIM_GATE in pod.gates else None
-    if hold is None or not is_claimant(hold, pod, ledger.policy.across_namespaces):
+    if hold is None or not ledger.owners.has(hold, pod):
         return None
     return hold
 

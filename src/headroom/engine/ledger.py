@@ -11,11 +11,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.budgets import Budget
-from headroom.core.claims import claim_of, is_claimant
+from headroom.core.claims import claim_of
 from headroom.core.genuine import keeps
 from headroom.core.handover import Claim
 from headroom.core.holds import Hold
-from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
+from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on, users_on
 from headroom.core.names import (
     CLAIM_GATE,
     DEFAULT_SCHEDULER_NAME,
@@ -44,6 +44,7 @@ from headroom.engine.indexes import (
     moves_in,
 )
 from headroom.engine.latchbook import LatchBook
+from headroom.engine.observing.owners import KnownOwners
 from headroom.engine.shelves import Shelves
 from headroom.engine.spares import Spares
 from headroom.engine.standing.slotbook import SlotBook
@@ -85,6 +86,7 @@ class Ledger:
         self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
         self.holds_in: dict[str, dict[str, None]] = {}  # by namespace that they reach
         self._callers = Callers(policy.across_namespaces)
+        self.owners = KnownOwners(policy.across_namespaces)
 
     def see_pod(self, pod: Pod, now: datetime) -> None:
         """Take a pod as it now is, with what we know beyond what is seen."""
@@ -108,11 +110,11 @@ class Ledger:
             self._touch(old)  # Whom it concerned before: a claim taken back frees its hold.
         if old is not None and counted_on(old) != counted_on(known):
             self._room_freed(counted_on(old))
-        if old is not None and not old.node and known.node:
-            claim = claim_of(known)
-            hold = self.holds.get(claim[0]) if claim is not None else None
-            if hold is not None and is_claimant(hold, known, self.policy.across_namespaces):
-                self.slots.note_seated(hold, known)
+        claim = claim_of(known)
+        hold = self.holds.get(claim[0]) if claim is not None else None
+        stands = hold is not None and self.owners.note(hold, known)
+        if hold is not None and stands and old is not None and not old.node and known.node:
+            self.slots.note_seated(hold, known)
 
     def expect_pod(self, pod: Pod, now: datetime) -> None:
         """Take a pod that we have just made, unless the watch was quicker and knows better."""
@@ -126,6 +128,7 @@ class Ledger:
         self.assumptions.forget(uid)
         self.latches.lose(uid)
         self.released.pop(uid, None)
+        self.owners.forget(uid)
         if old is None or (uid and old.uid != uid):
             return
         self._unlist(old)
@@ -165,7 +168,7 @@ class Ledger:
         pods = [self.pods[key] for key in self.claimant_keys.get(str(hold.parent), ())]
         if hold.slot and hold.allocate_once and not lodgers:
             pods = [pod for pod in pods if not pod.node]
-        return tuple(pod for pod in pods if is_claimant(hold, pod, self.policy.across_namespaces))
+        return tuple(pod for pod in pods if self.owners.has(hold, pod))
 
     def latched(self, owner: Pod) -> bool:
         """Whether a latch stands for this very pod."""
@@ -250,6 +253,9 @@ class Ledger:
         for guardian in self.guardians_of(hold):  # Pods may be seen before their holds.
             if guardian.occupies_node:
                 self.last_node.setdefault(parent, guardian.node)
+        told = [uid for key in self.latches.about(parent) for uid in users_on(self.pods[key])]
+        for key in self.claimant_keys.get(parent, ()):
+            self.owners.note(hold, self.pods[key], told)
         for namespace in reach(hold, self.policy.across_namespaces):
             self.holds_in.setdefault(namespace, {})[parent] = None
         self.slots.add(hold)

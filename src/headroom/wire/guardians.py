@@ -39,6 +39,7 @@ from headroom.core.names import (
     SCHEDULER_NAME,
     SHAPE_ANNOTATION,
     SLOT_ANNOTATION,
+    USERS_ANNOTATION,
 )
 from headroom.core.naming import label_value, shape_of
 from headroom.core.objects import HostPort, Parent
@@ -116,6 +117,10 @@ def latch_metadata(action: CreateLatch | MoveLatch) -> Json:
         annotations[CLAIMS_ANNOTATION] = claims_text(action.claims)
     elif isinstance(action, MoveLatch):
         annotations[CLAIMS_ANNOTATION] = None
+    if isinstance(action, MoveLatch):
+        annotations[USERS_ANNOTATION] = None
+    elif action.users:
+        annotations[USERS_ANNOTATION] = " ".join(action.users)
     return {"labels": _labels(ROLE_LATCH, action.parent), "annotations": annotations}
 
 

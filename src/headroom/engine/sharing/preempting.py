@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import chain
 
 from headroom.core.budgets import by_violation
-from headroom.core.claims import Offer, claim_of, is_claimant, standing_refusal
+from headroom.core.claims import Offer, claim_of, standing_refusal
 from headroom.core.holds import LOCKED, Hold
 from headroom.core.latches import keep_for_hold, make_way
 from headroom.core.names import ROLE_LABEL
@@ -89,7 +89,7 @@ def _is_kept_for(ledger: Ledger, pod: Pod) -> bool:
     hold = ledger.holds.get(claim[0]) if claim is not None else None
     if hold is None or hold.terminal or hold.allocate_once:
         return False
-    return is_claimant(hold, pod, ledger.policy.across_namespaces)
+    return ledger.owners.has(hold, pod)
 
 
 def _in_use(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[tuple[Hold, str]]:

@@ -20,9 +20,11 @@ def guarded(ledger: Ledger, headroom: Headroom) -> frozenset[str]:
 def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:
     """The slots of a headroom that pods which are still there have claimed."""
     prefix, across = f"{headroom.parent.whole}#", ledger.policy.across_namespaces
-    return tuple(
+    own = ((name, keys) for name, keys in ledger.claimant_keys.items() if name.startswith(prefix))
+    seats = ((name, ledger.pods[key]) for name, keys in own for key in keys)
+    got = (
         name.removeprefix(prefix)
-        for name, keys in ledger.claimant_keys.items()
-        if name.startswith(prefix)
-        and any(has_got(headroom, ledger.pods[key], across) for key in keys)
+        for name, pod in seats
+        if has_got(headroom, pod, across, ledger.owners.knows(pod))
     )
+    return tuple(dict.fromkeys(got))
