@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast check format bench fuzz soak soak-real cluster binaries lock site clean
+.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real cluster binaries lock site clean
 
 # The first interpreter that runs and is new enough; PYTHON=... overrides.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -17,6 +17,9 @@ ARGS ?=
 # Tests on a real control plane mostly wait. Each of these workers starts control planes of its own.
 JOBS ?= 3
 SEEDS ?= 100
+# The minor version of Kubernetes that control planes have: 1.33, oldest, newest; nothing means the usual one.
+KUBERNETES ?=
+export KUBERNETES
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +42,16 @@ test: $(READY)  ## every test, those on the real control plane too
 	@$(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
 	@$(PY) -m testbed.binaries karpenter >&2 || echo "no Karpenter: the tests that need one will be skipped" >&2
 	$(PY) -m pytest -n $(JOBS) --dist loadfile --durations=15 $(ARGS)
+
+test-oldest: $(READY)  ## a short pass on the oldest Kubernetes that is supported
+	@KUBERNETES=oldest $(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
+	KUBERNETES=oldest NODES=4 ROUNDS=10 $(PY) -m pytest -m "every_version and e2e" -n 2 --dist loadfile --durations=5
+
+matrix: $(READY)  ## every test on every Kubernetes that is supported, one after the other (hours)
+	@for version in $$($(PY) -m testbed.recipes); do \
+		echo "Kubernetes $$version" >&2; \
+		$(MAKE) --no-print-directory test KUBERNETES=$$version || exit 1; \
+	done
 
 test-fast: $(READY)  ## every test that needs no real control plane; `make check` has those of tidiness
 	$(PY) -m pytest -m "not e2e" --ignore=tests/tidy -n auto --dist worksteal --durations=5 $(ARGS)
@@ -66,7 +79,7 @@ soak: $(READY)  ## seven simulated days with faults and hostile tenants (SEEDS=1
 soak-real: $(READY)  ## half an hour of churn and a hostile tenant on a real control plane
 	@$(PY) -m bench soak $(ARGS)
 
-cluster: $(READY)  ## a real control plane to play with, until Ctrl-C
+cluster: $(READY)  ## a real control plane to play with, until Ctrl-C (KUBERNETES=1.33)
 	@$(PY) -m testbed.play $(ARGS)
 
 binaries: $(READY)  ## find or build the control plane's programs; prints their directory last

@@ -23,7 +23,14 @@ from typing import TypeAlias
 from testbed.cache import cache_root, fill
 from testbed.gobuild import BuildFailed, build, say
 from testbed.golang import GoUnavailable, find_go
-from testbed.recipes import DEFAULT_RECIPES, KUBERNETES_VERSION, OPTIONAL_RECIPES, Program, Recipe
+from testbed.recipes import (
+    KUBERNETES,
+    OPTIONAL_RECIPES,
+    Program,
+    Recipe,
+    UnknownVersion,
+    default_recipes,
+)
 
 Builder: TypeAlias = Callable[[Recipe, Path], None]
 
@@ -33,7 +40,7 @@ class BinariesUnavailable(Exception):
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"no Kubernetes {KUBERNETES_VERSION} binaries: {reason} -- set KUBEBUILDER_ASSETS to a "
+            f"no Kubernetes binaries: {reason} -- set KUBEBUILDER_ASSETS to a "
             "directory that has them, or run `make binaries` where Go modules can be downloaded"
         )
 
@@ -43,16 +50,17 @@ def build_with_go(recipe: Recipe, target: Path) -> None:
     build(find_go(say), recipe, target)
 
 
-def provide(
-    recipes: Sequence[Recipe] = DEFAULT_RECIPES, *, builder: Builder = build_with_go
-) -> Path:
-    """Return one directory that holds every program of the recipes, building what is missing."""
+def provide(recipes: Sequence[Recipe] | None = None, *, builder: Builder = build_with_go) -> Path:
+    """Return one directory that holds every program of the recipes, building what is missing.
+
+    Without recipes: a control plane of the chosen version of Kubernetes.
+    """
     found: dict[str, Path] = {}
     try:
-        for recipe in recipes:
+        for recipe in default_recipes() if recipes is None else recipes:
             found.update(_provide_recipe(recipe, builder))
         return _one_directory(found)
-    except (GoUnavailable, BuildFailed, OSError) as trouble:
+    except (GoUnavailable, BuildFailed, UnknownVersion, OSError) as trouble:
         raise BinariesUnavailable(" ".join(str(trouble).split())) from trouble
 
 
@@ -131,15 +139,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     optional = {recipe.name: recipe for recipe in OPTIONAL_RECIPES}
     parser = argparse.ArgumentParser(prog="python -m testbed.binaries", description=provide.__doc__)
     parser.add_argument("extra", nargs="*", metavar="EXTRA", help=", ".join(optional))
+    parser.add_argument(
+        "--kubernetes",
+        action="append",
+        choices=tuple(KUBERNETES),
+        default=[],
+        metavar="MINOR",
+        help=f"of these versions ({', '.join(KUBERNETES)}), instead of the one in $KUBERNETES",
+    )
     options = parser.parse_args(arguments)
     if unknown := sorted(set(options.extra) - set(optional)):
         parser.error(f"no such set: {', '.join(unknown)}")
     try:
-        directory = provide([*DEFAULT_RECIPES, *(optional[name] for name in options.extra)])
-    except BinariesUnavailable as trouble:
+        for minor in options.kubernetes or [""]:
+            recipes = default_recipes(minor)
+            directory = provide([*recipes, *(optional[name] for name in options.extra)])
+            print(directory)
+    except (BinariesUnavailable, UnknownVersion) as trouble:
         print(trouble, file=sys.stderr)
         return 1
-    print(directory)
     return 0
 
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from testbed.api import Api, ApiFailure, Json
 from testbed.components import FAKE_NODE_ANNOTATION, LOOPBACK
-from testbed.recipes import KUBERNETES_VERSION
+from testbed.recipes import KUBERNETES, chosen_minor
 
 _NODES = "/api/v1/nodes"
 _POLL_S = 0.1
@@ -56,7 +56,7 @@ def fake_node(name: str, capacity: Mapping[str, str], labels: Mapping[str, str])
             "capacity": dict(capacity),
             "allocatable": dict(capacity),
             "nodeInfo": {
-                "kubeletVersion": KUBERNETES_VERSION,
+                "kubeletVersion": KUBERNETES[chosen_minor()].version,
                 "operatingSystem": "linux",
                 "architecture": "amd64",
             },

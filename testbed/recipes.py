@@ -1,13 +1,16 @@
 """What is run, at which version, and how to build it: the pins of the testbed, as data.
 
 One `Recipe` is one Go module below `go/`, whose `go.mod` and `go.sum` pin every source. `binaries`
-asks each recipe where its programs may be found; `gobuild` builds a recipe as a whole.
+asks each recipe where its programs may be found; `gobuild` builds a recipe as a whole. Kubernetes
+has a recipe for each minor version that Headroom supports; `KUBERNETES=1.33` in the environment
+chooses one, as do `oldest` and `newest`. `python -m testbed.recipes` prints all versions.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,10 +35,11 @@ class Recipe:
     version: str
     programs: Mapping[str, Program]
     ldflags: tuple[str, ...] = ()
+    folder: str = ""
 
     @property
     def module(self) -> Path:
-        return _MODULES / self.name
+        return _MODULES / (self.folder or self.name)
 
     def digest(self) -> str:
         """Name the inputs of the build, so that a changed pin is never served from an old cache."""
@@ -49,15 +53,25 @@ class Recipe:
         return inputs.hexdigest()[:10]
 
 
-KUBERNETES_VERSION = "v1.36.4"
-ETCD_VERSION = "3.6.8"
 KWOK_VERSION = "v0.8.0"
 KARPENTER_VERSION = "v1.14.1"
 
+# Kubernetes by minor version, the oldest first, each with the etcd that its module asks for.
+_PINS = {
+    "1.33": ("v1.33.13", "3.5.21"),
+    "1.34": ("v1.34.10", "3.6.4"),
+    "1.35": ("v1.35.8", "3.6.5"),
+    "1.36": ("v1.36.4", "3.6.8"),
+    "1.37": ("v1.37.0", "3.7.0"),
+}
+DEFAULT_MINOR = "1.36"
+OLDEST_MINOR, *_, NEWEST_MINOR = _PINS
+_NAMED = {"": DEFAULT_MINOR, "oldest": OLDEST_MINOR, "newest": NEWEST_MINOR}
+_VARIABLE = "KUBERNETES"
 
-def _kubernetes(command: str, *version_args: str) -> Program:
-    package = f"k8s.io/kubernetes/cmd/{command}"
-    return Program(package, KUBERNETES_VERSION, version_args or ("--version",))
+
+class UnknownVersion(Exception):
+    """No recipe builds the version of Kubernetes that was asked for."""
 
 
 def _version_flags(version: str) -> tuple[str, ...]:
@@ -68,19 +82,29 @@ def _version_flags(version: str) -> tuple[str, ...]:
     return tuple(f"-X {package}.{field}={value}" for field, value in fields.items())
 
 
-KUBERNETES = Recipe(
-    name="k8s",
-    version=KUBERNETES_VERSION,
-    programs={
-        "etcd": Program("./etcd", ETCD_VERSION),
-        "kube-apiserver": _kubernetes("kube-apiserver"),
-        "kube-controller-manager": _kubernetes("kube-controller-manager"),
-        "kube-scheduler": _kubernetes("kube-scheduler"),
-        "kubectl": _kubernetes("kubectl", "version", "--client"),
-        "kubemark": _kubernetes("kubemark"),
-    },
-    ldflags=_version_flags(KUBERNETES_VERSION),
-)
+def _kubernetes(minor: str) -> Recipe:
+    version, etcd = _PINS[minor]
+
+    def command(name: str, *version_args: str) -> Program:
+        return Program(f"k8s.io/kubernetes/cmd/{name}", version, version_args or ("--version",))
+
+    return Recipe(
+        name="k8s",
+        version=version,
+        programs={
+            "etcd": Program("./etcd", etcd),
+            "kube-apiserver": command("kube-apiserver"),
+            "kube-controller-manager": command("kube-controller-manager"),
+            "kube-scheduler": command("kube-scheduler"),
+            "kubectl": command("kubectl", "version", "--client"),
+            "kubemark": command("kubemark"),
+        },
+        ldflags=_version_flags(version),
+        folder=f"k8s/{minor}",
+    )
+
+
+KUBERNETES: Mapping[str, Recipe] = {minor: _kubernetes(minor) for minor in _PINS}
 
 KWOK = Recipe(
     name="kwok",
@@ -97,5 +121,30 @@ KARPENTER = Recipe(
     ldflags=(f"-X sigs.k8s.io/karpenter/pkg/operator.Version={KARPENTER_VERSION}",),
 )
 
-DEFAULT_RECIPES = (KUBERNETES, KWOK)
 OPTIONAL_RECIPES = (KARPENTER,)
+
+
+def chosen_minor() -> str:
+    """Return the minor version that the environment asks for, else the default."""
+    written = os.environ.get(_VARIABLE, "").strip()
+    asked = _NAMED.get(written, written).removeprefix("v")
+    minor = ".".join(asked.split(".")[:2])
+    if minor not in KUBERNETES or asked not in (minor, KUBERNETES[minor].version.removeprefix("v")):
+        known = ", ".join(KUBERNETES)
+        raise UnknownVersion(f"{_VARIABLE}={asked}: there is no recipe for it, only for {known}")
+    return minor
+
+
+def default_recipes(minor: str = "") -> tuple[Recipe, ...]:
+    """Return what every control plane is made of, at this or the chosen version of Kubernetes."""
+    return (KUBERNETES[minor or chosen_minor()], KWOK)
+
+
+def is_at_least(minor: str) -> bool:
+    """Say whether the chosen version of Kubernetes is this one or newer."""
+    known = list(KUBERNETES)
+    return known.index(chosen_minor()) >= known.index(minor)
+
+
+if __name__ == "__main__":
+    print(*KUBERNETES)

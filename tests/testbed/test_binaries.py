@@ -11,7 +11,17 @@ from testbed.binaries import BinariesUnavailable, main, provide, reported_versio
 from testbed.cache import fill
 from testbed.gobuild import BuildFailed
 from testbed.golang import find_go
-from testbed.recipes import DEFAULT_RECIPES, OPTIONAL_RECIPES, Program, Recipe
+from testbed.recipes import (
+    DEFAULT_MINOR,
+    KUBERNETES,
+    OPTIONAL_RECIPES,
+    Program,
+    Recipe,
+    UnknownVersion,
+    chosen_minor,
+    default_recipes,
+    is_at_least,
+)
 
 ALPHA = Program("example/alpha", "v1.2.3")
 BETA = Program("example/beta", "v1.2.3")
@@ -40,6 +50,7 @@ def cannot_build(recipe: Recipe, target: Path) -> None:
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine that has nothing: no assets, an empty cache, nothing of ours on PATH."""
     monkeypatch.delenv("KUBEBUILDER_ASSETS", raising=False)
+    monkeypatch.delenv("KUBERNETES", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/usr/bin:/bin")
     return tmp_path
@@ -173,7 +184,7 @@ def test_go_from_path_is_taken_only_when_new_enough(places: Path) -> None:
 
 
 def test_every_recipe_is_pinned_by_its_module() -> None:
-    for recipe in (*DEFAULT_RECIPES, *OPTIONAL_RECIPES):
+    for recipe in (*KUBERNETES.values(), *default_recipes(), *OPTIONAL_RECIPES):
         module = (recipe.module / "go.mod").read_text()
         assert (recipe.module / "go.sum").is_file()
         assert recipe.version in module
@@ -184,9 +195,39 @@ def test_every_recipe_is_pinned_by_its_module() -> None:
 def test_the_command_prints_the_directory_last(
     places: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for recipe in DEFAULT_RECIPES:
+    for recipe in default_recipes():
         for name, program in recipe.programs.items():
             script(places / "assets" / name, program.version)
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(places / "assets"))
     assert main([]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == str(places / "assets")
+
+
+@pytest.mark.parametrize(
+    ("asked", "minor"),
+    [("1.33", "1.33"), ("v1.33.13", "1.33"), ("oldest", "1.33"), ("newest", "1.37"), ("", "1.36")],
+)
+def test_the_environment_chooses_the_version_of_kubernetes(
+    monkeypatch: pytest.MonkeyPatch, asked: str, minor: str
+) -> None:
+    monkeypatch.setenv("KUBERNETES", asked)
+    assert chosen_minor() == minor
+    assert default_recipes()[0] is KUBERNETES[minor]
+    assert is_at_least("1.36") == (minor in ("1.36", "1.37"))
+
+
+@pytest.mark.parametrize("asked", ["1.29", "v1.33.1", "new", "1"])
+def test_a_version_without_a_recipe_is_refused_with_those_that_have_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asked: str
+) -> None:
+    monkeypatch.setenv("KUBERNETES", asked)
+    with pytest.raises(UnknownVersion, match=r"only for 1\.33, 1\.34, 1\.35, 1\.36, 1\.37"):
+        chosen_minor()
+    assert main([]) == 1
+    assert "there is no recipe" in capsys.readouterr().err
+
+
+def test_each_version_is_built_into_a_place_of_its_own(places: Path) -> None:
+    built = {provide([recipe], builder=builds) for recipe in KUBERNETES.values()}
+    assert len(built) == len(KUBERNETES)
+    assert DEFAULT_MINOR in KUBERNETES
