@@ -198,3 +198,14 @@ def test_what_is_wrong_in_a_ticket_is_told_where_its_author_looks() -> None:
         "spec.lifecycle.ttlSecondsAfterFinished",
         "spec.resources.requests.cpu",
     ]
+
+
+def test_a_request_above_its_limit_is_told_for_every_resource() -> None:
+    resources = {
+        "requests": {"cpu": "1", "example.com/fpga": 3, "example.com/nic": 1},
+        "limits": {"cpu": "2", "example.com/fpga": "2"},
+    }
+    hold = read_ticket(ticket(resources=resources))
+    assert [str(problem) for problem in hold.problems] == [
+        "spec.resources.requests.example.com/fpga: a request is larger than its limit"
+    ]

@@ -16,7 +16,10 @@ from headroom.core.quotas.limits import (
     NAMESPACE_LIST,
     NAMESPACE_SELECTOR,
     OBJECT_SELECTOR,
+    ORDERS,
+    RESERVED,
     SCOPES,
+    TICKETS,
 )
 from headroom.dialects.korder.definitions import AGE, column, definition
 from headroom.dialects.korder.kinds import QUOTAS
@@ -24,7 +27,7 @@ from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, known_name, lim
 from headroom.dialects.korder.quotastatus import ceiling_json
 from headroom.wire.schema.notation import Catalogue, Field, Rule, of
 from headroom.wire.schema.own import known
-from headroom.wire.schema.structural import DURATION_PATTERN, QUANTITY_PATTERN
+from headroom.wire.schema.structural import COMPARED, DURATION_PATTERN, QUANTITY_PATTERN
 
 Json = dict[str, Any]
 
@@ -126,14 +129,23 @@ def _readable(limits: Mapping[str, Any]) -> bool:
     return True
 
 
-def _limits(field: str) -> Rule:
+def _limits(field: str, cel: str) -> Rule:
     return Rule(
-        f"!has(self.{field}) || self.{field}.all(name, name == '{MAX_DURATION}' || "
-        f"isQuantity(string(self.{field}[name])))",
+        cel,
         f"only {MAX_DURATION} may be a duration; write a quantity such as 500m, 2 or 1Gi",
         lambda holder: _readable(holder.get(field) or {}),
         at=field,
     )
+
+
+# Reading an amount is dear for an API server of Kubernetes 1.33: a rule looks at these names. The
+# others, and the limits of single namespaces, are judged by the operator, in a condition.
+_JUDGED = [ORDERS, TICKETS, *(f"{RESERVED}{name}" for name in COMPARED)]
+_HARD = _limits(
+    "hard",
+    f"!has(self.hard) || {_JUDGED!r}.all(name, !(name in self.hard) || "
+    "isQuantity(string(self.hard[name])))",
+)
 
 
 def _needs(kind: str, field: str) -> Rule:
@@ -151,8 +163,8 @@ def _lists_namespaces(scope: Mapping[str, Any]) -> bool:
 
 
 RULES: dict[str, tuple[Rule, ...]] = {
-    "QuotaSpec": (_limits("hard"),),
-    "QuotaAllocation": (_limits("limits"),),
+    "QuotaSpec": (_HARD,),
+    "QuotaAllocation": (_limits("limits", ""),),
     "QuotaScope": (
         Rule(
             "self.type == oldSelf.type",

@@ -14,11 +14,12 @@ from headroom.core.quantity import parse_quantity
 from headroom.dialects.korder.spellings import CRON, parse_start
 from headroom.wire.durations import parse_duration
 from headroom.wire.schema.notation import Rule
-from headroom.wire.schema.structural import DURATION_PATTERN
+from headroom.wire.schema.structural import DURATION_PATTERN, cel_at_most
 from headroom.wire.times import parse_time
 
 Given = Mapping[str, Any]
 
+TOO_LARGE = "a request is larger than its limit"
 _NO_TIME = "a ticket that lasts no time keeps nothing; leave it out for 24h"
 
 
@@ -51,12 +52,14 @@ def _starts_agree(spec: Given) -> bool:
     return start == parse_time(spec["startTime"])
 
 
-def _fits_limits(resources: Given) -> bool:
+def above_limits(resources: Given) -> list[str]:
+    """The names of resources of which more is requested than the limit; all amounts are sound."""
     limits = resources.get("limits") or {}
-    return all(
-        name not in limits or _milli(asked) <= _milli(limits[name])
+    return [
+        name
         for name, asked in (resources.get("requests") or {}).items()
-    )
+        if name in limits and _milli(asked) > _milli(limits[name])
+    ]
 
 
 def _milli(written: object) -> int:
@@ -147,11 +150,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "TicketWindow": (_lasts("window.duration"),),
     "TicketResources": (
         Rule(
-            "!has(self.requests) || !has(self.limits) || self.requests.all(name, "
-            "!(name in self.limits) || quantity(string(self.requests[name])).compareTo("
-            "quantity(string(self.limits[name]))) <= 0)",
-            "a request is larger than its limit",
-            _fits_limits,
+            "!has(self.requests) || !has(self.limits) || "
+            + cel_at_most("self.requests", "self.limits"),
+            TOO_LARGE,
+            lambda resources: not above_limits(resources),
             at="requests",
         ),
     ),

@@ -17,6 +17,7 @@ from msgspec import Raw
 
 from headroom.core.holds import PodTemplate
 from headroom.core.tenancy.values import Tenure
+from headroom.dialects.korder.rules import TOO_LARGE, above_limits
 from headroom.dialects.korder.spellings import parse_start, parse_zone
 from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Findings
@@ -196,7 +197,14 @@ def _resources(raw: Raw, place: Place, findings: Findings) -> Raw | dict[str, ob
     given = any(
         spelling(part) not in (b"", b"{}") for part in (resources.requests, resources.limits)
     )
-    return Raw(spelling(raw)) if given else {"requests": _DEFAULT_REQUESTS}
+    if not given:
+        return {"requests": _DEFAULT_REQUESTS}
+    try:
+        for name in above_limits(msgspec.json.decode(spelling(raw))):
+            findings.add(f"{path}.requests.{name}", TOO_LARGE)
+    except (AttributeError, TypeError, ValueError):
+        pass  # An amount that cannot be read is told by who reads the template.
+    return Raw(spelling(raw))
 
 
 def _at(path: str, spec: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from headroom.core.quantity import parse_quantity
 from headroom.wire.durations import parse_duration
 from headroom.wire.schema.notation import Field, Rule, of
-from headroom.wire.schema.structural import DURATION_PATTERN, scalar
+from headroom.wire.schema.structural import DURATION_PATTERN, cel_at_most, scalar
 
 SIZES = ("replicas", "percent", "perNode", "utilization", "follow", "adaptive")
 FOLLOWERS = ("slots", "perVolume", "fromAnnotation")
@@ -278,9 +278,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(
             f"{_IS_PART} || !has(self.limits) || !has(self.limits.resources) || "
             f"!has({_TEMPLATE}) || !has({_TEMPLATE}.resources) || !has({_REQUESTS}) || "
-            f"self.limits.resources.all(name, !(name in {_REQUESTS}) || "
-            "quantity(string(self.limits.resources[name])).compareTo("
-            f"quantity(string({_REQUESTS}[name]))) >= 0)",
+            + cel_at_most(_REQUESTS, "self.limits.resources"),
             "resources is smaller than one slot, so nothing would ever be held",
             _room_for_one,
             at="limits",

@@ -77,7 +77,8 @@ class Field:
 class Rule:
     """What must hold of a whole struct, told twice: in CEL for a CRD, in Python for ourselves.
 
-    `holds` gets data whose fields have the right types already. `at` is the field to blame.
+    `holds` gets data whose fields have the right types already. `at` is the field to blame. A rule
+    without CEL would cost an API server too much: only the operator's condition tells of it.
     """
 
     cel: str

@@ -66,6 +66,27 @@ _SCALARS: dict[str, Json] = {
 }
 
 
+# Comparing amounts costs an API server of Kubernetes 1.33 a tenth of a rule's budget each, however
+# short they are. So a rule compares these, and the operator's own checks compare all.
+COMPARED = (
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "nvidia.com/gpu",
+    "amd.com/gpu",
+    "hugepages-2Mi",
+    "hugepages-1Gi",
+)
+
+
+def cel_at_most(less: str, most: str) -> str:
+    """Return in CEL: what both maps of quantities name is at most as much in the first."""
+    return (
+        f"{list(COMPARED)!r}.all(name, !(name in {less}) || !(name in {most}) || "
+        f"quantity(string({less}[name])).compareTo(quantity(string({most}[name]))) <= 0)"
+    )
+
+
 def scalar(name: str) -> Json:
     """Return the schema of a scalar, for a field that narrows it."""
     return dict(_SCALARS[name])
@@ -83,6 +104,7 @@ def structural(type_name: str, catalogue: Catalogue) -> Json:
         {"rule": rule.cel, "message": rule.message}
         | ({"fieldPath": f".{rule.at}"} if rule.at else {})
         for rule in catalogue.rules.get(type_name, ())
+        if rule.cel
     ]
     if rules:
         schema["x-kubernetes-validations"] = rules
