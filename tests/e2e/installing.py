@@ -12,6 +12,7 @@ from headroom.wire.policy import policy_objects
 from headroom.wire.yamls import dump_all
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
+from testbed.recipes import is_at_least
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _POLL_S = 0.05
@@ -26,6 +27,13 @@ def until(what: str, true: Callable[[], bool], *, seconds: float = 30.0) -> None
         time.sleep(_POLL_S)
 
 
+def served_here(objects: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Leave out what this version of Kubernetes does not have, as `headroom install` does."""
+    if is_at_least("1.36"):
+        return list(objects)
+    return [each for each in objects if not each["kind"].startswith("MutatingAdmissionPolicy")]
+
+
 def our_objects() -> list[Mapping[str, Any]]:
     """Everything that the operator needs to find in a cluster, rights aside."""
     home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "headroom-system"}}
@@ -34,7 +42,7 @@ def our_objects() -> list[Mapping[str, Any]]:
 
 def install(plane: ControlPlane, objects: Iterable[Mapping[str, Any]]) -> None:
     """Apply the objects, and return once every kind among them is served."""
-    made = list(objects)
+    made = served_here(objects)
     plane.kubectl("apply", "--server-side", "-f", "-", input=dump_all(made))
     definitions = [each for each in made if each["kind"] == "CustomResourceDefinition"]
     until("all our kinds are served", lambda: all(_served(plane, crd) for crd in definitions))

@@ -58,6 +58,7 @@ def ready(told: Json) -> tuple[str, str]:
     return condition["status"], condition["reason"]
 
 
+@pytest.mark.every_version
 def test_a_once_reservation_is_used_up_by_its_owner(world: World) -> None:
     world.add_node("a", cpu=4)
     world.add_node("b", cpu=4)

@@ -45,6 +45,7 @@ def test_four_rules_say_which_nodes_get_a_slot(world: World) -> None:
     world.until_slots("room", "good", "mild", "owned")
 
 
+@pytest.mark.every_version
 def test_nodes_join_leave_and_change(world: World) -> None:
     world.add_node("a", labels=POOL)
     world.start_operator()

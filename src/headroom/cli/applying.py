@@ -13,8 +13,10 @@ from typing import Any
 from headroom.cli.output import say
 from headroom.kube.answers import Answer, refusal
 from headroom.kube.client import Client
+from headroom.kube.cluster import KubeCluster
 from headroom.kube.errors import NoSuchKind
 from headroom.kube.kubeconfig import find_access
+from headroom.kube.versions import read_version, trouble_with
 from headroom.wire.kinds import KINDS, Resource
 from headroom.wire.webhook import REGISTRATIONS, SECRETS
 
@@ -86,6 +88,9 @@ async def apply_all(
     client = Client(find_access(kubeconfig, context))
     query = f"?fieldManager={FIELD_MANAGER}&force=true" + ("&dryRun=All" if dry else "")
     try:
+        trouble = trouble_with(read_version(await KubeCluster(client).probe()))
+        if trouble:
+            say(f"warning: {trouble}")
         for item in objects:
             path = path_of(item) + query
             body = json.dumps(item).encode()

@@ -63,7 +63,7 @@ Confine = Annotated[
     bool,
     typer.Option(
         "--confine/--no-confine",
-        help="Include the policies that hold our accounts to their work (Kubernetes 1.30).",
+        help="Include the policies that hold our accounts to their work.",
     ),
 ]
 TenantEdit = Annotated[

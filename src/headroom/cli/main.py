@@ -22,6 +22,7 @@ from headroom.cli.errors import guarded, until_the_reader_leaves
 from headroom.cli.explain import explain
 from headroom.cli.get import get
 from headroom.cli.install import install, uninstall
+from headroom.cli.live.version import version
 from headroom.cli.output import put
 from headroom.cli.plan import plan
 from headroom.cli.proactive import SWITCH
@@ -52,11 +53,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def version() -> None:
-    """Print the version."""
-    put(__version__)
 
 
 for verb in (

@@ -32,10 +32,12 @@ from headroom.kube.access import Access
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.errors import Forbidden
+from headroom.kube.features import abilities
 from headroom.kube.lease import KubeLease
 from headroom.kube.prepare import keep_prepared, prepare
 from headroom.kube.rights import all_missing
 from headroom.kube.rivals import check_rivals
+from headroom.kube.versions import SUPPORTED_RANGE
 from headroom.runtime.census import Census, CountingChronicle
 from headroom.runtime.clock import ServerClock
 from headroom.runtime.http import Address, Health, HttpServer
@@ -152,6 +154,7 @@ class Replica:
         try:
             kubernetes = await self._cluster.probe()
             log.info(LogEvent.STARTING, version=__version__, kubernetes=kubernetes)
+            await self._tell_features(kubernetes)
             for flag, server in self._servers:
                 log.info(LogEvent.HTTP_LISTENING, address=await self._listen(flag, server))
             with self._stopping_on_signals():
@@ -169,6 +172,13 @@ class Replica:
             await self._client.close()
         self._judge_the_end()
         log.info(LogEvent.STOPPED)
+
+    async def _tell_features(self, kubernetes: str) -> None:
+        found = await abilities(self._client, kubernetes)
+        get_logger().info(LogEvent.FEATURES, has=found.named(True), lacks=found.named(False))
+        if found.trouble:
+            hint = f"use Kubernetes {SUPPORTED_RANGE}; nobody has tested this one"
+            get_logger().warning(LogEvent.UNSUPPORTED, why=found.trouble, hint=hint)
 
     async def _operate(self) -> None:
         telling = asyncio.create_task(self._tell_suppressed())

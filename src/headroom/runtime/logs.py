@@ -33,6 +33,8 @@ class LogEvent(StrEnum):
     """Every event name that the operator logs; `docs/reference/events.md` explains each."""
 
     STARTING = "starting"
+    FEATURES = "features"
+    UNSUPPORTED = "unsupported_kubernetes"
     SYNCED = "synced"
     LEADING = "leading"
     READY = "ready"

@@ -67,6 +67,7 @@ def test_a_buffer_is_held_and_says_so(world: World) -> None:
     assert all("app" not in one["metadata"]["labels"] for one in guardians(world))
 
 
+@pytest.mark.every_version
 def test_a_real_pod_takes_a_chunk_and_the_buffer_waits_for_another(world: World) -> None:
     world.add_node("a", cpu=2)
     world.start_operator()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.korder.things import (
     asking,
@@ -38,6 +40,7 @@ def reasons(world: World) -> str:
     return str(world.condition_of("web", of="Order").get("message", ""))
 
 
+@pytest.mark.every_version
 def test_each_eligible_node_has_one_ticket_that_is_bound_to_it(world: World) -> None:
     for name in ("a", "b", "c"):
         world.add_node(name)

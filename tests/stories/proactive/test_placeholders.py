@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from headroom.dialects.proactive.objects import class_object, headroom_object
 from headroom.dialects.proactive.options import Options
 from tests.stories.embedded import EmbeddedWorld
@@ -49,6 +51,7 @@ def test_placeholders_follow_the_load_and_go_when_it_is_switched_off(world: Worl
     world.until("every placeholder goes", lambda: not placeholders(world))
 
 
+@pytest.mark.every_version
 def test_a_pod_of_ordinary_priority_takes_the_room_and_it_is_refilled(world: World) -> None:
     world.add_node("a", cpu=2)
     world.start_operator()

@@ -80,6 +80,7 @@ def placed(world: World, count: int = 1) -> bool:
     return len(there) == count and all(there)
 
 
+@pytest.mark.every_version
 def test_a_gated_workload_runs_and_nothing_of_it_is_left(world: World) -> None:
     world.add_node("a")
     world.start_operator()

@@ -1,0 +1,70 @@
+"""What one cluster can do: its version and its features, asked once.
+
+What the API server lists is believed; the rest follows from its version. A cluster that hides its
+lists is judged by its version alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from headroom.kube.client import Client
+from headroom.kube.errors import Forbidden, NoSuchKind
+from headroom.kube.versions import FEATURES, Feature, Version, read_version, trouble_with
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """A cluster's version as it says it, and for each feature whether it has it."""
+
+    kubernetes: str
+    features: tuple[tuple[Feature, bool], ...]
+
+    @property
+    def version(self) -> Version | None:
+        return read_version(self.kubernetes)
+
+    @property
+    def trouble(self) -> str:
+        """Why this version is not supported; empty if it is."""
+        return trouble_with(self.version)
+
+    def named(self, has: bool) -> list[str]:
+        """The names of the features that the cluster has, or lacks."""
+        return [feature.name for feature, there in self.features if there is has]
+
+
+class _Resource(msgspec.Struct):
+    name: str = ""
+
+
+class _Listed(msgspec.Struct):
+    resources: list[_Resource] = []
+
+
+async def abilities(client: Client, kubernetes: str) -> Abilities:
+    """Ask the cluster of this version what it serves."""
+    version = read_version(kubernetes)
+    lists: dict[str, frozenset[str] | None] = {}
+    found = []
+    for feature in FEATURES:
+        there = version is not None and version >= feature.since
+        if feature.served is not None:
+            path, resource = feature.served
+            if path not in lists:
+                lists[path] = await _listed(client, path)
+            names = lists[path]
+            there = there if names is None else resource in names
+        found.append((feature, there))
+    return Abilities(kubernetes, tuple(found))
+
+
+async def _listed(client: Client, path: str) -> frozenset[str] | None:
+    """The names of the resources below a path; None where the cluster does not tell."""
+    try:
+        body = await client.get(path, f"look at what is served under {path}")
+        return frozenset(item.name for item in msgspec.json.decode(body, type=_Listed).resources)
+    except (Forbidden, NoSuchKind, msgspec.MsgspecError):
+        return None
