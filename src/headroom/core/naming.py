@@ -71,8 +71,9 @@ def shape_of(hold: Hold) -> str:
     return _shape_of(hold.template.shape, hold.mode)
 
 
-# Both are asked at every look at a hold; the hash alone costs more than the look.
-@lru_cache(maxsize=65536)
+# Both are asked at every look at a hold; the hash alone costs more than the look. One slot on each
+# of 15,000 nodes fits; more would be memory that a tenant's huge Headrooms fill (half a KiB each).
+@lru_cache(maxsize=16384)
 def _guardian_names(prescribed: str, name: str, *about: str) -> tuple[str, str]:
     first = prescribed or dns_label(name, *about)
     return first, dns_label(prescribed or name, *about, "successor")
