@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.actions import Action, Bind, DeletePod, Nominate, Unavailable
+from headroom.core.actions import Action, Bind, DeletePod, MoveLatch, Nominate, Unavailable
 from headroom.core.claims import claim_of
 from headroom.core.names import SCHEDULER_NAME
 from headroom.core.objects import Pod
@@ -83,3 +83,21 @@ def test_three_owners_on_free_room_for_two_do_not_block_each_other() -> None:
     placed = [name for name in ("p0", "p1", "p2") if play.pod(name).node == "a"]
     assert len(placed) == 2
     assert play.ours("latch") == []
+
+
+def test_a_latch_that_still_serves_its_own_pod_is_lent_to_nobody() -> None:
+    """Its pod did not fit, so it waited for another use; then its pod fits after all."""
+    play = Play(node("b", cpu=2), hold("h", cpu=2, memory=0))
+    play.run()
+    play.put(node("a", cpu=2), pod("late", cpu=2, scheduler=SCHEDULER_NAME))
+    play.run(0.3, scheduling=False)
+    (latch,) = play.ours("latch")
+    rival = pod("rival", cpu=2, node="a", phase="Running")
+    play.put(rival)
+    play.run(1.1, scheduling=False)
+    play.toy.remove(rival)
+    play.put(owner(), replace(play.pod("late"), annotations={"any": "change"}))
+    actions = [action for each in play.plan() for step in each.steps for action in step]
+    bound = [action.key.name for action in actions if isinstance(action, Bind)]
+    assert sorted(bound) == ["late", "owner"]
+    assert [each for each in actions if isinstance(each, MoveLatch) and each.key == latch.key] == []

@@ -141,3 +141,81 @@ def test_without_an_operator_nobody_takes_what_is_returned(world: World) -> None
     world.start_operator()
     world.until("the slot is held again", lambda: held(world) == [3])
     assert rivals_in(world) == []
+
+
+@DOORS
+def test_a_claim_is_no_proof_that_there_is_room(world: World, door: str) -> None:
+    """A part of the slot was lost; its claim asks for all of it, and the guardian must not."""
+    world.add_node("a", cpu=2)
+    world.start_operator()
+    world.apply(headroom("room", cpu=2, size=SIZES["perNode"]))
+    world.until("the slot is held", lambda: held(world) == [2])
+    world.apply(pod("first", cpu=1, app="web", **{door: True}))
+    world.until("the rest is held", lambda: held(world) == [1])
+    world.patch("Headroom", "room", {"spec": {"paused": True}})
+    world.until("a paused slot has no claim", lambda: not world.ours("latch"))
+    world.finish("first")
+    world.apply(pod("stranger", cpu=1))
+    world.until_runs("stranger", on="a")
+    world.patch("Headroom", "room", {"spec": {"paused": False}})
+    world.pass_time(1)
+    beyond: list[str] = []
+    world.on_look(lambda: beyond.extend(asked_beyond(world, 2)))
+    world.apply(pod("second", cpu=1, app="web", **{door: True}))
+    world.until_runs("second", on="a")
+    world.until("the slot claims what its owner has", lambda: bool(world.ours("latch")))
+    world.pass_time(4)
+    assert beyond == []
+
+
+def asked_beyond(world: World, cpu: int) -> list[str]:
+    """The pods on node a, if they ask for more than it has."""
+    pods = [item for item in world.all("Pod") if item["spec"].get("nodeName") == "a"]
+    there = [item for item in pods if item["status"].get("phase") != "Succeeded"]
+    names = [item["metadata"]["name"] for item in there]
+    amounts = [item["spec"]["containers"][0]["resources"]["requests"]["cpu"] for item in there]
+    return [" ".join(names)] if sum(map(int, amounts)) > cpu else []
+
+
+def test_room_for_one_of_two_slots_in_use_is_given_once(world: World) -> None:
+    """A stranger ends beside two slots in use: one of them gets its room, and not both."""
+    world.add_node("a", cpu=3)
+    world.start_operator()
+    world.apply(headroom("room", cpu=1, size={"perNode": {"slots": 2}}))
+    world.until("both are held", lambda: held(world) == [1, 1])
+    world.apply(pod("stranger", cpu=1))
+    world.until_runs("stranger", on="a")
+    for name in ("first", "second"):
+        world.apply(pod(name, cpu=1, app="web", gated=True))
+        world.until_runs(name, on="a")
+        world.pass_time(1)
+    world.until("both claim their room", lambda: len(world.ours("latch")) == 2)
+    beyond: list[str] = []
+    world.on_look(lambda: beyond.extend(asked_beyond(world, 3)))
+    world.pass_time(1)
+    world.finish("stranger")
+    world.until("one of them is held again", lambda: held(world) == [1])
+    world.pass_time(2)
+    assert beyond == []
+    assert held(world) == [1]
+
+
+def test_what_is_left_of_a_slot_in_use_takes_its_new_shape(world: World) -> None:
+    """A new template, while an owner has a part and the node is full."""
+    world.add_node("a", cpu=2)
+    world.start_operator()
+    world.apply(headroom("room", cpu=2, size=SIZES["perNode"]))
+    world.until("the slot is held", lambda: held(world) == [2])
+    world.apply(pod("burst", cpu=1, app="web", gated=True))
+    world.until("the rest is held", lambda: held(world) == [1])
+    world.until("the slot claims what its owner has", lambda: bool(world.ours("latch")))
+    labelled = {"slot": {"template": {"nodeSelector": {"kubernetes.io/hostname": "a"}}}}
+    world.patch("Headroom", "room", {"spec": labelled})
+
+    def renewed() -> bool:
+        return any("nodeSelector" in item["spec"] for item in world.ours("guardian"))
+
+    world.until("the rest has the new shape", renewed)
+    assert held(world) == [1]
+    world.finish("burst")
+    world.until("the slot is whole again", lambda: held(world) == [2])

@@ -105,11 +105,9 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     """Have one healthy guardian of the right size, and say how it stands."""
     hold = view.hold
     users = tuple(pod for pod in seated if not pod.finished)
-    used, size = told_use(hold, users), to_keep(hold, users)
     guardians = told_apart(hold, view.guardians, now)
     guardian = guardians.standing
-    if view.lodgers and not view.whole and (guardian is not None or view.pinned):
-        size = to_keep(hold, view.lodgers)
+    used, size = told_use(hold, users), size_kept(view, guardian)
     node = view.node if users or view.fenced or view.lodgers else ""
     if guardian is not None and guardian.node:
         node = guardian.node
@@ -141,6 +139,14 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     if guardian.node and is_short(hold, guardian) and guardians.successor is None:
         return _made_elsewhere(view, status, guardian, now)
     return Life(status, None, outdated_at(hold, guardian, now))
+
+
+def size_kept(view: HoldView, guardian: Pod | None) -> Resources:
+    """How much a hold is to keep: what its owners leave, or all of a slot that can be whole."""
+    if view.lodgers and not view.whole and (guardian is not None or view.pinned):
+        return to_keep(view.hold, view.lodgers)
+    seated = (pod for pod in view.claimants if _seated(pod, view.node))
+    return to_keep(view.hold, (pod for pod in seated if not pod.finished))
 
 
 def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod, now: datetime) -> Life:
@@ -289,7 +295,8 @@ def _make(
         return Life(status, put_back(hold, view.node, size))
     part = to_keep(hold, view.lodgers) if view.lodgers else EMPTY
     if part and view.node and view.latched is not None:  # What its owner left of a slot.
-        return Life(status, put_back(hold, view.node, part) if part.fits_in(view.latched) else None)
+        sure = view.latched if view.grows else view.taken_over
+        return Life(status, put_back(hold, view.node, part) if part.fits_in(sure) else None)
     young = view.latched is not None and not size.fits_in(view.latched)
     if view.pinned and view.lodgers and not view.whole:
         return Life(status)

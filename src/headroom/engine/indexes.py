@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from headroom.core.genuine import keeps
 from headroom.core.holds import Hold
@@ -16,7 +16,7 @@ _K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
-def drop(index: dict[_K, dict[_V, None]], key: _K, value: _V) -> None:
+def drop(index: dict[_K, dict[_V, Any]], key: _K, value: _V) -> None:
     """Take a value out of an index; a key without values goes as well."""
     entries = index.get(key)
     if entries is not None:

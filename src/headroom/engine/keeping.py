@@ -19,6 +19,7 @@ from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, hold_subject, latest, pod_subject
 from headroom.core.policies import is_short, keeps_rest
 from headroom.core.renewing import outdated, told_apart
+from headroom.core.resources import EMPTY
 from headroom.core.tenancy import lodging
 from headroom.core.tenancy.moments import ends_at
 from headroom.engine.departures import Departures
@@ -101,7 +102,7 @@ class Keeper:
         ledger, parent = self._ledger, str(hold.parent)
         view = self._view(self._publisher.current(hold, now), now)
         decision = lodging.decide(self.allowance.within(view, now), now, ledger.policy)
-        if view.grows and not view.overbooked:
+        if view.grows and view.whole and not view.overbooked:
             ledger.short.pop(parent, None)
         else:
             ledger.short[parent] = None
@@ -117,6 +118,7 @@ class Keeper:
             sequence = None  # It failed a moment ago; a timer brings us back.
         self._shelve(hold, sequence is not None, now)
         if sequence is not None:
+            self._kept.put_back(sequence)
             yield sequence
 
     def _view(self, hold: Hold, now: datetime) -> life.HoldView:
@@ -154,6 +156,7 @@ class Keeper:
             node=node,
             promised=ledger.promised(hold),
             latched=self._kept.latched(hold, node, fenced, now),
+            taken_over=self._kept.taken_over(hold, node, now) if lodgers else EMPTY,
             fenced=fenced is not None,
             passing=(fenced is not None or pinned) and self._kept.is_passing(hold, node, now),
             lodgers=lodgers,
@@ -183,7 +186,8 @@ class Keeper:
         self, view: life.HoldView, old: Pod, successor: Pod | None, now: datetime
     ) -> life.HoldView:
         """The view of a hold whose guardian is to be renewed, with what stands in its way."""
-        hold, in_place = view.hold, self._renewals.fits_in_place(view.hold, old)
+        hold, size = view.hold, life.size_kept(view, old)
+        in_place = self._renewals.fits_in_place(hold, old, size)
         stuck = bool(view.held_up) and not in_place
         may = self._may_renew(hold, old, successor, stuck, now)
         return replace(
@@ -207,6 +211,7 @@ class Keeper:
 
     def ended(self, sequence: Sequence) -> None:
         """A sequence has ended, well or not."""
+        self._kept.ended(sequence)
         seeks = _seeking(sequence)
         if seeks is not None:
             pin = seeks.node or seeks.hold.template.node

@@ -72,10 +72,12 @@ class Latcher:
                     return
             if sequence is not None:
                 self._settled_at.pop(latch.uid, None)
+                self._ledger.spares.forget(latch)  # It is needed where it stands.
                 yield sequence
                 return
         given_up = self._given_up(claims)
         if given_up is not None:
+            self._ledger.spares.forget(latch)
             yield keep_for_hold(latch, given_up)
             return
         yield from self._linger(latch, now)

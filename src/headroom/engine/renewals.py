@@ -6,9 +6,12 @@ all at once would ask for twice the room and flood the scheduler.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.plan import hold_subject
+from headroom.core.resources import Resources
 from headroom.engine.fitting import unfit
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
@@ -49,10 +52,11 @@ class Renewals:
                 self._ledger.agenda.touch(hold_subject(known.parent))
                 return
 
-    def fits_in_place(self, hold: Hold, old: Pod) -> bool:
-        """Whether a hold's guardian would find room where the old one stands."""
+    def fits_in_place(self, hold: Hold, old: Pod, size: Resources) -> bool:
+        """Whether a hold's guardian of a size would find room where the old one stands."""
         ours = frozenset({old.key} | {latch.key for latch in self._ledger.latches_of(hold)})
-        return unfit(self._ledger, _plain(hold), old.node, ours) is None
+        wanted = replace(_plain(hold), requests=size)
+        return unfit(self._ledger, wanted, old.node, ours) is None
 
     def fits_beside(self, hold: Hold, old: Pod) -> bool:
         """Whether a hold's guardian would find room while the old one still stands."""

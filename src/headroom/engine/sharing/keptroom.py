@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
+from headroom.core.actions import CreateGuardian
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for
 from headroom.core.objects import ANYWHERE, Key, Pod
-from headroom.core.plan import hold_subject, node_subject, pod_subject
+from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
 from headroom.core.policies import keeps_rest, to_keep
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.fitting import unfit
+from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 
 
@@ -34,6 +37,29 @@ class KeptRoom:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
+        self._coming: dict[str, dict[str, Resources]] = {}  # guardians being put back, by node
+
+    def put_back(self, sequence: Sequence) -> None:
+        """Count a guardian that is about to be bound, before others see it on its node."""
+        for create in _bound_in(sequence):
+            there = self._coming.setdefault(create.node, {})
+            there[str(create.hold.parent)] = create.requests
+
+    def ended(self, sequence: Sequence) -> None:
+        """It stands, or does not come."""
+        for create in _bound_in(sequence):
+            drop(self._coming, create.node, str(create.hold.parent))
+
+    def _coming_besides(self, hold: Hold, node: str) -> Resources:
+        """What other holds are about to take on a node beyond what their guardians have there."""
+        ledger, total = self._ledger, EMPTY
+        for parent, size in self._coming.get(node, {}).items():
+            other = ledger.holds.get(parent)
+            if other is not None and other.parent != hold.parent:
+                guardian = ledger.guardian_of(other)
+                there = guardian is not None and guardian.node == node
+                total = total + (size.minus(guardian.requests) if guardian and there else size)
+        return total
 
     def fenced(self, hold: Hold, node: str, now: datetime) -> datetime | None:
         """From when on a fence keeps strangers off a hold's node; None without a fence."""
@@ -70,14 +96,27 @@ class KeptRoom:
         ledger = self._ledger
         if fenced is not None and now >= fenced:
             return _all_of(hold, ledger.guardians_of(hold))
-        latches = [
-            latch
-            for latch in ledger.latches_of(hold)
-            if latch.nominated in ("", node) and node in ledger.nodes
-        ]
+        latches = self._latches_on(hold, node)
+        return self._kept_by(hold, latches, now) if latches else None
+
+    def taken_over(self, hold: Hold, node: str, now: datetime) -> Resources:
+        """What latches of handovers keep: a guardian had it, so there is room for it.
+
+        The claim of a slot in use is as large as the slot, whatever room its node has.
+        """
+        latches = [latch for latch in self._latches_on(hold, node) if claims_on(latch)]
+        return self._kept_by(hold, latches, now)
+
+    def _latches_on(self, hold: Hold, node: str) -> list[Pod]:
+        if node not in self._ledger.nodes:
+            return []
+        latches = self._ledger.latches_of(hold)
+        return [latch for latch in latches if latch.nominated in ("", node)]
+
+    def _kept_by(self, hold: Hold, latches: list[Pod], now: datetime) -> Resources:
         firm = [latch for latch in latches if self._is_firm(hold, latch, now)]
         kept = sum((latch.requests for latch in firm), EMPTY)
-        return kept.minus(self._given(firm)) if latches else None
+        return kept.minus(self._given(firm))
 
     def _is_firm(self, hold: Hold, latch: Pod, now: datetime) -> bool:
         ledger = self._ledger
@@ -123,12 +162,19 @@ class KeptRoom:
     def _fits(self, hold: Hold, node: str, guardians: tuple[Pod, ...], size: Resources) -> bool:
         if any(size.fits_in(pod.requests) for pod in guardians if pod.node):
             return True
+        size = size + self._coming_besides(hold, node)
         wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
         ours = (*guardians, *self._ledger.latches_of(hold))
         without = frozenset(pod.key for pod in ours)
         if keeps_rest(hold):  # Whoever runs in another slot is counted by itself.
             without |= claims_standing_on(self._ledger, node)
         return unfit(self._ledger, wanted, node, without) is None
+
+
+def _bound_in(sequence: Sequence) -> Iterator[CreateGuardian]:
+    for action in (action for step in sequence.steps for action in step):
+        if isinstance(action, CreateGuardian) and action.bound:
+            yield action
 
 
 def _all_of(hold: Hold, guardians: tuple[Pod, ...]) -> Resources:
