@@ -156,6 +156,7 @@ class Hold:
     allocate_once: bool = True
     allocate_policy: str = ""
     pre_allocation: bool = False
+    reclaims: bool = False  # a slot of a node: others may have to give way so that it comes back
     unschedulable: bool = False
     paused: bool = False  # what stands is kept, nothing is made
     taints: tuple[Taint, ...] = ()

@@ -27,6 +27,7 @@ from headroom.core.plan import Sequence, earliest, hold_subject
 from headroom.core.policies import is_short, to_keep, told_use
 from headroom.core.policy import Policy
 from headroom.core.quotas.charges import Waiting, charged, go_on, is_charge
+from headroom.core.reclaiming import Reclaim, end
 from headroom.core.renewing import (
     Guardians,
     outdated,
@@ -120,6 +121,8 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     early = _early_latch(view, users, guardian, node)
     if early:
         return Life(status, grow(hold, node, early, policy.namespace, view.lodgers))
+    if view.reclaim is not None and not view.refused and not view.held_up:
+        return _reclaiming(view, guardian, size, now, policy)
     if hold.pre_allocation and not users and not node and not view.held_up:
         waiting = _awaiting(view, size, now, policy)
         if waiting is not None:
@@ -210,6 +213,30 @@ def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) ->
         return Life(status, None, view.not_before)
     free = not found.pods
     waiting = Waiting(hold, found.node, size, free, view.guardians, view.latched)
+    return Life(status, go_on(waiting, policy.namespace))
+
+
+def _reclaiming(
+    view: HoldView, guardian: Pod | None, size: Resources, now: datetime, policy: Policy
+) -> Life:
+    """Stand a latch where others have a slot's room, have them give way, and hold it again."""
+    hold, found = view.hold, view.reclaim or Reclaim()
+    bound = guardian is not None and bool(guardian.node)
+    phase, reason = ("Available", "PartiallyHeld") if bound else ("Pending", "Unschedulable")
+    facts = Facts(hold, phase, reason, found.message, view.node, degraded=True)
+    status = status_of(facts, now)
+    if found.refused or hold.paused:
+        return Life(status)
+    kept = view.latched is not None and size.fits_in(view.latched)
+    if kept and found.victims:
+        return Life(status, end(hold, found.victims, now))
+    if guardian is not None and bound:
+        begin = grow(hold, view.node, size, policy.namespace) if view.latched is None else None
+        ready = kept and found.free
+        return Life(status, _resized(view, guardian, size, policy) if ready else begin)
+    if view.not_before is not None and now < view.not_before and not view.guardians:
+        return Life(status, None, view.not_before)
+    waiting = Waiting(hold, view.node, size, found.free, view.guardians, view.latched)
     return Life(status, go_on(waiting, policy.namespace))
 
 

@@ -44,14 +44,19 @@ def keeps_place(
     return hold.status.phase == "Waiting" or any(is_leaving(pod) for pod in users(hold))
 
 
-def keeps_claim(latch: Pod, hold: Hold, lodgers: Iterable[Pod], guardian: Pod | None) -> bool:
-    """Whether a latch stands for a slot that owners use and that is bound to their node."""
+def keeps_claim(
+    latch: Pod, hold: Hold, lodgers: Iterable[Pod], guardian: Pod | None, lost: bool = False
+) -> bool:
+    """Whether a latch stands for a slot that owners use and that is bound to their node.
+
+    Or for one that is `lost`: others use its room, and are to give way.
+    """
     here = hold.template.node or (guardian.node if guardian is not None else "")
     if claims_on(latch) or hold.paused or latch.nominated != here:
         return False
     room = hold.template.pod.requests
     whole = guardian is not None and bool(guardian.node) and room.fits_in(guardian.requests)
-    return not whole and any(pod.node == latch.nominated for pod in lodgers)
+    return not whole and (lost or any(pod.node == latch.nominated for pod in lodgers))
 
 
 def may_move_in(pod: Pod) -> bool:

@@ -34,6 +34,7 @@ from headroom.engine.quotas import QuotaBook
 from headroom.engine.renewals import Renewals
 from headroom.engine.sharing.keptroom import KeptRoom
 from headroom.engine.sharing.ousted import Ousted
+from headroom.engine.sharing.reclaiming import Reclaims
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.succeeding import Successions
 
@@ -58,6 +59,7 @@ class Keeper:
         self.overbooking = Overbooking(ledger)
         self.successions = Successions(ledger)
         self.ousted = Ousted(ledger)
+        self.reclaims = Reclaims(ledger)
         self._trouble: dict[str, str] = {}
         self._born: dict[str, tuple[str, datetime]] = {}  # the last guardian made, by our clock
 
@@ -70,6 +72,7 @@ class Keeper:
         self.overbooking.forget(hold)
         self.successions.forget(hold)
         self.ousted.forget(hold)
+        self.reclaims.forget(hold)
         self._renewals.over(hold)
         self.allowance.forget(hold)
         self._standing.issuer.heirs.forget(hold)
@@ -135,16 +138,14 @@ class Keeper:
         if old is None:
             self._renewals.over(hold)
         claimants = ledger.claimants_of(hold)
-        seats = (pod.node for pod in claimants if pod.occupies_node)
-        # After a restart in the middle of a handover only the owner knows where the room was.
-        node = ledger.last_node.get(parent, "") or hold.status.node or next(seats, "")
-        node = node or next((latch.nominated for latch in ledger.latches_of(hold)), "")
-        awaited = self.successions.look(hold)
+        node = self._last_node(hold, claimants)
+        awaited, reclaim = self.successions.look(hold), self.reclaims.look(hold)
+        lodgers = ledger.lodgers_of(hold)
         if awaited is not None:
             node = ledger.last_node[parent] = awaited.node
-        lodgers = ledger.lodgers_of(hold)
-        if lodgers and not node:
+        elif lodgers and not node:
             node = ledger.last_node[parent] = lodgers[0].node
+        node = hold.template.node if reclaim is not None else node
         rests = told.standing is not None and is_short(hold, told.standing)
         pinned = keeps_rest(hold) and bool(node) and (hold.template.node == node or rests)
         fenced = self._kept.fenced(hold, node, now) if old is None else None
@@ -165,6 +166,7 @@ class Keeper:
             claimed=pinned and self._kept.is_claimed(hold),
             grows=self._kept.could_hold_all(hold, node, guardians, fenced is not None),
             awaited=awaited,
+            reclaim=reclaim,
             rest=self.ousted.rest(hold, told.standing),
             left=lodging.left_over(hold, ledger.pods),
             heir=self._standing.issuer.heirs.awaited(hold, ends_at(hold), now),
@@ -181,6 +183,14 @@ class Keeper:
             ),
         )
         return view if old is None else self._renewing(view, old, told.successor, now)
+
+    def _last_node(self, hold: Hold, claimants: tuple[Pod, ...]) -> str:
+        """Where the room of a hold is, or was; empty when nobody knows."""
+        ledger = self._ledger
+        seats = (pod.node for pod in claimants if pod.occupies_node)
+        # After a restart in the middle of a handover only the owner knows where the room was.
+        node = ledger.last_node.get(str(hold.parent), "") or hold.status.node or next(seats, "")
+        return node or next((latch.nominated for latch in ledger.latches_of(hold)), "")
 
     def _renewing(
         self, view: life.HoldView, old: Pod, successor: Pod | None, now: datetime

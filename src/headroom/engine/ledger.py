@@ -225,7 +225,8 @@ class Ledger:
     def keeps_place(self, latch: Pod) -> bool:
         hold = self.holds.get(kept_for(latch))
         if hold is not None and keeps_rest(hold):
-            return keeps_claim(latch, hold, self.lodgers_of(hold), self.guardian_of(hold))
+            lost = str(hold.parent) in self.slots.reclaiming
+            return keeps_claim(latch, hold, self.lodgers_of(hold), self.guardian_of(hold), lost)
         return keeps_place(latch, self.holds, self.claimants_of)
 
     def lodgers_of(self, hold: Hold) -> tuple[Pod, ...]:

@@ -20,7 +20,7 @@ from headroom.cli.telling.wishes import claimed_slots, sight_of, wish_of, worklo
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.policy import Policy
 from headroom.core.standing.eligibility import Exclusion, summary
-from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, PerNode
+from headroom.core.standing.headrooms import NODE_CHUNK, PREEMPT, Headroom, PerNode
 from headroom.core.standing.sizing import Wish
 from headroom.core.standing.windows import next_start
 from headroom.engine.cron import calendar
@@ -120,6 +120,9 @@ def _facts(world: World, headroom: Headroom, wished: Wish) -> list[Fact]:
         facts.append(Fact("chunk", f"Node: held in {pieces}"))
     if headroom.mode == PREEMPTIBLE:
         facts.append(Fact("mode", "Preemptible: anything more important preempts a slot"))
+    if headroom.reclaim == PREEMPT:
+        told = "Preempt: pods that have a slot's room give way, where the namespace's limits allow"
+        facts.append(Fact("reclaim", told))
     facts.append(
         Fact(
             "claims",

@@ -9,6 +9,7 @@ from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
 from headroom.core.preallocating import Succession
+from headroom.core.reclaiming import Reclaim
 from headroom.core.resources import EMPTY, Resources
 
 
@@ -57,6 +58,7 @@ class HoldView:
     whole: bool = True  # whether all of it would fit there beside them
     pinned: bool = False  # whether it keeps its claim on what they use
     claimed: bool = False  # whether a latch stands by which it does so
+    reclaim: Reclaim | None = None  # of a slot whose room others have: who gives way
     estate: Pod | None = None  # the guardian of one that is over, whose room it takes over
     inherits: bool = False  # there is such a guardian, but not to be had in this moment
 

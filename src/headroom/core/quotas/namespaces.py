@@ -2,7 +2,9 @@
 
 An administrator writes them on the Namespace, in one line such as
 `slots=10, cpu=8, nvidia.com/gpu=2, locked=no, priority=0, preAllocation=no`; what is not named is
-free. A line that cannot be read allows nothing new. Nothing that stands is ever taken away.
+free, but for `preempt=N`: only with it slots may have pods of a priority below N give way, so that
+they come back (`reclaim: Preempt`). A line that cannot be read allows nothing new. Nothing that
+stands is ever taken away.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from headroom.core.quantity import QuantityError
 from headroom.core.resources import EMPTY, Resources
 
 SLOTS, LOCKED_WORD, PRIORITY, PRE_ALLOCATION = "slots", "locked", "priority", "preAllocation"
+PREEMPT = "preempt"
 FLAG = "--namespace-limits"
 _YES = {"yes": True, "true": True, "no": False, "false": False}
 _LARGEST = 2**31 - 1  # what a priority may be at most
@@ -36,6 +39,7 @@ class NamespaceLimits:
     locked: bool = True
     priority: int | None = None
     pre_allocation: bool = True
+    preempt: int | None = None  # the only one that allows: see `core.reclaiming`
     source: str = ""
 
 
@@ -103,6 +107,8 @@ def _with(limits: NamespaceLimits, name: str, value: str) -> NamespaceLimits:
             return replace(limits, slots=_number(name, value, 0))
         case "priority":
             return replace(limits, priority=_number(name, value, -_LARGEST))
+        case "preempt":
+            return replace(limits, preempt=_number(name, value, -_LARGEST))
         case "locked":
             return replace(limits, locked=_yes(name, value))
         case "preAllocation":
@@ -110,7 +116,7 @@ def _with(limits: NamespaceLimits, name: str, value: str) -> NamespaceLimits:
     if label_key_refusal(name) is not None:
         raise LimitsError(
             f"{name!r} is neither {SLOTS}, {LOCKED_WORD}, {PRIORITY}, "
-            f"{PRE_ALLOCATION} nor the name of a resource"
+            f"{PRE_ALLOCATION}, {PREEMPT} nor the name of a resource"
         )
     try:
         most = amount(name, value)

@@ -19,6 +19,7 @@ from headroom.core.objects import Condition, Key, Parent, no_labels
 from headroom.core.tenancy.values import SlotObjects
 
 ON_CLAIM = "OnClaim"
+WHEN_FREE, PREEMPT = "WhenFree", "Preempt"  # how a slot that was lost comes back
 ALWAYS = "Always"
 NEVER = "Never"
 
@@ -191,6 +192,7 @@ class Headroom:
     mode: str = LOCKED
     owners: tuple[OwnerRule, ...] = ()
     refill: str = ON_CLAIM
+    reclaim: str = WHEN_FREE
     slot_lifetime: timedelta | None = None  # None or zero: never renewed
     schedule: tuple[Window, ...] = ()
     paused: bool = False

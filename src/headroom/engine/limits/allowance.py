@@ -81,7 +81,7 @@ class Allowance:
         home, name = hold.home, str(hold.parent)
         if self._allowed.get(name) == shape_of(hold):
             return None  # Its guardian of this shape is on its way.
-        limits = self._limits(home)
+        limits = limits_of(self._ledger, home)
         why: str | None
         if isinstance(limits, LimitsError):
             why = f"the limits of namespace {home} ({LIMITS_ANNOTATION}) are not right: {limits}"
@@ -98,11 +98,13 @@ class Allowance:
         self._allowed[name] = shape_of(hold)
         self._usage.allow(hold.home, name, hold.template.pod.requests)
 
-    def _limits(self, namespace: str) -> NamespaceLimits | LimitsError:
-        policy, known = self._ledger.policy, self._ledger.namespaces.get(namespace)
-        default = NO_LIMITS if namespace == policy.namespace else policy.namespace_limits
-        return written(known.limits if known is not None else "", default)
-
     def _wake(self, namespace: str) -> None:
         for subject in self._waiting.pop(namespace, ()):
             self._ledger.agenda.touch(subject)
+
+
+def limits_of(ledger: Ledger, namespace: str) -> NamespaceLimits | LimitsError:
+    """The limits of a namespace: its own, or the default; the operator's own has none."""
+    policy, known = ledger.policy, ledger.namespaces.get(namespace)
+    default = NO_LIMITS if namespace == policy.namespace else policy.namespace_limits
+    return written(known.limits if known is not None else "", default)

@@ -130,6 +130,7 @@ class Observer:
                 ledger.state.set_namespace(namespace)
                 self.quotas.see_namespace(namespace)
                 self.keeper.allowance.see_namespace(namespace)
+                self.keeper.reclaims.see_namespace(namespace)
                 self.agenda.touch(index_subject(namespace.name))
                 self.doors.see_namespace(namespace)
 

@@ -24,6 +24,8 @@ from headroom.core.standing.headrooms import (
     NEVER,
     NODE_CHUNK,
     ON_CLAIM,
+    PREEMPT,
+    WHEN_FREE,
     Headroom,
     Limits,
     Percent,
@@ -62,6 +64,7 @@ class _HeadroomSpec(JsonObject):
     mode: Raw = ABSENT
     owners: Raw = ABSENT
     refill: Raw = ABSENT
+    reclaim: Raw = ABSENT
     slot_lifetime: Raw = ABSENT
     schedule: Raw = ABSENT
     paused: Raw = ABSENT
@@ -125,6 +128,7 @@ def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
         mode=mode,
         owners=_owners(spec.owners, mode, findings, remarks),
         refill=word_at(spec.refill, "spec.refill", (ON_CLAIM, ALWAYS, NEVER), findings),
+        reclaim=word_at(spec.reclaim, "spec.reclaim", (WHEN_FREE, PREEMPT), findings),
         slot_lifetime=duration_at(spec.slot_lifetime, "spec.slotLifetime", findings),
         schedule=_schedule(spec.schedule, findings),
         paused=bool(findings.read(_read_flag, spec.paused, "spec.paused")),
@@ -213,6 +217,10 @@ def _check_together(headroom: Headroom, findings: Findings) -> None:
         findings.add("spec.size.percent", "is of a workload's replicas: name it in slot.from")
     if headroom.slot.chunk == NODE_CHUNK and not isinstance(headroom.size, Replicas | Percent):
         findings.add("spec.slot.chunk", "Node goes with size.replicas and size.percent only")
+    if headroom.reclaim == PREEMPT and not (
+        isinstance(headroom.size, PerNode) and headroom.mode == LOCKED
+    ):
+        findings.add("spec.reclaim", "Preempt goes with size.perNode and mode Locked only")
     if not isinstance(headroom.size, Replicas):
         for index, window in enumerate(headroom.schedule):
             if window.replicas is not None:

@@ -60,6 +60,13 @@ TYPES: dict[str, dict[str, Field]] = {
             "renewed at each start of the schedule. Never: a claimed slot is not replaced.",
             default="OnClaim",
         ),
+        "reclaim": of(
+            "=WhenFree|Preempt",
+            "How a slot of a node (size.perNode) comes back whose room others have. WhenFree: when "
+            "it is free. Preempt: less important pods give way, where the limits of the namespace "
+            "allow it (preempt=PRIORITY).",
+            default="WhenFree",
+        ),
         "slotLifetime": of(
             "duration",
             "A held slot is renewed after this time (dropped, with refill Never); 0 means never.",
