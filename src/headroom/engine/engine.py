@@ -62,11 +62,13 @@ from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
 from headroom.engine.observing.observer import Observer, subject_of
 from headroom.engine.pacing.refused import guardian_refused
+from headroom.engine.pacing.statuses import StatusPace
 from headroom.engine.pacing.turns import MOST_LOOKS, Turns
 from headroom.engine.placing import Placer
 from headroom.engine.publishing import Publisher
 from headroom.engine.quotas import QuotaBook, quota_subject
 from headroom.engine.sharing.sides import Sides
+from headroom.engine.standing.announcing import Announcer
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.standing.movingin import move_in
 from headroom.engine.standing.ownobjects import KIND as OWN_KIND
@@ -90,9 +92,11 @@ class Engine:
         self._agenda = Agenda()
         self.ledger = Ledger(policy, self._agenda)
         self._doors = DoorBook(self.ledger)
-        self._publisher = Publisher(self.ledger, self._doors)
+        pace = StatusPace(self._agenda)
+        self._publisher = Publisher(self.ledger, self._doors, pace)
         self._quotas = QuotaBook(self._agenda)
-        self._standing = Standing(self.ledger, calendar, self._quotas, self._doors)
+        announcer = Announcer(self.ledger, self._doors, pace)
+        self._standing = Standing(self.ledger, calendar, self._quotas, announcer)
         self._keeper = Keeper(self.ledger, self._publisher, self._standing, self._quotas)
         self._launcher = Launcher(self.ledger)
         self._placer = Placer(self.ledger, self._launcher)
@@ -323,6 +327,8 @@ class Engine:
             self._standing.concern(self._standing.followers.follows(Key(namespace, pod_name)))
         elif kind == "pace":
             self._keeper.pace.look(name, now)
+        elif kind == "statuses":
+            self._publisher.pace.look(name, now)
         elif kind == "index" and not self._agenda.resting(subject, now):
             yield from self._indexer.look(name, now)
         elif kind == "pod" and not self._agenda.resting(subject, now):

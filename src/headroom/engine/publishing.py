@@ -21,6 +21,7 @@ from headroom.core.plan import Sequence
 from headroom.core.statuses import tellings
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.ledger import Ledger
+from headroom.engine.pacing.statuses import StatusPace
 
 TRUST_OWN_WRITE = timedelta(seconds=5)
 
@@ -40,9 +41,10 @@ def status_subject(parent: Parent) -> str:
 class Publisher:
     """Remembers, by uid of the hold, what its object shows and what we wrote."""
 
-    def __init__(self, ledger: Ledger, doors: DoorBook) -> None:
+    def __init__(self, ledger: Ledger, doors: DoorBook, pace: StatusPace) -> None:
         self._ledger = ledger
         self._doors = doors
+        self.pace = pace
         self._shown: dict[str, HoldStatus] = {}
         self._written: dict[str, _Written] = {}
         self._told: dict[str, HoldStatus] = {}
@@ -58,10 +60,11 @@ class Publisher:
             del self._written[uid]
         return replace(hold, status=mine.status)
 
-    def forget(self, uid: str) -> None:
-        self._shown.pop(uid, None)
-        self._written.pop(uid, None)
-        self._told.pop(uid, None)
+    def forget(self, parent: Parent) -> None:
+        """A hold is gone."""
+        for noted in (self._shown, self._written, self._told):
+            noted.pop(parent.uid, None)
+        self.pace.forget(status_subject(parent))
 
     def current(self, hold: Hold, now: datetime) -> Hold:
         """The hold as it is known; what we wrote and never saw is no longer believed."""
@@ -73,13 +76,21 @@ class Publisher:
     def publish(
         self, hold: Hold, status: HoldStatus, owners: Mapping[str, Pod], now: datetime
     ) -> Iterator[Sequence]:
-        """Write a status and tell its story, unless a write is under way or has just failed."""
+        """Write a status and tell its story.
+
+        Not while a write is under way or has just failed, and not before its turn.
+        """
         subject, uid = status_subject(hold.parent), hold.parent.uid
         agenda = self._ledger.agenda
         if status.conditions:
             conditions = self._doors.shown(hold, status.conditions, now)
             status = replace(status, conditions=conditions)
-        if status == hold.status or agenda.busy(subject) or agenda.resting(subject, now):
+        if status == hold.status:
+            self.pace.withdraw(subject)
+            return
+        if agenda.busy(subject) or agenda.resting(subject, now):
+            return
+        if not self.pace.may_write(subject, _is_news(hold.status, status), now):
             return
         before = replace(hold, status=self._told.get(uid, hold.status))
         self._written[uid] = _Written(status)
@@ -115,3 +126,8 @@ class Publisher:
         hold = replace(hold, status=self._shown.get(uid, hold.status))
         self._ledger.holds[str(hold.parent)] = hold
         return hold
+
+
+def _is_news(before: HoldStatus, status: HoldStatus) -> bool:
+    """Whether room was got, lost or given up: a first word that there is none is no news."""
+    return before.phase != status.phase and (bool(before.phase) or status.phase == "Available")

@@ -157,7 +157,7 @@ class Observer:
                 self.doors.forget(parent)
                 self.quotas.lose(parent)
                 self.quotas.asks_anew(hold_subject(parent))
-                self.publisher.forget(parent.uid)
+                self.publisher.forget(parent)
                 self.agenda.forget(status_subject(parent))
             case HeadroomGone(parent):
                 self.standing.lose(parent)

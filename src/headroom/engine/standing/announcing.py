@@ -19,6 +19,7 @@ from headroom.core.standing.readiness import Tally, status_of
 from headroom.core.standing.sizing import Wish
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.ledger import Ledger
+from headroom.engine.pacing.statuses import StatusPace
 
 PACE = timedelta(seconds=1)
 TRUST_OWN_WRITE = timedelta(seconds=5)
@@ -32,15 +33,17 @@ def announcement(parent: Parent) -> str:
 class Announcer:
     """Remembers, by headroom, what was last written and when the next write may come."""
 
-    def __init__(self, ledger: Ledger, doors: DoorBook) -> None:
+    def __init__(self, ledger: Ledger, doors: DoorBook, pace: StatusPace) -> None:
         self._ledger = ledger
         self._doors = doors
+        self._pace = pace
         self._written: dict[str, tuple[HeadroomStatus, datetime]] = {}
         self._not_before: dict[str, datetime] = {}
 
     def forget(self, parent: Parent) -> None:
         self._written.pop(parent.whole, None)
         self._not_before.pop(parent.whole, None)
+        self._pace.forget(announcement(parent))
         self._ledger.agenda.forget(announcement(parent))
 
     def publish(
@@ -53,11 +56,16 @@ class Announcer:
         status = status_of(shown, wished, tally, now)
         conditions = self._doors.shown(shown, status.conditions, now)
         status = replace(status, conditions=conditions)
-        if status == shown.status or agenda.busy(subject) or agenda.resting(subject, now):
+        if status == shown.status:
+            self._pace.withdraw(subject)
+            return
+        if agenda.busy(subject) or agenda.resting(subject, now):
             return
         soonest = self._not_before.setdefault(whole, self._first(headroom, tally, now))
         if now < soonest:
             agenda.later(headroom_subject(headroom.parent), soonest)
+            return
+        if not self._pace.may_write(subject, _is_ready(status) != _is_ready(shown.status), now):
             return
         self._not_before[whole] = now + PACE
         self._written[whole] = (status, now)
@@ -84,3 +92,7 @@ class Announcer:
         """A new headroom is mostly held a moment later: one write instead of two."""
         waits = tally.pending and not headroom.status.observed_generation
         return now + PACE if waits else now
+
+
+def _is_ready(status: HeadroomStatus) -> bool:
+    return any(each.type == "Ready" and each.status == "True" for each in status.conditions)

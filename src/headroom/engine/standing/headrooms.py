@@ -34,7 +34,6 @@ from headroom.core.standing.windows import (
     next_start,
 )
 from headroom.core.statuses import tell_pod
-from headroom.engine.doors.book import DoorBook
 from headroom.engine.indexing import touch_indexes
 from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
@@ -56,11 +55,11 @@ class Standing:
     """Looks after every headroom, one at a time."""
 
     def __init__(
-        self, ledger: Ledger, calendar: Calendar, quotas: QuotaBook, doors: DoorBook
+        self, ledger: Ledger, calendar: Calendar, quotas: QuotaBook, announcer: Announcer
     ) -> None:
         self._ledger = ledger
         self._calendar = calendar
-        self.announcer = Announcer(ledger, doors)
+        self.announcer = announcer
         self.issuer = Issuer(ledger, quotas, calendar)
         self._quotas = quotas
         self._known: dict[str, Known] = {}

@@ -1,0 +1,146 @@
+"""How often statuses are written: bounded for each object, and for each namespace.
+
+A status that brings news of room (got, lost, given up) is written at once: people wait for it. All
+others (still waiting, refused, another message) share a pace of their namespace, so that a tenant
+with thousands of refused holds takes little of the API server's time from others. An object whose
+status changes all the time has a pace of its own on top. Nothing is lost: who has to wait is looked
+at again when its turn comes, and the status that is right by then is written.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from headroom.core.plan import namespace_of
+from headroom.engine.agenda import Agenda
+
+OBJECT_AT_ONCE = 10
+OBJECT_EVERY = timedelta(seconds=1)
+NAMESPACE_AT_ONCE = 100
+NAMESPACE_EVERY = timedelta(milliseconds=100)
+SPARE_NAMESPACES = 1000
+
+
+def statuses_subject(namespace: str) -> str:
+    return f"statuses {namespace}"
+
+
+@dataclass(slots=True)
+class Allowed:
+    """So many at once, then one in so much time; `used_until` is when the last one is made up for.
+
+    One moment says it all: what lies between now and it has been used ahead of time.
+    """
+
+    at_once: int
+    every: timedelta
+    used_until: datetime | None = None
+
+    def next(self, now: datetime) -> datetime:
+        """When the next one may be written: now, or later."""
+        if self.used_until is None:
+            return now
+        return max(now, self.used_until - (self.at_once - 1) * self.every)
+
+    def take(self, now: datetime) -> None:
+        self.used_until = max(now, self.used_until or now) + self.every
+
+    def idle(self, now: datetime) -> bool:
+        """Whether it is as if it had never been used."""
+        return self.used_until is None or self.used_until <= now
+
+
+@dataclass(slots=True)
+class _Namespace:
+    allowed: Allowed = field(default_factory=lambda: Allowed(NAMESPACE_AT_ONCE, NAMESPACE_EVERY))
+    waiting: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    called: dict[str, None] = field(default_factory=dict)  # their turn has come
+
+    def idle(self, now: datetime) -> bool:
+        return not self.waiting and not self.called and self.allowed.idle(now)
+
+
+class StatusPace:
+    """Asked before each status is written, by the subject of the write."""
+
+    def __init__(self, agenda: Agenda) -> None:
+        self._agenda = agenda
+        self._objects: dict[str, Allowed] = {}
+        self._namespaces: dict[str, _Namespace] = {}
+        self._sweep_at = SPARE_NAMESPACES
+
+    def may_write(self, subject: str, news: bool, now: datetime) -> bool:
+        """Whether this status may be written now; if not, its subject is looked at when it may."""
+        own = self._objects.get(subject) or Allowed(OBJECT_AT_ONCE, OBJECT_EVERY)
+        soonest = own.next(now)
+        if soonest > now:
+            self._agenda.later(subject, soonest)
+            return False
+        if news:
+            self.withdraw(subject)
+        elif not self._has_turn(subject, now):
+            return False
+        own.take(now)
+        self._objects[subject] = own
+        return True
+
+    def withdraw(self, subject: str) -> None:
+        """This status is right as it is: it needs no turn."""
+        namespace = self._namespaces.get(namespace_of(subject))
+        if namespace is not None:
+            namespace.waiting.pop(subject, None)
+            namespace.called.pop(subject, None)
+
+    def forget(self, subject: str) -> None:
+        """The object is gone."""
+        self._objects.pop(subject, None)
+        self.withdraw(subject)
+
+    def look(self, name: str, now: datetime) -> None:
+        """Call those of a namespace whose turn has come."""
+        namespace = self._namespaces.get(name)
+        if namespace is None:
+            return
+        while namespace.waiting and namespace.allowed.next(now) <= now:
+            subject, _ = namespace.waiting.popitem(last=False)
+            namespace.allowed.take(now)
+            namespace.called[subject] = None
+            self._agenda.touch(subject)
+        if namespace.waiting:
+            self._agenda.later(statuses_subject(name), namespace.allowed.next(now))
+
+    def size(self) -> int:
+        """How much is remembered."""
+        each = self._namespaces.values()
+        waiting = sum(len(space.waiting) + len(space.called) for space in each)
+        return len(self._objects) + len(self._namespaces) + waiting
+
+    def _has_turn(self, subject: str, now: datetime) -> bool:
+        name = namespace_of(subject)
+        namespace = self._namespace(name, now)
+        if subject in namespace.called:
+            del namespace.called[subject]
+            return True
+        if not namespace.waiting and namespace.allowed.next(now) <= now:
+            namespace.allowed.take(now)
+            return True
+        namespace.waiting[subject] = None
+        self._agenda.later(statuses_subject(name), namespace.allowed.next(now))
+        return False
+
+    def _namespace(self, name: str, now: datetime) -> _Namespace:
+        found = self._namespaces.get(name)
+        if found is None:
+            if len(self._namespaces) >= self._sweep_at:
+                self._sweep(now)
+            found = self._namespaces[name] = _Namespace()
+        return found
+
+    def _sweep(self, now: datetime) -> None:
+        """Forget the namespaces that have written nothing for a while, those that are gone too."""
+        idle = [name for name, each in self._namespaces.items() if each.idle(now)]
+        for name in idle:
+            del self._namespaces[name]
+        self._sweep_at = max(SPARE_NAMESPACES, 2 * len(self._namespaces))
