@@ -127,3 +127,34 @@ def test_who_is_next_in_line_for_a_shared_hold_is_not_sent_away() -> None:
         play.perform(sequence)
     play.run()
     assert [play.pod(name).node for name in ("first", "second")] == ["a", "a"]
+
+
+def test_a_handover_at_the_gate_waits_for_guardians_under_way_and_for_no_others() -> None:
+    play = held(1)
+    play.put(hold("first", cpu=1, memory=0))
+    (making,) = (each for each in play.plan() if each.work == "hold")
+    play.put(gated("p"))
+    assert handovers(play) == []
+    play.put(hold("second", cpu=1, memory=0))
+    assert [each for each in play.plan() if each.work == "hold"] == []
+    play.perform(making)
+    (handover,) = handovers(play)
+    assert handover.work == "door1"
+    play.perform(handover)
+    play.run()
+    assert play.pod("p").node == "n0"
+    assert len([each for each in play.ours("guardian") if not each.node]) == 2
+
+
+def test_guardians_are_made_again_when_the_owner_that_waited_is_gone() -> None:
+    play = held(1)
+    play.put(hold("first", cpu=1, memory=0))
+    (making,) = (each for each in play.plan() if each.work == "hold")
+    play.put(gated("p"))
+    play.plan()
+    play.toy.remove(play.pod("p"))
+    play.put(hold("second", cpu=1, memory=0))
+    play.plan()
+    play.perform(making)
+    play.run()
+    assert len(play.ours("guardian")) == 3

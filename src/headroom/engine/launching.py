@@ -28,6 +28,8 @@ from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 from headroom.engine.sharing.keptroom import claims_standing_on
 
+NEXT = "next handover"  # on a node, which waits for guardians that are being made
+
 
 class Launcher:
     """Claims that were decided and wait for their turn."""
@@ -87,6 +89,7 @@ class Launcher:
             self._ledger.state.unexpect(pod.key)
             self._ledger.agenda.failed(pod_subject(pod.key), now)
             self._ledger.agenda.touch(hold_subject(offer.hold.parent))
+        self._ledger.contention.arrived(node, NEXT)
 
     def _next(self, node: str) -> Sequence | None:
         """The next handover on a node: everybody at the door of the claim that came first."""
@@ -95,10 +98,20 @@ class Launcher:
         self._starting = []
         door = ledger.door(waiting[0][0])
         if ledger.unsettled_on(node, latches=door == 1):
+            ledger.contention.arrived(node, NEXT)
             ledger.spares.dismiss(node)
             return None
         if door == 1 and ledger.contention.blocks(node):
+            # No more guardians until those under way are known, or there might always be some.
+            ledger.contention.expect(node, NEXT)
             return None
+        sequence = self._handover(node, door, waiting)
+        ledger.contention.arrived(node, NEXT)
+        return sequence
+
+    def _handover(self, node: str, door: int, waiting: list[Claim]) -> Sequence | None:
+        """The handover of those who wait at that door, as far as they go together."""
+        ledger = self._ledger
         group = [claim for claim in waiting if ledger.door(claim[0]) == door]
         scarce = short_of_places(ledger, node)
         alone = [claim for claim in group if door == 2 and not _is_quick(claim, scarce)]
