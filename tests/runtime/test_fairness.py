@@ -158,3 +158,32 @@ def test_a_flood_of_refused_holds_keeps_nobody_waiting_in_the_lanes() -> None:
         return written.index("calm")
 
     assert asyncio.run(story()) <= 2 * FAST_PLACES
+
+
+def test_a_status_waits_for_one_of_another_namespace_and_not_for_all_that_wait() -> None:
+    written: list[str] = []
+
+    async def write(lanes: Lanes, namespace: str, number: int) -> None:
+        subjects = (f"status Hold/{namespace}/h{number}",)
+        async with lanes.lane(Sequence("status", subjects, ())):
+            written.append(namespace)
+
+    async def story() -> None:
+        lanes, done = Lanes(), asyncio.Event()
+
+        async def hand_over() -> None:
+            async with lanes.lane(Sequence("door1", ("pod shop/p",), ())):
+                await done.wait()
+
+        going = asyncio.create_task(hand_over())
+        await asyncio.sleep(0)
+        flood = [asyncio.create_task(write(lanes, "loud", n)) for n in range(12)]
+        for _ in range(50):  # What may be written at once is written, and the next ones wait.
+            await asyncio.sleep(0)
+        written.append("now")
+        await write(lanes, "calm", 0)
+        done.set()
+        await asyncio.gather(going, *flood)
+
+    asyncio.run(story())
+    assert written.index("calm") - written.index("now") <= 3

@@ -16,7 +16,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headroom.core.actions import Tell
 from headroom.core.plan import Sequence, namespace_of
@@ -65,6 +65,14 @@ class Bucket:
         self.counted_at = now
 
 
+@dataclass(slots=True)
+class SlowPace:
+    """A pace that namespaces share in turns: none waits for more than one of another's."""
+
+    bucket: Bucket
+    turns: FairQueue = field(default_factory=lambda: FairQueue(1, 1))
+
+
 class Lanes:
     """The lanes, by the kind of work."""
 
@@ -76,8 +84,8 @@ class Lanes:
         self._calm = asyncio.Event()
         self._calm.set()
         self._running = 0
-        self._statuses_meanwhile = Bucket(per_second=20, at_once=4)
-        self._talk_meanwhile = Bucket(per_second=4, at_once=2)
+        self._statuses_meanwhile = SlowPace(Bucket(per_second=20, at_once=4))
+        self._talk_meanwhile = SlowPace(Bucket(per_second=4, at_once=2))
         self._talk_ever = Bucket(per_second=20, at_once=60)
 
     def lane(self, sequence: Sequence) -> AbstractAsyncContextManager[None]:
@@ -106,24 +114,25 @@ class Lanes:
     @contextlib.asynccontextmanager
     async def _writing_status(self, flow: str) -> AsyncIterator[None]:
         async with self._status.place(flow):
-            await self._give_way(self._statuses_meanwhile)
+            await self._give_way(self._statuses_meanwhile, flow)
             yield
 
     @contextlib.asynccontextmanager
     async def _talking(self, flow: str) -> AsyncIterator[None]:
         async with self._talk.place(flow):
             await asyncio.sleep(self._talk_ever.pause(asyncio.get_running_loop().time()))
-            await self._give_way(self._talk_meanwhile)
+            await self._give_way(self._talk_meanwhile, flow)
             yield
 
-    async def _give_way(self, meanwhile: Bucket) -> None:
+    async def _give_way(self, meanwhile: SlowPace, flow: str) -> None:
         """Wait for calm; while there is none, go on at a slow pace."""
         if self._calm.is_set():
             return
-        pause = meanwhile.pause(asyncio.get_running_loop().time())
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(pause):
-                await self._calm.wait()
+        async with meanwhile.turns.place(flow):
+            pause = meanwhile.bucket.pause(asyncio.get_running_loop().time())
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._calm.wait()
 
 
 def flow_of(sequence: Sequence) -> str:
