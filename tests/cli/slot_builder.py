@@ -15,20 +15,22 @@ from headroom.core.names import (
     SLOT_ANNOTATION,
 )
 from headroom.core.naming import guardian_name
-from headroom.core.objects import Node, OwnerReference, Pod
+from headroom.core.objects import Namespace, Node, OwnerReference, Pod
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.core.standing.sizing import Sight, wish
 from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON, node, pod
 
 
-def world(*things: Node | Pod | Hold | Headroom | Workload, now: datetime = NOON) -> World:
+def world(
+    *things: Node | Namespace | Pod | Hold | Headroom | Workload, now: datetime = NOON
+) -> World:
     return World(
         raw=(),
         nodes=tuple(thing for thing in things if isinstance(thing, Node)),
         pods=tuple(thing for thing in things if isinstance(thing, Pod)),
         holds=tuple(thing for thing in things if isinstance(thing, Hold)),
-        namespaces=(),
+        namespaces=tuple(thing for thing in things if isinstance(thing, Namespace)),
         now=now,
         headrooms=tuple(thing for thing in things if isinstance(thing, Headroom)),
         workloads=tuple(thing for thing in things if isinstance(thing, Workload)),

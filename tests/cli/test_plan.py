@@ -13,6 +13,7 @@ from headroom.cli.telling.plan_rows import plan_prose
 from headroom.cli.telling.planning import planned
 from headroom.core.holds import Problem
 from headroom.core.names import SHAPE_ANNOTATION
+from headroom.core.objects import Namespace
 from headroom.core.standing.headrooms import PerNode, Replicas, Window
 from tests.builders import NOON, hold, node, pod, taint
 from tests.cli.commands import headroom as command
@@ -163,3 +164,39 @@ def test_a_time_that_is_none_is_misuse(
     done = command(capsys, "plan", files[1], "--at", "noon", "--from", files[0])
     assert done.code == 2
     assert "--at: 'noon' is no time" in done.err
+
+
+def test_the_limits_of_a_namespace_refuse_what_is_beyond_them() -> None:
+    limited = Namespace("default", limits="slots=2, locked=yes")
+    (found,) = planned(world(node("a"), limited), [headroom(Replicas(3), cpu=1)])
+    assert [bool(place.node) for place in found.places] == [True, True, False]
+    assert "slots=2, of which 2 are in use" in found.unplaced[0].why
+    (locked,) = planned(
+        world(node("a"), Namespace("default", limits="locked=no")), [hold("h", cpu=1)]
+    )
+    assert "locked=no" in locked.unplaced[0].why
+    (misread,) = planned(world(node("a"), Namespace("default", limits="slots")), [hold("h", cpu=1)])
+    assert "headroom.dev/limits" in misread.unplaced[0].why
+
+
+def test_what_stands_counts_and_stays_and_what_is_given_back_does_not_count() -> None:
+    before = headroom(Replicas(2), cpu=1)
+    limited = Namespace("default", limits="slots=2")
+    there = world(node("a"), limited, before, keeper(before, "0", "a"), keeper(before, "1", "a"))
+    kept, refused = planned(there, [before, hold("h", cpu=1)])
+    assert kept.fits
+    assert "slots=2, of which 2 are in use" in refused.unplaced[0].why
+    shrunk, taken = planned(there, [headroom(Replicas(1), cpu=1), hold("h", cpu=1)])
+    assert (shrunk.fits, taken.fits) == (True, True)
+
+
+def test_a_namespace_in_the_files_brings_its_limits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster, wish = tmp_path / "cluster.yaml", tmp_path / "wish.yaml"
+    cluster.write_text(CLUSTER)
+    annotated = "metadata: {name: default, annotations: {headroom.dev/limits: slots=1}}"
+    wish.write_text(f"{WISH}---\napiVersion: v1\nkind: Namespace\n{annotated}\n")
+    done = command(capsys, "plan", str(wish), "--from", str(cluster))
+    assert done.code == 1
+    assert "slots=1, of which 1 are in use" in done.err

@@ -17,10 +17,11 @@ from headroom.cli.errors import Misuse
 from headroom.cli.source import World, counted, spoken
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold
+from headroom.core.objects import Namespace
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
-from headroom.wire.kinds import HEADROOMS, HOLDS, RESOURCE_QUOTAS, WORKLOADS
+from headroom.wire.kinds import HEADROOMS, HOLDS, NAMESPACES, RESOURCE_QUOTAS, WORKLOADS
 from headroom.wire.schema.checking import check, type_of
 from headroom.wire.schema.defaults import with_defaults
 from headroom.wire.schema.notation import Catalogue
@@ -38,6 +39,7 @@ class Wanted:
     asked: tuple[Headroom | Hold, ...]
     workloads: tuple[Workload, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()
     places: Mapping[str, Document] = field(default_factory=dict)
 
     def beside(self, world: World) -> World:
@@ -46,8 +48,11 @@ class Wanted:
         kept = [each for each in world.workloads if (each.ref, each.namespace) not in names]
         limits = {each.key for each in self.quotas}
         quotas = [each for each in world.resource_quotas if each.key not in limits]
+        made = {each.name for each in self.namespaces}
+        others = [each for each in world.namespaces if each.name not in made]
         return replace(
             world,
+            namespaces=(*others, *self.namespaces),
             workloads=(*kept, *self.workloads),
             resource_quotas=(*quotas, *self.quotas),
         )
@@ -75,7 +80,8 @@ def read_wanted(files: Sequence[Path], namespace: str, dialects: Sequence[str] =
         raise Misuse("there is no Headroom and no Hold in these files")
     workloads = tuple(thing for thing in things if isinstance(thing, Workload))
     quotas = tuple(thing for thing in things if isinstance(thing, ResourceQuota))
-    return Wanted(asked, workloads, quotas, places)
+    namespaces = tuple(thing for thing in things if isinstance(thing, Namespace))
+    return Wanted(asked, workloads, quotas, namespaces, places)
 
 
 def _documents(path: Path) -> list[Document]:
@@ -96,6 +102,7 @@ def _thing(document: Document, namespace: str, speech: Speech) -> Thing | None:
     if resource is None or resource not in (
         *ASKED,
         *WORKLOADS,
+        NAMESPACES,
         RESOURCE_QUOTAS,
         *speech.foreign,
     ):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from headroom.cli.source import World
 from headroom.cli.telling.asking import ledger_of
 from headroom.cli.telling.doors import without_door
+from headroom.cli.telling.limitroom import LimitRoom
 from headroom.cli.telling.quotaroom import QuotaRoom
 from headroom.cli.telling.quotas import quota_refusal
 from headroom.cli.telling.slots import State, slots_of
@@ -74,17 +75,19 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a plan counts on, and changes as it goes: nodes with their pods, and quotas."""
+    """What a plan counts on, and changes as it goes: nodes with their pods, quotas and limits."""
 
     state: ClusterState
     quotas: QuotaRoom
+    limits: LimitRoom
 
 
 def planned(world: World, wanted: Sequence[Headroom | Hold]) -> tuple[Planned, ...]:
     """Say of each object what would be held where, in the order in which they are given."""
     known = [_known(world, each) for each in wanted]
     there = _with(world, known)
-    table = Table(ledger_of(there, Policy()).state, QuotaRoom(world.resource_quotas))
+    state, quotas = ledger_of(there, Policy()).state, QuotaRoom(world.resource_quotas)
+    table = Table(state, quotas, LimitRoom(world))
     return tuple(
         _headroom(there, each, table) if isinstance(each, Headroom) else _hold(there, each, table)
         for each in known
@@ -125,6 +128,7 @@ def _headroom(world: World, headroom: Headroom, table: Table) -> Planned:
     for view in leaving:
         if view.guardian is not None:
             table.state.remove_pod(view.guardian.key)
+            table.limits.give_back(view.guardian.key)
     if isinstance(headroom.size, PerNode):
         notes.append(summary(wished.excluded, len(world.nodes)))
     missing = [view.hold for view in views if view.hold and view.state is State.MISSING]
@@ -171,6 +175,8 @@ def _place(slot: str, hold: Hold, guardian: Pod | None, table: Table) -> Place:
     """Put one slot's guardian where it would go, and count it there from now on."""
     if guardian is not None and guardian.node and _as_wished(hold, guardian):
         return Place(slot, hold, guardian.node, stands=True)
+    if refused := table.limits.take(hold):
+        return Place(slot, hold, why=refused)
     if guardian is None and (refused := table.quotas.take(hold)):
         return Place(slot, hold, why=refused)
     pod = _supposed(slot, hold)

@@ -101,6 +101,11 @@ def written(text: str, default: NamespaceLimits) -> NamespaceLimits | LimitsErro
         return error
 
 
+def misread(namespace: str, error: LimitsError) -> str:
+    """What is said where the limits of a namespace cannot be read."""
+    return f"the limits of namespace {namespace} ({LIMITS_ANNOTATION}) are not right: {error}"
+
+
 def _with(limits: NamespaceLimits, name: str, value: str) -> NamespaceLimits:
     match name:
         case "slots":

@@ -11,7 +11,6 @@ from datetime import datetime
 
 from headroom.core.holds import Hold
 from headroom.core.life import HoldView
-from headroom.core.names import LIMITS_ANNOTATION
 from headroom.core.naming import shape_of
 from headroom.core.objects import Key, Namespace, Pod
 from headroom.core.plan import hold_subject
@@ -19,6 +18,7 @@ from headroom.core.quotas.namespaces import (
     NO_LIMITS,
     LimitsError,
     NamespaceLimits,
+    misread,
     refusal,
     written,
 )
@@ -84,7 +84,7 @@ class Allowance:
         limits = limits_of(self._ledger, home)
         why: str | None
         if isinstance(limits, LimitsError):
-            why = f"the limits of namespace {home} ({LIMITS_ANNOTATION}) are not right: {limits}"
+            why = misread(home, limits)
         else:
             why = refusal(limits, hold, self._usage.without(home, name))
         if why is not None:

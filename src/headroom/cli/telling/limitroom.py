@@ -1,0 +1,38 @@
+"""What the limits of namespaces leave to guardians that a plan would make."""
+
+from __future__ import annotations
+
+from headroom.cli.source import World
+from headroom.core.holds import Hold
+from headroom.core.objects import Key
+from headroom.core.quotas.namespaces import NO_LIMITS, LimitsError, misread, refusal, written
+from headroom.engine.limits.usage import UsageBook
+
+
+class LimitRoom:
+    """Limits that namespaces are annotated with, and what stands or was planned there.
+
+    The default for namespaces without the annotation is a flag of the operator; a plan does not
+    know it.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._written = {each.name: each.limits for each in world.namespaces}
+        self._usage = UsageBook()
+        for pod in world.pods:
+            self._usage.see_pod(pod)
+
+    def give_back(self, guardian: Key) -> None:
+        """A guardian goes."""
+        self._usage.lose_pod(guardian)
+
+    def take(self, hold: Hold) -> str:
+        """Count a new guardian in its namespace; say which limit refuses it, empty: none."""
+        home, name = hold.home, str(hold.parent)
+        limits = written(self._written.get(home, ""), NO_LIMITS)
+        if isinstance(limits, LimitsError):
+            return misread(home, limits)
+        refused = refusal(limits, hold, self._usage.without(home, name))
+        if refused is None:
+            self._usage.allow(home, name, hold.template.pod.requests)
+        return refused or ""
