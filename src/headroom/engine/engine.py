@@ -60,6 +60,7 @@ from headroom.engine.keeping import Keeper
 from headroom.engine.latching import Latcher
 from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
+from headroom.engine.limits.allowance import Allowance
 from headroom.engine.observing.observer import Observer, subject_of
 from headroom.engine.pacing.refused import guardian_refused
 from headroom.engine.pacing.statuses import StatusPace
@@ -96,8 +97,9 @@ class Engine:
         self._publisher = Publisher(self.ledger, self._doors, pace)
         self._quotas = QuotaBook(self._agenda)
         announcer = Announcer(self.ledger, self._doors, pace)
-        self._standing = Standing(self.ledger, calendar, self._quotas, announcer)
-        self._keeper = Keeper(self.ledger, self._publisher, self._standing, self._quotas)
+        allowance = Allowance(self.ledger, self._quotas)
+        self._standing = Standing(self.ledger, calendar, allowance, announcer)
+        self._keeper = Keeper(self.ledger, self._publisher, self._standing, allowance)
         self._launcher = Launcher(self.ledger)
         self._placer = Placer(self.ledger, self._launcher)
         self._latcher = Latcher(self.ledger)

@@ -30,7 +30,6 @@ from headroom.engine.losses import Losses, why_lost
 from headroom.engine.overbooking import Overbooking
 from headroom.engine.pacing.guardians import GuardianPace
 from headroom.engine.publishing import Publisher
-from headroom.engine.quotas import QuotaBook
 from headroom.engine.renewals import Renewals
 from headroom.engine.sharing.keptroom import KeptRoom
 from headroom.engine.sharing.ousted import Ousted
@@ -45,12 +44,12 @@ class Keeper:
     """Looks after every hold, one at a time."""
 
     def __init__(
-        self, ledger: Ledger, publisher: Publisher, standing: Standing, quotas: QuotaBook
+        self, ledger: Ledger, publisher: Publisher, standing: Standing, allowance: Allowance
     ) -> None:
         self._ledger = ledger
         self._publisher = publisher
         self._standing = standing
-        self.allowance = Allowance(ledger, quotas)
+        self.allowance = allowance
         self._renewals = Renewals(ledger)
         self._kept = KeptRoom(ledger)
         self._losses = Losses(ledger.policy.guardian_retry)

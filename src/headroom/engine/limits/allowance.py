@@ -33,7 +33,7 @@ class Allowance:
 
     def __init__(self, ledger: Ledger, quotas: QuotaBook) -> None:
         self._ledger = ledger
-        self._quotas = quotas
+        self.quotas = quotas
         self._usage = UsageBook()
         self._allowed: dict[str, str] = {}  # by hold: the shape that it may have
         self._waiting: dict[str, dict[str, None]] = {}  # by namespace: subjects to look at again
@@ -52,11 +52,18 @@ class Allowance:
             if why is not None:
                 return replace(view, held_up=why, in_place=False)
         if stands:
-            self._quotas.stands(hold)
+            self.quotas.stands(hold)
             return view
-        self._quotas.asks_anew(subject)
-        over = self._quotas.room_for(hold, subject, now)
+        self.quotas.asks_anew(subject)
+        over = self.quotas.room_for(hold, subject, now)
         return view if over is None else replace(view, refused=over)
+
+    def beyond_limit(self, hold: Hold, subject: str) -> str | None:
+        """Which limit forbids the object of a slot; if none does, it counts from now on.
+
+        `subject` is who is looked at again when there may be room.
+        """
+        return self._limited(hold, subject)
 
     def forget(self, hold: Hold) -> None:
         """A hold is gone or over: what it took is free again."""

@@ -36,11 +36,11 @@ from headroom.core.standing.windows import (
 from headroom.core.statuses import tell_pod
 from headroom.engine.indexing import touch_indexes
 from headroom.engine.ledger import Ledger
-from headroom.engine.quotas import QuotaBook
+from headroom.engine.limits.allowance import Allowance
 from headroom.engine.standing.announcing import Announcer
 from headroom.engine.standing.braking import Brake
 from headroom.engine.standing.demand import LOAD_PAUSE
-from headroom.engine.standing.issuing import Issuer
+from headroom.engine.standing.issuing import Issuer, Refusal
 from headroom.engine.standing.known import MOMENT, Known, first_known
 from headroom.engine.standing.sights import Sights
 
@@ -55,13 +55,13 @@ class Standing:
     """Looks after every headroom, one at a time."""
 
     def __init__(
-        self, ledger: Ledger, calendar: Calendar, quotas: QuotaBook, announcer: Announcer
+        self, ledger: Ledger, calendar: Calendar, allowance: Allowance, announcer: Announcer
     ) -> None:
         self._ledger = ledger
         self._calendar = calendar
         self.announcer = announcer
-        self.issuer = Issuer(ledger, quotas, calendar)
-        self._quotas = quotas
+        self.issuer = Issuer(ledger, allowance, calendar)
+        self._quotas = allowance.quotas
         self._known: dict[str, Known] = {}
         self._stale: dict[str, None] = {}  # headrooms whose wish is to be worked out anew
         self._sights = Sights(ledger)
@@ -243,7 +243,7 @@ class Standing:
             yield from self._unless_busy(iter((before,)))
             return
         due = known.look_at is not None and known.look_at <= now
-        if whole in self._stale or known.refused or due:
+        if whole in self._stale or known.refused or known.beyond or due:
             if known.not_before is not None and now < known.not_before:
                 self._ledger.agenda.later(headroom_subject(headroom.parent), known.not_before)
             else:
@@ -295,7 +295,7 @@ class Standing:
             again = self._settle_slots(headroom, sight, now)
         else:
             self._quotas.asks_anew(headroom_subject(headroom.parent))
-            known.refused = ""
+            known.refused = known.beyond = ""
             if window is not None:
                 yield from self._settle_objects(headroom, known, now)
         known.looked = True
@@ -348,8 +348,8 @@ class Standing:
         settling = False
         for each in self.issuer.settle(headroom, known.wished, now):
             settling = True
-            if isinstance(each, str):
-                known.refused = each
+            if isinstance(each, Refusal):
+                known.refuse(each)
             else:
                 yield from self._unless_busy(iter((each,)))
         if not settling:

@@ -7,7 +7,7 @@ was asked of the API server and is not seen yet counts as there, or it would be 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import Action, CreateSlotObject, Done, Outcome, SetFinalizers, Taken
@@ -20,20 +20,29 @@ from headroom.core.standing.windows import ActiveWindow, Calendar
 from headroom.core.tenancy.lodging import dismissed
 from headroom.core.tenancy.moments import object_of
 from headroom.engine.ledger import Ledger
-from headroom.engine.quotas import QuotaBook
+from headroom.engine.limits.allowance import Allowance
 from headroom.engine.standing.heirs import Heirs
 
 EXPECTED_FOR = timedelta(seconds=5)
 ORPHAN = "orphan"  # the garbage collector's finalizer while it takes owner references off
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why objects of slots are not made: a quota of the dialect, or a limit of the namespace."""
+
+    why: str
+    by_limit: bool = False
+
+
 class Issuer:
     """The objects of slots, by headroom."""
 
-    def __init__(self, ledger: Ledger, quotas: QuotaBook, calendar: Calendar) -> None:
+    def __init__(self, ledger: Ledger, allowance: Allowance, calendar: Calendar) -> None:
         self.heirs = Heirs(ledger, calendar)
         self._ledger = ledger
-        self._quotas = quotas
+        self._allowance = allowance
+        self._quotas = allowance.quotas
         self._expected: dict[str, dict[str, tuple[Hold, datetime]]] = {}  # made, not seen yet
         self._taken: dict[str, dict[str, None]] = {}  # names that strangers have
 
@@ -83,8 +92,10 @@ class Issuer:
             others = tuple(each for each in headroom.finalizers if each != headroom.finalizer)
             yield _finalizers(headroom, others)
 
-    def settle(self, headroom: Headroom, wished: Wish, now: datetime) -> Iterator[Sequence | str]:
-        """Bring the objects in line with the wish; a text says why some are not made."""
+    def settle(
+        self, headroom: Headroom, wished: Wish, now: datetime
+    ) -> Iterator[Sequence | Refusal]:
+        """Bring the objects in line with the wish; a refusal says why some are not made."""
         objects = headroom.slot_objects
         if objects is None or wished.frozen or headroom.paused:
             return
@@ -112,6 +123,8 @@ class Issuer:
             return
         whole = action.of.whole
         self._expected.get(whole, {}).pop(action.slot, None)
+        if not self._known(action.hold):
+            self._allowance.forget(action.hold)
         self._quotas.lose(action.hold.parent)
         if isinstance(outcome, Taken):
             self._taken.setdefault(whole, {})[action.slot] = None
@@ -125,20 +138,25 @@ class Issuer:
 
     def _make(
         self, headroom: Headroom, makings: tuple[Making, ...], now: datetime
-    ) -> Iterator[Sequence | str]:
+    ) -> Iterator[Sequence | Refusal]:
         subject = headroom_subject(headroom.parent)
         if headroom.closes is not None and now >= headroom.closes:
             return
         if makings:
             why = self._quotas.room_for(headroom, subject, now)
             if why is not None:
-                yield why
+                yield Refusal(why)
                 return
         for making in makings:
             hold = self._slot(headroom, making)
             why = self._quotas.room_for(hold, subject, now)
             if why is not None:
-                yield why
+                yield Refusal(why)
+                return
+            why = self._allowance.beyond_limit(hold, subject)
+            if why is not None:
+                self._quotas.lose(hold.parent)
+                yield Refusal(why, by_limit=True)
                 return
             expected = self._expected.setdefault(headroom.parent.whole, {})
             expected[making.slot] = (hold, now + EXPECTED_FOR)
@@ -166,6 +184,9 @@ class Issuer:
         if known and not busy and not ledger.promised(hold):
             yield dismissed(hold, ledger.guardians_of(hold))
 
+    def _known(self, hold: Hold) -> bool:
+        return str(hold.parent) in self._ledger.holds
+
     def _still_expected(
         self, whole: str, members: dict[str, Hold], now: datetime
     ) -> dict[str, Hold]:
@@ -175,6 +196,9 @@ class Issuer:
             for slot, (hold, until) in expected.items()
             if slot not in members and now < until
         }
+        for slot, (hold, until) in expected.items():
+            if now >= until and slot not in members and not self._known(hold):
+                self._allowance.forget(hold)  # It was made, and never came.
         self._expected[whole] = kept
         return {slot: hold for slot, (hold, _) in kept.items()}
 

@@ -21,6 +21,7 @@ from headroom.core.standing.readiness import Tally
 from headroom.core.standing.sizing import Wish
 from headroom.core.standing.windows import ActiveWindow
 from headroom.engine.standing.flaps import Flaps
+from headroom.engine.standing.issuing import Refusal
 
 TROUBLES_TOLD = 2
 OBJECTS_TOLD = 5
@@ -47,6 +48,7 @@ class Known:
     flaps: Flaps = field(default_factory=Flaps)
     updated: int = 0  # slots that are objects of the present template
     refused: str = ""  # the quota that leaves no room for more slots, in words
+    beyond: str = ""  # the limit of the namespace that does, in words
     unmade: str = ""  # why the object of a slot could not be written
     pause: timedelta = timedelta()  # how long to wait after that, longer each time
     rests_until: datetime | None = None
@@ -55,6 +57,13 @@ class Known:
     misses: int = 0
     made: dict[str, None] = field(default_factory=dict)  # objects of slots, not told of yet
     deleted: dict[str, None] = field(default_factory=dict)
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Some objects of slots are not made."""
+        if refusal.by_limit:
+            self.beyond = refusal.why
+        else:
+            self.refused = refusal.why
 
     def differs(self, slot: str, status: HoldStatus) -> bool:
         """Whether a slot is in another state than was noted, or in other trouble."""
@@ -123,8 +132,7 @@ class Known:
         more = len(self.troubles) - len(told)
         if more > 0:
             told.append(f"and {more} more")
-        if self.unmade:
-            told.append(self.unmade)
+        told += [why for why in (self.beyond, self.unmade) if why]
         return Tally(
             held=held,
             pending=max(0, self.wished.count - held),
