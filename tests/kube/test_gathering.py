@@ -129,6 +129,7 @@ def test_budgets_that_we_may_not_see_are_as_good_as_none() -> None:
             many = line("ADDED", Case("many", sized).headroom())
             api.script(HEADROOM_PATH, Stream((many, END), "hang"))
             api.script("/apis/policy/v1/poddisruptionbudgets", *[refusal(403, "no right")] * 99)
+            api.script("/apis/apps/v1/daemonsets", *[refusal(403, "no right")] * 99)
             assert sorted(await told(api, 2)) == ["many", "synced"]
 
     run(main())

@@ -25,6 +25,12 @@ def kept(world: World, name: str = "room") -> list[str]:
     )
 
 
+def running(world: World, app: str) -> int:
+    """How many pods of an application run."""
+    pods = (each for each in world.all("Pod") if each["metadata"]["labels"].get("app") == app)
+    return sum(each["status"].get("phase") == "Running" for each in pods)
+
+
 @pytest.fixture
 def stage(world: World) -> World:
     return three_nodes(world)
@@ -148,6 +154,14 @@ def test_slots_in_pieces_of_a_node_are_as_few_as_nodes_hold(stage: World) -> Non
     stage.until("two pieces", lambda: kept(stage) == ["4", "4"])
     stage.until_slots("room", "0", "1")
     assert len(set(stage.held("room").values())) == 2
+
+
+def test_pieces_of_a_node_leave_room_for_the_daemon_sets_on_it(stage: World) -> None:
+    stage.apply(workload("DaemonSet", "logs", cpu=1))
+    stage.until("its pods run", lambda: running(stage, "logs") == 3)
+    stage.apply(headroom("room", cpu="500m", replicas=12, chunk="Node"))
+    stage.until("two pieces beside it", lambda: kept(stage) == ["3", "3"])
+    stage.until_slots("room", "0", "1")
 
 
 @DOORS

@@ -20,6 +20,7 @@ from headroom.cli.live.dialects import dialects_on
 from headroom.cli.output import say
 from headroom.cli.printing.progress import Progress
 from headroom.cli.source import Where, World, decoded
+from headroom.core.standing.headrooms import NODE_CHUNK
 from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
 from headroom.kube.errors import Forbidden, NoSuchKind
@@ -27,6 +28,7 @@ from headroom.kube.kubeconfig import find_access
 from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.kinds import (
     BUDGETS,
+    DAEMON_SETS,
     EVENTS,
     HEADROOMS,
     HOLDS,
@@ -104,8 +106,10 @@ async def read_cluster(where: Where) -> World:
 
 
 def copied(world: World) -> list[Resource]:
-    """The kinds of workload whose pods a headroom's slots are like."""
+    """The kinds of workload that a headroom's slots are like, or stand beside on every node."""
     kinds = {each.slot.source.kind for each in world.headrooms if each.slot.source is not None}
+    if any(each.slot.chunk == NODE_CHUNK for each in world.headrooms):
+        kinds.add(DAEMON_SETS.kind)
     known = filter(world.speech.reads, (*WORKLOADS, POD_TEMPLATES))
     return [resource for resource in known if resource.kind in kinds]
 

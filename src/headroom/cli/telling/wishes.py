@@ -28,10 +28,10 @@ from headroom.core.names import (
     ROLE_LABEL,
     SLOT_ANNOTATION,
 )
-from headroom.core.objects import Pod
-from headroom.core.resources import EMPTY
+from headroom.core.objects import Key, Pod
+from headroom.core.resources import EMPTY, Resources
 from headroom.core.standing.besides import Followed, is_owner
-from headroom.core.standing.chunks import overhead_of
+from headroom.core.standing.chunks import DAEMON_SET, daemon_set_of, overhead_of
 from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Utilization, Workload
 from headroom.core.standing.members import stands
 from headroom.core.standing.sizing import Sight, Sized, Wish, wish
@@ -96,10 +96,21 @@ def sight_of(world: World, headroom: Headroom) -> Sight:
         standing=frozenset(there if headroom.slot_objects else guardians_of(world, headroom)),
         promised=frozenset(claimants_of(world, headroom)),
         spent=frozenset(headroom.status.spent),
-        overhead=overhead_of(world.pods) if headroom.slot.chunk == NODE_CHUNK else EMPTY,
+        overhead=_overhead(world) if headroom.slot.chunk == NODE_CHUNK else EMPTY,
         sized=_sized(world, headroom),
         followed=tuple(_followed(world, headroom)),
     )
+
+
+def _overhead(world: World) -> Resources:
+    """What DaemonSets ask for on each node; where none was read, pods are believed."""
+    there = {each.key: each.uid for each in world.workloads if each.ref.kind == DAEMON_SET}
+    if not there:
+        for pod in world.pods:
+            controller = daemon_set_of(pod)
+            if controller is not None:
+                there[Key(pod.key.namespace, controller.name)] = controller.uid
+    return overhead_of(world.pods, there)
 
 
 def _sized(world: World, headroom: Headroom) -> Sized | None:

@@ -7,14 +7,16 @@ fits on every node where a slot may stand, beside the pods that stand on each no
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from headroom.core.holds import PodTemplate
-from headroom.core.objects import Node, Pod
+from headroom.core.objects import Key, Node, OwnerReference, Pod
 from headroom.core.requests import ContainerNeed, PodNeed, nonzero_requests
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.standing.eligibility import sorted_out
+
+DAEMON_SET = "DaemonSet"
 
 
 def pods_a_node(template: PodTemplate, nodes: Collection[Node], overhead: Resources = EMPTY) -> int:
@@ -33,16 +35,28 @@ def pods_a_node(template: PodTemplate, nodes: Collection[Node], overhead: Resour
     return max(1, min(counts, default=1))
 
 
-def overhead_of(pods: Iterable[Pod]) -> Resources:
-    """What DaemonSets ask for, of each resource on the node where they ask for most of it."""
+def overhead_of(pods: Iterable[Pod], daemon_sets: Mapping[Key, str]) -> Resources:
+    """What DaemonSets ask for, of each resource on the node where they ask for most of it.
+
+    `daemon_sets` are those that there are, with their uid: anybody may write an owner reference on
+    a pod, so only who belongs to one of them is believed.
+    """
     by_node: dict[str, Resources] = {}
     for pod in pods:
-        if pod.occupies_node and any(owner.kind == "DaemonSet" for owner in pod.owners):
+        controller = daemon_set_of(pod)
+        if controller is None or not pod.occupies_node:
+            continue
+        if daemon_sets.get(Key(pod.key.namespace, controller.name)) == controller.uid:
             by_node[pod.node] = by_node.get(pod.node, EMPTY) + pod.requests
     largest = EMPTY
     for each in by_node.values():
         largest = largest.largest(each)
     return largest
+
+
+def daemon_set_of(pod: Pod) -> OwnerReference | None:
+    """The DaemonSet that a pod says it belongs to."""
+    return next((each for each in pod.owners if each.kind == DAEMON_SET and each.controller), None)
 
 
 def times(template: PodTemplate, count: int) -> PodTemplate:

@@ -14,8 +14,8 @@ from headroom.core.demand.buffers import BufferSize
 from headroom.core.demand.following import Follow
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.latches import kept_for
-from headroom.core.resources import EMPTY
-from headroom.core.standing.chunks import overhead_of
+from headroom.core.resources import EMPTY, Resources
+from headroom.core.standing.chunks import DAEMON_SET, overhead_of
 from headroom.core.standing.headrooms import (
     NEVER,
     NODE_CHUNK,
@@ -51,6 +51,7 @@ class Sights:
         self.per_node: dict[str, None] = {}  # headrooms that depend on nodes
         self.by_load: dict[str, None] = {}  # headrooms that depend on pods
         self._ahead: dict[str, None] = {}  # headrooms that depend on all workloads
+        self._chunked: dict[str, None] = {}  # headrooms that depend on DaemonSets
         self._copying: dict[tuple[str, WorkloadRef], dict[str, None]] = {}
 
     def depend(self, old: Headroom | None, new: Headroom | None) -> None:
@@ -62,6 +63,7 @@ class Sights:
             self.per_node.pop(old.parent.whole, None)
             self.by_load.pop(old.parent.whole, None)
             self._ahead.pop(old.parent.whole, None)
+            self._chunked.pop(old.parent.whole, None)
             if old.slot.source is not None:
                 key = (old.parent.namespace, old.slot.source)
                 self._copying.get(key, {}).pop(old.parent.whole, None)
@@ -69,6 +71,8 @@ class Sights:
             return
         if isinstance(new.size, PerNode) or new.slot.chunk == NODE_CHUNK:
             self.per_node[new.parent.whole] = None
+        if new.slot.chunk == NODE_CHUNK:
+            self._chunked[new.parent.whole] = None
         if follows_load(new):
             self.by_load[new.parent.whole] = None
         if isinstance(new.size, Utilization) and new.size.ahead:
@@ -81,7 +85,8 @@ class Sights:
         """The headrooms whose slots are like a workload's pods, and those that look ahead."""
         copying = tuple(self._copying.get((workload.namespace, workload.ref), ()))
         sharing = self.buffers.siblings(workload.namespace) if copying else ()
-        return (*copying, *self._ahead, *sharing)
+        beside = self._chunked if workload.ref.kind == DAEMON_SET else ()
+        return (*copying, *self._ahead, *sharing, *beside)
 
     def under(self, namespace: str) -> tuple[str, ...]:
         """The headrooms that keep to a namespace's quotas."""
@@ -130,9 +135,15 @@ class Sights:
                 if isinstance(template, PodTemplate)
                 else ()
             ),
-            overhead=overhead_of(ledger.pods.values()) if chunked else EMPTY,
+            overhead=self._overhead() if chunked else EMPTY,
             most=ledger.policy.most_slots,
         )
+
+    def _overhead(self) -> Resources:
+        """What DaemonSets ask for on each node."""
+        workloads = self._ledger.slots.workloads.values()
+        there = {each.key: each.uid for each in workloads if each.ref.kind == DAEMON_SET}
+        return overhead_of(self._ledger.pods.values(), there)
 
     def _spent(self, headroom: Headroom, known: Known) -> frozenset[str]:
         """Slots that are not held again; of one that follows pods, those whose owner is there."""

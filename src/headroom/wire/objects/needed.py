@@ -14,6 +14,7 @@ from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Utilization
 from headroom.ports import Thing
 from headroom.wire.kinds import (
     BUDGETS,
+    DAEMON_SETS,
     RESOURCE_QUOTAS,
     STORAGE_CLASSES,
     VOLUME_CLAIMS,
@@ -31,8 +32,8 @@ def needed_kinds(thing: Thing) -> tuple[Resource, ...]:
         return ()
     copied = copied_kind(thing)
     kinds = (copied,) if copied is not None else ()
-    if thing.slot.chunk == NODE_CHUNK:  # A slot for many owners.
-        kinds = (*kinds, BUDGETS)
+    if thing.slot.chunk == NODE_CHUNK:  # A slot for many owners, beside what stands on each node.
+        kinds = (*kinds, BUDGETS, DAEMON_SETS)
     size = thing.size
     if isinstance(size, Utilization):
         kinds = (*kinds, RESOURCE_QUOTAS)
