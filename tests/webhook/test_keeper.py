@@ -186,3 +186,22 @@ def test_a_new_certificate_is_shown_without_a_new_port() -> None:
         assert after.strip() == shelf.data["tls.crt"].strip()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("minutes", [-10, 10])
+def test_a_certificate_made_by_a_clock_ten_minutes_off_is_good_for_the_others(minutes: int) -> None:
+    skewed = Clock(datetime.now(UTC) + timedelta(minutes=minutes))
+    shelf = FakeShelf()
+    tending = keeper(shelf, skewed)
+
+    async def main() -> None:
+        await tending.round()
+        server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=tending.tls)
+        port = server.sockets[0].getsockname()[1]
+        trusting = ssl.create_default_context(cadata=shelf.data["ca.crt"])
+        _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusting)
+        writer.transport.abort()
+        server.close()
+        await server.wait_closed()
+
+    asyncio.run(main())

@@ -135,3 +135,17 @@ def test_a_pod_that_cannot_be_read_passes_and_is_told() -> None:
 def test_what_is_no_review_is_refused(text: bytes) -> None:
     with pytest.raises(NoReview):
         CLAIMS.answer(text)
+
+
+@pytest.mark.parametrize("minutes", [-10, 10])
+def test_how_fresh_an_index_is_goes_by_the_api_servers_clock_and_not_by_ours(minutes: int) -> None:
+    theirs = datetime.now(UTC) + timedelta(minutes=minutes)
+    fresh = {"shop": ClaimIndex({"label:app=web"}, theirs + timedelta(seconds=20))}
+    judge = claims_judge(fresh.get, NATIVE)
+
+    def why(created: datetime) -> str:
+        stamped = {"managedFields": [{"manager": "kubectl", "time": format_time(created)}]}
+        return judge.answer(json.dumps(review(metadata=stamped)).encode()).why
+
+    assert why(theirs) == ""
+    assert "too old" in why(theirs + timedelta(seconds=21))

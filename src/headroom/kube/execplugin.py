@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
@@ -21,6 +22,8 @@ from headroom.kube.errors import ConfigError
 from headroom.wire.errors import UNREADABLE_JSON
 
 PLUGIN_SECONDS = 60.0
+MOST_BYTES = 2**20  # of a credential; they have a few thousand.
+CHUNK = 2**16
 MOST_LETTERS = 300  # of what a plugin complains about.
 
 
@@ -80,14 +83,50 @@ async def run_plugin(plugin: ExecPlugin, endpoint: Endpoint, origin: str) -> Iss
 
 
 async def _finish(process: asyncio.subprocess.Process, where: str) -> tuple[bytes, bytes]:
-    """Wait for the plugin's output, but not for ever."""
+    """Wait for the plugin's output, but neither for ever nor for more than we would read."""
+    if process.stdout is None or process.stderr is None:
+        raise ValueError("the plugin was started without pipes")
+    complaining = asyncio.create_task(_end_of(process.stderr))
     try:
         async with asyncio.timeout(PLUGIN_SECONDS):
-            return await process.communicate()
+            output = await _start_of(process.stdout, MOST_BYTES + 1)
+            if len(output) > MOST_BYTES:
+                raise ConfigError(
+                    f"{where}: it printed more than {MOST_BYTES // 1024} KiB",
+                    "a plugin prints one ExecCredential, as JSON, and nothing else",
+                )
+            complaint = await complaining
+            await process.wait()
+            return output, complaint
     except TimeoutError as error:
-        process.kill()
-        await process.wait()
         raise ConfigError(f"{where}: no answer within {PLUGIN_SECONDS:.0f} s") from error
+    finally:
+        complaining.cancel()
+        await _end(process)
+
+
+async def _start_of(stream: asyncio.StreamReader, most: int) -> bytes:
+    """What is printed, and of too much only the beginning."""
+    read = bytearray()
+    while len(read) < most and (chunk := await stream.read(min(CHUNK, most - len(read)))):
+        read += chunk
+    return bytes(read)
+
+
+async def _end_of(stream: asyncio.StreamReader) -> bytes:
+    """The end of what a plugin complains about; it may go on for as long as it likes."""
+    kept = b""
+    while chunk := await stream.read(CHUNK):
+        kept = (kept + chunk)[-CHUNK:]
+    return kept
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """See that nothing of it is left behind."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
 
 
 def _interactive(plugin: ExecPlugin, where: str) -> bool:
