@@ -13,6 +13,7 @@ owner on its way is left alone until that has ended.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TypeGuard
 
 from headroom.core.actions import CreateGuardian, DeleteObject, DeletePod
 from headroom.core.claims import expiry, owner_uses
@@ -118,6 +119,9 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
         return Life(status, _drop(view, guardians.needless))
     if guardian is not None and not guardian.node and _must_not_wait(view, guardian):
         return Life(status, _drop(view, (guardian,)))
+    behind = tuple(pod for pod in (guardian, guardians.successor) if view.first and _seeks(pod))
+    if behind:
+        return Life(status, _drop(view, behind))
     early = _early_latch(view, users, guardian, node)
     if early:
         return Life(status, grow(hold, node, early, policy.namespace, view.lodgers))
@@ -238,6 +242,11 @@ def _reclaiming(
         return Life(status, None, view.not_before)
     waiting = Waiting(hold, view.node, size, found.free, view.guardians, view.latched)
     return Life(status, go_on(waiting, policy.namespace))
+
+
+def _seeks(guardian: Pod | None) -> TypeGuard[Pod]:
+    """Whether a guardian waits in kube-scheduler's queue for any room that comes free."""
+    return guardian is not None and not guardian.node and not guardian.gates
 
 
 def _must_not_wait(view: HoldView, guardian: Pod) -> bool:

@@ -318,6 +318,7 @@ def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterat
     if waits_a_little(ledger, pod, found, now):
         return
     note_missed(ledger, found)
+    _let_go_first(ledger, pod, found, now)
     yield Sequence("release", (pod_subject(pod.key),), ((ungate(pod),),))
     yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", found.why, now),),))
 
@@ -326,6 +327,15 @@ def note_missed(ledger: Ledger, found: Search) -> None:
     """Let the headrooms that were for a pod know that it goes without."""
     for whole in {refusal.parent.whole: None for refusal in found.refused if refusal.owner}:
         ledger.slots.note_missed(whole)
+
+
+def _let_go_first(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> None:
+    """Have guardians that wait for room not be before a pod that they are for."""
+    missed = [refusal.parent.whole for refusal in found.refused if refusal.owner]
+    contention = ledger.contention
+    for whole in contention.released.note(pod, dict.fromkeys(missed), now):
+        for subject in contention.waiting_of(whole, ledger.pods):
+            ledger.agenda.touch(subject)
 
 
 def waits_for_a_hold(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> bool:

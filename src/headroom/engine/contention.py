@@ -13,11 +13,17 @@ from collections.abc import Callable
 
 from headroom.core.claims import claim_of
 from headroom.core.latches import kept_for
-from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.names import (
+    DEFAULT_SCHEDULER_NAME,
+    PARENT_ANNOTATION,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+)
 from headroom.core.objects import Key, Placement, Pod
 from headroom.core.resources import Resources
 from headroom.core.selection import only_node
 from headroom.engine.agenda import Agenda
+from headroom.engine.doors.released import ReleasedOwners
 from headroom.engine.fences.book import FenceBook, Returning
 from headroom.engine.indexes import drop
 from headroom.engine.standing.headcount import Headcount
@@ -35,6 +41,7 @@ class Contention:
         self.headcount = Headcount(agenda)
         self.fences = FenceBook()
         self.returning = Returning()
+        self.released = ReleasedOwners(agenda)
         self._arriving: dict[str, dict[str, None]] = {}  # node → owners and handovers on their way
         self._seeking: dict[str, dict[Key, None]] = {}  # the only node it may go to → guardians
         self._making: dict[str, dict[str, None]] = {}  # the same → holds whose guardian is made now
@@ -43,6 +50,7 @@ class Contention:
     def add(self, pod: Pod) -> None:
         """A pod is as given."""
         self.headcount.add(pod)
+        self.released.add(pod)
         self.fences.add(pod)
         node = _arrives_at(pod)
         if node:
@@ -53,6 +61,7 @@ class Contention:
     def remove(self, pod: Pod) -> None:
         """A pod is no longer as given."""
         self.headcount.remove(pod)
+        self.released.remove(pod)
         self.fences.remove(pod)
         node = _arrives_at(pod)
         if node:
@@ -103,6 +112,15 @@ class Contention:
         waiting = (kept_for(pods[key]) for keys in self._seeking.values() for key in keys)
         found = frozenset(hold for hold in waiting if hold.startswith(f"{whole}#"))
         return found | self.being_made(whole)
+
+    def waiting_of(self, whole: str, pods: dict[Key, Pod]) -> list[str]:
+        """The holds of a parent whose guardian waits for a node, as subjects."""
+        waiting = (pods[key] for keys in self._seeking.values() for key in keys)
+        return [
+            f"hold {kept_for(pod)}"
+            for pod in waiting
+            if pod.annotations.get(PARENT_ANNOTATION) == whole
+        ]
 
     def blocks(self, node: str) -> bool:
         """Whether a guardian is being made that could land on a node, and is not known yet."""

@@ -115,7 +115,8 @@ class Keeper:
             ledger.agenda.touch(pod_subject(latch.key))  # It stands as long as the hold waits.
         if decision.wake_at is not None:
             ledger.agenda.later(hold_subject(hold.parent), decision.wake_at)
-        sequence = self._in_turn(hold, decision.sequence, now)
+        sequence = None if view.first and _seeking(decision.sequence) else decision.sequence
+        sequence = self._in_turn(hold, sequence, now)
         if sequence is not None and ledger.agenda.resting(hold_subject(hold.parent), now):
             sequence = None  # It failed a moment ago; a timer brings us back.
         self._shelve(hold, sequence is not None, now)
@@ -172,6 +173,7 @@ class Keeper:
             estate=estate,
             inherits=inherits,
             homeless=node in self.departures,
+            first=ledger.contention.released.ahead_of(hold, now),
             overbooked=self.overbooking.around(hold, told.standing, now),
             trouble=self._trouble.get(parent, "") or self.pace.why(hold),
             held_up="" if settled else self._standing.brake.held_up(hold, waiting),
@@ -209,7 +211,7 @@ class Keeper:
 
     def _in_turn(self, hold: Hold, sequence: Sequence | None, now: datetime) -> Sequence | None:
         """What makes a guardian for kube-scheduler to place waits for owners, and for its turn."""
-        seeks = _seeking(sequence) if sequence is not None else None
+        seeks = _seeking(sequence)
         if seeks is None:
             self.pace.withdraw(hold)
             return sequence
@@ -314,8 +316,9 @@ def _is_old(hold: Hold, guardian: Pod | None, now: datetime) -> bool:
     return guardian is not None and bool(guardian.node) and outdated(hold, guardian, now)
 
 
-def _seeking(sequence: Sequence) -> CreateGuardian | None:
+def _seeking(sequence: Sequence | None) -> CreateGuardian | None:
     """The guardian that a sequence makes for kube-scheduler to place, if it makes one."""
-    actions = (action for step in sequence.steps for action in step)
+    steps = sequence.steps if sequence is not None else ()
+    actions = (action for step in steps for action in step)
     made = (action for action in actions if isinstance(action, CreateGuardian))
     return next((action for action in made if not action.bound and not action.gated), None)

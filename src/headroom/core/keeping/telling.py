@@ -35,6 +35,9 @@ def standing_facts(
         return Facts(hold, "Pending", "LimitReached", why, node, used, degraded=True)
     if guardian is None and view.trouble:
         return Facts(hold, "Pending", "GuardianRefused", view.trouble, node, used, degraded=True)
+    if view.first and (guardian is None or not guardian.node):
+        why = f"pod {view.first} goes first, which it is for and which waits for room without it"
+        return Facts(hold, "Pending", "Unschedulable", why, node, used, degraded=True)
     if guardian is None and used and node:  # Owners are in it: it does not begin anew.
         why = "what was returned is about to be held again"
         return Facts(hold, "Available", "Available", why, node, used)

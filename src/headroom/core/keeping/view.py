@@ -47,6 +47,7 @@ class HoldView:
     full: bool = False
     trouble: str = ""
     not_before: datetime | None = None
+    first: str = ""  # the pod that it is for, and that waits for room without it
     refused: str = ""  # the quota that leaves it no room, in words
     homeless: bool = False  # its node was deleted
     overbooked: Resources = EMPTY  # what pods on its node ask for beyond what there is
