@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import replace
 from datetime import timedelta
@@ -200,3 +201,76 @@ def test_a_namespace_in_the_files_brings_its_limits(
     done = command(capsys, "plan", str(wish), "--from", str(cluster))
     assert done.code == 1
     assert "slots=1, of which 1 are in use" in done.err
+
+
+SCENARIO = """
+apiVersion: sim.headroom.dev/v1alpha1
+kind: Scenario
+metadata: {name: two-nodes}
+spec:
+  start: "2027-01-04T09:00:00Z"
+  pools: [{name: g, count: 2, cpu: "4"}]
+  steps: [{at: 10s, scale: {kind: Deployment, namespace: default, name: web}, replicas: 8}]
+"""
+TAKEN = """
+apiVersion: v1
+kind: Pod
+metadata: {name: taken}
+spec: {nodeName: g-0, containers: [{name: main, image: app, resources: {requests: {cpu: "4"}}}]}
+"""
+OFFICE_HOURS = "  schedule: [{start: '0 8 * * *', duration: 2h, timeZone: UTC}]\n"
+
+
+def test_a_scenario_among_the_files_says_which_nodes_there_are(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "all.yaml"
+    file.write_text("---".join((SCENARIO, WISH, TAKEN)))
+    for more in ((), ("-n", "shop"), ("--from", str(file))):
+        done = command(capsys, "plan", str(file), "-o", "json", *more)
+        assert done.code == 0, done.err
+        (found,) = json.loads(done.out)["items"]
+        assert [slot["node"] for slot in found["slots"]] == ["g-1", "g-1"]
+        assert "of a Scenario only the nodes of its pools are seen here" in done.err
+
+
+def test_a_plan_on_a_scenario_is_as_of_its_start(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    wish, file = tmp_path / "wish.yaml", tmp_path / "scenario.yaml"
+    wish.write_text(WISH.replace("---", OFFICE_HOURS + "---"))
+    for hour, slots in (("09", 2), ("12", 0)):
+        file.write_text(SCENARIO.replace("T09", f"T{hour}"))
+        done = command(capsys, "plan", str(wish), str(file), "-o", "json")
+        assert done.code == 0, done.err
+        assert len(json.loads(done.out)["items"][0]["slots"]) == slots
+
+
+def test_a_dump_among_the_files_is_the_world_of_a_plan(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    cluster, wish, dump = tmp_path / "a.yaml", tmp_path / "wish.yaml", tmp_path / "dump.yaml"
+    cluster.write_text(CLUSTER)
+    wish.write_text(WISH)
+    dump.write_text(command(capsys, "dump", "--from", str(cluster)).out)
+    done = command(capsys, "plan", str(wish), str(dump), "-o", "json")
+    assert done.code == 0, done.err
+    assert [slot["node"] for slot in json.loads(done.out)["items"][0]["slots"]] == ["a", "a"]
+
+
+def test_what_the_steps_of_a_scenario_make_is_not_planned_but_played(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "scenario.yaml"
+    file.write_text(SCENARIO)
+    done = command(capsys, "plan", str(file))
+    assert done.code == 2
+    assert "there is no Headroom and no Hold in these files" in done.err
+    assert f"headroom simulate {file}" in done.err
+
+
+def test_a_plan_reads_standard_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("---".join((SCENARIO, WISH))))
+    assert command(capsys, "plan", "-").code == 0

@@ -14,7 +14,7 @@ from typing import Any
 
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse
-from headroom.cli.source import World, counted, spoken
+from headroom.cli.source import WORLD_KINDS, Read, World, counted, read_text, spoken
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold
 from headroom.core.objects import Namespace
@@ -41,6 +41,7 @@ class Wanted:
     quotas: tuple[ResourceQuota, ...] = ()
     namespaces: tuple[Namespace, ...] = ()
     places: Mapping[str, Document] = field(default_factory=dict)
+    around: tuple[Document, ...] = ()  # what the files have besides: nodes, pods, whole worlds
 
     def beside(self, world: World) -> World:
         """The world with what comes with the files in place of its own of these names."""
@@ -58,9 +59,22 @@ class Wanted:
         )
 
 
-def read_wanted(files: Sequence[Path], namespace: str, dialects: Sequence[str] = ()) -> Wanted:
-    """Read the manifests; Misuse tells all that is wrong with them."""
-    documents = [document for path in files for document in _documents(path)]
+def documents_of(files: Sequence[Path], read: Read = read_text) -> list[Document]:
+    """The documents of some files."""
+    return [document for path in files for document in _documents(path, read)]
+
+
+def is_world(document: Document) -> bool:
+    """Whether it says what nodes there are, and is no object that could be applied to them."""
+    return document.data.get("kind") in WORLD_KINDS
+
+
+def read_wanted(
+    documents: Sequence[Document], namespace: str, dialects: Sequence[str] = ()
+) -> Wanted:
+    """Read manifests; Misuse tells all that is wrong with them."""
+    around = [document for document in documents if is_world(document)]
+    documents = [document for document in documents if not is_world(document)]
     speech = chosen((*dialects, *spoken([document.data for document in documents])))
     known = speech.catalogue()
     problems = [str(error) for document in documents for error in _problems(document, known)]
@@ -75,17 +89,37 @@ def read_wanted(files: Sequence[Path], namespace: str, dialects: Sequence[str] =
             places[thing.parent.whole] = document
         if thing is not None:
             things.append(thing)
+        else:
+            around.append(_placed(document, namespace, speech))
     asked = tuple(thing for thing in things if isinstance(thing, Headroom | Hold))
     if not asked:
-        raise Misuse("there is no Headroom and no Hold in these files")
+        raise Misuse("there is no Headroom and no Hold in these files", _elsewhere(around))
     workloads = tuple(thing for thing in things if isinstance(thing, Workload))
     quotas = tuple(thing for thing in things if isinstance(thing, ResourceQuota))
     namespaces = tuple(thing for thing in things if isinstance(thing, Namespace))
-    return Wanted(asked, workloads, quotas, namespaces, places)
+    return Wanted(asked, workloads, quotas, namespaces, places, tuple(around))
 
 
-def _documents(path: Path) -> list[Document]:
-    found = load(_text(path), str(path))
+def _placed(document: Document, namespace: str, speech: Speech) -> Document:
+    """A document with the namespace that its object would be in."""
+    data = document.data
+    resource = speech.find_kind(str(data.get("apiVersion", "")), str(data.get("kind", "")))
+    if resource is None or not resource.namespaced:
+        return document
+    return replace(document, data=in_namespace(data, namespace))
+
+
+def _elsewhere(around: Sequence[Document]) -> str:
+    """Where else those may be that somebody looks for."""
+    for world in filter(is_world, around):
+        if world.data.get("kind") == "Scenario":
+            return f"what a Scenario's steps make is played: headroom simulate {world.source}"
+        return f"what is held there is shown by: headroom get holds --from {world.source}"
+    return ""
+
+
+def _documents(path: Path, read: Read) -> list[Document]:
+    found = load(_text(path, read), str(path))
     if not found:
         raise Misuse(f"{path}: there is no object in it")
     return found
@@ -127,9 +161,9 @@ def in_namespace(data: Mapping[str, Any], namespace: str) -> dict[str, Any]:
     return {**data, "metadata": metadata}
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, read: Read) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read(path)
     except OSError as trouble:
         raise Misuse(f"{path}: {trouble.strerror or trouble}") from trouble
     except UnicodeDecodeError as trouble:

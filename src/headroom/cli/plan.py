@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from headroom.cli.telling.planning import Planned
     from headroom.wire.yamls import Document
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Headrooms and Holds.")]
+Files = Annotated[
+    list[Path], typer.Argument(metavar="FILE…", help="Headrooms and Holds. - is standard input.")
+]
 At = Annotated[
     str,
     typer.Option("--at", metavar="TIME", help="As if it were this time. [default: now]"),
@@ -44,10 +46,13 @@ def plan(
     dialect: Dialects = None,
     allow_invalid: AllowInvalid = False,
 ) -> None:
-    """Say what would be held where if these manifests were applied."""
+    """Say what would be held where if these manifests were applied.
+
+    On a cluster, on what --from says, or on a Scenario, a dump or a result among the files.
+    """
     from dataclasses import replace
 
-    from headroom.cli.manifests import read_wanted
+    from headroom.cli.manifests import documents_of, is_world, read_wanted
     from headroom.cli.source import WATCHED, Where, look_in, read_world
     from headroom.cli.telling.plan_rows import plan_document, plan_prose
     from headroom.cli.telling.planning import planned
@@ -55,8 +60,10 @@ def plan(
 
     dialects = tuple(dialect or ())
     access = (str(kubeconfig or ""), context)
-    home = look_in(access, namespace, source, "default")
-    wanted = read_wanted(files, home, dialects)
+    documents = documents_of(files)
+    enclosed = not source and any(map(is_world, documents))
+    home = look_in(access, namespace, source or (files if enclosed else None), "default")
+    wanted = read_wanted(documents, home, dialects)
     moment = _time(at) if at else None
     whole = (NODES, PODS)  # What is free cannot be known without all of them.
     where = Where(
@@ -67,6 +74,7 @@ def plan(
         namespace=home,
         needed=whole,
         everywhere=whole,
+        documents=wanted.around if enclosed else (),
     )
     world = wanted.beside(read_world(where))
     found = planned(replace(world, now=moment) if moment else world, wanted.asked)

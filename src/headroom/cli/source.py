@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +42,13 @@ Json = Mapping[str, Any]
 WATCHED = (NODES, NAMESPACES, PODS, HOLDS, HEADROOMS)
 STDIN = Path("-")
 RESULT_KINDS = ("Result", "Dump")
+WORLD_KINDS = (*RESULT_KINDS, "Scenario")  # documents that say what nodes and objects there are
+Read = Callable[[Path], str]
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or of standard input."""
+    return sys.stdin.read() if path == STDIN else path.read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,7 @@ class Where:
     foreign: bool = True  # False: of the dialects, only what `kinds` names
     needed: tuple[Resource, ...] = ()
     everywhere: tuple[Resource, ...] = ()
+    documents: tuple[Document, ...] = ()  # files that are read already
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +107,7 @@ class World:
 
 def read_world(where: Where) -> World:
     """Read everything the question may need."""
-    if where.files:
+    if where.files or where.documents:
         return _from_files(where)
     from headroom.cli.live.reading import read_cluster
 
@@ -124,19 +132,17 @@ def _from_files(where: Where) -> World:
     raw: list[Json] = []
     now: datetime | None = None
     named: list[str] = []
-    for path in where.files:
-        found = load(_text(path), str(path))
-        if not found:
-            raise Misuse(f"--from {path}: there is no object in it")
-        for item in found:
-            if item.data.get("kind") in RESULT_KINDS:
-                raw += _objects_of(item.data, path)
-                named += recorded(item.data)
-                now = _end_of(item.data, path) or now
-            elif item.data.get("kind") == "Scenario":
-                raw += _nodes_of(item)
-            else:
-                raw.append(item.data)
+    read = [document for path in where.files for document in _documents(path)]
+    for item in (*where.documents, *read):
+        if item.data.get("kind") in RESULT_KINDS:
+            raw += _objects_of(item)
+            named += recorded(item.data)
+            now = _end_of(item) or now
+        elif item.data.get("kind") == "Scenario":
+            raw += _nodes_of(item)
+            now = now or _start_of(item.data)
+        else:
+            raw.append(item.data)
     speech = chosen((*where.dialects, *named, *spoken(raw)))
     kinds = (*WATCHED, *where.kinds, *WORKLOADS, *filter(speech.reads, speech.resources))
     return decoded(raw, kinds, now or datetime.now(UTC), speech)
@@ -161,6 +167,12 @@ def _nodes_of(scenario: Document) -> list[Json]:
             f"for what its steps do, ask a result: headroom simulate {scenario.source} -o json"
         )
     return nodes
+
+
+def _start_of(scenario: Json) -> datetime | None:
+    """When a scenario begins, if it says so: schedules are asked about as of then."""
+    start = (scenario.get("spec") or {}).get("start")
+    return parse_time(str(start)) if start else None
 
 
 def spoken(raw: Sequence[Json]) -> list[str]:
@@ -215,18 +227,24 @@ def counted(item: Json) -> Json:
     return {**item, "status": {"hard": spec.get("hard") or {}}}
 
 
+def _documents(path: Path) -> list[Document]:
+    found = load(_text(path), str(path))
+    if not found:
+        raise Misuse(f"--from {path}: there is no object in it")
+    return found
+
+
 def _text(path: Path) -> str:
-    if path == STDIN:
-        return sys.stdin.read()
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except OSError as trouble:
         raise Misuse(f"--from {path}: {trouble.strerror or trouble}") from trouble
     except UnicodeDecodeError as trouble:
         raise Misuse(f"--from {path}: not a text file") from trouble
 
 
-def _objects_of(result: Json, path: Path) -> list[Json]:
+def _objects_of(document: Document) -> list[Json]:
+    result, path = document.data, document.source
     found: list[Json] = []
     for field in ("objects", "events"):
         items = result.get(field) or []
@@ -239,12 +257,12 @@ def _objects_of(result: Json, path: Path) -> list[Json]:
     return found
 
 
-def _end_of(result: Json, path: Path) -> datetime | None:
-    end = result.get("end")
+def _end_of(document: Document) -> datetime | None:
+    end = document.data.get("end")
     try:
         return parse_time(str(end)) if end else None
     except ValueError as trouble:
-        raise Misuse(f"--from {path}: end: {trouble}") from trouble
+        raise Misuse(f"--from {document.source}: end: {trouble}") from trouble
 
 
 def _place(item: Json) -> tuple[str, str]:
