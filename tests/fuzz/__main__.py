@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import resource
 import sys
@@ -20,6 +21,7 @@ def main() -> int:
     """Run the cases that are asked for; 1 if anything was found."""
     options = _options()
     resource.setrlimit(resource.RLIMIT_AS, (options.memory * GIB, options.memory * GIB))
+    gc.freeze()  # What is imported stays: nobody need look at it again and again.
     with tempfile.TemporaryDirectory(prefix="headroom-fuzz-") as folder:
         if options.case is not None:
             return _replay(options, Path(folder))
@@ -31,12 +33,20 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=1_000_000, help="how many cases")
     parser.add_argument("--seed", type=int, default=0, help="the number of the first case")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
-    parser.add_argument("--route", default="", choices=["", *(way.name for way in WAYS)])
+    names = ", ".join(way.name for way in WAYS)
+    parser.add_argument("--route", default="", type=_routes, help=f"some of: {names}")
     parser.add_argument("--kind", default="", help="objects of this kind only")
     parser.add_argument("--case", type=int, help="run this one case and show its object")
     parser.add_argument("--memory", type=int, default=4, help="GiB that the run may take")
     parser.add_argument("--findings", type=Path, help="append each new finding to this file")
     return parser.parse_args()
+
+
+def _routes(text: str) -> str:
+    unknown = set(text.split(",")) - {way.name for way in WAYS}
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no such route: {', '.join(sorted(unknown))}")
+    return text
 
 
 def _replay(options: argparse.Namespace, folder: Path) -> int:

@@ -63,10 +63,9 @@ class Hang(BaseException):
 
 def scenario(rng: Random, thing: Json, folder: Path) -> str:
     """Play an odd scenario, as far as it can be read."""
-    file = folder / "scenario.yaml"
-    file.write_text(routes.as_text(rng, thing), encoding="utf-8", errors="surrogatepass")
+    text = routes.as_text(rng, thing)
     try:
-        found = load_scenario([file], SPEECH)
+        found = load_scenario([routes.FILE], SPEECH, read=lambda _: text)
     except HeadroomError as answer:
         return "" if answer.exit_code == 2 and answer.message.strip() else f"said: {answer}"
     if (found.until or 0.0) > HORIZON_S or sum(pool.count for pool in found.pools) > 50:
@@ -93,28 +92,28 @@ WAYS = (
 def run_case(
     case: int, folder: Path, only: str = "", kind: str = ""
 ) -> tuple[str, str, Finding | None]:
-    """Run one case; its route, its kind, and what was found."""
+    """Run one case by one of the routes in `only`; its route, its kind, and what was found."""
     rng = Random(case)
-    ways = [way for way in WAYS if not only or way.name == only]
-    way = rng.choices(ways, [each.weight for each in ways])[0]
-    objects = [each for each in way.objects if not kind or each["kind"] == kind] or way.objects
-    thing = rng.choice(objects)
-    catalogue = SCENARIO_CATALOGUE if thing["kind"] == "Scenario" else CATALOGUE
-    odd = mutated(rng, thing, catalogue, OBJECTS)
+    way, sort, odd = _drawn(rng, only, kind)
     problem = _problem(way, rng, odd, folder)
-    found = Finding(case, way.name, thing["kind"], problem) if problem else None
-    return way.name, thing["kind"], found
+    found = Finding(case, way.name, sort, problem) if problem else None
+    return way.name, sort, found
 
 
 def odd_object(case: int, only: str = "", kind: str = "") -> Json:
     """The object of a case, to look at."""
-    rng = Random(case)
-    ways = [way for way in WAYS if not only or way.name == only]
+    return _drawn(Random(case), only, kind)[2]
+
+
+def _drawn(rng: Random, only: str, kind: str) -> tuple[Way, str, Json]:
+    """Which way, which kind, which odd object; `only` are names of routes with commas between."""
+    wanted = only.split(",") if only else []
+    ways = [way for way in WAYS if not wanted or way.name in wanted]
     way = rng.choices(ways, [each.weight for each in ways])[0]
     objects = [each for each in way.objects if not kind or each["kind"] == kind] or way.objects
     thing = rng.choice(objects)
     catalogue = SCENARIO_CATALOGUE if thing["kind"] == "Scenario" else CATALOGUE
-    return mutated(rng, thing, catalogue, OBJECTS)
+    return way, thing["kind"], mutated(rng, thing, catalogue, OBJECTS)
 
 
 def _problem(way: Way, rng: Random, odd: Json, folder: Path) -> str:

@@ -6,7 +6,8 @@ real API server: status and scale where the definition says so, checked by the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from headroom.sim.api.kinds import KINDS, Kind
@@ -26,8 +27,7 @@ class Registry(Mapping[str, Kind]):
         self.catalogue: Catalogue = speech.catalogue()
         self._kinds = dict(KINDS)
         for dialect in speech.dialects:
-            for definition in dialect.definitions():
-                kind = _defined(definition, dialect.kinds)
+            for kind in _kinds_of(dialect.definitions, dialect.kinds):
                 self._kinds[kind.name] = kind
 
     def __getitem__(self, name: str) -> Kind:
@@ -48,6 +48,12 @@ class Registry(Mapping[str, Kind]):
     def thing_of(self, obj: Json) -> Thing:
         """An object as the operator would read it."""
         return self.speech.thing_from(self[str(obj["kind"])].resource, obj)
+
+
+@cache
+def _kinds_of(definitions: Callable[[], list[Json]], watched: tuple[Resource, ...]) -> list[Kind]:
+    """The kinds of a dialect. Its schemas are large, and a simulator is made often: made once."""
+    return [_defined(definition, watched) for definition in definitions()]
 
 
 def _defined(definition: Json, watched: tuple[Resource, ...]) -> Kind:

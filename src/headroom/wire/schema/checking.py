@@ -29,6 +29,7 @@ from headroom.wire.yamls import Document, ManifestError
 from headroom.wire.yamls.lines import step
 
 _MOST_PROBLEMS = 100  # Nobody reads more, and a file of the wrong kind has thousands.
+_MOST_GUESSES = 10  # To guess what was meant takes long; so many misspelled names are no slips.
 
 
 def validate(data: Mapping[str, Any], type_name: str, catalogue: Catalogue) -> list[Problem]:
@@ -66,6 +67,7 @@ class _Walk:
     def __init__(self, catalogue: Catalogue, custom: bool) -> None:
         self._catalogue = catalogue
         self._custom = custom
+        self._guesses = _MOST_GUESSES
 
     def struct(self, data: dict[str, Any], type_name: str, path: str) -> Iterator[Problem]:
         """Tell what is wrong with an object, and, if nothing is, which rule it breaks."""
@@ -86,7 +88,9 @@ class _Walk:
         for name, value in data.items():
             place, known = step(path, name), fields.get(name)
             if known is None:
-                yield Problem(place, _unknown_field(name, fields))
+                self._guesses -= 1
+                guess = _meant(name, fields) if self._guesses >= 0 else ""
+                yield Problem(place, f"no such field{guess}")
             elif not _is_absent(value, known, foreign):
                 yield from self._value(value, known.type, place)
                 broken = check_facts(known.facts, value)
@@ -157,10 +161,10 @@ def _unknown_kind(full: str, kind: str, catalogue: Catalogue) -> str:
     return f"{full} is not a kind that is known here; {wanted}"
 
 
-def _unknown_field(name: str, fields: Mapping[str, Field]) -> str:
+def _meant(name: str, fields: Mapping[str, Field]) -> str:
     lowered = {field.lower(): field for field in fields}
     close = get_close_matches(name.lower(), sorted(lowered), n=1, cutoff=0.7)
-    return f"no such field; did you mean {lowered[close[0]]}?" if close else "no such field"
+    return f"; did you mean {lowered[close[0]]}?" if close else ""
 
 
 def _choose(value: object, words: tuple[str, ...]) -> str:
