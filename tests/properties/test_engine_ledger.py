@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headroom.core.names import (
@@ -27,6 +27,7 @@ from headroom.engine.assumptions import LIFETIME, Assumed, Assumptions
 from headroom.engine.ledger import Ledger
 from headroom.ports import Event, HoldGone, PodGone, Seen
 from tests.builders import NOON, hold, node, pod
+from tests.samples import examples
 
 HOLDS = (hold("h", allocate_once=False), hold("i", owners="api"))
 NODES = ("a", "b")
@@ -143,21 +144,21 @@ def rebuilt(ledger: Ledger) -> Ledger:
     return replayed(seen + [Seen(each) for each in ledger.pods.values()])
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(histories)
 def test_indexes_are_those_of_a_ledger_that_saw_only_the_end(history: list[Event]) -> None:
     ledger = replayed(history)
     assert facts(ledger) == facts(rebuilt(ledger))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(histories)
 def test_events_told_twice_change_nothing(history: list[Event]) -> None:
     twice = [event for event in history for _ in range(2)]
     assert facts(replayed(twice)) == facts(replayed(history))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(histories, st.randoms(use_true_random=False))
 def test_the_order_across_objects_is_no_matter(history: list[Event], random: Any) -> None:
     streams: dict[Any, list[Event]] = {}

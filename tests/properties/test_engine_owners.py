@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headroom.core.holds import ControllerMatch, Hold, ObjectMatch, OwnerRule
@@ -10,6 +10,7 @@ from headroom.core.objects import LabelSelector, OwnerReference, Pod, Requiremen
 from headroom.core.owners import hold_keys, index_keys, owner_refusal, pod_keys
 from headroom.engine.shelves import Shelves
 from tests.builders import hold, pod
+from tests.samples import examples
 
 NAMES = st.sampled_from(("a", "b", ""))
 KEYS = st.sampled_from(("app", "tier"))
@@ -58,7 +59,7 @@ def test_a_pod_that_matches_a_rule_carries_one_of_its_keys(rule: OwnerRule, owne
         assert set(index_keys(rule)) & set(pod_keys(owner))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(holds, pods, st.data())
 def test_the_shelves_miss_no_hold_that_a_pod_may_claim(
     all_of_them: list[Hold], owner: Pod, data: st.DataObject

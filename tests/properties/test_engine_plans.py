@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headroom.core.actions import Action, Outcome, Stale, Tell, Unavailable
@@ -16,6 +16,7 @@ from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY
 from tests.builders import hold, node, pod
 from tests.engine.play import Play
+from tests.samples import examples
 
 LONG = 600.0
 FIRST = (hold("first", cpu=2, memory=0), hold("many", cpu=2, memory=0, allocate_once=False))
@@ -117,7 +118,7 @@ happenings = st.one_of(
 )
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(st.lists(happenings, min_size=6, max_size=16))
 def test_everything_comes_to_rest_and_nothing_is_given_twice(
     happened: list[Callable[[Play], None]],

@@ -5,12 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headroom.core.amounts import amount, format_amount, format_resources, parse_resources
 from headroom.core.quantity import QuantityError, parse_quantity
 from headroom.core.resources import Resources
+from tests.samples import examples
 
 # Up to T only: larger ones reach the bounds of int64, which have tests of their own.
 _POWERS = {
@@ -45,14 +46,14 @@ def exact(text: str) -> Fraction:
 
 
 @given(_TEXTS)
-@settings(max_examples=150)
+@examples(150)
 def test_a_quantity_is_exactly_the_number_that_was_written(text: str) -> None:
     quantity = parse_quantity(text)
     assert quantity.unscaled * Fraction(10) ** quantity.exponent == exact(text)
 
 
 @given(_TEXTS)
-@settings(max_examples=150)
+@examples(150)
 def test_printing_loses_nothing(text: str) -> None:
     quantity = parse_quantity(text)
     for printed in (str(quantity), quantity.canonical()):
@@ -61,7 +62,7 @@ def test_printing_loses_nothing(text: str) -> None:
 
 
 @given(_TEXTS)
-@settings(max_examples=150)
+@examples(150)
 def test_printing_what_was_printed_changes_nothing(text: str) -> None:
     printed = str(parse_quantity(text))
     canonical = parse_quantity(text).canonical()
@@ -70,7 +71,7 @@ def test_printing_what_was_printed_changes_nothing(text: str) -> None:
 
 
 @given(_TEXTS, _TEXTS)
-@settings(max_examples=150)
+@examples(150)
 def test_a_larger_number_never_counts_less(one: str, other: str) -> None:
     smaller, larger = sorted((one, other), key=exact)
     assert parse_quantity(smaller).value() <= parse_quantity(larger).value()
@@ -78,21 +79,21 @@ def test_a_larger_number_never_counts_less(one: str, other: str) -> None:
 
 
 @given(_TEXTS)
-@settings(max_examples=150)
+@examples(150)
 def test_rounding_goes_away_from_zero_by_less_than_one(text: str) -> None:
     number, value = abs(exact(text)), abs(parse_quantity(text).value())
     assert number <= value < number + 1
 
 
 @given(st.text(max_size=8))
-@settings(max_examples=200)
+@examples(200)
 def test_no_text_does_worse_than_to_be_refused(text: str) -> None:
     with suppress(QuantityError):
         parse_quantity(text)
 
 
 @given(st.text("+-.0123456789eEinumkKMGTP", max_size=8))
-@settings(max_examples=300)
+@examples(300)
 def test_any_text_of_the_right_letters_reads_back_or_is_refused(text: str) -> None:
     try:
         quantity = parse_quantity(text)
@@ -102,13 +103,13 @@ def test_any_text_of_the_right_letters_reads_back_or_is_refused(text: str) -> No
 
 
 @given(_NAMES, _AMOUNTS)
-@settings(max_examples=150)
+@examples(150)
 def test_an_amount_reads_back_as_it_was_printed(name: str, units: int) -> None:
     assert amount(name, format_amount(name, units)) == units
 
 
 @given(st.dictionaries(_NAMES, _AMOUNTS))
-@settings(max_examples=100)
+@examples(100)
 def test_a_vector_reads_back_as_it_was_printed(amounts: dict[str, int]) -> None:
     vector = Resources(amounts)
     assert parse_resources(format_resources(vector)) == vector

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headroom.core.holds import Hold
@@ -12,6 +12,7 @@ from headroom.core.objects import LabelSelector, Requirement
 from headroom.core.quotas.limits import Ceiling, Quota, Scope, Share
 from headroom.core.resources import EMPTY, Resources
 from tests.engine.quota_builder import Desk, quota, ticket
+from tests.samples import examples
 
 NAMESPACES = ("mill", "shop")
 TEAM_A = LabelSelector((Requirement("team", "In", ("a",)),))
@@ -101,7 +102,7 @@ def step(desk: Desk, model: Model, event: tuple[object, ...], moment: int) -> No
                 desk.book.lose_quota(gone.parent)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(HISTORIES)
 def test_the_books_say_what_a_recount_says(history: list[tuple[object, ...]]) -> None:
     desk, model = Desk(), Model()

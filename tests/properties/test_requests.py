@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headroom.core.requests import ContainerNeed, PodNeed, effective_requests, nonzero_requests
 from headroom.core.resources import EMPTY, Resources
+from tests.samples import examples
 
 _AMOUNTS = st.dictionaries(
     st.sampled_from(["cpu", "memory", "example.com/gpu"]), st.integers(min_value=0, max_value=50)
@@ -37,14 +38,14 @@ def total(containers: tuple[ContainerNeed, ...]) -> Resources:
 
 
 @given(_PODS)
-@settings(max_examples=60)
+@examples(60)
 def test_a_pod_never_needs_less_than_its_containers(pod: PodNeed) -> None:
     alone = PodNeed(containers=pod.containers, infeasible=pod.infeasible)
     assert effective_requests(alone).fits_in(effective_requests(pod))
 
 
 @given(_PODS)
-@settings(max_examples=60)
+@examples(60)
 def test_the_order_of_containers_is_no_matter(pod: PodNeed) -> None:
     turned = replace(pod, containers=tuple(reversed(pod.containers)))
     assert effective_requests(turned) == effective_requests(pod)
@@ -52,14 +53,14 @@ def test_the_order_of_containers_is_no_matter(pod: PodNeed) -> None:
 
 
 @given(_PODS, _CONTAINERS)
-@settings(max_examples=60)
+@examples(60)
 def test_one_container_more_never_makes_a_pod_smaller(pod: PodNeed, more: ContainerNeed) -> None:
     larger = replace(pod, containers=(*pod.containers, more))
     assert effective_requests(pod).fits_in(effective_requests(larger))
 
 
 @given(_PODS, _AMOUNTS)
-@settings(max_examples=60)
+@examples(60)
 def test_overhead_is_added_exactly(pod: PodNeed, overhead: dict[str, int]) -> None:
     bare = replace(pod, overhead=EMPTY)
     with_overhead = replace(pod, overhead=overhead)
@@ -67,13 +68,13 @@ def test_overhead_is_added_exactly(pod: PodNeed, overhead: dict[str, int]) -> No
 
 
 @given(_PODS)
-@settings(max_examples=60)
+@examples(60)
 def test_scoring_never_counts_less_than_is_asked_for(pod: PodNeed) -> None:
     assert effective_requests(pod).fits_in(nonzero_requests(pod))
 
 
 @given(st.lists(_AMOUNTS, min_size=1, max_size=4))
-@settings(max_examples=60)
+@examples(60)
 def test_sidecars_alone_add_up_like_containers(asked: list[dict[str, int]]) -> None:
     containers = tuple(ContainerNeed(requests=one) for one in asked)
     sidecars = tuple(ContainerNeed(requests=one, sidecar=True) for one in asked)
@@ -81,7 +82,7 @@ def test_sidecars_alone_add_up_like_containers(asked: list[dict[str, int]]) -> N
 
 
 @given(st.lists(_AMOUNTS, min_size=1, max_size=4))
-@settings(max_examples=60)
+@examples(60)
 def test_plain_init_containers_need_their_largest(asked: list[dict[str, int]]) -> None:
     largest = EMPTY
     for one in asked:
@@ -91,7 +92,7 @@ def test_plain_init_containers_need_their_largest(asked: list[dict[str, int]]) -
 
 
 @given(_PODS, st.dictionaries(st.sampled_from(["cpu", "memory"]), st.integers(1, 50), min_size=1))
-@settings(max_examples=60)
+@examples(60)
 def test_pod_level_requests_decide_for_their_names(pod: PodNeed, asked: dict[str, int]) -> None:
     found = effective_requests(replace(pod, pod_requests=asked))
     usual = effective_requests(pod)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headroom.core.checks import requirement_refusal
@@ -24,6 +24,7 @@ from headroom.core.selection import (
     untolerated,
 )
 from tests.builders import node, to_nodes
+from tests.samples import examples
 
 _KEYS = st.sampled_from(["a", "b", "c"])
 _VALUES = st.sampled_from(["", "x", "y", "1", "2", "10"])
@@ -62,7 +63,7 @@ _TOLERATIONS = st.one_of(
 
 
 @given(_KEYS, _LISTED, _LABELS)
-@settings(max_examples=60)
+@examples(60)
 def test_not_in_is_the_opposite_of_in(
     key: str, values: tuple[str, ...], labels: dict[str, str]
 ) -> None:
@@ -72,14 +73,14 @@ def test_not_in_is_the_opposite_of_in(
 
 
 @given(_KEYS, _LABELS)
-@settings(max_examples=50)
+@examples(50)
 def test_absence_is_the_opposite_of_presence(key: str, labels: dict[str, str]) -> None:
     absent = holds(Requirement(key, "DoesNotExist"), labels)
     assert absent is not holds(Requirement(key, "Exists"), labels)
 
 
 @given(_KEYS, _LISTED, _LABELS)
-@settings(max_examples=60)
+@examples(60)
 def test_in_is_any_of_its_values_and_not_in_is_none(
     key: str, values: tuple[str, ...], labels: dict[str, str]
 ) -> None:
@@ -89,7 +90,7 @@ def test_in_is_any_of_its_values_and_not_in_is_none(
 
 
 @given(_REQUIREMENTS, _LABELS)
-@settings(max_examples=60)
+@examples(60)
 def test_what_must_equal_or_compare_must_be_there(
     requirement: Requirement, labels: dict[str, str]
 ) -> None:
@@ -98,7 +99,7 @@ def test_what_must_equal_or_compare_must_be_there(
 
 
 @given(_KEYS, st.integers(-99, 99), st.integers(-99, 99))
-@settings(max_examples=60)
+@examples(60)
 def test_labels_compare_as_numbers_do(key: str, found: int, wanted: int) -> None:
     labels = {key: str(found)}
     assert holds(Requirement(key, "Gt", (str(wanted),)), labels) is (found > wanted)
@@ -106,7 +107,7 @@ def test_labels_compare_as_numbers_do(key: str, found: int, wanted: int) -> None
 
 
 @given(st.lists(_REQUIREMENTS, max_size=3), st.lists(_REQUIREMENTS, max_size=3), _LABELS)
-@settings(max_examples=60)
+@examples(60)
 def test_joined_selectors_match_what_both_match(
     one: list[Requirement], two: list[Requirement], labels: dict[str, str]
 ) -> None:
@@ -117,20 +118,20 @@ def test_joined_selectors_match_what_both_match(
 
 
 @given(st.lists(_TERMS, max_size=3), _NODES)
-@settings(max_examples=60)
+@examples(60)
 def test_terms_are_alternatives(terms: list[NodeTerm], host: Node) -> None:
     assert node_matches(to_nodes(*terms), host) is any(term_matches(term, host) for term in terms)
 
 
 @given(_TERMS, _NODES)
-@settings(max_examples=60)
+@examples(60)
 def test_every_generated_term_is_one_the_api_server_lets_in(term: NodeTerm, host: Node) -> None:
     operators = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
     assert all(requirement_refusal(one, operators) is None for one in term.labels)
 
 
 @given(_TOLERATIONS, _TAINTS)
-@settings(max_examples=60)
+@examples(60)
 def test_leaving_out_key_or_effect_only_tolerates_more(
     toleration: Toleration, taint: Taint
 ) -> None:
@@ -140,7 +141,7 @@ def test_leaving_out_key_or_effect_only_tolerates_more(
 
 
 @given(st.lists(_TAINTS, max_size=4), st.lists(_TOLERATIONS, max_size=3), _TOLERATIONS)
-@settings(max_examples=60)
+@examples(60)
 def test_one_toleration_more_never_forbids_a_node(
     taints: list[Taint], tolerations: list[Toleration], more: Toleration
 ) -> None:
@@ -149,7 +150,7 @@ def test_one_toleration_more_never_forbids_a_node(
 
 
 @given(st.lists(_TAINTS, max_size=4), st.lists(_TOLERATIONS, max_size=3))
-@settings(max_examples=60)
+@examples(60)
 def test_the_taint_named_forbids_and_is_not_tolerated(
     taints: list[Taint], tolerations: list[Toleration]
 ) -> None:

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from headroom.core.objects import Namespace, Pod
 from headroom.scheduling.filters import feasible, feasible_on
 from headroom.scheduling.state import ClusterState
+from tests.samples import examples
 from tests.scheduling.reference import World, refusal
 from tests.scheduling.strategies import NODE_NAMES, nodes, pods
 
 NAMESPACES: dict[str, Mapping[str, str]] = {"a": {"team": "x"}, "b": {"team": "y"}}
-LENIENT = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+LENIENT = settings(examples(60), suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite

@@ -17,6 +17,7 @@ from headroom.sim.api.values import dig
 from headroom.sim.settings import Settings
 from headroom.sim.world import SimWorld
 from tests.simulation.scenario import SLOW
+from tests.simulation.seeds import seeds
 from tests.stories.things import hold, pod
 
 NODES, ROOM, RIVALS = 4, 4, 6
@@ -45,7 +46,7 @@ def _phases(world: SimWorld) -> set[str]:
     return {str(dig(item, "status", "phase")) for item in world.list("Hold")}
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, quick=2))
 def test_no_rival_gets_in_and_no_owner_goes_without(seed: int) -> None:
     random = Random(seed)
     with full_of_holds(seed, SLOW if seed % 2 else Settings()) as world:

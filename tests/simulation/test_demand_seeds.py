@@ -11,7 +11,7 @@ from tests.simulation.demand import NAME, QUIET_FOR, DemandScenario, ended_well,
 from tests.simulation.seeds import seeds
 
 
-@pytest.mark.parametrize("seed", seeds(30, quick=4))
+@pytest.mark.parametrize("seed", seeds(30, quick=2))
 def test_limits_hold_whatever_happens_and_no_real_pod_is_dropped(seed: int) -> None:
     scenario = DemandScenario(seed)
     world = scenario.world

@@ -107,7 +107,7 @@ def _runs(item: Json) -> bool:
     return owner and dig(item, "status", "phase") == "Running"
 
 
-@pytest.mark.parametrize("seed", seeds(6, quick=2))
+@pytest.mark.parametrize("seed", seeds(6, quick=1))
 def test_no_rival_gets_what_owners_return(seed: int) -> None:
     story = Story(seed)
     with story.world as world:

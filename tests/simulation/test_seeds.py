@@ -31,7 +31,7 @@ class Rejections:
             self.found.append(f"at {at:.3f}: {ref_of(change.obj)} ended with {reason}")
 
 
-@pytest.mark.parametrize("seed", seeds(40, quick=12))
+@pytest.mark.parametrize("seed", seeds(40, quick=4))
 def test_whatever_happens_all_is_well_in_the_end(seed: int) -> None:
     scenario = Scenario(seed)
     rejections = Rejections(scenario)

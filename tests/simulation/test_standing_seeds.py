@@ -17,7 +17,7 @@ from tests.simulation.standing_checks import standing_breaches
 from tests.simulation.test_seeds import INDEX_KIND, Rejections
 
 
-@pytest.mark.parametrize("seed", seeds(80, quick=8))
+@pytest.mark.parametrize("seed", seeds(80, quick=3))
 def test_whatever_happens_every_slot_is_right_in_the_end(seed: int) -> None:
     scenario = StandingScenario(seed)
     rejections = Rejections(scenario)

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from tests.simulation.seeds import seeds
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.killing import NODE, cpu_on_node
 from tests.stories.things import hold, pod, priority_class
@@ -35,7 +36,7 @@ def set_stage(world: World, chance: Random) -> None:
     world.pass_time(2 * chance.random())
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, quick=2))
 def test_the_important_get_in_and_no_rival_does(seed: int) -> None:
     chance, world = Random(seed), EmbeddedWorld(seed)
     set_stage(world, chance)

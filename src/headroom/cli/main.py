@@ -7,7 +7,8 @@ so that `headroom --help` answers at once. Also installed as `kubectl-headroom`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -100,10 +101,16 @@ def spelled_out(arguments: Sequence[str]) -> list[str]:
     return [f"{each}={ALONE[each]}" if each in ALONE else each for each in arguments]
 
 
+@cache
+def _command() -> Callable[..., object]:
+    """Every verb with its options; made once, for it takes longer than most verbs."""
+    return typer.main.get_command(app)
+
+
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     with escaped_streams():
-        return guarded(lambda: app(args=spelled_out(arguments), prog_name="headroom"))
+        return guarded(lambda: _command()(args=spelled_out(arguments), prog_name="headroom"))
 
 
 def main() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.korder.things import order, read_order, read_ticket, ticket
+from tests.samples import examples
 from tests.wire.test_decode_fuzz import JSON, OBJECTS, places, put, trouble
 
-FEW = settings(max_examples=30, deadline=None)
+FEW = examples(30)
 
 TICKET: dict[str, Any] = {
     "lifecycle": {"ttlSecondsAfterFinished": 10, "cleanupPolicy": "Delete"},
