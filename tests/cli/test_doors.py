@@ -41,6 +41,17 @@ spec:
   template: {spec: {containers: [{name: main, resources: {requests: {cpu: 100m}}}]}}
   owners: [{labelSelector: {matchLabels: {app: web}}}]
 """
+RESERVATION = """apiVersion: scheduling.koordinator.sh/v1alpha1
+kind: Reservation
+metadata: {name: kept}
+spec:
+  template:
+    spec:
+      schedulerName: koord-scheduler
+      containers: [{name: main, image: web, resources: {requests: {cpu: 100m}}}]
+  owners: [{labelSelector: {matchLabels: {app: web}}}]
+  ttl: 24h
+"""
 OPTED_IN = """apiVersion: v1
 kind: Namespace
 metadata: {name: default, labels: {headroom.dev/claims: enabled}}
@@ -77,6 +88,26 @@ def test_simulate_get_and_explain_tell_of_it(
         assert "OwnersWithoutDoor" in listed.out
         explained = headroom(capsys, "explain", f"{kind}/{name}", "--from", str(result))
         assert REMEDIES[0] in explained.out
+
+
+def test_a_reservation_tells_of_it_in_a_condition_too(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, files: dict[str, str]
+) -> None:
+    wish, result = tmp_path / "reservation.yaml", tmp_path / "result.json"
+    wish.write_text(RESERVATION)
+    played = headroom(capsys, "simulate", files["cluster"], str(wish), "-o", "json")
+    assert list(json.loads(played.out)["summary"]["owners_without_door"]) == ["Reservation/kept"]
+    result.write_text(played.out)
+    listed = headroom(capsys, "get", "reservations", "--from", str(result))
+    assert "OwnersWithoutDoor" in listed.out, listed.out
+    found = headroom(capsys, "get", "reservation/kept", "--from", str(result), "-o", "json")
+    conditions = json.loads(found.out)["status"]["conditions"]
+    assert [each["type"] for each in conditions] == ["Scheduled", "Ready", "OwnersWithoutDoor"]
+    for verb in ("explain", "describe"):
+        done = headroom(capsys, verb, "reservation/kept", "--from", str(result))
+        assert REMEDIES[0] in done.out, done.out
+    planned = headroom(capsys, "plan", str(wish), "--from", str(result))
+    assert "OwnersWithoutDoor: pod default/web-" in planned.out
 
 
 def test_plan_tells_of_it_beforehand(

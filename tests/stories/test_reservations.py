@@ -407,3 +407,21 @@ def test_a_pod_that_ignores_reservations_uses_reserved_room_and_owns_nothing(wor
     )
     world.delete("Pod", "p")
     world.until("it is whole again", lambda: len(status(world, "r")["conditions"]) == 2)
+
+
+def test_owners_without_a_door_are_told_until_they_have_one(world: World) -> None:
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(reservation("r", cpu=1), pod("web-1", 1, "web"))
+
+    def said() -> str:
+        told = status(world, "r").get("conditions", ())
+        return "".join(each["message"] for each in told if each["type"] == "OwnersWithoutDoor")
+
+    world.until("it names the pod", lambda: "pod default/web-1 is meant" in said())
+    world.until("an event tells it", lambda: len(world.events("OwnersWithoutDoor", "r")) == 1)
+    written = (world.get("Reservation", "r") or {})["metadata"]["resourceVersion"]
+    world.pass_time(5)
+    assert (world.get("Reservation", "r") or {})["metadata"]["resourceVersion"] == written
+    world.delete("Pod", "web-1")
+    world.until("it is silent", lambda: not said())

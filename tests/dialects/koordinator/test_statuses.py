@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from headroom.core.findings.doors import with_remark
 from headroom.core.holds import Hold, HoldStatus, OwnerUse
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.statuses import Facts, status_of
@@ -69,6 +70,16 @@ def test_what_is_written_asks_for_no_second_write(facts: tuple[Any, ...]) -> Non
 def test_the_reading_is_about_the_generation_that_is_seen(facts: tuple[Any, ...]) -> None:
     seen = reservation(status=status_json(written(reservation(), facts)), generation=9)
     assert {condition.generation for condition in seen.status.conditions} == {9}
+
+
+@pytest.mark.parametrize("facts", STATES)
+def test_what_is_told_of_doors_reads_back(facts: tuple[Any, ...]) -> None:
+    about = (2, LATER)
+    meant = written(reservation(generation=2), facts)
+    told = replace(meant, conditions=with_remark(meant.conditions, (), "no door", about))
+    seen = reservation(status=status_json(told), generation=2).status
+    assert seen.conditions[-1] == told.conditions[-1]
+    assert with_remark(seen.conditions, seen.conditions, "no door", about) == seen.conditions
 
 
 def test_a_new_object_has_no_status() -> None:

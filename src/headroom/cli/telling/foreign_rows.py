@@ -1,7 +1,8 @@
 """Objects of a dialect in their own system's words: the columns of their CustomResourceDefinition.
 
 What `kubectl get` shows is shown, with the same names and states; the wide table has the rest of
-the columns, and what is asked for of every resource where it is known.
+the columns, and what is asked for of every resource where it is known. One column is ours, and only
+there while an object has something to tell: that its owners come through no door.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from headroom.cli.printing.evaluate import found_by, shown
 from headroom.cli.printing.jsonpath import parse_path
 from headroom.cli.source import World
 from headroom.cli.spans import age
+from headroom.cli.telling.doors import told_reason
 from headroom.cli.telling.tables import Table, key_of, object_row
+from headroom.core.holds import Hold
 from headroom.core.resources import EMPTY
+from headroom.core.standing.headrooms import Headroom
 from headroom.wire.times import parse_time
 
 Json = Mapping[str, Any]
@@ -33,6 +37,9 @@ def foreign(world: World, kind: str) -> Table:
     requests = {
         hold.key: hold.template.pod.requests for hold in world.holds if hold.parent.kind == kind
     }
+    wishes: list[Hold | Headroom] = [*world.holds, *world.headrooms]
+    ours = [each for each in wishes if each.parent.kind == kind]
+    warned = {each.key: told_reason(each) for each in ours if told_reason(each)}
     resources = in_play(requests.values()) if requests else ()
     namespaced = definition["scope"] == "Namespaced"
     before = ("NAMESPACE", "NAME") if namespaced else ("NAME",)
@@ -41,7 +48,11 @@ def foreign(world: World, kind: str) -> Table:
         object_row(
             item,
             singular,
-            [*_names(item, namespaced), *_cells(item, narrow, world.now)],
+            [
+                *_names(item, namespaced),
+                *_cells(item, narrow, world.now),
+                *([warned.get(key_of(item), "")] if warned else ()),
+            ],
             [
                 *_cells(item, further, world.now),
                 *cells(requests.get(key_of(item), EMPTY), resources),
@@ -50,7 +61,7 @@ def foreign(world: World, kind: str) -> Table:
         for item in world.of(kind)
     ]
     return Table(
-        (*before, *(each["name"].upper() for each in narrow)),
+        (*before, *(each["name"].upper() for each in narrow), *(("WARNING",) if warned else ())),
         rows,
         (*(each["name"].upper() for each in further), *headings(resources)),
         namespaced,

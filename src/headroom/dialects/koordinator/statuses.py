@@ -7,21 +7,29 @@ that reads back otherwise than it was meant would be written again and again. It
     Ready      True/Available, False/Succeeded, False/Expired
 
 and a third one, Degraded, only for what Koordinator has no words for: it is held, but not whole.
+What is told of owners without a door is a condition of its own.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from msgspec import Raw
 
 from headroom.core.amounts import format_resources
+from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Condition
 from headroom.wire.amounts import amounts_of
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.holdstatus import ConditionJson, OwnerJson, owners_of
+from headroom.wire.objects.holdstatus import (
+    ConditionJson,
+    OwnerJson,
+    condition_of,
+    owners_of,
+)
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
 from headroom.wire.times import bounded, format_time
@@ -59,7 +67,7 @@ def status_json(status: HoldStatus) -> Json:
         "allocatable": format_resources(status.allocatable),
         "allocated": format_resources(status.allocated),
         "currentOwners": owners,
-        "conditions": _conditions(status),
+        "conditions": [*_conditions(status), *_doors(status)],
     }
     return {name: value for name, value in fields.items() if value}
 
@@ -87,6 +95,12 @@ def _conditions(status: HoldStatus) -> list[Json]:
         _condition("Ready", "True", ready, AVAILABLE),
         _condition("Degraded", odd.status, odd, odd.reason, odd.message),
     ]
+
+
+def _doors(status: HoldStatus) -> list[Json]:
+    """What is told of owners without a door, beside Koordinator's conditions."""
+    told = [each for each in status.conditions if each.type == OWNERS_WITHOUT_DOOR]
+    return [_condition(each.type, each.status, each, each.reason, each.message) for each in told]
 
 
 def _condition(kind: str, status: str, known: Condition, reason: str, message: str = "") -> Json:
@@ -144,8 +158,12 @@ def _own_conditions(
         since = bounded(source.last_transition_time) or created
         return Condition(kind, word, reason, message, since, generation)
 
-    return (
+    own = (
         condition("Ready", status.phase == AVAILABLE, ready),
         condition("Progressing", status.phase == "Pending" and not degraded, placed),
         condition("Degraded", degraded, odd or placed),
     )
+    doors = known.get(OWNERS_WITHOUT_DOOR)
+    if doors is None:
+        return own
+    return (*own, replace(condition_of(doors), generation=generation))

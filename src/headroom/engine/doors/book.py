@@ -26,7 +26,6 @@ from headroom.core.findings.doors import (
     with_remark,
 )
 from headroom.core.holds import Hold
-from headroom.core.names import API_VERSION
 from headroom.core.objects import Condition, Key, Namespace, Parent, Pod
 from headroom.core.owners import EVERYWHERE, carried_keys
 from headroom.core.plan import Sequence, headroom_subject, hold_subject
@@ -127,12 +126,10 @@ class DoorBook:
     def shown(
         self, thing: Hold | Headroom, conditions: tuple[Condition, ...], now: datetime
     ) -> tuple[Condition, ...]:
-        """The conditions that an object of ours should show, with what is to be told of doors.
+        """The conditions that an object should show, with what is to be told of doors.
 
         While it is not known yet whether there is a witness, what was told before stays.
         """
-        if thing.parent.api_version != API_VERSION:
-            return conditions
         whole, before = thing.parent.whole, thing.status.conditions
         known = whole not in self._fresh
         message = self._message(whole) if known else told_in(before)
