@@ -7,35 +7,22 @@ Logging is set up anew for each test, because a command that ran in this process
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import structlog
-from hypothesis import settings
 
 from testbed.binaries import BinariesUnavailable, provide
-from tests.samples import examples
+from tests.samples import pytest_collection_finish as pytest_collection_finish
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-settings.register_profile("ours", examples(100))
-settings.load_profile("ours")
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update-golden", action="store_true", help="rewrite the files under tests/golden"
-    )
-
-
-def pytest_collection_finish() -> None:
-    """What was collected stays until the end: it need not be looked through for garbage."""
-    gc.collect()
-    gc.freeze()
+    help_text = "rewrite the files under tests/golden"
+    parser.addoption("--update-golden", action="store_true", help=help_text)
 
 
 @pytest.fixture(autouse=True)

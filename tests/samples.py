@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from hypothesis import settings
@@ -26,3 +27,13 @@ def stride() -> int:
 def examples(count: int) -> settings:
     """At most so many examples, and no clock: a busy machine must not make a property fail."""
     return settings(max_examples=few(count), deadline=None)
+
+
+settings.register_profile("ours", examples(100))
+settings.load_profile("ours")
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end: it need not be looked through for garbage."""
+    gc.collect()
+    gc.freeze()
