@@ -10,6 +10,7 @@ import pytest
 
 from headroom.sim.errors import SimulationError
 from headroom.sim.loop import SimClock, VirtualLoop
+from headroom.sim.world import SimWorld
 
 START = datetime(2027, 1, 4, 7, 0, tzinfo=UTC)
 
@@ -92,3 +93,11 @@ def test_the_wall_clock_follows_the_loop(loop: VirtualLoop) -> None:
     loop.call_at(90.5, lambda: None)
     loop.run_to(90.5)
     assert clock.now() == START + timedelta(seconds=90.5)
+
+
+def test_a_wait_in_virtual_time_ends_at_its_limit() -> None:
+    with SimWorld(seed=1) as world:
+        world.run_for(1 / 3)
+        before = world.elapsed
+        assert not world.run_until(lambda: False, limit=0.7, step=0.05)
+        assert world.elapsed - before == pytest.approx(0.7)

@@ -50,13 +50,15 @@ class Offer:
 class Refused:
     """A no; `waiting` when the same question may be answered with yes in a moment.
 
-    `owner` says whether the hold is meant for the pod at all.
+    `owner` says whether the hold is meant for the pod at all; `node` is where something has to pass
+    before the answer can be another.
     """
 
     parent: Parent
     reason: str
     waiting: bool = False
     owner: bool = True
+    node: str = ""
 
 
 def claim_of(pod: Pod) -> tuple[str, str] | None:

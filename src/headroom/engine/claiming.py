@@ -123,7 +123,7 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     asking = pod if within else replace(pod, requests=needed + others)
     why = unfit(ledger, asking, guardian.node, frozenset(without))
     if why is not None and (passing or others):
-        return Refused(hold.parent, f"on {guardian.node}, for the moment: {why}", waiting=True)
+        return _not_now(hold, guardian, f", for the moment: {why}")
     return consider(hold, guardian, pod, why)
 
 
@@ -148,7 +148,13 @@ def _crowded(hold: Hold, guardian: Pod) -> Refused:
 
     Pods on their way are counted too, and some of them will take a guardian's place as well.
     """
-    return Refused(hold.parent, f"on {guardian.node}: {TOO_MANY_PODS}", waiting=True)
+    return _not_now(hold, guardian, f": {TOO_MANY_PODS}")
+
+
+def _not_now(hold: Hold, guardian: Pod, why: str) -> Refused:
+    """Refuse for a reason that passes with the next change on the node, or one of the next."""
+    node = guardian.node
+    return Refused(hold.parent, f"on {node}{why}", waiting=True, node=node)
 
 
 def offer_or_wait(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Refused:
@@ -343,6 +349,7 @@ def waits_for_a_hold(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> 
     if pod.annotations.get(WAIT_ANNOTATION) != "true" and not pod.wish.needs_hold:
         return False
     ledger.stuck[pod.key] = None
+    _wake_with(ledger, pod, found)
     if found.refused:  # Not every end of a refusal is an event: a stranger's nomination may go.
         ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.patience)
     return True
@@ -354,8 +361,16 @@ def waits_a_little(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> bo
     until = ledger.waiting.get(pod.key, now) + patience
     if now >= until:
         return False
+    _wake_with(ledger, pod, found)
     ledger.agenda.later(pod_subject(pod.key), until)
     return True
+
+
+def _wake_with(ledger: Ledger, pod: Pod, found: Search) -> None:
+    """Look again when that has passed on a node for which a hold there refuses."""
+    for node in dict.fromkeys(refusal.node for refusal in found.refused if refusal.node):
+        ledger.settling.wait(node, pod_subject(pod.key))
+        ledger.spares.dismiss(node)
 
 
 def _let_go(pod: Pod) -> Sequence:

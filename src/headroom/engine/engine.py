@@ -327,6 +327,8 @@ class Engine:
         elif kind == "follow":
             namespace, _, pod_name = name.partition("/")
             self._standing.concern(self._standing.followers.follows(Key(namespace, pod_name)))
+        elif kind == "node":  # A handover there is over.
+            self.ledger.settling.changed(name)
         elif kind == "pace":
             self._keeper.pace.look(name, now)
         elif kind == "statuses":

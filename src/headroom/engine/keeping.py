@@ -273,6 +273,7 @@ class Keeper:
         if not self._ledger.unsettled_on(old.node) - own:
             return True
         again = now + self._ledger.policy.first_look
+        self._ledger.settling.wait(old.node, hold_subject(hold.parent))
         self._ledger.agenda.later(hold_subject(hold.parent), again)
         return False
 

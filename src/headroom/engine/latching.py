@@ -111,12 +111,16 @@ class Latcher:
             self._ledger.agenda.later(pod_subject(latch.key), gone_at)
             return
         spare_until = gone_at + self._ledger.policy.latch_spare
-        if claims_on(latch) and now < spare_until and not self._ledger.spares.is_dismissed(latch):
+        if claims_on(latch) and now < spare_until and not self._is_in_the_way(latch):
             self._ledger.spares.put(latch)
             self._ledger.agenda.later(pod_subject(latch.key), spare_until)
         else:
             self._ledger.spares.forget(latch)
             yield remove(latch)
+
+    def _is_in_the_way(self, latch: Pod) -> bool:
+        ledger = self._ledger
+        return ledger.spares.is_dismissed(latch) or ledger.settling.awaited(latch.nominated)
 
     def _guardian_due(self, hold: Hold) -> bool:
         """Whether a hold that the latch was made for is still without its guardian."""

@@ -45,6 +45,7 @@ from headroom.engine.indexes import (
 )
 from headroom.engine.latchbook import LatchBook
 from headroom.engine.observing.owners import KnownOwners
+from headroom.engine.pacing.settling import Settling
 from headroom.engine.shelves import Shelves
 from headroom.engine.spares import Spares
 from headroom.engine.standing.slotbook import SlotBook
@@ -81,6 +82,7 @@ class Ledger:
         self.guardian_keys: dict[str, Keys] = {}
         self.slots = SlotBook(agenda)
         self.contention = Contention(agenda)
+        self.settling = Settling(agenda)
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.claimant_keys: dict[str, Keys] = {}
         self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
@@ -106,6 +108,7 @@ class Ledger:
         self._list(known, since)
         if old is None or known.key in self.latches or differs(old, known):
             self._touch(known)
+            self.settling.changed(counted_on(known))
         if old is not None and old.annotations != known.annotations:
             self._touch(old)  # Whom it concerned before: a claim taken back frees its hold.
         if old is not None and counted_on(old) != counted_on(known):
@@ -316,6 +319,7 @@ class Ledger:
     def lose_node(self, name: str) -> None:
         if self.nodes.pop(name, None) is not None:
             self.state.remove_node(name)
+            self.settling.changed(name)
 
     def _list(self, pod: Pod, since: datetime) -> None:
         role, parent, claim = pod.labels.get(ROLE_LABEL), kept_for(pod), claim_of(pod)
@@ -393,6 +397,7 @@ class Ledger:
 
     def _room_freed(self, node: str) -> None:
         """Wake the pods that wait for room anywhere, and the holds that could not grow back."""
+        self.settling.changed(node)
         for key in self.stuck if node else ():
             self.agenda.touch(pod_subject(key))
         for parent in self.short:

@@ -65,6 +65,7 @@ class Placer:
         if isinstance(choice, Chosen):
             ledger.stuck.pop(pod.key, None)
             if self._handing_over(choice.node) or self._is_owed(pod, choice.node, now):
+                ledger.settling.wait(choice.node, pod_subject(pod.key))
                 ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.first_look)
                 return None
             note_missed(ledger, found)

@@ -36,7 +36,7 @@ from headroom.sim.drains import Drains
 from headroom.sim.errors import SimulationError
 from headroom.sim.faults import Faults
 from headroom.sim.kubelet.actor import Kubelets
-from headroom.sim.loop import SimClock, VirtualLoop
+from headroom.sim.loop import DIGITS, SimClock, VirtualLoop
 from headroom.sim.preloaded import preloaded
 from headroom.sim.scheduler.actor import Scheduler
 from headroom.sim.settings import Settings
@@ -156,7 +156,7 @@ class SimWorld:
         self, reached: Callable[[], bool], limit: float = 60.0, step: float = 0.01
     ) -> bool:
         """Let time pass in small steps until something is so; False: it was not within `limit`."""
-        end = self.elapsed + limit
+        end = round(self.elapsed + limit, DIGITS)  # As the clock counts: it must be reached.
         while not reached():
             if self.elapsed >= end:
                 return False

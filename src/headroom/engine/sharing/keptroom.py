@@ -82,6 +82,7 @@ class KeptRoom:
         if not busy and not self._ledger.unsettled_on(node) - own:
             return False
         again = now + self._ledger.policy.first_look
+        self._ledger.settling.wait(node, hold_subject(hold.parent))
         self._ledger.agenda.later(hold_subject(hold.parent), again)
         return True
 

@@ -78,6 +78,7 @@ class Heirs:
             if old.terminal and not busy and not ledger.unsettled_on(guardian.node):
                 return guardian, True
             waits = True
+            ledger.settling.wait(guardian.node, hold_subject(hold.parent))
         if waits:
             again = now + ledger.policy.first_look
             ledger.agenda.later(hold_subject(hold.parent), again)

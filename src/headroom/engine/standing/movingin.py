@@ -34,6 +34,7 @@ def move_in(ledger: Ledger, launcher: Launcher, guardian: Pod, now: datetime) ->
     if unfit(ledger, guardian, slot.next_to, frozenset()) is None:
         return  # kube-scheduler places it.
     if ledger.unsettled_on(slot.next_to):  # What counts twice just now may leave room enough.
+        ledger.settling.wait(slot.next_to, pod_subject(guardian.key))
         ledger.agenda.later(pod_subject(guardian.key), now + ledger.policy.first_look)
         return
     offer = _offer(ledger, slot, guardian, now)
@@ -48,6 +49,7 @@ def _offer(ledger: Ledger, slot: Hold, guardian: Pod, now: datetime) -> Offer | 
         if ledger.last_node.get(parent) != slot.next_to or hold.template.beside is not None:
             continue
         if ledger.agenda.busy(hold_subject(hold.parent)):
+            ledger.settling.wait(slot.next_to, pod_subject(guardian.key))
             ledger.agenda.later(pod_subject(guardian.key), now + ledger.policy.first_look)
             continue
         answer = offer_of(ledger, hold, guardian, now)
