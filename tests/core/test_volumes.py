@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from headroom.core.demand.volumes import (
     Binding,
     Mount,
@@ -11,8 +14,10 @@ from headroom.core.demand.volumes import (
     VolumeClaim,
     allowed_nodes,
     mounts,
+    volume_refusal,
+    with_volumes,
 )
-from headroom.core.objects import Key, NodeTerm
+from headroom.core.objects import Key, NodeTerm, Pod
 from tests.builders import need
 
 KEY = Key("default", "data")
@@ -52,7 +57,7 @@ def test_a_volume_that_every_node_reaches_asks_nothing_of_nodes() -> None:
 def test_what_is_not_there_is_named() -> None:
     assert look(storage()).trouble == "claim data does not exist"
     claim = VolumeClaim(KEY, "pv", uid="1", bound=True)
-    assert look(storage(claim)).trouble == "volume pv of claim data does not exist"
+    assert look(storage(claim)).trouble == 'persistentvolume "pv" not found'
     other = Volume("pv", claim=Key("default", "other"))
     assert "belongs to another claim" in look(storage(claim, other)).trouble
     namesake = Volume("pv", claim=KEY, claim_uid="2")
@@ -72,3 +77,50 @@ def test_a_claim_may_wait_for_its_pod() -> None:
     assert look(storage(claim, None, late)).binding is Binding.WAITS_FOR_POD
     named = VolumeClaim(KEY, "pv", storage_class="late")
     assert look(storage(named, None, late)).binding is Binding.UNBOUND
+
+
+def bound(**more: Any) -> VolumeClaim:
+    return replace(VolumeClaim(KEY, "pv", uid="1", bound=True), **more)
+
+
+def pod(*claims: str, own: tuple[str, ...] = ()) -> Pod:
+    return Pod(Key("default", "p"), "uid-p", claims=claims, own_claims=own)
+
+
+def test_a_pod_gets_what_its_volumes_ask_for() -> None:
+    zones = (("topology.kubernetes.io/zone", ("a", "b")),)
+    volume = Volume("pv", claim=KEY, claim_uid="1", terms=ZONE_A, zones=zones)
+    known = storage(bound(modes=("ReadWriteOncePod",)), volume)
+    found = with_volumes(pod("data"), known)
+    assert (found.reach, found.zones, found.sole) == ((ZONE_A,), zones, ("data",))
+    assert volume_refusal(found, known) == ""
+
+
+def test_a_claim_that_no_node_could_mend_refuses_the_pod_in_kube_schedulers_words() -> None:
+    volume = Volume("pv", claim=KEY, claim_uid="1")
+    refusals = {
+        'persistentvolumeclaim "data" not found': storage(),
+        'persistentvolumeclaim "data" bound to non-existent persistentvolume "pv"': storage(
+            bound(lost=True), volume
+        ),
+        'persistentvolumeclaim "data" is being deleted': storage(bound(deleting=True), volume),
+        'persistentvolume "pv" not found': storage(bound()),
+        "pod has unbound immediate PersistentVolumeClaims": storage(VolumeClaim(KEY)),
+    }
+    found = {words: volume_refusal(pod("data"), known) for words, known in refusals.items()}
+    assert found == {words: words for words in refusals}
+
+
+def test_a_claim_of_an_ephemeral_volume_must_be_the_pods_own() -> None:
+    asking = pod("p-scratch", own=("p-scratch",))
+    key = Key("default", "p-scratch")
+    assert volume_refusal(asking, storage()) == (
+        'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-scratch"'
+    )
+    claim = VolumeClaim(key, "pv", uid="1", bound=True)
+    volume = Volume("pv", claim=key, claim_uid="1")
+    assert volume_refusal(asking, storage(claim, volume)) == (
+        "PVC default/p-scratch was not created for pod default/p (pod is not owner)"
+    )
+    own = replace(claim, made_for="uid-p")
+    assert volume_refusal(asking, storage(own, volume)) == ""

@@ -29,8 +29,9 @@ from headroom.core.naming import guardian_name
 from headroom.core.objects import Key, Pod
 from headroom.core.policy import Policy
 from headroom.engine.agenda import Agenda
+from headroom.engine.assumptions import MOST_ENDED
 from headroom.engine.effects import assume
-from headroom.engine.ledger import MOST_GONE, Ledger
+from headroom.engine.ledger import Ledger
 from tests.builders import NOON, hold, node, pod, resources
 
 H = hold("h", cpu=2)
@@ -81,7 +82,7 @@ def test_a_pod_that_was_gone_before_the_answer_does_not_come_back() -> None:
 def test_only_so_many_ends_are_remembered() -> None:
     ledger = guarded("first")
     ledger.lose_pod(GUARDIAN, "first")
-    for number in range(MOST_GONE):
+    for number in range(MOST_ENDED):
         assume(ledger, MADE, Done(f"g{number}"), NOON)
         ledger.lose_pod(GUARDIAN, f"g{number}")
     assume(ledger, MADE, Done("first"), NOON)

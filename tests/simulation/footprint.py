@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Any
 
-from headroom.engine import ledger
+from headroom.engine import assumptions
 
 DESCENDED = ("headroom.engine", "headroom.scheduling", "headroom.runtime")
 SLACK = 20  # entries of one kind that may differ: what was looked at last, names of nodes
 BOUNDED = {
-    "_gone": ledger.MOST_GONE
+    "_ended": assumptions.MOST_ENDED
 }  # by attribute: has a bound of its own, and forgets the oldest
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def until_bound(world: World, name: str, seconds: float) -> None:
     world.until(f"{name} has its node", lambda: world.node_of(name) == "a", soon)
 
 
-def reserve(world: World, cpu: int, **spec: object) -> None:
+def reserve(world: World, cpu: int, **spec: Any) -> None:
     world.apply(reservation("r", cpu=cpu, allocateOnce=False, **spec))
 
     def available() -> bool:

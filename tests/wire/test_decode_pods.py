@@ -115,7 +115,7 @@ def test_only_annotations_that_somebody_reads_are_kept() -> None:
     assert kept == {"headroom.dev/claimed": "Hold/ml/nightly"}
 
 
-def test_volumes_and_devices_are_left_to_others_by_name() -> None:
+def test_claims_are_listed_and_devices_left_to_others_by_name() -> None:
     spec = {
         "volumes": [
             {"name": "config", "configMap": {"name": "c"}},
@@ -124,11 +124,10 @@ def test_volumes_and_devices_are_left_to_others_by_name() -> None:
         ],
         "resourceClaims": [{"name": "gpu", "resourceClaimName": "g"}],
     }
-    assert pod_from(pod_json(spec=spec)).unjudged == (
-        "volume data (claim data-0)",
-        "volume scratch (a claim of its own)",
-        "device claim gpu",
-    )
+    found = pod_from(pod_json(spec=spec))
+    own = f"{found.key.name}-scratch"
+    assert (found.claims, found.own_claims) == (("data-0", own), (own,))
+    assert found.unjudged == ("device claim gpu",)
     assert pod_from(pod_json(spec={**spec, "nodeName": "a"})).unjudged == ()
 
 

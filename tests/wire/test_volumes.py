@@ -65,3 +65,26 @@ def test_a_pod_names_its_claims() -> None:
     ]
     assert pod_from(pod_json(spec={"volumes": volumes})).claims == ("s3-pvc", "other")
     assert pod_from(pod_json()).claims == ()
+
+
+def test_zone_labels_of_an_old_volume_are_kept() -> None:
+    labels = {
+        "failure-domain.beta.kubernetes.io/zone": "a__b",
+        "topology.kubernetes.io/region": "r",
+        "topology.kubernetes.io/zone": "a____b",  # an empty part: nobody can say what is meant
+    }
+    found = volume_from({"metadata": {"name": "pv", "labels": labels}, "spec": {}})
+    assert found.zones == (
+        ("topology.kubernetes.io/region", ("r",)),
+        ("failure-domain.beta.kubernetes.io/zone", ("a", "b")),
+    )
+
+
+def test_a_claim_says_how_it_is_used_and_for_whom_it_was_made() -> None:
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "7", "controller": True}
+    wish = claim_json({"volume.kubernetes.io/selected-node": "n"}, accessModes=["ReadWriteOncePod"])
+    wish["metadata"] |= {"ownerReferences": [owner], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    found = claim_from({**wish, "status": {"phase": "Lost"}})
+    assert (found.modes, found.made_for, found.selected) == (("ReadWriteOncePod",), "7", "n")
+    assert found.deleting
+    assert found.lost

@@ -171,15 +171,16 @@ class Disclaim:
 
 @dataclass(frozen=True, slots=True)
 class MarkUnschedulable:
-    """Say on the pod (condition PodScheduled=False/Unschedulable) why we cannot place it.
+    """Say on the pod (condition PodScheduled=False) why we cannot place it.
 
-    Autoscalers act on this condition.
+    Autoscalers act on the reason Unschedulable; SchedulerError is for what no node could mend.
     """
 
     key: Key
     uid: str
     message: str
     at: datetime
+    reason: str = "Unschedulable"
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,9 +192,11 @@ class Pod:
     """One pod, as far as scheduling and claiming go.
 
     `annotations` keeps only keys under prefixes that we or a dialect read. `images` and
-    `unjudged` are for our own scheduler: what it scores, and what it must leave to others
-    (unbound volumes, device claims), in words. `claims` are the volume claims it mounts, by name;
-    `reach` is what their volumes ask of a node, one term of each: put in by who knows volumes.
+    `unjudged` are for our own scheduler: what it scores, and what it must leave to others (device
+    claims), in words. `claims` are the volume claims it mounts, by name, `own_claims` those of them
+    that are made for it alone. What volumes ask is put in by who knows them: `reach` of a node, one
+    term of each; `zones` likewise, as labels of old volumes say it; `sole` are claims that one pod
+    uses at a time.
     """
 
     key: Key
@@ -220,7 +222,10 @@ class Pod:
     placement: Placement = ANYWHERE
     unjudged: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
+    own_claims: tuple[str, ...] = ()
     reach: tuple[tuple[NodeTerm, ...], ...] = ()
+    zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    sole: tuple[str, ...] = ()
     unschedulable_since: datetime | None = None
     unschedulable_message: str = ""
     grace_seconds: int = 30

@@ -72,6 +72,14 @@ def has_shape_of(hold: Hold, guardian: Pod) -> bool:
     return guardian.annotations.get(SHAPE_ANNOTATION) in (None, shape_of(hold))
 
 
+def healthiest(hold: Hold, guardians: Sequence[Pod]) -> Pod | None:
+    """The guardian that counts: of two that are sound, the one that has a node."""
+    sound = [pod for pod in guardians if not pod.finished and pod.deleted is None]
+    if len(sound) > 1:
+        return max(sound, key=lambda pod: (bool(pod.node), has_shape_of(hold, pod), pod.key))
+    return sound[0] if sound else None
+
+
 def outdated_at(hold: Hold, guardian: Pod, now: datetime) -> datetime | None:
     """When a guardian that is not to be renewed yet will be; None for never."""
     created = guardian.created

@@ -20,6 +20,7 @@ from headroom.core.names import (
 from headroom.core.objects import Parent, Pod
 
 LIFETIME = timedelta(seconds=5)
+MOST_ENDED = 10_000  # ends of our own pods to remember; an answer takes far less than as many
 _CLAIM = (CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION, CLAIMED_SLOT_ANNOTATION)
 
 
@@ -44,6 +45,16 @@ class Assumptions:
     def __init__(self) -> None:
         self._by_uid: dict[str, Assumed] = {}
         self._sweep_at: datetime | None = None
+        self._ended: dict[str, None] = {}  # uids of pods of ours whose end came before the answer
+
+    def ended(self, uid: str) -> None:
+        """A pod of ours is gone, perhaps before we heard that it was made."""
+        self._ended[uid] = None
+        if len(self._ended) > MOST_ENDED:
+            del self._ended[next(iter(self._ended))]
+
+    def has_ended(self, uid: str) -> bool:
+        return uid in self._ended
 
     def note(self, uid: str, now: datetime, change: Assumed) -> None:
         """Add to what is assumed of a pod."""

@@ -315,6 +315,8 @@ def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterat
     if pod.gates != (CLAIM_GATE,) or launcher.has(pod):
         return  # Others have a say first; it comes back when theirs is said.
     ledger.state.unexpect(pod.key)  # Nobody is under way with it any more.
+    if ledger.volumes.unseen(pod) and is_new(ledger, pod, now):
+        return
     found = search(ledger, pod, now)
     if found.offer is not None:
         launcher.park(pod, found.offer)
@@ -364,6 +366,14 @@ def waits_a_little(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> bo
     _wake_with(ledger, pod, found)
     ledger.agenda.later(pod_subject(pod.key), until)
     return True
+
+
+def is_new(ledger: Ledger, pod: Pod, now: datetime) -> bool:
+    """Whether what a new owner names may be on its way: other kinds come by other streams."""
+    until = ledger.waiting.get(pod.key, now) + ledger.policy.first_look
+    if now < until:
+        ledger.agenda.later(pod_subject(pod.key), until)
+    return now < until
 
 
 def _wake_with(ledger: Ledger, pod: Pod, found: Search) -> None:

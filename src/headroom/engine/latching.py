@@ -154,6 +154,7 @@ class Latcher:
         if guardian is not None:
             without |= {guardian.key}
         why = unfit(ledger, owner, latch.nominated, without)
+        why = why or ledger.volumes.refusal(owner) or None
         if hold is not None and guardian is not None and why is None:
             why = self._crowded(hold, guardian, owner)
         around = labels_around(ledger, latch.nominated)

@@ -154,7 +154,7 @@ class Launcher:
         self._owners.pop(pod.key, None)
         ledger.state.unexpect(pod.key)
         known, hold = ledger.pods.get(pod.key), ledger.holds.get(parent)
-        if known is not None and known.uid == pod.uid and ledger.door(known):
+        if known is not None and known.uid == pod.uid and self._may_go(known):
             guardian = ledger.guardian_of(hold) if hold is not None else None
             if guardian is not None and guardian.uid == offer.guardian.uid:
                 ledger.state.expect(known, offer.node)
@@ -163,6 +163,11 @@ class Launcher:
         if hold is not None:
             ledger.agenda.touch(hold_subject(hold.parent))
         return False
+
+    def _may_go(self, pod: Pod) -> bool:
+        """Whether a pod still waits at a door, and we may bind it with the volumes that it has."""
+        door = self._ledger.door(pod)
+        return door == 1 or (door == 2 and not self._ledger.volumes.refusal(pod))
 
 
 def within(claim: Claim) -> bool:

@@ -28,7 +28,7 @@ from headroom.core.owners import reach
 from headroom.core.plan import hold_subject, pod_subject
 from headroom.core.policies import keeps_rest
 from headroom.core.policy import Policy
-from headroom.core.renewing import has_shape_of
+from headroom.core.renewing import healthiest
 from headroom.core.resources import Resources
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
@@ -49,9 +49,8 @@ from headroom.engine.pacing.settling import Settling
 from headroom.engine.shelves import Shelves
 from headroom.engine.spares import Spares
 from headroom.engine.standing.slotbook import SlotBook
+from headroom.engine.volumes.book import VolumeBook
 from headroom.scheduling.state import ClusterState
-
-MOST_GONE = 10_000  # ends of our own pods to remember; an answer takes far less than as many
 
 Keys = dict[Key, None]
 
@@ -78,11 +77,11 @@ class Ledger:
         self.assumptions = Assumptions()
         self.state = ClusterState()
         self.spares = Spares(agenda, self.state)
-        self._gone: dict[str, None] = {}  # uids of pods of ours whose end came before the answer
         self.guardian_keys: dict[str, Keys] = {}
         self.slots = SlotBook(agenda)
         self.contention = Contention(agenda)
         self.settling = Settling(agenda)
+        self.volumes = VolumeBook()
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.claimant_keys: dict[str, Keys] = {}
         self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
@@ -96,6 +95,7 @@ class Ledger:
         known = self.assumptions.over(pod, now)
         if known is None:
             return
+        known = self.volumes.judged(known, waits=self.door(known) > 0)
         old = self.pods.get(pod.key)
         if old == known:
             return
@@ -122,7 +122,7 @@ class Ledger:
     def expect_pod(self, pod: Pod, now: datetime) -> None:
         """Take a pod that we have just made, unless the watch was quicker and knows better."""
         known = self.pods.get(pod.key)
-        if pod.uid not in self._gone and (known is None or known.uid != pod.uid):
+        if (known is None or known.uid != pod.uid) and not self.assumptions.has_ended(pod.uid):
             self.see_pod(pod, now)
 
     def lose_pod(self, key: Key, uid: str) -> None:
@@ -138,9 +138,7 @@ class Ledger:
         self.state.unexpect(key)
         del self.pods[key]
         if ROLE_LABEL in old.labels:
-            self._gone[old.uid] = None
-            if len(self._gone) > MOST_GONE:
-                del self._gone[next(iter(self._gone))]
+            self.assumptions.ended(old.uid)
         self._touch(old)
         for latch in self.latches.naming(key):  # What it was to get is held again.
             for parent in parents_on(self.pods[latch]):
@@ -155,12 +153,7 @@ class Ledger:
 
     def guardian_of(self, hold: Hold) -> Pod | None:
         """The healthy guardian of a hold, if it has one: of two, the one that has a node."""
-        healthy = [
-            pod for pod in self.guardians_of(hold) if not pod.finished and pod.deleted is None
-        ]
-        if len(healthy) > 1:
-            return max(healthy, key=lambda pod: (bool(pod.node), has_shape_of(hold, pod), pod.key))
-        return healthy[0] if healthy else None
+        return healthiest(hold, self.guardians_of(hold))
 
     def claimants_of(self, hold: Hold, lodgers: bool = False) -> tuple[Pod, ...]:
         """Pods with a claim on a hold that we would have given.
@@ -303,8 +296,8 @@ class Ledger:
 
     def unshelve(self, hold: Hold) -> None:
         """A hold that nobody can claim and that is not on its way."""
-        self.open.take(str(hold.parent))
-        self.coming.take(str(hold.parent))
+        for shelves in (self.open, self.coming):
+            shelves.take(str(hold.parent))
 
     def see_node(self, node: Node) -> bool:
         """Take a node; say whether more has changed than a heartbeat, which touches nobody."""
@@ -342,6 +335,7 @@ class Ledger:
         elif self.door(pod) or pod.growth:
             self.waiting[pod.key] = since
             self._callers.add(pod)
+            self.volumes.add(pod)
 
     def _unlist(self, pod: Pod) -> None:
         role, parent = pod.labels.get(ROLE_LABEL), kept_for(pod)
@@ -362,6 +356,7 @@ class Ledger:
             del self.waiting[pod.key]
             self.stuck.pop(pod.key, None)
             self._callers.remove(pod)
+            self.volumes.remove(pod)
 
     def door(self, pod: Pod) -> int:
         """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none."""

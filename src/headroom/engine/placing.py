@@ -6,6 +6,7 @@ first: kube-scheduler may have a cycle under way that does not know of us yet.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,7 +15,13 @@ from headroom.core.handover import latch_before, latch_free_room
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, node_subject, pod_subject
 from headroom.core.statuses import tell_pod
-from headroom.engine.claiming import note_missed, search, waits_a_little, waits_for_a_hold
+from headroom.engine.claiming import (
+    is_new,
+    note_missed,
+    search,
+    waits_a_little,
+    waits_for_a_hold,
+)
 from headroom.engine.displacing import displacement
 from headroom.engine.effects import intend
 from headroom.engine.fences.owing import owed_on
@@ -23,7 +30,9 @@ from headroom.engine.launching import Launcher
 from headroom.engine.ledger import Ledger
 from headroom.engine.sharing.preempting import way_into_a_hold
 from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.filters import refused
 
+SCHEDULER_ERROR = "SchedulerError"
 NO_MATCH = "no reservations match reservation affinity"
 
 
@@ -42,10 +51,16 @@ class Placer:
         """Find the pod a hold or free room; say why where there is neither."""
         ledger = self._ledger
         if pod.unjudged:
-            return self._tell_once(pod, cannot_judge(pod), now)
+            return self._say_stuck(pod, cannot_judge(pod.unjudged), now, SCHEDULER_ERROR)
         if self._launcher.has(pod) or ledger.latched(pod):
             return None
         ledger.state.unexpect(pod.key)  # Nobody is under way with it any more.
+        unmounted = ledger.volumes.refusal(pod)
+        if unmounted:
+            return self._wait_for_volumes(pod, unmounted, now)
+        late = [f"claim {name}, which waits for its pod" for name in ledger.volumes.late(pod)]
+        if late:
+            return self._say_stuck(pod, cannot_judge(late), now, SCHEDULER_ERROR)
         found = search(ledger, pod, now)
         if found.offer is not None:
             self._launcher.park(pod, found.offer)
@@ -80,6 +95,13 @@ class Placer:
         ledger.stuck[pod.key] = None
         return self._preempt(pod, now) or self._say_stuck(pod, choice.message, now)
 
+    def _wait_for_volumes(self, pod: Pod, why: str, now: datetime) -> Sequence | None:
+        """Say what is wrong with a pod's claims; whatever changes of them brings us back."""
+        if is_new(self._ledger, pod, now):
+            return None
+        message = refused(pod, self._ledger.state, why).message()
+        return self._say_stuck(pod, message, now)
+
     def _preempt(self, pod: Pod, now: datetime) -> Sequence | None:
         """Have less important pods give way, where the pod gets into a hold by that."""
         offer = way_into_a_hold(self._ledger, pod, now)
@@ -107,20 +129,21 @@ class Placer:
         self._told[pod.uid] = message
         return Sequence("tell", (), ((tell_pod(pod, "Unschedulable", message, now, warn=True),),))
 
-    def _say_stuck(self, pod: Pod, message: str, now: datetime) -> Sequence | None:
+    def _say_stuck(
+        self, pod: Pod, message: str, now: datetime, reason: str = "Unschedulable"
+    ) -> Sequence | None:
         """Say it where people and autoscalers look: once for each new reason."""
         if self._told.get(pod.uid) == message:
             return None
         self._told[pod.uid] = message
-        mark = MarkUnschedulable(pod.key, pod.uid, message, now)
+        mark = MarkUnschedulable(pod.key, pod.uid, message, now, reason)
         tell = tell_pod(pod, "Unschedulable", message, now, warn=True)
         return Sequence("tell", (), ((mark, tell),))
 
 
-def cannot_judge(pod: Pod) -> str:
+def cannot_judge(things: Iterable[str]) -> str:
     """Say what of a pod is beyond our scheduler, and which way leads out."""
-    what = ", ".join(pod.unjudged)
     return (
-        f"our scheduler cannot judge {what}: leave spec.schedulerName out and add the scheduling "
-        "gate headroom.dev/claim instead, then kube-scheduler places the pod"
+        f"our scheduler cannot judge {', '.join(things)}: leave spec.schedulerName out and add the "
+        "scheduling gate headroom.dev/claim instead, then kube-scheduler places the pod"
     )

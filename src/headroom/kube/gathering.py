@@ -10,22 +10,26 @@ informer, `cluster` the queue behind `put`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
-from headroom.core.objects import Key
+from headroom.core.objects import Key, Pod
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.kube.client import Client
 from headroom.kube.pulse import Pulse
 from headroom.kube.scales import ScaledKind
 from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
-from headroom.ports import Event, Seen, Synced, WorkloadGone
+from headroom.ports import Event, Seen, Synced, Thing, WorkloadGone
 from headroom.wire.kinds import Resource
 from headroom.wire.objects.needed import needed_kinds
 from headroom.wire.objects.scales import ForeignKind, foreign_kind
 from headroom.wire.objects.workloads import copied_kind, unseen_workload
 from headroom.wire.speech import Speech
+
+PODS_WAIT_S = 5.0
+"""How long the stream of pods waits for the first list of volumes, which one of them mounts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +80,28 @@ class Gathering:
         self._group.create_task(informer.run(), name=f"watch {scope.resource}")
 
     async def _tell(self, batch: list[Event]) -> None:
-        things = (event.thing for event in batch if isinstance(event, Seen))
-        wanted = dict.fromkeys(needed for thing in things for needed in needed_kinds(thing))
-        for needed in wanted:
-            if needed not in self._followed:
-                self._follow(Scope(needed, may_be_hidden=True))
-        for needed in wanted:
-            await self._followed[needed].wait()
+        await self._gather_needed([event.thing for event in batch if isinstance(event, Seen)])
         await self._put(batch)
         for event in batch:
             if isinstance(event, Seen) and isinstance(event.thing, Headroom):
                 await self._tell_hidden(event.thing)
                 await self._copy_foreign(event.thing)
+
+    async def _gather_needed(self, things: list[Thing]) -> None:
+        """Follow the kinds that things need; pods are never kept waiting for long, and once."""
+        wanted: dict[Resource, bool] = {}  # whether nobody is to decide before it was listed
+        for thing in things:
+            for needed in needed_kinds(thing, self._source.speech.schedulers):
+                wanted[needed] = wanted.get(needed, False) or not isinstance(thing, Pod)
+        new = [needed for needed in wanted if needed not in self._followed]
+        for needed in new:
+            self._follow(Scope(needed, may_be_hidden=True))
+        for needed, must in wanted.items():
+            if must:
+                await self._followed[needed].wait()
+            elif needed in new:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._followed[needed].wait(), PODS_WAIT_S)
 
     async def _tell_hidden(self, headroom: Headroom) -> None:
         """Say of a workload that a headroom copies that we may not see it, where that is so."""

@@ -16,6 +16,10 @@ NODE_AFFINITY_NAMES = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
 NODE_AFFINITY_CONFLICT = "pod affinity terms conflict"
 PORTS = "node(s) didn't have free ports for the requested pod ports"
 TOO_MANY_PODS = "Too many pods"
+VOLUME_IN_USE = (
+    "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+)
+VOLUME_ZONE = "node(s) had no available volume zone"
 VOLUME_REACH = "node(s) didn't match PersistentVolume's node affinity"
 SPREAD = "node(s) didn't match pod topology spread constraints"
 SPREAD_LABEL = f"{SPREAD} (missing required label)"
@@ -36,6 +40,7 @@ HOPELESS = frozenset(
         NODE_AFFINITY,
         NODE_AFFINITY_NAMES,
         VOLUME_REACH,
+        VOLUME_ZONE,
         SPREAD_LABEL,
         AFFINITY,
     )

@@ -65,6 +65,7 @@ class ClusterState:
     _bound: dict[Key, _Bound] = field(default_factory=dict)
     _on_row: dict[int, dict[Key, Pod]] = field(default_factory=dict)
     _ports: dict[tuple[str, int], dict[tuple[Key, str], int]] = field(default_factory=dict)
+    _claim_users: dict[Key, dict[Key, None]] = field(default_factory=dict)
     _expected: dict[Key, _Bound] = field(default_factory=dict)
     _expected_on: dict[int, dict[Key, Pod]] = field(default_factory=dict)
     _nominated: dict[Key, tuple[Pod, str]] = field(default_factory=dict)
@@ -248,6 +249,10 @@ class ClusterState:
         users = self._ports.get((port.protocol, port.port), {})
         return ((row, ip) for (_, ip), row in users.items())
 
+    def claim_users(self, claim: Key) -> Iterable[Key]:
+        """Give the pods that use a volume claim, on whatever node."""
+        return self._claim_users.get(claim, {})
+
     def namespace_labels(self, name: str) -> Mapping[str, str]:
         return self._namespaces.get(name, NO_LABELS)
 
@@ -304,6 +309,15 @@ class ClusterState:
                 users.pop((pod.key, port.ip), None)
             if not users:
                 del self._ports[port.protocol, port.port]
+        for name in pod.claims:
+            claim = Key(pod.key.namespace, name)
+            mounting = self._claim_users.setdefault(claim, {})
+            if sign > 0:
+                mounting[pod.key] = None
+            else:
+                mounting.pop(pod.key, None)
+            if not mounting:
+                del self._claim_users[claim]
 
 
 def _counts_alike(old: Pod, new: Pod) -> bool:

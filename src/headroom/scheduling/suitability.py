@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from headroom.core.demand.volumes import ZONE_LABELS
 from headroom.core.objects import Node, NodeTerm, Placement, Pod, Taint
 from headroom.core.selection import NAME_FIELD, node_matches, term_matches, tolerated, untolerated
 from headroom.scheduling.nodes import Bools, Ints, NodeTable
@@ -15,6 +16,7 @@ from headroom.scheduling.nodes import Bools, Ints, NodeTable
 CORDONED = 1
 TAINTED = 2
 CORDON = Taint("node.kubernetes.io/unschedulable")
+_GA_LABELS = dict(zip(ZONE_LABELS[2:], ZONE_LABELS[:2], strict=True))
 
 
 def objections(placement: Placement, node: Node) -> int:
@@ -60,6 +62,25 @@ def reached(pod: Pod, node: Node) -> bool:
 def all_reached(pod: Pod, table: NodeTable) -> Bools:
     """Say by row which nodes reach the pod's bound volumes."""
     return table.ask(("reach", pod.reach), lambda node: reached(pod, node)) > 0
+
+
+def in_zone(pod: Pod, node: Node) -> bool:
+    """Say whether a node is where the labels of the pod's volumes say that these are.
+
+    A node that says nothing about its zone or region takes every volume.
+    """
+    if not any(label in node.labels for label in ZONE_LABELS):
+        return True
+    for key, values in pod.zones:
+        said = node.labels.get(key, node.labels.get(_GA_LABELS.get(key, key)))
+        if said not in values:
+            return False
+    return True
+
+
+def all_in_zone(pod: Pod, table: NodeTable) -> Bools:
+    """Say by row which nodes are in the zones of the pod's volumes."""
+    return table.ask(("zones", pod.zones), lambda node: in_zone(pod, node)) > 0
 
 
 def named_nodes(placement: Placement) -> frozenset[str] | None:

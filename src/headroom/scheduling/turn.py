@@ -31,7 +31,9 @@ from headroom.scheduling.reasons import (
     SPREAD_LABEL,
     TAINT,
     UNSCHEDULABLE,
+    VOLUME_IN_USE,
     VOLUME_REACH,
+    VOLUME_ZONE,
     insufficient,
 )
 from headroom.scheduling.spread import Spread, hard_spread
@@ -39,9 +41,11 @@ from headroom.scheduling.state import ClusterState
 from headroom.scheduling.suitability import (
     CORDONED,
     TAINTED,
+    all_in_zone,
     all_objections,
     all_reached,
     all_selected,
+    in_zone,
     named_nodes,
     objections,
     reached,
@@ -151,8 +155,7 @@ class Turn:
         if self.pod.placement.ports:
             stages.append(_stage(PORTS, self._port_conflicts()))
         stages.append(self._fit_stage())
-        if self.pod.reach:
-            stages.append(_stage(VOLUME_REACH, ~all_reached(self.pod, self.state.table)))
+        stages.extend(self._volume_stages())
         if self.spread is not None:
             lacking, full = self.spread.refusals()
             reasons = ((SPREAD_LABEL, lacking), (SPREAD, full))
@@ -179,9 +182,9 @@ class Turn:
         misfit = self._misfit(row, supposed)
         if misfit is not None:
             return misfit
-        node = self.state.table.nodes[row]
-        if self.pod.reach and node is not None and not reached(self.pod, node):
-            return Verdict((VOLUME_REACH,), VOLUME_REACH in HOPELESS)
+        reason = self._volume_refusal(row, supposed)
+        if reason is not None:
+            return Verdict((reason,), reason in HOPELESS)
         if self.spread is not None:
             reason = self.spread.refusal(row, supposed.added, supposed.removed.values())
         if reason is None and self.neighbours.matter:
@@ -217,6 +220,39 @@ class Turn:
         if found & TAINTED:
             return TAINT
         return None if node_matches(self.pod.placement, node) else NODE_AFFINITY
+
+    def _volume_stages(self) -> list[Stage]:
+        table = self.state.table
+        stages: list[Stage] = []
+        if self._volume_in_use(AS_IT_IS):
+            stages.append(_stage(VOLUME_IN_USE, np.ones(table.capacity, np.bool_)))
+        if self.pod.reach:
+            stages.append(_stage(VOLUME_REACH, ~all_reached(self.pod, table)))
+        if self.pod.zones:
+            stages.append(_stage(VOLUME_ZONE, ~all_in_zone(self.pod, table)))
+        return stages
+
+    def _volume_refusal(self, row: int, supposed: Supposition) -> str | None:
+        node = self.state.table.nodes[row]
+        if self._volume_in_use(supposed):
+            return VOLUME_IN_USE
+        if node is not None and self.pod.reach and not reached(self.pod, node):
+            return VOLUME_REACH
+        if node is not None and self.pod.zones and not in_zone(self.pod, node):
+            return VOLUME_ZONE
+        return None
+
+    def _volume_in_use(self, supposed: Supposition) -> bool:
+        """Whether another pod, on whatever node, has a volume that one pod uses at a time."""
+        pod = self.pod
+        for name in pod.sole:
+            users = self.state.claim_users(Key(pod.key.namespace, name))
+            if any(user != pod.key and user not in supposed.removed for user in users):
+                return True
+            for other in supposed.added:
+                if name in other.claims and other.key.namespace == pod.key.namespace:
+                    return True
+        return False
 
     def _port_conflicts(self) -> Bools:
         taken = np.zeros(self.state.table.capacity, np.bool_)

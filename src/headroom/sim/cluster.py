@@ -162,7 +162,7 @@ class _Stream:
             self.waiting.append(gone(change.thing))
             return
         self.waiting.append(Seen(change.thing))
-        for needed in needed_kinds(change.thing):
+        for needed in needed_kinds(change.thing, self._stage.store.registry.speech.schedulers):
             self.follow(needed.kind)
         kind = foreign_kind(change.thing)
         if kind is not None and isinstance(change.thing, Headroom):

@@ -22,6 +22,7 @@ from headroom.sim.cluster import SimCluster
 from headroom.sim.controllers.budgets import Budgets
 from headroom.sim.controllers.daemonsets import DaemonSets
 from headroom.sim.controllers.deployments import Deployments
+from headroom.sim.controllers.ephemeral import EphemeralVolumes
 from headroom.sim.controllers.evictions import Evictions
 from headroom.sim.controllers.garbage import GarbageCollector
 from headroom.sim.controllers.jobs import Jobs
@@ -87,6 +88,7 @@ class SimWorld:
             Budgets(self.stage),
             Evictions(self.stage),
             Volumes(self.stage),
+            EphemeralVolumes(self.stage),
             QuotaCounts(self.stage),
         )
         self.drains = Drains(self.stage)

@@ -167,7 +167,7 @@ def _mark_unschedulable(action: MarkUnschedulable) -> Write:
     condition = {
         "type": "PodScheduled",
         "status": "False",
-        "reason": "Unschedulable",
+        "reason": action.reason,
         "message": action.message,
     }
     return _condition(action, condition)

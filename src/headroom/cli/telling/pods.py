@@ -119,7 +119,7 @@ def _why_pod_waits(
     if others:
         return f": it is gated by {', '.join(others)}, which is not ours"
     if pod.unjudged and door == 2:
-        return f": {cannot_judge(pod)}"
+        return f": {cannot_judge(pod.unjudged)}"
     offered = next((each for each in holds if each.gives), None)
     if offered is not None and door:
         return f" for its handover: {called(offered.parent)} is for it"

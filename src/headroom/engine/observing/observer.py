@@ -6,6 +6,7 @@ events: see `containment`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,7 +14,7 @@ from headroom.core.budgets import Budget
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import StorageClass, Volume, VolumeClaim
 from headroom.core.holds import Hold
-from headroom.core.objects import Namespace, Node, Pod
+from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import judged
 from headroom.core.plan import headroom_subject, hold_subject, pod_subject
 from headroom.core.preallocating import permitted
@@ -75,7 +76,7 @@ class Observer:
         if isinstance(event, Seen):
             self._see(event.thing, now)
         else:
-            self._lose(event)
+            self._lose(event, now)
 
     def _see(self, thing: Thing, now: datetime) -> None:
         ledger = self.ledger
@@ -114,7 +115,7 @@ class Observer:
                 ledger.slots.workloads[workload.namespace, workload.ref] = workload
                 self.standing.workload_changed(workload)
             case VolumeClaim() | Volume() | StorageClass():
-                self.standing.concern(self.standing.followers.see_storage(thing))
+                self._judge_anew(ledger.volumes.see(thing), now)
             case Budget() as budget:
                 ledger.budgets[budget.key] = budget
             case ResourceQuota() as allowed_here:
@@ -134,7 +135,16 @@ class Observer:
                 self.agenda.touch(index_subject(namespace.name))
                 self.doors.see_namespace(namespace)
 
-    def _lose(self, event: Event) -> None:
+    def _judge_anew(self, pods: Iterable[Key], now: datetime) -> None:
+        """A claim, volume or class has changed: pods at our doors may fit elsewhere now."""
+        self.standing.concern(self.standing.followers.storage_changed())
+        for key in pods:
+            pod = self.ledger.pods.get(key)
+            if pod is not None:
+                self.ledger.see_pod(pod, now)
+                self.agenda.touch(pod_subject(key))
+
+    def _lose(self, event: Event, now: datetime) -> None:
         ledger = self.ledger
         match event:
             case PodGone(key, uid):
@@ -171,7 +181,7 @@ class Observer:
                 ledger.slots.workloads.pop((workload.namespace, workload.ref), None)
                 self.standing.workload_changed(workload)
             case StoredGone(stored):
-                self.standing.concern(self.standing.followers.lose_storage(stored))
+                self._judge_anew(ledger.volumes.lose(stored), now)
             case BudgetGone(key):
                 ledger.budgets.pop(key, None)
             case ResourceQuotaGone(lifted):

@@ -2,7 +2,7 @@
 
 The slots themselves are ordinary slots, wished for by `core.standing.sizing` and kept as any other.
 Here is the rest: an index of the pods that carry a followed gate or the label of one that was
-released, what is known of volumes, and the writes on owners: label, release, unlabel.
+released, and the writes on owners: label, release, unlabel.
 
     gated ──label──▶ gated, labelled ──slots made──▶ released ──runs or ends──▶ unlabelled
 """
@@ -15,14 +15,7 @@ from datetime import datetime, timedelta
 
 from headroom.core.actions import LabelPod, Tell, Ungate
 from headroom.core.demand.following import Follow, Following, followed
-from headroom.core.demand.volumes import (
-    Storage,
-    StorageClass,
-    Stored,
-    Volume,
-    VolumeClaim,
-    mounts,
-)
+from headroom.core.demand.volumes import mounts
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL
 from headroom.core.objects import Key, Pod
@@ -55,10 +48,6 @@ class Followers:
         self._since: dict[str, datetime] = {}  # by uid: when we first could do something
         self._needs: dict[str, tuple[Followed, ...]] = {}
         self._told: dict[str, str] = {}  # by uid: what was last told on the pod
-        self._claims: dict[Key, VolumeClaim] = {}
-        self._volumes: dict[str, Volume] = {}
-        self._classes: dict[str, StorageClass] = {}
-        self.storage = Storage(self._claims, self._volumes, self._classes)
 
     def depend(self, old: Headroom | None, new: Headroom | None) -> None:
         """A headroom came, changed or went."""
@@ -87,26 +76,8 @@ class Followers:
         self._told.pop(old.uid, None)
         return tuple(self._concerned(old))
 
-    def see_storage(self, thing: Stored) -> tuple[str, ...]:
-        """A claim, volume or class is there; answer with the headrooms that may go by it."""
-        match thing:
-            case VolumeClaim():
-                self._claims[thing.key] = thing
-            case Volume():
-                self._volumes[thing.name] = thing
-            case StorageClass():
-                self._classes[thing.name] = thing
-        return tuple(self._headrooms)
-
-    def lose_storage(self, thing: Stored) -> tuple[str, ...]:
-        """A claim, volume or class is gone."""
-        match thing:
-            case VolumeClaim():
-                self._claims.pop(thing.key, None)
-            case Volume():
-                self._volumes.pop(thing.name, None)
-            case StorageClass():
-                self._classes.pop(thing.name, None)
+    def storage_changed(self) -> tuple[str, ...]:
+        """A claim, volume or class came, changed or went: the headrooms that may go by it."""
         return tuple(self._headrooms)
 
     def follows(self, key: Key) -> tuple[str, ...]:
@@ -156,7 +127,7 @@ class Followers:
                 yield pod
 
     def _needed(self, size: Follow, owner: Pod, made: frozenset[str], now: datetime) -> Following:
-        mounted = mounts(owner.key.namespace, owner.claims, self.storage)
+        mounted = mounts(owner.key.namespace, owner.claims, self._ledger.volumes.storage)
         needs = followed(self._by_our_clock(owner, size, now), size, mounted, made, now)
         later = self._since[owner.uid] + PATIENCE
         if needs.reason == "CannotFollow" and now < later:

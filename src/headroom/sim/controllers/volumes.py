@@ -16,9 +16,8 @@ from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, put, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
 from headroom.sim.stage import Stage
-from headroom.wire.objects.volumes import BIND_COMPLETED
+from headroom.wire.objects.volumes import BIND_COMPLETED, SELECTED_NODE
 
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 PROVISIONER = "sim.headroom.dev/storage"
 _BOUND_BY_US = "pv.kubernetes.io/bound-by-controller"

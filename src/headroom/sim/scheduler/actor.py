@@ -69,7 +69,7 @@ class Scheduler:
         self._next()
 
     def _place(self, entry: Entry) -> None:
-        for what in _not_modelled(entry.pod):
+        for what in entry.pod.unjudged:  # Devices have no effect on its place.
             self._stage.server.note(f"Pod/{entry.pod.key}: placed as if it had no {what}")
         pod, problem = self.view.volumes.judged(entry.pod)
         answer: Chosen | Unschedulable
@@ -181,9 +181,3 @@ class Scheduler:
 
     def _has_missed(self, entry: Entry) -> bool:
         return self._seen.get(entry.pod.key, 0) != self.view.changes
-
-
-def _not_modelled(pod: Pod) -> list[str]:
-    """What of a pod has no effect on its place: devices, and claims made for it alone."""
-    claimed = tuple(f"(claim {name})" for name in pod.claims)
-    return [what for what in pod.unjudged if not what.endswith(claimed)]

@@ -8,24 +8,21 @@ bound to the node that was chosen, before the pod is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from headroom.core.demand.volumes import (
     Binding,
-    Mount,
     Storage,
     StorageClass,
     Volume,
     VolumeClaim,
-    allowed_nodes,
     mounts,
+    volume_refusal,
+    with_volumes,
 )
 from headroom.core.objects import Key, Pod
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.stage import Stage
 from headroom.wire.objects.volumes import claim_from, storage_class_from, volume_from
-
-_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 
 
 class VolumeView:
@@ -45,8 +42,7 @@ class VolumeView:
         """The pod with what its volumes ask of a node, and why it is refused as a whole, if so."""
         if not pod.claims:
             return pod, ""
-        mounted = mounts(pod.key.namespace, pod.claims, self._storage)
-        return replace(pod, reach=allowed_nodes(mounted)), _refusal(mounted)
+        return with_volumes(pod, self._storage), volume_refusal(pod, self._storage)
 
     def waiting(self, pod: Pod) -> tuple[str, ...]:
         """The claims of a pod that are still to be bound."""
@@ -74,16 +70,3 @@ class VolumeView:
         else:
             self._classes[change.ref.name] = storage_class_from(change.obj)
         self._changed()
-
-
-def _refusal(mounted: tuple[Mount, ...]) -> str:
-    for each in mounted:
-        if each.binding is Binding.MISSING:
-            return _missing(each)
-    return _UNBOUND if any(each.binding is Binding.UNBOUND for each in mounted) else ""
-
-
-def _missing(mount: Mount) -> str:
-    if mount.trouble == f"claim {mount.claim} does not exist":
-        return f'persistentvolumeclaim "{mount.claim}" not found'
-    return mount.trouble

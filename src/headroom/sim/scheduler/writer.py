@@ -12,9 +12,9 @@ from typing import Any
 from headroom.core.objects import Pod
 from headroom.sim.api.events import NORMAL, WARNING
 from headroom.sim.api.values import Json, Ref, condition_of, dig, drop, uid_of, with_condition
-from headroom.sim.controllers.volumes import SELECTED_NODE
 from headroom.sim.scheduler.view import NAME
 from headroom.sim.stage import Stage, TokenBucket
+from headroom.wire.objects.volumes import SELECTED_NODE
 
 
 class SchedulerWriter:

@@ -30,6 +30,7 @@ BINDINGS_NAME = "operator-bindings.headroom.dev"
 
 SYSTEM_PRIORITY = 2_000_000_000  # from here on pods are critical for the cluster itself
 PREEMPTED = "PreemptionByScheduler"
+TOPOLOGY_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 
 # What may be changed of a pod's spec at all, gates apart (see "Pod updates" in the API's docs).
 _SPEC = (
@@ -159,8 +160,9 @@ def bindings(user: str, speech: Speech) -> Validating:
                 "the operator binds to nodes only, and says by its uid which pod it means",
             ),
             Check(
+                # The API server itself adds the zone and region of the node (from 1.35 on).
                 f"{mapping('object', 'annotations')}.all(key, {known}) && "
-                f"size({mapping('object', 'labels')}) == 0",
+                f"{mapping('object', 'labels')}.all(key, key in {texts(TOPOLOGY_LABELS)})",
                 "a binding of the operator carries a claim or nothing",
             ),
         ),

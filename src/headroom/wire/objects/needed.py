@@ -1,7 +1,8 @@
 """Kinds that are watched only because some object goes by them.
 
 Few clusters have a Headroom for every kind of workload, or one that goes by volumes or asks quotas;
-so these are followed from the moment a Headroom needs one. Budgets matter where owners of one hold
+so these are followed from the moment a Headroom needs one, or a pod at one of our doors mounts a
+volume. Budgets matter where owners of one hold
 may have to give way to each other. Without the right to see budgets and quotas we go on as if there
 were none: the API server asks quotas itself, and budgets bind nobody but evictions.
 """
@@ -10,6 +11,8 @@ from __future__ import annotations
 
 from headroom.core.demand.following import Follow, PerVolume
 from headroom.core.holds import Hold
+from headroom.core.names import CLAIM_GATE
+from headroom.core.objects import Pod
 from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Utilization
 from headroom.ports import Thing
 from headroom.wire.kinds import (
@@ -23,9 +26,13 @@ from headroom.wire.kinds import (
 )
 from headroom.wire.objects.workloads import copied_kind
 
+STORAGE = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES)
 
-def needed_kinds(thing: Thing) -> tuple[Resource, ...]:
-    """The kinds that have to be seen because of a thing."""
+
+def needed_kinds(thing: Thing, schedulers: frozenset[str] = frozenset()) -> tuple[Resource, ...]:
+    """The kinds that have to be seen because of a thing; `schedulers` are names of ours."""
+    if isinstance(thing, Pod):
+        return STORAGE if thing.claims and not thing.node and _is_ours(thing, schedulers) else ()
     if isinstance(thing, Hold):
         return () if thing.allocate_once else (BUDGETS,)
     if not isinstance(thing, Headroom):
@@ -38,5 +45,9 @@ def needed_kinds(thing: Thing) -> tuple[Resource, ...]:
     if isinstance(size, Utilization):
         kinds = (*kinds, RESOURCE_QUOTAS)
     if isinstance(size, Follow) and isinstance(size.slots, PerVolume):
-        kinds = (*kinds, VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES)
+        kinds = (*kinds, *STORAGE)
     return kinds
+
+
+def _is_ours(pod: Pod, schedulers: frozenset[str]) -> bool:
+    return pod.scheduler in schedulers or CLAIM_GATE in pod.gates

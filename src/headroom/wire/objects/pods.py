@@ -74,7 +74,8 @@ def pod_of(pod: PodObject, kept: Kept = annotations_of) -> Pod:
         growth=needs.growth,
         placement=placement_of(spec),
         unjudged=_unjudged(spec),
-        claims=_claims(spec),
+        claims=_claims(spec, metadata.name or ""),
+        own_claims=_own_claims(spec, metadata.name or ""),
         unschedulable_since=since,
         unschedulable_message=message,
         grace_seconds=_GRACE_SECONDS if grace is None else grace,
@@ -113,24 +114,25 @@ def _preempted(status: PodStatus) -> bool:
     )
 
 
-def _claims(spec: PodSpec) -> tuple[str, ...]:
-    """The volume claims that the pod names, in its order."""
-    if not spec.volumes:
-        return ()
-    sources = (volume.persistent_volume_claim for volume in spec.volumes)
-    return tuple(source.claim_name or "" for source in sources if source is not None)
+def _claims(spec: PodSpec, name: str) -> tuple[str, ...]:
+    """The volume claims that the pod names, and those made for it alone, in its order."""
+    found = []
+    for volume in spec.volumes or ():
+        if volume.persistent_volume_claim is not None:
+            found.append(volume.persistent_volume_claim.claim_name or "")
+        elif spelling(volume.ephemeral):
+            found.append(f"{name}-{volume.name}")
+    return tuple(found)
+
+
+def _own_claims(spec: PodSpec, name: str) -> tuple[str, ...]:
+    """The claims of generic ephemeral volumes: nobody but the pod may have made them."""
+    volumes = (each for each in spec.volumes or () if each.persistent_volume_claim is None)
+    return tuple(f"{name}-{each.name}" for each in volumes if spelling(each.ephemeral))
 
 
 def _unjudged(spec: PodSpec) -> tuple[str, ...]:
     """What our own scheduler must leave to others; of no interest once the pod has its node."""
-    if spec.node_name or not (spec.volumes or spec.resource_claims):
+    if spec.node_name or not spec.resource_claims:
         return ()
-    found = []
-    for volume in spec.volumes or ():
-        if volume.persistent_volume_claim is not None:
-            claim = volume.persistent_volume_claim.claim_name or "?"
-            found.append(f"volume {volume.name} (claim {claim})")
-        elif spelling(volume.ephemeral):
-            found.append(f"volume {volume.name} (a claim of its own)")
-    found.extend(f"device claim {claim.name}" for claim in spec.resource_claims or ())
-    return tuple(found)
+    return tuple(f"device claim {claim.name}" for claim in spec.resource_claims)

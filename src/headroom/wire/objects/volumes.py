@@ -7,26 +7,34 @@ from typing import Any
 
 from msgspec import Raw
 
-from headroom.core.demand.volumes import StorageClass, Volume, VolumeClaim
-from headroom.core.objects import Key, NodeTerm
+from headroom.core.demand.volumes import ZONE_LABELS, StorageClass, Volume, VolumeClaim
+from headroom.core.objects import Key, NodeTerm, Requirement
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.metadata import Kept
+from headroom.wire.objects.metadata import Kept, labels_of, owners_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import Reader, about, to_text
 from headroom.wire.objects.selectors import NodeSelectorTerm, node_term
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
 _LATE = "WaitForFirstConsumer"
+_ZONES_BETWEEN = "__"
 
 
 class _ClaimSpec(JsonObject):
     volume_name: str | None = None
     storage_class_name: str | None = None
+    access_modes: list[str] | None = None
+
+
+class _ClaimStatus(JsonObject):
+    phase: str | None = None
 
 
 class _Claim(JsonObject):
     metadata: Metadata | None = None
     spec: _ClaimSpec | None = None
+    status: _ClaimStatus | None = None
 
 
 class _Csi(JsonObject):
@@ -59,16 +67,26 @@ class _Volume(JsonObject):
     spec: _VolumeSpec | None = None
 
 
+class _TopologyValues(JsonObject):
+    key: str | None = None
+    values: list[str] | None = None
+
+
+class _Topology(JsonObject):
+    match_label_expressions: list[_TopologyValues] | None = None
+
+
 class _Class(JsonObject):
     metadata: Metadata | None = None
     provisioner: str | None = None
     volume_binding_mode: str | None = None
+    allowed_topologies: list[_Topology] | None = None
 
 
 _read_claim = Reader(_Claim)
 _read_volume = Reader(_Volume)
 _read_class = Reader(_Class)
-_annotations = Kept((BIND_COMPLETED,))
+_annotations = Kept((BIND_COMPLETED, SELECTED_NODE))
 
 
 def decode_claim(data: bytes | Raw) -> VolumeClaim:
@@ -78,13 +96,19 @@ def decode_claim(data: bytes | Raw) -> VolumeClaim:
     except DecodeError as error:
         raise about("PersistentVolumeClaim", data, error) from error
     metadata, spec = read.metadata or Metadata(), read.spec or _ClaimSpec()
+    notes = _annotations(metadata)
     return VolumeClaim(
         key=Key(metadata.namespace or "", metadata.name or ""),
         volume=spec.volume_name or "",
         storage_class=spec.storage_class_name or "",
         uid=metadata.uid or "",
-        bound=bool(spec.volume_name) and BIND_COMPLETED in _annotations(metadata),
+        bound=bool(spec.volume_name) and BIND_COMPLETED in notes,
         version=metadata.resource_version or "",
+        modes=tuple(spec.access_modes or ()),
+        lost=read.status is not None and read.status.phase == "Lost",
+        deleting=metadata.deletion_timestamp is not None,
+        made_for=next((each.uid for each in owners_of(metadata) if each.controller), ""),
+        selected=notes.get(SELECTED_NODE, ""),
     )
 
 
@@ -105,6 +129,7 @@ def decode_volume(data: bytes | Raw) -> Volume:
         terms=_terms(spec.node_affinity),
         uid=metadata.uid or "",
         version=metadata.resource_version or "",
+        zones=_zones(labels_of(metadata)),
     )
 
 
@@ -121,6 +146,7 @@ def decode_storage_class(data: bytes | Raw) -> StorageClass:
         waits_for_pod=read.volume_binding_mode == _LATE,
         uid=metadata.uid or "",
         version=metadata.resource_version or "",
+        topologies=tuple(_topology(each) for each in read.allowed_topologies or ()),
     )
 
 
@@ -143,3 +169,20 @@ def _terms(affinity: _NodeAffinity | None) -> tuple[NodeTerm, ...] | None:
     if affinity is None or affinity.required is None:
         return None
     return tuple(node_term(term) for term in affinity.required.node_selector_terms or ())
+
+
+def _zones(labels: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Where a volume is, as its labels say it: several zones are written as one text."""
+    found = []
+    for key in ZONE_LABELS:
+        values = tuple(part.strip() for part in labels.get(key, "").split(_ZONES_BETWEEN))
+        if all(values):
+            found.append((key, values))
+    return tuple(found)
+
+
+def _topology(topology: _Topology) -> NodeTerm:
+    listed = topology.match_label_expressions or ()
+    return NodeTerm(
+        tuple(Requirement(each.key or "", "In", tuple(each.values or ())) for each in listed)
+    )

@@ -1,0 +1,47 @@
+"""Claims of generic ephemeral volumes: one for each, made for its pod and gone with it."""
+
+from __future__ import annotations
+
+from headroom.sim.api.store import Change
+from headroom.sim.api.values import Json, Ref, dig
+from headroom.sim.controllers.base import Controller
+from headroom.sim.controllers.keeping import reference_to
+from headroom.sim.stage import Stage
+
+_CLAIM = "PersistentVolumeClaim"
+
+
+class EphemeralVolumes(Controller):
+    """Makes the claims that pods ask for in place."""
+
+    name = "ephemeral-volume-controller"
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
+        self.store.listen("Pod", self.on_change)
+
+    def on_change(self, change: Change) -> None:
+        volumes = dig(change.obj, "spec", "volumes") or ()
+        if any("ephemeral" in volume for volume in volumes):
+            self.enqueue(change.ref)
+
+    async def sync(self, ref: Ref) -> None:
+        pod = self.store.get(ref)
+        if pod is None or dig(pod, "metadata", "deletionTimestamp"):
+            return
+        for volume in dig(pod, "spec", "volumes") or ():
+            template = dig(volume, "ephemeral", "volumeClaimTemplate")
+            name = f"{ref.name}-{volume.get('name')}"
+            if template and self.store.get(Ref(_CLAIM, ref.namespace, name)) is None:
+                self.server.create(_claim(pod, ref.namespace, name, template))
+
+
+def _claim(pod: Json, namespace: str, name: str, template: Json) -> Json:
+    metadata = {
+        **(template.get("metadata") or {}),
+        "name": name,
+        "namespace": namespace,
+        "ownerReferences": [reference_to(pod)],
+    }
+    spec = dict(template.get("spec") or {})
+    return {"apiVersion": "v1", "kind": _CLAIM, "metadata": metadata, "spec": spec}
