@@ -42,6 +42,7 @@ from tests.stories.world import World
 
 POLL_S = 0.03
 TOO_MANY_REQUESTS = 429
+LIMIT_RANGES = Resource("", "v1", "limitranges", "LimitRange")
 SHARED = (NODES, NAMESPACES, PRIORITY_CLASSES)
 LEFT: tuple[Resource, ...] = (
     HEADROOMS,
@@ -55,6 +56,7 @@ LEFT: tuple[Resource, ...] = (
     STORAGE_CLASSES,
     CLAIM_INDEXES,
     RESOURCE_QUOTAS,
+    LIMIT_RANGES,
     BUDGETS,
     EVENTS,
 )

@@ -24,6 +24,7 @@ from tests.stories.world import World
 
 ALLOCATED = f"{PREFIX}/reservation-allocated"
 OTHERS = "elsewhere"
+APART = "headroom-reservations"  # where guardians of Reservations live
 HELD_CPU = 3
 KINDS = pytest.mark.parametrize("kind", ["Hold", "Headroom", "Reservation"])
 
@@ -83,7 +84,7 @@ def guardians(world: World, name: str = "r") -> list[Json]:
     return [
         each
         for each in world.ours("guardian")
-        if each["metadata"]["namespace"] == NAMESPACE
+        if each["metadata"]["namespace"] in (NAMESPACE, APART)
         and "deletionTimestamp" not in each["metadata"]
         and each["metadata"]["annotations"]["headroom.dev/parent"].endswith(f"/{name}")
     ]
@@ -219,7 +220,8 @@ def test_a_forged_claim_makes_nobody_an_owner(world: World, kind: str, where: st
     world.patch("Pod", "liar", {"metadata": {"annotations": forged}}, where)
     world.pass_time(1)
     world.kill_operator()
-    world.delete("Pod", guardians(world)[0]["metadata"]["name"])
+    guardian = guardians(world)[0]["metadata"]
+    world.delete("Pod", guardian["name"], guardian["namespace"])
     world.start_operator()
     world.until("it is held again", lambda: len(guardians(world)) == 1 and kept(world, kind))
     assert not world.status("r", kind).get("currentOwners")
@@ -234,23 +236,23 @@ def test_a_guardians_name_that_somebody_took_is_told_and_costs_nobody_else(
     world.apply(promise(kind, cpu=1))
     until_kept(world, kind)
     (guardian,) = guardians(world)
-    name = guardian["metadata"]["name"]
+    name, there = guardian["metadata"]["name"], guardian["metadata"]["namespace"]
     world.kill_operator()
-    world.delete("Pod", name)
-    world.until("it is gone", lambda: world.get("Pod", name) is None)
-    world.apply(pod(name, "100m"))
+    world.delete("Pod", name, there)
+    world.until("it is gone", lambda: world.get("Pod", name, there) is None)
+    world.apply(pod(name, "100m", namespace=there))
     world.start_operator()
-    said = f"pod default/{name} has the guardian's name"
+    said = f"pod {there}/{name} has the guardian's name"
     world.until("it is told", lambda: said in told(world, kind))
     assert not kept(world, kind)
     world.apply(promise(kind, "good", cpu=1))
     until_kept(world, kind, "good")
-    world.until_runs(name)  # It is left alone.
-    world.delete("Pod", name)
+    world.until("it is left alone", lambda: world.running(name, there))
+    world.delete("Pod", name, there)
     until_kept(world, kind)
 
 
-@KINDS
+@pytest.mark.parametrize("kind", ["Hold", "Headroom"])
 def test_room_beyond_the_namespaces_quota_is_not_held_and_told_so(world: World, kind: str) -> None:
     world.apply(quota("2"))
     world.until("the quota counts", lambda: "used" in world.status("q", "ResourceQuota"))

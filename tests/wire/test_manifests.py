@@ -147,6 +147,7 @@ def test_where_some_namespaces_are_served_nothing_is_written_elsewhere() -> None
         ("Role", "headroom-system"),
         ("Role", "shop"),
         ("Role", "bank"),
+        ("Role", "headroom-reservations"),
     ]
     written = [
         resource
@@ -159,7 +160,9 @@ def test_where_some_namespaces_are_served_nothing_is_written_elsewhere() -> None
         roles["Role", "shop"]
     )
     bound = [each for each in made if each["kind"] == "RoleBinding"]
-    assert {each["metadata"]["namespace"] for each in bound} == {"headroom-system", "shop", "bank"}
+    assert {each["metadata"]["namespace"] for each in bound} == {
+        place for _, place in roles if place
+    }
     assert {each["subjects"][0]["namespace"] for each in bound} == {"headroom-system"}
     (deployment,) = [each for each in made if each["kind"] == "Deployment"]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]

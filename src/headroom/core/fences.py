@@ -185,7 +185,7 @@ def fence_subject(node: str) -> str:
 
 def put_up(hold: Hold, node: str) -> Sequence:
     """Fence a node on behalf of a hold that has owners there; the hold's end is the fence's."""
-    key = Key(hold.home, dns_label("fence", node, hold.parent.uid, hold.slot))
+    key = Key(hold.guardian_namespace, dns_label("fence", node, hold.parent.uid, hold.slot))
     return _sequence("fence", node, CreateFence(key, hold, node))
 
 

@@ -1,7 +1,8 @@
 """Which pods are what they say they are: anybody may write our words on a pod of their own.
 
 A label or an annotation proves nothing. A guardian has one of the names that its hold gives, lives
-where its hold's owners do and belongs to that very object; a claim is one that we would have given.
+where we make it or where its hold's owners do, and belongs to that very object; a claim is one
+that we would have given.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def keeps(hold: Hold, pod: Pod) -> bool:
     """Whether a pod that says so is a guardian of this hold."""
     return (
         pod.key.name in guardian_names(hold)
-        and pod.key.namespace == hold.home
+        and pod.key.namespace in (hold.guardian_namespace, hold.home)
         and _belongs_to(pod, hold.parent.uid)
     )
 

@@ -164,6 +164,7 @@ class Hold:
     fresh_since: datetime | None = None  # a guardian older than this is to be renewed
     lifetime: timedelta | None = None  # and one that stands for longer than this; None: never
     guardian: str = ""  # the guardian's name where a dialect prescribes it
+    lodging: str = ""  # the namespace of its guardian, where that is not its home
     awaits: str = ""  # the pod that it is to stand next to, while that one has no node
     next_to: str = ""  # the node of that pod, once it has one
     tenure: Tenure | None = None  # how long it lasts once it stands; None: see ttl and expires
@@ -185,8 +186,13 @@ class Hold:
 
     @property
     def home(self) -> str:
-        """The namespace of its guardian: the template's own, where the object itself has none."""
+        """The namespace that it is for: the template's own, where the object itself has none."""
         return self.parent.namespace or self.template.pod.key.namespace
+
+    @property
+    def guardian_namespace(self) -> str:
+        """Where its guardian lives, and so whose ResourceQuota counts it."""
+        return self.lodging or self.home
 
     @property
     def group(self) -> str:

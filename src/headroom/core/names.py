@@ -33,6 +33,7 @@ ANNOTATIONS_OF_USERS = (WAIT_ANNOTATION,)  # all others of our group are written
 
 INDEX_NAME = "headroom"  # the ClaimIndex of a namespace
 
+NAMESPACE_LABEL = f"{GROUP}/namespace"  # on a pod of ours that stands apart: for which namespace
 CLUSTER_NAMESPACES = ("kube-node-lease", "kube-public", "kube-system")
 """The cluster's own namespaces: their pods are neither gated by annotation nor preempted by us."""
 

@@ -234,11 +234,17 @@ class Pod:
     spared: bool = False  # never ended to make way for an owner of a hold
     pre_allocatable: int | None = None  # marked: its place may be promised; the highest goes first
     placeholder: bool = False  # it only keeps room, on behalf of another system
+    on_behalf_of: str = ""  # the namespace that a pod of ours keeps room for, if it is not its own
 
     @property
     def finished(self) -> bool:
         """Whether the pod has ended for good and uses nothing any more."""
         return self.phase in ("Succeeded", "Failed")
+
+    @property
+    def rules_namespace(self) -> str:
+        """The namespace of which it is a pod, for rules between pods and for limits."""
+        return self.on_behalf_of or self.key.namespace
 
     @property
     def occupies_node(self) -> bool:

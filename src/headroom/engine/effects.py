@@ -127,7 +127,8 @@ def _guardian(action: CreateGuardian, uid: str, now: datetime) -> Pod:
     preemptible = action.hold.mode == PREEMPTIBLE
     return replace(
         template,
-        key=Key(action.hold.home, action.name),
+        key=Key(action.hold.guardian_namespace, action.name),
+        on_behalf_of=action.hold.home if action.hold.lodging else "",
         uid=uid,
         labels={**template.labels, ROLE_LABEL: ROLE_GUARDIAN},
         annotations={**_standing_for(parent), SHAPE_ANNOTATION: shape_of(action.hold)},
@@ -168,6 +169,7 @@ def _latch(action: CreateLatch, uid: str, now: datetime) -> Pod:
 def _fence(action: CreateFence, uid: str, now: datetime) -> Pod:
     return Pod(
         key=action.key,
+        on_behalf_of=action.hold.home if action.hold.lodging else "",
         uid=uid,
         labels={ROLE_LABEL: ROLE_FENCE},
         annotations=_standing_for(action.hold.parent),

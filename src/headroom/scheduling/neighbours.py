@@ -98,11 +98,11 @@ class Neighbours:
 
     def _repels(self, row: int, changes: list[tuple[Pod, int]]) -> bool:
         left = {one.term: int(one.counts[one.codes[row]]) for one in self.repelling}
-        mine = self.state.namespace_labels(self.pod.key.namespace)
+        mine = self.state.namespace_labels(self.pod.rules_namespace)
         for other, sign in changes:
             for term in required_anti_terms(other):
                 codes, _ = self.state.domains(term.topology_key)
-                if codes[row] and term.about(self.pod.key.namespace, self.pod.labels, mine):
+                if codes[row] and term.about(self.pod.rules_namespace, self.pod.labels, mine):
                     left[term] = left.get(term, 0) + sign
         return any(count > 0 for count in left.values())
 
@@ -120,11 +120,11 @@ def neighbours(pod: Pod, state: ClusterState) -> Neighbours:
     """Count the company a pod must have, must not have, and is not wanted by."""
     wanted = tuple(term_of(term, pod) for term in pod.placement.pod_affinity.required)
     unwanted = tuple(required_anti_terms(pod))
-    mine = state.namespace_labels(pod.key.namespace)
+    mine = state.namespace_labels(pod.rules_namespace)
     repelling = (
         by_domain(term, tally.vector(state.table.capacity), state)
         for term, tally in state.terms.repelling.items()
-        if term.about(pod.key.namespace, pod.labels, mine)
+        if term.about(pod.rules_namespace, pod.labels, mine)
     )
     return Neighbours(
         pod,
@@ -158,7 +158,7 @@ def _counted(term: Term, together: tuple[Term, ...], state: ClusterState) -> Cou
 
 
 def _means_all(terms: tuple[Term, ...], other: Pod, state: ClusterState) -> bool:
-    return _all_about(terms, other.key.namespace, other.labels, state)
+    return _all_about(terms, other.rules_namespace, other.labels, state)
 
 
 def _all_about(

@@ -28,9 +28,9 @@ def neighbour_scores(turn: Turn, rows: Ints) -> Ints | None:
         term = term_of(preferred, pod)
         raw += weight * by_domain(term, matching_all((term,), state), state).by_row()[rows]
         asked = True
-    mine = state.namespace_labels(pod.key.namespace)
+    mine = state.namespace_labels(pod.rules_namespace)
     for held, tally in state.terms.attracting.items():
-        if held.term.about(pod.key.namespace, pod.labels, mine):
+        if held.term.about(pod.rules_namespace, pod.labels, mine):
             counted = by_domain(held.term, tally.vector(state.table.capacity), state)
             raw += held.weight * counted.by_row()[rows]
             asked = True

@@ -74,7 +74,7 @@ def _soft_constraints(turn: Turn) -> list[_Soft]:
 def _raw_scores(
     one: _Soft, turn: Turn, rows: Ints, scored: Bools, everywhere: Bools
 ) -> NDArray[np.float64]:
-    matching = matching_pods(one.selector, turn.pod.key.namespace, turn.state)
+    matching = matching_pods(one.selector, turn.pod.rules_namespace, turn.state)
     here = one.codes[rows]
     if one.constraint.topology_key == HOSTNAME:
         domains = int(np.count_nonzero(scored))

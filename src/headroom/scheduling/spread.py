@@ -51,7 +51,7 @@ class Rule:
     def changed_by(self, pods: Iterable[Pod], namespace: str) -> int:
         """Count the pods that matter here; here kube-scheduler takes ending ones too."""
         return sum(
-            pod.key.namespace == namespace
+            pod.rules_namespace == namespace
             and self.selector is not None
             and matches(self.selector, pod.labels)
             for pod in pods
@@ -106,12 +106,12 @@ def hard_spread(pod: Pod, state: ClusterState, takes_part: TakesPart) -> Spread 
         selector = spread_selector(constraint, pod.labels)
         taking_part = everywhere & takes_part(constraint)
         here = codes[taking_part]
-        matching = matching_pods(selector, pod.key.namespace, state)[taking_part]
+        matching = matching_pods(selector, pod.rules_namespace, state)[taking_part]
         counts = np.bincount(here, weights=matching, minlength=size + 1).astype(np.int64)
         itself = int(selector is not None and matches(selector, pod.labels))
         counted = np.bincount(here, minlength=size + 1) > 0
         rules.append(Rule(constraint, selector, itself, codes, taking_part, counts, counted))
-    return Spread(pod.key.namespace, tuple(rules))
+    return Spread(pod.rules_namespace, tuple(rules))
 
 
 def matching_pods(selector: LabelSelector | None, namespace: str, state: ClusterState) -> Ints:

@@ -93,10 +93,10 @@ class PodTallies:
             self._drop(question)
 
     def _move(self, pod: Pod, row: int, amount: int) -> None:
-        key = (pod.key.namespace, frozenset(pod.labels.items()))
+        key = (pod.rules_namespace, frozenset(pod.labels.items()))
         group = self._groups.get(key)
         if group is None:
-            group = self._groups[key] = _Group(pod.key.namespace, pod.labels)
+            group = self._groups[key] = _Group(pod.rules_namespace, pod.labels)
             for followed in self._followed.values():
                 self._follow(group, followed)
         ending = pod.deleted is not None

@@ -46,7 +46,7 @@ def term_of(term: PodTerm, pod: Pod) -> Term:
     """
     keys = term.match_label_keys + term.mismatch_label_keys
     own = tuple((key, pod.labels[key]) for key in keys if key in pod.labels)
-    return _term(term, pod.key.namespace, own)
+    return _term(term, pod.rules_namespace, own)
 
 
 @lru_cache(maxsize=4096)

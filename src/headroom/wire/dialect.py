@@ -64,6 +64,7 @@ class Dialect:
     classes: tuple[dict[str, Any], ...] = ()  # PriorityClasses that it needs
     guardian_classes: tuple[str, ...] = ()  # those of them that guardians have
     headrooms: tuple[tuple[str, str], ...] = ()  # ours to write: namespace (empty: our own), name
+    namespaces: tuple[str, ...] = ()  # where it keeps pods of ours, besides those that are served
     confined: tuple[Confined, ...] = ()  # what of its kinds the operator may write
     objects: tuple[dict[str, Any], ...] = ()  # what else has to stand, in this order
     dress: Dress | None = None  # what more it reads in Headrooms of ours

@@ -26,6 +26,7 @@ from headroom.core.names import (
     GROUP,
     LATCH_GATE,
     LOCKED_CLASS,
+    NAMESPACE_LABEL,
     NODE_ANNOTATION,
     PARENT_ANNOTATION,
     PASS_LABEL,
@@ -46,6 +47,7 @@ from headroom.core.objects import HostPort, Parent
 from headroom.core.resources import EMPTY, Resources
 from headroom.wire.amounts import overhead_of, requirements_json
 from headroom.wire.limits import limits_of
+from headroom.wire.namespaces import seen_from
 from headroom.wire.pinning import away_from, next_to, pinned_to
 
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
@@ -140,7 +142,8 @@ def fence_json(action: CreateFence, image: str = PAUSE_IMAGE) -> Json:
         "metadata": {
             "name": action.key.name,
             "namespace": action.key.namespace,
-            "labels": {ROLE_LABEL: ROLE_FENCE},  # It keeps no room: not what `for` finds.
+            # It keeps no room: not what `for` finds.
+            "labels": {ROLE_LABEL: ROLE_FENCE, **_on_behalf(action.hold)},
             "annotations": {**told, **({SLOT_ANNOTATION: parent.slot} if parent.slot else {})},
             "ownerReferences": [_owned_by(parent)],
         },
@@ -156,11 +159,6 @@ def fence_json(action: CreateFence, image: str = PAUSE_IMAGE) -> Json:
     }
 
 
-def guardian_namespace(hold: Hold) -> str:
-    """Where a hold's guardian lives: with its owners."""
-    return hold.home
-
-
 def _template(hold: Hold) -> Json:
     return _mapping(msgspec.json.decode(hold.template.raw or "{}"))
 
@@ -174,11 +172,12 @@ def _guardian_metadata(action: CreateGuardian, own: Json) -> Json:
     parent = action.hold.parent
     return {
         "name": action.name,
-        "namespace": guardian_namespace(action.hold),
+        "namespace": action.hold.guardian_namespace,
         "labels": {
             **_foreign(own.get("labels")),
             **dict(action.hold.template.labels),
             **_labels(ROLE_GUARDIAN, parent),
+            **_on_behalf(action.hold),
             **({PASS_LABEL: "true"} if passes(action) else {}),
         },
         "annotations": {
@@ -206,6 +205,11 @@ def _owned_by(parent: Parent) -> Json:
         "controller": True,
         "blockOwnerDeletion": False,
     }
+
+
+def _on_behalf(hold: Hold) -> dict[str, str]:
+    """For which namespace a pod of ours stands that does not live there."""
+    return {NAMESPACE_LABEL: hold.home} if hold.lodging else {}
 
 
 def _labels(role: str, parent: Parent) -> dict[str, str]:
@@ -244,6 +248,8 @@ def _placing(action: CreateGuardian, spec: Json) -> Json:
     if _carries_overhead(action, spec):
         placing |= {field: spec[field] for field in _RUNTIME if spec.get(field)}
     affinity = _mapping(spec.get("affinity"))
+    if action.hold.lodging:
+        affinity = seen_from(action.hold.lodging, action.hold.home, affinity)
     if action.hold.template.beside is not None:
         affinity = next_to(action.hold.template.beside, affinity)
     if action.hold.template.apart is not None:

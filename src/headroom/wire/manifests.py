@@ -104,7 +104,13 @@ def everything_installed(installation: Installation, every: Speech = NATIVE) -> 
         *confinement_objects(installation.namespace, every),
     ]
     more = [made for made in policies if (made["kind"], made["metadata"]["name"]) not in known]
-    return [*ours, *more]
+    return [*ours, *more, *_own_namespaces(every)]
+
+
+def _own_namespaces(every: Speech) -> list[Json]:
+    """Namespaces that are ours alone; the others belong to the system that a dialect speaks for."""
+    spaces = (made for made in every.objects() if made["kind"] == "Namespace")
+    return [made for made in spaces if LABELS.items() <= made["metadata"].get("labels", {}).items()]
 
 
 def priority_classes() -> list[Json]:

@@ -126,7 +126,8 @@ def _operator_rules(speech: Speech) -> list[Json]:
 def served_namespaces(wanted: Sequence[str], namespace: str, speech: Speech) -> tuple[str, ...]:
     """The namespaces to be served: those wanted, our own, and those that dialects stand on."""
     own = (there for dialect in speech.dialects for there, _ in dialect.headrooms if there)
-    return tuple(dict.fromkeys((*wanted, namespace, *own))) if wanted else ()
+    pods = (there for dialect in speech.dialects for there in dialect.namespaces)
+    return tuple(dict.fromkeys((*wanted, namespace, *own, *pods))) if wanted else ()
 
 
 def _parted(rules: list[Json], speech: Speech) -> tuple[list[Json], list[Json]]:

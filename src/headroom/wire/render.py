@@ -52,7 +52,6 @@ from headroom.wire.guardians import (
     PAUSE_IMAGE,
     fence_json,
     guardian_json,
-    guardian_namespace,
     latch_json,
     latch_metadata,
 )
@@ -77,7 +76,7 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
     match action:
         case CreateGuardian():
             body = guardian_json(action, image)
-            return Write("create", PODS, guardian_namespace(action.hold), "", body)
+            return Write("create", PODS, action.hold.guardian_namespace, "", body)
         case CreateLatch():
             return Write("create", PODS, action.key.namespace, "", latch_json(action, image))
         case CreateFence():

@@ -13,7 +13,6 @@ from headroom.core.objects import OwnerReference, Parent, Taint
 from headroom.core.owners import owner_refusal
 from headroom.dialects.koordinator.reservations import decode_reservation
 from headroom.wire.errors import DecodeError
-from headroom.wire.guardians import guardian_namespace
 from tests.builders import pod, resources, selector
 from tests.dialects.koordinator.objects import (
     PREFIX,
@@ -101,7 +100,7 @@ def test_pods_that_are_marked_are_taken_only_by_one_that_takes_the_place_of_pods
 @pytest.mark.parametrize(("metadata", "home"), [({}, "default"), ({"namespace": "ml"}, "ml")])
 def test_its_guardian_lives_in_the_templates_namespace(metadata: Json, home: str) -> None:
     read = reservation({"template": template(**metadata)})
-    assert (read.home, guardian_namespace(read)) == (home, home)
+    assert (read.home, read.guardian_namespace) == (home, "headroom-reservations")
 
 
 def test_the_guardian_is_left_to_kube_scheduler() -> None:

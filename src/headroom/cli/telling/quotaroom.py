@@ -22,7 +22,7 @@ class QuotaRoom:
         """Charge a new guardian to its namespace; say which quota refuses it, empty: none."""
         name = PREEMPTIBLE_CLASS if hold.mode == PREEMPTIBLE else LOCKED_CLASS
         pod, name = hold.template.pod, hold.template.priority_class or name
-        here = self._left.get(hold.home, [])
+        here = self._left.get(hold.guardian_namespace, [])
         charging = [quota for quota in here if charges(quota, pod, name)]
         tight = tightest(pod.requests, charging)
         if tight is not None and tight.count < 1:

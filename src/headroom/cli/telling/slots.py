@@ -122,7 +122,8 @@ def _member_views(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
 
 def _guardian_of(hold: Hold, pods: Mapping[Key, Pod]) -> Pod | None:
     """The guardian of a hold: while it is renewed there are two, of which one has a node."""
-    found = (pods.get(Key(hold.home, name)) for name in guardian_names(hold))
+    places = dict.fromkeys((hold.guardian_namespace, hold.home))
+    found = (pods.get(Key(place, name)) for place in places for name in guardian_names(hold))
     healthy = [pod for pod in found if pod and pod.deleted is None and not pod.finished]
     return max(healthy, key=lambda pod: bool(pod.node), default=None)
 

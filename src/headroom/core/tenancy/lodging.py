@@ -47,7 +47,7 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
 
 def left_over(hold: Hold, pods: Mapping[Key, Pod]) -> Pod | None:
     """A guardian of the same object under the same name, made by whoever served it before us."""
-    pod = pods.get(Key(hold.home, hold.guardian)) if hold.guardian else None
+    pod = pods.get(Key(hold.guardian_namespace, hold.guardian)) if hold.guardian else None
     if pod is None or ROLE_LABEL in pod.labels:
         return None
     ours = any(owner.controller and owner.uid == hold.parent.uid for owner in pod.owners)

@@ -10,9 +10,11 @@ from headroom.dialects.koordinator.names import (
     ALLOCATED,
     ANNOTATIONS,
     GROUP,
+    LODGING,
     RESERVATIONS,
     SCHEDULER_NAME,
 )
+from headroom.dialects.koordinator.objects import namespace_object
 from headroom.dialects.koordinator.reservations import decode_reservation
 from headroom.dialects.koordinator.schema import definitions, with_reservations
 from headroom.dialects.koordinator.words import decode_worded_hold, dressed
@@ -53,6 +55,8 @@ KOORDINATOR = Dialect(
             ),
         ),
     ),
+    namespaces=(LODGING,),
+    objects=(namespace_object(),),
     rivals=(Rival("koord-scheduler", "Koordinator's own scheduler"),),
 )
 

@@ -10,6 +10,7 @@ RESERVATIONS = Resource(GROUP, VERSION, "reservations", "Reservation", namespace
 
 SCHEDULER_NAME = "koord-scheduler"
 DEFAULT_NAMESPACE = "default"
+LODGING = "headroom-reservations"  # the namespace of guardians: no quota of a tenant counts them
 
 ALLOCATED = f"{GROUP}/reservation-allocated"  # on an owner: which Reservation it got
 

@@ -13,10 +13,10 @@ from datetime import datetime, timedelta
 from msgspec import Raw
 
 from headroom.core.amounts import format_span
-from headroom.core.holds import Hold
+from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Parent, Taint
 from headroom.core.sides import on_its_side
-from headroom.dialects.koordinator.names import RESERVATIONS
+from headroom.dialects.koordinator.names import LODGING, RESERVATIONS
 from headroom.dialects.koordinator.statuses import status_of
 from headroom.dialects.koordinator.templates import read_template
 from headroom.dialects.koordinator.terms import resized, terms_of
@@ -32,6 +32,7 @@ from headroom.wire.times import bounded, format_time, parse_time
 DEFAULT_TTL = timedelta(hours=24)
 RESTRICTED = "Restricted"
 CLUSTER = "Cluster"
+HARD = "DoNotSchedule"
 _POLICIES = ("", "Aligned", RESTRICTED)
 _OBEYED_EFFECTS = ("NoSchedule", "NoExecute")
 
@@ -117,6 +118,7 @@ def _hold(thing: _Object, metadata: Metadata) -> Hold:
         pre_allocation=succeeds,
         unschedulable=bool(findings.read(_read_flag, spec.unschedulable, "spec.unschedulable")),
         taints=_taints(spec.taints, findings, remarks),
+        lodging=_lodging(template),
         deleted=bounded(metadata.deletion_timestamp),
         generation=generation,
         version=metadata.resource_version or "",
@@ -134,6 +136,16 @@ def _hold(thing: _Object, metadata: Metadata) -> Hold:
         remarks=remarks.problems,
     )
     return on_its_side(hold)
+
+
+def _lodging(template: PodTemplate) -> str:
+    """Where the guardian lives: apart, as a Reservation uses no quota of a namespace.
+
+    A spread that must be kept to counts pods of the guardian's own namespace and of no other, so
+    such a guardian lives with those.
+    """
+    rules = template.pod.placement.spread
+    return "" if any(each.when_unsatisfiable == HARD for each in rules) else LODGING
 
 
 def _ttl(raw: Raw, findings: Findings) -> timedelta:

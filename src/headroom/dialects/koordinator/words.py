@@ -12,9 +12,11 @@ from dataclasses import replace
 from msgspec import Raw
 
 from headroom.core.holds import Hold
+from headroom.core.names import NAMESPACE_LABEL
 from headroom.core.objects import NO_WISH, Pod
 from headroom.core.selection import integer
 from headroom.dialects.koordinator.names import (
+    LODGING,
     PRE_ALLOCATABLE,
     PRE_ALLOCATABLE_PRIORITY,
     SPARED,
@@ -37,6 +39,8 @@ _read = Reader(_Object)
 def dressed(pod: Pod) -> Pod:
     """The pod with what its labels and annotations say in Koordinator's words."""
     labels = pod.labels
+    if pod.key.namespace == LODGING:  # Ours: nobody else makes pods there.
+        return replace(pod, on_behalf_of=labels.get(NAMESPACE_LABEL, ""))
     wish = wish_of(labels, pod.annotations)
     spared = labels.get(SPARED) == "true"
     marked = labels.get(PRE_ALLOCATABLE) == "true"

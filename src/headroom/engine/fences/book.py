@@ -16,12 +16,12 @@ class FenceBook:
     """Fences by node; those that have ended keep nobody off, and are to be removed."""
 
     def __init__(self) -> None:
-        self._by_node: dict[str, dict[Key, None]] = {}
+        self._by_node: dict[str, dict[Key, str]] = {}  # with the namespace that it stands for
         self._seen: dict[Key, tuple[str, datetime]] = {}  # its uid, and when the watch showed it
 
     def add(self, pod: Pod) -> None:
         if is_fence(pod):
-            self._by_node.setdefault(pod.node, {})[pod.key] = None
+            self._by_node.setdefault(pod.node, {})[pod.key] = pod.rules_namespace
 
     def remove(self, pod: Pod) -> None:
         if is_fence(pod):
@@ -46,8 +46,8 @@ class FenceBook:
 
     def count(self, namespace: str) -> int:
         """How many fences stand on behalf of a namespace."""
-        known = (key for keys in self._by_node.values() for key in keys)
-        return sum(key.namespace == namespace for key in known)
+        known = (home for fences in self._by_node.values() for home in fences.values())
+        return sum(home == namespace for home in known)
 
     def seen_at(self, fence: Pod) -> datetime | None:
         """When the watch first showed a fence: kube-scheduler sees pods in the same order."""

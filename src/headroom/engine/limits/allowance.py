@@ -74,11 +74,12 @@ class Allowance:
 
     def see_pod(self, pod: Pod) -> None:
         if self._usage.see_pod(pod):
-            self._wake(pod.key.namespace)
+            self._wake(pod.rules_namespace)
 
     def lose_pod(self, key: Key, uid: str) -> None:
+        namespace = self._usage.namespace_of(key)
         if self._usage.lose_pod(key, uid):
-            self._wake(key.namespace)
+            self._wake(namespace)
 
     def see_namespace(self, namespace: Namespace) -> None:
         """A namespace is there, maybe with other limits."""

@@ -6,6 +6,8 @@ is known of it.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Pod
@@ -15,13 +17,19 @@ from headroom.core.resources import EMPTY, Resources
 _Reason = Key | None  # a guardian, or None: it was allowed
 
 
+class _Guardian(NamedTuple):
+    hold: str
+    uid: str
+    namespace: str  # that it is charged to
+
+
 class UsageBook:
     """Slots and resources in use, by namespace."""
 
     def __init__(self) -> None:
         self._why: dict[tuple[str, str], dict[_Reason, Resources]] = {}
         self._total: dict[str, Usage] = {}
-        self._guardians: dict[Key, tuple[str, str]] = {}  # the hold's name and the pod's uid
+        self._guardians: dict[Key, _Guardian] = {}
 
     def of(self, namespace: str) -> Usage:
         return self._total.get(namespace, Usage())
@@ -39,19 +47,25 @@ class UsageBook:
         if not alive or pod.labels.get(ROLE_LABEL) != ROLE_GUARDIAN:
             return self.lose_pod(pod.key, pod.uid)
         hold = kept_for(pod)
-        if self._guardians.get(pod.key) != (hold, pod.uid):
+        seen = _Guardian(hold, pod.uid, pod.rules_namespace)
+        if self._guardians.get(pod.key) != seen:
             self.lose_pod(pod.key)
-        self._guardians[pod.key] = hold, pod.uid
-        self._set(pod.key.namespace, hold, pod.key, pod.requests)
+        self._guardians[pod.key] = seen
+        self._set(seen.namespace, hold, pod.key, pod.requests)
         return False
 
     def lose_pod(self, key: Key, uid: str = "") -> bool:
         """A pod is gone, whatever its uid if none is given; True if less is in use than before."""
-        hold, known = self._guardians.get(key, ("", ""))
-        if not hold or uid not in ("", known):
+        known = self._guardians.get(key)
+        if known is None or uid not in ("", known.uid):
             return False
         del self._guardians[key]
-        return self._set(key.namespace, hold, key, None)
+        return self._set(known.namespace, known.hold, key, None)
+
+    def namespace_of(self, key: Key) -> str:
+        """The namespace that a guardian is charged to; its own for one that is not known."""
+        known = self._guardians.get(key)
+        return key.namespace if known is None else known.namespace
 
     def allow(self, namespace: str, hold: str, requests: Resources) -> None:
         """A hold may have its room, and counts from now on."""

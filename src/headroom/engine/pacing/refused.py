@@ -21,7 +21,7 @@ def guardian_refused(
     if not keeper.keeps(hold):  # It was deleted meanwhile.
         return
     if isinstance(outcome, Taken):
-        stranger = Key(hold.home, action.name)
+        stranger = Key(hold.guardian_namespace, action.name)
         why = f"pod {stranger} has the guardian's name; it is made when that pod is gone"
     keeper.refused(hold, why)
     if isinstance(outcome, Denied | Invalid | Gone) and not action.bound:

@@ -1,0 +1,18 @@
+"""What the dialect needs in the cluster: the namespace in which guardians of Reservations live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headroom.dialects.koordinator.names import LODGING
+from headroom.wire.rbac import LABELS
+
+
+def namespace_object() -> dict[str, Any]:
+    """A namespace for our pods alone; a guardian may keep a host port, which others forbid."""
+    labels = {**LABELS, "pod-security.kubernetes.io/enforce": "privileged"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": LODGING, "labels": labels},
+    }
