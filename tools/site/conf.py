@@ -41,8 +41,8 @@ MENU = (
     ("Learn", ["docs/tutorial/*", "docs/concepts/*"]),
     ("Do", ["docs/guides/*", "examples/README"]),
     ("Operate", ["docs/operating/*", "SECURITY"]),
-    ("Look up", ["docs/reference/*", "CHANGELOG"]),
-    ("Build on it", ["CONTRIBUTING", "docs/internals/*", "docs/internals/behaviours/*"]),
+    ("Look up", ["docs/reference/*", "docs/reference/behaviours/*", "CHANGELOG"]),
+    ("Build on it", ["CONTRIBUTING", "docs/internals/*"]),
     ("Why it is so", ["docs/decisions/*"]),
 )
 
