@@ -27,11 +27,13 @@ from headroom.core.actions import (
     WriteHeadroomStatus,
     WriteHoldStatus,
     WriteIndex,
+    WriteOverhead,
 )
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
 from headroom.core.standing.headrooms import HeadroomStatus
+from headroom.core.standing.nodeoverhead import Overhead
 from headroom.dialects.koordinator import KOORDINATOR
 from headroom.dialects.korder import KORDER
 from headroom.wire.kinds import (
@@ -78,6 +80,8 @@ ACTIONS: tuple[Action, ...] = (
     WriteHeadroomStatus(replace(PARENT, kind="Headroom"), HeadroomStatus()),
     Tell("v1", "Pod", KEY, "u", "Normal", "Claimed", "words", AT),
     WriteIndex("shop", ("*",), AT),
+    WriteOverhead(Overhead(PARENT, HOLD.template)),
+    WriteOverhead(Overhead(PARENT, HOLD.template), "u"),
 )
 
 

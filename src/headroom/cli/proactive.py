@@ -7,7 +7,7 @@ speaks for; they come as texts, because what is wrong with one is told in the di
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -120,3 +120,9 @@ def read(flags: Flags, dialects: Iterable[str]) -> Options:
     if isinstance(options, BadOption):
         raise Misuse(str(options))
     return options
+
+
+def read_with(flags: Flags, dialects: Sequence[str]) -> tuple[Options, tuple[str, ...]]:
+    """The options, and the dialects that are on with them."""
+    options = read(flags, dialects)
+    return options, (*dialects, *((NAME,) if options.enabled else ()))

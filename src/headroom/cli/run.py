@@ -33,6 +33,18 @@ class Level(StrEnum):
     ERROR = "error"
 
 
+class Counted(StrEnum):
+    """Whether slots per node are shown to autoscalers by a DaemonSet without pods."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+    @property
+    def decided(self) -> bool | None:
+        return None if self is Counted.AUTO else self is Counted.ALWAYS
+
+
 class LogForm(StrEnum):
     AUTO = "auto"
     PROSE = "prose"
@@ -93,6 +105,14 @@ MostSlots = Annotated[
         help="How many slots one Headroom may have at most, whatever it asks for.",
     ),
 ]
+NodeOverhead = Annotated[
+    Counted,
+    typer.Option(
+        "--node-overhead",
+        envvar="HEADROOM_NODE_OVERHEAD",
+        help="Show slots per node to Karpenter by a DaemonSet without pods; auto: where it is.",
+    ),
+]
 LogLevel = Annotated[
     Level, typer.Option("--log-level", envvar="HEADROOM_LOG_LEVEL", help="How much to log.")
 ]
@@ -117,6 +137,7 @@ def run(
     allow_cross_namespace_owners: AcrossNamespaces = False,
     allow_cluster_preallocation: ClusterPreallocation = False,
     most_slots: MostSlots = 100_000,
+    node_overhead: NodeOverhead = Counted.AUTO,
     namespaces: Namespaces = "",
     namespace_limits: NamespaceLimits = "",
     enable_proactive_scaleup: proactive.Enabled = None,
@@ -134,9 +155,7 @@ def run(
     Prints one line, `ready`, once every cache is synced and it leads. SIGTERM and Ctrl-C end it
     gracefully: what is under way is finished, the Lease is released.
     """
-    import asyncio
-
-    from headroom.cli.serve import Settings, serve
+    from headroom.cli.serve import Settings, start
     from headroom.kube.kubeconfig import find_access
     from headroom.runtime.logs import configure
 
@@ -149,8 +168,7 @@ def run(
         proactive_scaleup_requests,
         proactive_scaleup_namespace,
     )
-    ahead = proactive.read(flags, dialect or ())
-    speech = chosen((*(dialect or ()), *((proactive.NAME,) if ahead.enabled else ())))
+    ahead, names = proactive.read_with(flags, dialect or ())
     settings = Settings(
         namespace=namespace,
         http=_address("--http", http),
@@ -160,12 +178,13 @@ def run(
         across_namespaces=allow_cross_namespace_owners,
         cluster_preallocation=allow_cluster_preallocation,
         most_slots=most_slots,
-        speech=speech,
+        node_overhead=node_overhead.decided,
+        speech=chosen(names),
         ahead=ahead,
         log_limits=configure(log_level.value, form=log_format.value),
         access=find_access(str(kubeconfig or ""), context, in_cluster),
     )
-    asyncio.run(serve(settings))
+    start(settings)
 
 
 def _address(flag: str, text: str) -> Address | None:

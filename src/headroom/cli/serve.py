@@ -13,7 +13,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -36,7 +36,7 @@ from headroom.kube.features import abilities
 from headroom.kube.lease import KubeLease
 from headroom.kube.prepare import keep_prepared, prepare
 from headroom.kube.rights import all_missing
-from headroom.kube.rivals import check_rivals
+from headroom.kube.rivals import check_rivals, has_karpenter
 from headroom.kube.versions import SUPPORTED_RANGE
 from headroom.runtime.census import Census, CountingChronicle
 from headroom.runtime.clock import ServerClock
@@ -46,7 +46,7 @@ from headroom.runtime.loglimits import LogLimits
 from headroom.runtime.logs import LogEvent, get_logger, tell_suppressed
 from headroom.runtime.metrics import Metrics
 from headroom.runtime.operator import Operator
-from headroom.wire.kinds import NAMESPACES
+from headroom.wire.kinds import DAEMON_SETS, NAMESPACES
 from headroom.wire.manifests_rbac import rights, served_namespaces
 from headroom.wire.speech import NATIVE, Speech
 
@@ -81,6 +81,7 @@ class Settings:
     most_slots: int = 100_000
     namespaces: tuple[str, ...] = ()
     namespace_limits: NamespaceLimits = NO_LIMITS
+    node_overhead: bool | None = None  # None: where Karpenter is
     speech: Speech = NATIVE
     ahead: Options = NOTHING_AHEAD
     log_limits: LogLimits | None = None
@@ -128,6 +129,7 @@ class Replica:
                 namespaces=frozenset(self._served),
                 scheduler_names=self._speech.schedulers,
                 own_objects=self._speech.own_objects(settings.placeholders()),
+                node_overhead=bool(settings.node_overhead),
             )
         )
         self._operator = Operator(
@@ -246,9 +248,27 @@ class Replica:
             )
 
 
+def start(settings: Settings) -> None:
+    """Run a replica until it ends."""
+    asyncio.run(serve(settings))
+
+
 async def serve(settings: Settings) -> None:
     """Make a replica, inside the running loop, and run it."""
-    await Replica(settings).run()
+    await Replica(await _with_overhead(settings)).run()
+
+
+async def _with_overhead(settings: Settings) -> Settings:
+    """The settings with an answer whether DaemonSets are to show slots per node to Karpenter."""
+    counted = settings.node_overhead
+    if counted is None:
+        client = Client(settings.access)
+        try:
+            counted = await has_karpenter(client)
+        finally:
+            await client.close()
+    speech = Speech(settings.speech.dialects, (DAEMON_SETS,)) if counted else settings.speech
+    return replace(settings, node_overhead=counted, speech=speech)
 
 
 def _tell_skew(by: timedelta) -> None:

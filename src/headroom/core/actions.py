@@ -16,6 +16,7 @@ from headroom.core.objects import HostPort, Key, Parent
 from headroom.core.quotas.limits import QuotaStatus
 from headroom.core.resources import Resources
 from headroom.core.standing.headrooms import HeadroomStatus
+from headroom.core.standing.nodeoverhead import Overhead
 from headroom.core.tenancy.values import SlotObjects
 
 
@@ -226,6 +227,17 @@ class DeleteObject:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteOverhead:
+    """Make the DaemonSet by which autoscalers count slots per node, or give it another template.
+
+    Without a `uid` it is made.
+    """
+
+    overhead: Overhead
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RestoreObject:
     """Make an object of our own again that somebody has deleted."""
 
@@ -289,6 +301,7 @@ Action = (
     | WriteQuotaStatus
     | CreateSlotObject
     | RestoreObject
+    | WriteOverhead
     | DeleteObject
     | SetFinalizers
     | Tell

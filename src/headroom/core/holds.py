@@ -15,6 +15,7 @@ from headroom.core.objects import (
     Condition,
     Key,
     LabelSelector,
+    OwnerReference,
     Parent,
     Pod,
     PodTerm,
@@ -81,7 +82,7 @@ class PodTemplate:
     `spec.nodeName`: a wish, obeyed by affinity, never by binding. Templates of the same `shape`
     make the same guardian. `beside` puts it next to a pod, `apart` keeps it away from some;
     `labels` and `priority_class` are those that a dialect gives its guardians beyond or instead of
-    ours.
+    ours. `owner` is one that a guardian has beside the object that asked for it.
     """
 
     pod: Pod
@@ -92,6 +93,7 @@ class PodTemplate:
     apart: PodTerm | None = None
     labels: tuple[tuple[str, str], ...] = ()
     priority_class: str = ""
+    owner: OwnerReference | None = None
 
 
 @dataclass(frozen=True, slots=True)

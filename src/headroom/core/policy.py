@@ -35,6 +35,10 @@ class Policy:
     own_objects: tuple[OwnObject, ...] = ()
     """Headrooms that dialects need: one that somebody deletes is made again at once."""
 
+    node_overhead: bool = False
+    """Whether slots per node are shown to autoscalers by a DaemonSet without pods: Karpenter counts
+    those on machines that are still to come, and nothing else."""
+
     latch_linger: timedelta = timedelta(milliseconds=500)
     """How long a latch outlives the bind: longer than any scheduling cycle begun before it."""
 

@@ -55,7 +55,7 @@ def told_apart(hold: Hold, guardians: Sequence[Pod], now: datetime) -> Guardians
 
 def outdated(hold: Hold, guardian: Pod, now: datetime) -> bool:
     """Whether a guardian is to be renewed."""
-    if not has_shape_of(hold, guardian):
+    if not has_shape_of(hold, guardian) or not _has_owner(hold, guardian):
         return True
     created = guardian.created
     if created is None:
@@ -78,6 +78,12 @@ def healthiest(hold: Hold, guardians: Sequence[Pod]) -> Pod | None:
     if len(sound) > 1:
         return max(sound, key=lambda pod: (bool(pod.node), has_shape_of(hold, pod), pod.key))
     return sound[0] if sound else None
+
+
+def _has_owner(hold: Hold, guardian: Pod) -> bool:
+    """Whether a guardian has the further owner that one of this hold would be made with."""
+    wanted = hold.template.owner
+    return wanted is None or any(owner.uid == wanted.uid for owner in guardian.owners)
 
 
 def outdated_at(hold: Hold, guardian: Pod, now: datetime) -> datetime | None:

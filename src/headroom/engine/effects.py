@@ -119,7 +119,7 @@ def _change(ledger: Ledger, key: Key, now: datetime, change: Assumed) -> None:
 
 def _guardian(action: CreateGuardian, uid: str, now: datetime) -> Pod:
     parent = action.hold.parent
-    template = action.hold.template.pod
+    template, also = action.hold.template.pod, action.hold.template.owner
     pin = action.node or action.hold.template.node
     placement = pinned(template.placement, pin) if pin else template.placement
     if action.ports is not None:
@@ -132,7 +132,7 @@ def _guardian(action: CreateGuardian, uid: str, now: datetime) -> Pod:
         uid=uid,
         labels={**template.labels, ROLE_LABEL: ROLE_GUARDIAN},
         annotations={**_standing_for(parent), SHAPE_ANNOTATION: shape_of(action.hold)},
-        owners=_owned_by(parent),
+        owners=(*_owned_by(parent), *((also,) if also is not None else ())),
         created=now,
         placement=placement,
         node=action.node if action.bound else "",

@@ -27,6 +27,7 @@ from headroom.core.actions import (
     WriteHeadroomStatus,
     WriteHoldStatus,
     WriteIndex,
+    WriteOverhead,
     WriteQuotaStatus,
 )
 from headroom.core.claims import claim_of
@@ -239,6 +240,8 @@ class Engine:
         return noted and isinstance(outcome, Done)
 
     def _settle(self, action: Action, outcome: Outcome, now: datetime) -> None:
+        if isinstance(action, CreateGuardian | WriteOverhead):
+            self._standing.settled(action, outcome, now)
         if isinstance(outcome, Done):
             if isinstance(action, CreateGuardian):
                 self._keeper.made(action.hold, outcome.uid, now)

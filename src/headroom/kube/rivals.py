@@ -2,7 +2,8 @@
 
 Two controllers of the same objects undo each other's work, so an operator with a dialect does not
 start beside the system that the dialect speaks for. That system shows itself by a Lease that is
-held and renewed; the namespace that it lives in is anybody's guess.
+held and renewed; the namespace that it lives in is anybody's guess. Also who is here that we go
+along with: Karpenter, which shows itself by its kinds.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from headroom.wire.dialect import Dialect, Rival
 from headroom.wire.kinds import LEASES
 from headroom.wire.speech import Speech
 from headroom.wire.times import parse_time
+
+KARPENTER = "karpenter.sh"
 
 
 class Contested(KubeError):
@@ -59,3 +62,12 @@ def is_fresh(record: Record, now: datetime) -> bool:
     except ValueError:
         return True  # Held, and nobody can say since when: better not to start.
     return now < renewed + timedelta(seconds=record.duration)
+
+
+async def has_karpenter(client: Client) -> bool:
+    """Whether Karpenter's kinds are served here; asked at the start, as everybody may."""
+    try:
+        answer = await client.send("GET", f"/apis/{KARPENTER}", repeatable=True)
+    except KubeError:
+        return False  # Whoever asks next says what is wrong.
+    return answer.ok

@@ -71,7 +71,7 @@ def guardian_json(action: CreateGuardian, image: str = PAUSE_IMAGE) -> Json:
         "kind": "Pod",
         "metadata": _guardian_metadata(action, _mapping(template.get("metadata"))),
         "spec": {
-            **_pause_spec(_class_of(hold)),
+            **pause_spec(_class_of(hold)),
             **({"terminationGracePeriodSeconds": GRACE_S} if hold.mode != PREEMPTIBLE else {}),
             **_placing(action, spec),
             "readinessGates": [{"conditionType": READINESS_GATE}],
@@ -97,10 +97,10 @@ def latch_json(action: CreateLatch, image: str = PAUSE_IMAGE) -> Json:
             **latch_metadata(action),
         },
         "spec": {
-            **_pause_spec(LOCKED_CLASS),
+            **pause_spec(LOCKED_CLASS),
             "schedulerName": DEFAULT_SCHEDULER_NAME,
             "schedulingGates": [{"name": LATCH_GATE}],
-            "containers": [_container(image, action.requests)],
+            "containers": [container_json(image, action.requests)],
         },
     }
 
@@ -145,16 +145,16 @@ def fence_json(action: CreateFence, image: str = PAUSE_IMAGE) -> Json:
             # It keeps no room: not what `for` finds.
             "labels": {ROLE_LABEL: ROLE_FENCE, **_on_behalf(action.hold)},
             "annotations": {**told, **({SLOT_ANNOTATION: parent.slot} if parent.slot else {})},
-            "ownerReferences": [_owned_by(parent)],
+            "ownerReferences": [owned_by(parent)],
         },
         "spec": {
-            **_pause_spec(LOCKED_CLASS),
+            **pause_spec(LOCKED_CLASS),
             "nodeName": action.node,
             **({"tolerations": spec["tolerations"]} if spec.get("tolerations") else {}),
             "affinity": {
                 "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [strangers]}
             },
-            "containers": [{**_container(image, EMPTY), "resources": {"requests": _NOTHING}}],
+            "containers": [{**container_json(image, EMPTY), "resources": {"requests": _NOTHING}}],
         },
     }
 
@@ -187,7 +187,7 @@ def _guardian_metadata(action: CreateGuardian, own: Json) -> Json:
             SHAPE_ANNOTATION: shape_of(action.hold),
             **({SLOT_ANNOTATION: parent.slot} if parent.slot else {}),
         },
-        "ownerReferences": [_owned_by(parent)],
+        "ownerReferences": [owned_by(parent), *_owned_too(action.hold)],
     }
 
 
@@ -196,7 +196,8 @@ def _foreign(given: object) -> Json:
     return {key: value for key, value in _mapping(given).items() if not key.startswith(f"{GROUP}/")}
 
 
-def _owned_by(parent: Parent) -> Json:
+def owned_by(parent: Parent) -> Json:
+    """The reference to the object that asked for what we make."""
     return {
         "apiVersion": parent.api_version,
         "kind": parent.kind,
@@ -212,11 +213,19 @@ def _on_behalf(hold: Hold) -> dict[str, str]:
     return {NAMESPACE_LABEL: hold.home} if hold.lodging else {}
 
 
+def _owned_too(hold: Hold) -> list[Json]:
+    also = hold.template.owner
+    if also is None:
+        return []
+    named = {"apiVersion": also.api_version, "kind": also.kind, "name": also.name}
+    return [{**named, "uid": also.uid, "controller": False, "blockOwnerDeletion": False}]
+
+
 def _labels(role: str, parent: Parent) -> dict[str, str]:
     return {ROLE_LABEL: role, FOR_LABEL: label_value(parent.name)}
 
 
-def _pause_spec(priority_class: str) -> Json:
+def pause_spec(priority_class: str) -> Json:
     """What every pod of ours has in common: it preempts nobody, whatever its class.
 
     The API server refuses a pod whose policy is not that of its class, so a class that preempts
@@ -277,17 +286,18 @@ def _guardian_container(action: CreateGuardian, spec: Json, image: str) -> Json:
     requests = action.requests
     if _carries_overhead(action, spec):
         requests = requests.minus(overhead_of(spec))
-    container = _container(image, requests)
+    container = container_json(image, requests)
     limits = format_resources(limits_of(spec, action.hold.template.pod.requests, requests))
     if limits:
         container["resources"]["limits"] = container["resources"].get("limits", {}) | limits
     ports = action.hold.template.pod.placement.ports if action.ports is None else action.ports
     if ports:
-        container["ports"] = [_port(port) for port in ports]
+        container["ports"] = [port_json(port) for port in ports]
     return container
 
 
-def _port(port: HostPort) -> Json:
+def port_json(port: HostPort) -> Json:
+    """A host port of a template, as a container of ours asks for it."""
     known: Json = {
         "containerPort": port.port,
         "hostPort": port.port,
@@ -296,7 +306,8 @@ def _port(port: HostPort) -> Json:
     return known if port.ip == "0.0.0.0" else {**known, "hostIP": port.ip}
 
 
-def _container(image: str, requests: Resources) -> Json:
+def container_json(image: str, requests: Resources) -> Json:
+    """The one container of everything that we make: it pauses, and has next to no rights."""
     container: Json = {
         "name": CONTAINER,
         "image": image,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP, LEASE_NAME, LOCKED_CLASS, PREEMPTIBLE_CLASS
-from headroom.wire.kinds import WORKLOADS
+from headroom.wire.kinds import DAEMON_SETS, WORKLOADS
 from headroom.wire.policy import ASKS_POLICY_NAME, POLICY_NAME
 from headroom.wire.rbac import FOLLOW, RBAC, READ, account, binding, cluster_role, named, role, rule
 from headroom.wire.speech import NATIVE, Speech
@@ -106,6 +106,8 @@ def _operator_rules(speech: Speech) -> list[Json]:
         rule("", ("pods/status",), ("patch",)),
         rule("", ("pods/binding",), ("create",)),
         rule(GROUP, ("holds/status", "headrooms/status"), ("patch",)),
+        # DaemonSets without pods, by which Karpenter counts slots per node.
+        rule(DAEMON_SETS.group, (DAEMON_SETS.plural,), ("create", "patch")),
         # Applied from the server's side: create the first time, patch ever after.
         rule(GROUP, ("claimindexes",), ("create", "patch")),
         rule("", ("events",), ("create", "patch")),

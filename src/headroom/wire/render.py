@@ -34,6 +34,7 @@ from headroom.core.actions import (
     WriteHeadroomStatus,
     WriteHoldStatus,
     WriteIndex,
+    WriteOverhead,
     WriteQuotaStatus,
 )
 from headroom.core.names import (
@@ -57,6 +58,7 @@ from headroom.wire.guardians import (
 )
 from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, PODS, Resource, find_kind
 from headroom.wire.objectpatches import whole_status
+from headroom.wire.overheads import overhead_write
 from headroom.wire.times import format_time
 from headroom.wire.writes import (
     APPLY_PATCH,
@@ -125,6 +127,8 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
             return event_create(action)
         case WriteIndex():
             return _write_index(action)
+        case WriteOverhead():
+            return overhead_write(action, image)
         case _:
             assert_never(action)
 

@@ -41,13 +41,15 @@ WATCHED = (NAMESPACES, NODES, PODS, HOLDS, HEADROOMS)
 
 
 class Speech:
-    """Our own kinds and those of some dialects."""
+    """Our own kinds and those of some dialects; `also` are further kinds to follow."""
 
-    def __init__(self, dialects: Sequence[Dialect] = ()) -> None:
+    def __init__(self, dialects: Sequence[Dialect] = (), also: Sequence[Resource] = ()) -> None:
         self.dialects = tuple(dialects)
         foreign = tuple(kind for dialect in self.dialects for kind in dialect.kinds)
         seen = (kind for dialect in self.dialects for kind in dialect.follows)
-        self.resources: tuple[Resource, ...] = tuple(dict.fromkeys((*WATCHED, *foreign, *seen)))
+        self.resources: tuple[Resource, ...] = tuple(
+            dict.fromkeys((*WATCHED, *also, *foreign, *seen))
+        )
         self.foreign = foreign
         self.annotation_prefixes = _once(
             KEPT_ANNOTATIONS, *(dialect.annotations for dialect in self.dialects)

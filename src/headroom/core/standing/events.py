@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from headroom.core.actions import Tell
-from headroom.core.objects import Condition, Key
+from headroom.core.objects import Condition, Key, Pod
 from headroom.core.standing.headrooms import Headroom, HeadroomStatus
 from headroom.core.standing.windows import ActiveWindow
+from headroom.core.statuses import tell_pod
 
 _WARNINGS = {
     "InvalidSpec": "InvalidSpec",
@@ -32,6 +33,14 @@ def tell_headroom(
     level = "Warning" if warn else "Normal"
     about = Key(parent.namespace, parent.name)
     return Tell(parent.api_version, parent.kind, about, parent.uid, level, reason, message, now)
+
+
+def claim_tellings(headroom: Headroom, owner: Pod, now: datetime) -> tuple[Tell, Tell]:
+    """The events on both sides that tell that an owner has got a slot."""
+    where = f"on {owner.node}"
+    given = tell_headroom(headroom, "Claimed", f"given to pod {owner.key} {where}", now)
+    runs = f"runs in the room of {headroom.parent} {where}"
+    return given, tell_pod(owner, "Claimed", runs, now)
 
 
 def tellings(headroom: Headroom, after: HeadroomStatus, now: datetime) -> Iterator[Tell]:

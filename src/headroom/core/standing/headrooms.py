@@ -90,7 +90,8 @@ class WorkloadRef:
 class Workload:
     """What is known of such a workload: how many pods it wants, and of what shape.
 
-    `missing` are those of them that it has not made yet and is about to.
+    `missing` are those of them that it has not made yet and is about to. `controller` is the uid
+    of the object that it belongs to, `made_as` what we wrote on one that we made.
     """
 
     ref: WorkloadRef
@@ -102,6 +103,8 @@ class Workload:
     version: str = ""
     generation: int = 1
     missing: int = 0
+    controller: str = ""
+    made_as: str = ""
 
     @property
     def key(self) -> Key:

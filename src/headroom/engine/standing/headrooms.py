@@ -19,8 +19,8 @@ from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
 from headroom.core.owners import judged as judged_rules
 from headroom.core.plan import Sequence, earliest, headroom_subject, latest
-from headroom.core.standing.events import tell_headroom, window_tellings
-from headroom.core.standing.headrooms import NEVER, Headroom, HeadroomStatus, PerNode, Workload
+from headroom.core.standing.events import claim_tellings, window_tellings
+from headroom.core.standing.headrooms import NEVER, Headroom, PerNode, Workload
 from headroom.core.standing.members import stands
 from headroom.core.standing.readiness import Tally
 from headroom.core.standing.sizing import Sight, surplus, wish
@@ -33,7 +33,6 @@ from headroom.core.standing.windows import (
     next_change,
     next_start,
 )
-from headroom.core.statuses import tell_pod
 from headroom.engine.indexing import touch_indexes
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
@@ -41,14 +40,14 @@ from headroom.engine.standing.announcing import Announcer
 from headroom.engine.standing.braking import Brake
 from headroom.engine.standing.demand import LOAD_PAUSE
 from headroom.engine.standing.issuing import Issuer, Refusal
-from headroom.engine.standing.known import MOMENT, Known, first_known
+from headroom.engine.standing.known import MOMENT, Known, first_known, passed, without_status
+from headroom.engine.standing.overheads import Concerning, Overheads
 from headroom.engine.standing.sights import Sights
 
 PAUSE_PER_SLOT = timedelta(microseconds=200)
 LONGEST_PAUSE = timedelta(seconds=10)
 OBJECT_PAUSE = timedelta(seconds=1)
 PROMISED_AGAIN = timedelta(seconds=1)
-NO_STATUS = HeadroomStatus()
 
 
 class Standing:
@@ -66,6 +65,7 @@ class Standing:
         self._stale: dict[str, None] = {}  # headrooms whose wish is to be worked out anew
         self._sights = Sights(ledger)
         self.followers = self._sights.followers
+        self.overheads = Overheads(ledger)
         self.brake = Brake(ledger, self._sights.foresight, self._sights.rooms)
 
     def see(self, headroom: Headroom) -> None:
@@ -82,7 +82,7 @@ class Standing:
         self._ledger.slots.headrooms[whole] = headroom
         if whole not in self._known:
             self._known[whole] = first_known(headroom)
-        if old is None or _wishes(old) != _wishes(headroom):
+        if old is None or without_status(old) != without_status(headroom):
             self._known[whole].begin_anew()
             self._sights.depend(old, headroom)
             self.upset(whole)
@@ -100,6 +100,7 @@ class Standing:
             self._ledger.lose_hold(str(replace(parent, slot=slot)))
         self._known.pop(whole, None)
         self._sights.foresight.forget(whole)
+        self.overheads.forget(whole)
         self.issuer.forget(whole)
         self._stale.pop(whole, None)
         self._ledger.slots.forget(whole)
@@ -132,7 +133,8 @@ class Standing:
         self.concern(self._sights.under(quota.namespace))
 
     def workload_changed(self, workload: Workload) -> None:
-        self.concern(self._sights.concerned(workload))
+        concerned = (*self._sights.concerned(workload), *self.overheads.concerned(workload))
+        self.concern(concerned)
 
     def upset(self, whole: str) -> None:
         """Have a headroom's wish worked out anew."""
@@ -192,6 +194,11 @@ class Standing:
             elif not action.hold.parent.uid:
                 known.made[action.hold.parent.name] = None
                 self._ledger.agenda.touch(headroom_subject(action.of))
+
+    def settled(self, action: Concerning, outcome: Outcome, now: datetime) -> None:
+        """A guardian was made or refused: slots that cannot be held are not counted ahead."""
+        if whole := self.overheads.settled(action, outcome, now):
+            self.upset(whole)
 
     def object_failed(self, parent: Parent, now: datetime) -> None:
         """An object could not be written or deleted: whoever wished for that looks again."""
@@ -269,15 +276,16 @@ class Standing:
             self._stale[headroom.parent.whole] = None
             if headroom.slot_objects is not None:
                 continue  # The slot's own object tells.
-            where = f"on {owner.node}"
-            given = tell_headroom(headroom, "Claimed", f"given to pod {owner.key} {where}", now)
-            runs = f"runs in the room of {headroom.parent} {where}"
-            yield Sequence("tell", (), ((given, tell_pod(owner, "Claimed", runs, now)),))
+            yield Sequence("tell", (), (claim_tellings(headroom, owner, now),))
 
     def _wish(self, headroom: Headroom, known: Known, now: datetime) -> Iterator[Sequence]:
         self._stale.pop(headroom.parent.whole, None)
         window = active(headroom, now, self._calendar)
-        if known.looked or _passed(headroom.status.next_start, now):
+        if before := self.overheads.first(headroom, known, window, now):
+            yield before
+            self._stale[headroom.parent.whole] = None  # Guardians belong to what is made first.
+            return
+        if known.looked or passed(headroom.status.next_start, now):
             for tell in window_tellings(headroom, known.window, window, now):
                 yield Sequence("tell", (), ((tell,),))
         if (
@@ -289,7 +297,8 @@ class Standing:
         known.window = window
         members = self.issuer.members(headroom) if headroom.slot_objects is not None else {}
         sight = self._sights.sight(headroom, known, members, window, now)
-        known.wished = wished = wish(headroom, sight, now, self._ledger.policy.node_grace)
+        known.wished = wish(headroom, sight, now, self._ledger.policy.node_grace)
+        known.wished = wished = self.overheads.dressed(headroom, known.wished)
         again = None
         if headroom.slot_objects is None:
             again = self._settle_slots(headroom, sight, now)
@@ -299,6 +308,8 @@ class Standing:
             if window is not None:
                 yield from self._settle_objects(headroom, known, now)
         known.looked = True
+        if after := self.overheads.write(headroom, known, window, now):
+            yield after
         known.look_at = earliest(
             next_change(headroom, now, self._calendar),
             next_start(headroom, now, self._calendar),  # The status tells of the one after it.
@@ -385,12 +396,3 @@ class Standing:
             workload = self._ledger.slots.workloads.get(key)
             tally = replace(tally, template_generation=workload.generation if workload else 0)
         return replace(tally, **known.objects()) if headroom.slot_objects is not None else tally
-
-
-def _wishes(headroom: Headroom) -> Headroom:
-    """The headroom without what says nothing about its wish."""
-    return replace(headroom, status=NO_STATUS, version="", finalizers=())
-
-
-def _passed(moment: datetime | None, now: datetime) -> bool:
-    return moment is not None and moment <= now

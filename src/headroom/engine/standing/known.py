@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,7 +16,7 @@ from headroom.core.holds import HoldStatus
 from headroom.core.objects import Parent
 from headroom.core.quotas.limits import LIMIT_REACHED
 from headroom.core.standing.events import tell_headroom
-from headroom.core.standing.headrooms import Headroom
+from headroom.core.standing.headrooms import Headroom, HeadroomStatus
 from headroom.core.standing.readiness import Tally
 from headroom.core.standing.sizing import Wish
 from headroom.core.standing.windows import ActiveWindow
@@ -28,6 +28,7 @@ OBJECTS_TOLD = 5
 MOMENT = timedelta(milliseconds=200)  # the watch is about to bring us the truth
 FIRST_PAUSE = timedelta(seconds=1)
 LONGEST_PAUSE = timedelta(seconds=30)
+NO_STATUS = HeadroomStatus()
 
 
 @dataclass(slots=True)
@@ -174,3 +175,12 @@ def first_known(headroom: Headroom) -> Known:
         hits=status.hits,
         misses=status.misses,
     )
+
+
+def without_status(headroom: Headroom) -> Headroom:
+    """The headroom without what says nothing about its wish."""
+    return replace(headroom, status=NO_STATUS, version="", finalizers=())
+
+
+def passed(moment: datetime | None, now: datetime) -> bool:
+    return moment is not None and moment <= now

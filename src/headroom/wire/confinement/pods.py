@@ -50,19 +50,24 @@ def creation(user: str, home: str, image: str, speech: Speech) -> Validating:
                 f"variables.role in {texts(ROLES)}",
                 f"the operator creates only pods with a role of ours in the label {ROLE_LABEL}",
             ),
-            Check(_plain_container(image), f"our pods have one container, of the image {image}"),
-            Check(
-                both([_empty("object.spec", name) for name in _NO_POD_LISTS]),
-                "our pods have no volumes, no further containers and no resource claims",
-            ),
-            Check(_nothing_of_the_host(), "our pods have nothing of the host"),
-            Check(_no_identity(), "our pods have no service account of their own and no token"),
-            Check(_restricted(), "our pods have a restricted security context"),
+            *harmless("object.spec", image),
             Check(_modest(speech), "our pods have a priority class of ours and never preempt"),
             Check(_owned(speech), "guardians and fences belong to an object that is served"),
             Check(_latch_at_home(home), f"latches live in {home} and wait at a gate of ours"),
         ),
         {"role": role_of("object"), "container": "object.spec.containers[0]"},
+    )
+
+
+def harmless(spec: str, image: str) -> tuple[Check, ...]:
+    """That pods of a spec can do nothing; `variables.container` is its first container."""
+    lists = [_empty(spec, name) for name in _NO_POD_LISTS]
+    return (
+        Check(_plain_container(spec, image), f"our pods have one container, of the image {image}"),
+        Check(both(lists), "our pods have no volumes, no further containers, no resource claims"),
+        Check(_nothing_of_the_host(spec), "our pods have nothing of the host"),
+        Check(_no_identity(spec), "our pods have no service account of their own and no token"),
+        Check(_restricted(spec), "our pods have a restricted security context"),
     )
 
 
@@ -75,11 +80,11 @@ def _empty(root: str, name: str) -> str:
     return f"size({root}.?{name}.orValue([])) == 0"
 
 
-def _plain_container(image: str) -> str:
+def _plain_container(spec: str, image: str) -> str:
     container = "variables.container"
     return both(
         [
-            "size(object.spec.containers) == 1",
+            f"size({spec}.containers) == 1",
             f"{container}.image == {text(image)}",
             *(_empty(container, name) for name in _NO_LISTS),
             *(f"!has({container}.{name})" for name in _NO_HOOKS),
@@ -89,25 +94,25 @@ def _plain_container(image: str) -> str:
     )
 
 
-def _nothing_of_the_host() -> str:
-    flags = [f"!object.spec.?{name}.orValue(false)" for name in _NO_HOST]
-    return both([*flags, "!has(object.spec.hostUsers)"])
+def _nothing_of_the_host(spec: str) -> str:
+    flags = [f"!{spec}.?{name}.orValue(false)" for name in _NO_HOST]
+    return both([*flags, f"!has({spec}.hostUsers)"])
 
 
-def _no_identity() -> str:
+def _no_identity(spec: str) -> str:
     return both(
         [
-            "!object.spec.?automountServiceAccountToken.orValue(true)",
-            "object.spec.?serviceAccountName.orValue('default') in ['', 'default']",
+            f"!{spec}.?automountServiceAccountToken.orValue(true)",
+            f"{spec}.?serviceAccountName.orValue('default') in ['', 'default']",
         ]
     )
 
 
-def _restricted() -> str:
-    pod, own = "object.spec.securityContext", "variables.container.securityContext"
+def _restricted(spec: str) -> str:
+    pod, own = f"{spec}.securityContext", "variables.container.securityContext"
     return both(
         [
-            "object.spec.?securityContext.?runAsNonRoot.orValue(false)",
+            f"{spec}.?securityContext.?runAsNonRoot.orValue(false)",
             f"{pod}.?runAsUser.orValue(0) > 0",
             f"{pod}.?seccompProfile.?type.orValue('') == 'RuntimeDefault'",
             *(f"!has({pod}.{name})" for name in ("seLinuxOptions", "windowsOptions")),

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from headroom.wire.confinement.cel import Validating, account_name
 from headroom.wire.confinement.changes import bindings, changes, deletions
+from headroom.wire.confinement.daemonsets import daemon_sets
 from headroom.wire.confinement.objects import objects
 from headroom.wire.confinement.pods import creation
 from headroom.wire.confinement.tenants import reserved
@@ -29,6 +30,7 @@ def confinement_objects(
         changes(operator, speech),
         deletions(operator, speech),
         bindings(operator, speech),
+        daemon_sets(operator, image),
         *objects(operator, home, speech),
         *reserved(operator, speech),
     ]

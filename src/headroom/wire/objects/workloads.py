@@ -14,12 +14,14 @@ from msgspec import Raw
 
 from headroom.core.demand.forthcoming import job_size, missing
 from headroom.core.holds import PodTemplate, Problem
+from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Key, Pod
 from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import WORKLOADS, Resource
 from headroom.wire.objects.findings import LONGEST_MESSAGE, Findings
+from headroom.wire.objects.metadata import annotations_of, owners_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.objects.slots import API_VERSIONS
@@ -109,6 +111,8 @@ def _workload(read: _Object, kind: str) -> Workload:
         missing=0
         if metadata.deletion_timestamp
         else _missing(read.status or _Status(), spec, kind),
+        controller=next((each.uid for each in owners_of(metadata) if each.controller), ""),
+        made_as=annotations_of(metadata).get(SHAPE_ANNOTATION, ""),
     )
 
 

@@ -1,0 +1,86 @@
+"""The DaemonSet without pods by which autoscalers count slots per node on new machines.
+
+Its template asks for what the slots of one node keep, where slots may stand, and for a node whose
+name no node has. The DaemonSet controller goes by that name and makes no pod; Karpenter reads only
+the labels that a template asks for. See `core.standing.nodeoverhead`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from headroom.core.actions import WriteOverhead
+from headroom.core.names import GROUP, LOCKED_CLASS, PARENT_ANNOTATION, SHAPE_ANNOTATION
+from headroom.core.standing.nodeoverhead import NOWHERE, Overhead
+from headroom.wire.guardians import container_json, owned_by, pause_spec, port_json
+from headroom.wire.kinds import DAEMON_SETS
+from headroom.wire.pinning import pinned_to
+from headroom.wire.rbac import LABELS
+from headroom.wire.writes import JSON_PATCH, Write
+
+Json = dict[str, Any]
+
+OVERHEAD_LABEL = f"{GROUP}/overhead"  # on no pod: what the DaemonSet would look for
+
+
+def overhead_write(action: WriteOverhead, image: str) -> Write:
+    """The request that makes the DaemonSet, or gives it another template."""
+    overhead = action.overhead
+    namespace, name = overhead.key.namespace, overhead.key.name
+    if not action.uid:
+        return Write("create", DAEMON_SETS, namespace, "", _daemon_set(overhead, image))
+    shape = f"/metadata/annotations/{SHAPE_ANNOTATION.replace('/', '~1')}"
+    body: list[Json] = [
+        {"op": "test", "path": "/metadata/uid", "value": action.uid},
+        {"op": "replace", "path": "/spec/template", "value": _template(overhead, image)},
+        {"op": "add", "path": shape, "value": overhead.shape},
+    ]
+    return Write("patch", DAEMON_SETS, namespace, name, body, content_type=JSON_PATCH, guarded=True)
+
+
+def _daemon_set(overhead: Overhead, image: str) -> Json:
+    parent = overhead.parent
+    told = {PARENT_ANNOTATION: parent.whole, SHAPE_ANNOTATION: overhead.shape}
+    return {
+        "apiVersion": DAEMON_SETS.api_version,
+        "kind": DAEMON_SETS.kind,
+        "metadata": {
+            "name": overhead.key.name,
+            "namespace": overhead.key.namespace,
+            "labels": dict(LABELS),
+            "annotations": told,
+            "ownerReferences": [owned_by(parent)],
+        },
+        "spec": {
+            "selector": {"matchLabels": _labels(overhead)},
+            "updateStrategy": {"type": "OnDelete"},
+            "template": _template(overhead, image),
+        },
+    }
+
+
+def _labels(overhead: Overhead) -> dict[str, str]:
+    return {OVERHEAD_LABEL: overhead.key.name}
+
+
+def _template(overhead: Overhead, image: str) -> Json:
+    raw = msgspec.json.decode(overhead.template.raw or "{}")
+    given = raw.get("spec") if isinstance(raw, dict) else None
+    spec: Json = given if isinstance(given, dict) else {}
+    affinity = spec.get("affinity")
+    by_node = affinity.get("nodeAffinity") if isinstance(affinity, dict) else None
+    container = container_json(image, overhead.requests)
+    ports = overhead.template.pod.placement.ports
+    if ports and overhead.requests:
+        container["ports"] = [port_json(port) for port in ports]
+    return {
+        "metadata": {"labels": _labels(overhead)},
+        "spec": {
+            **pause_spec(LOCKED_CLASS),
+            **{name: spec[name] for name in ("nodeSelector", "tolerations") if spec.get(name)},
+            "affinity": pinned_to(NOWHERE, {"nodeAffinity": by_node} if by_node else {}),
+            "containers": [container],
+        },
+    }
