@@ -75,8 +75,12 @@ class Karpenter:
         here._wait(here._is_served, "its definitions are not served")
         plane.run(here._component(binary, buffers))
         plane.api.create(_CLASSES, node_class(here.fleet.boot_delay_s))
-        plane.api.create(_POOLS, node_pool(NODE_CLASS, here.fleet))
+        here.offer()
         return here
+
+    def offer(self) -> None:
+        """Let it order machines: make the NodePool, which `clear` takes away."""
+        self._plane.api.create(_POOLS, node_pool(NODE_CLASS, self.fleet))
 
     def stop(self) -> None:
         """Give every machine back, then end the program: its finalizers would wait for it."""

@@ -106,12 +106,18 @@ def simulate(
 
 def _played(scenario: Scenario, speech: Speech, policy: Policy) -> Result:
     """Run a scenario, with progress on a terminal."""
+    from dataclasses import replace
     from functools import partial
 
     from headroom.cli.embedded import embedded_operator
     from headroom.cli.printing.progress import Progress, Run
     from headroom.sim.scenarios.play import run_scenario
+    from headroom.wire.kinds import DAEMON_SETS
+    from headroom.wire.speech import Speech
 
+    if scenario.autoscaling.counts_daemon_sets:  # As the operator finds out on a cluster.
+        speech = Speech(speech.dialects, (DAEMON_SETS,))
+        policy = replace(policy, node_overhead=True)
     operator = partial(embedded_operator, speech=speech, policy=policy)
     progress = Progress()
     watch = Run(progress).tell if progress.on else None

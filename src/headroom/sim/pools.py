@@ -78,6 +78,11 @@ class Autoscaling:
     cutoff: int | None = None
 
     @property
+    def counts_daemon_sets(self) -> bool:
+        """Whether there is one that knows DaemonSets, and nothing else, before a node is there."""
+        return self.enabled and self.profile == KARPENTER
+
+    @property
     def manner(self) -> Manner:
         found = MANNERS[self.profile]
         return found if self.cutoff is None else replace(found, cutoff=self.cutoff)

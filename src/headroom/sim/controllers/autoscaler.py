@@ -2,9 +2,9 @@
 
 Once pods are unschedulable it looks after one scan interval, packs them onto nodes that are there
 or booting and then onto new ones of the cheapest pool that fits, and these join after the pool's
-boot delay. It behaves like the Cluster Autoscaler or like Karpenter (`pools.Manner`). Who asks and
-who keeps: `autoscaler_rules`; giving back: `autoscaler_shrinking`; machines: `autoscaler_fleet`;
-what is where: `autoscaler_sight`.
+boot delay. It behaves like the Cluster Autoscaler or like Karpenter (`pools.Manner`), which packs
+in its own way (`autoscaler_packing`). Who asks and who keeps: `autoscaler_rules`; giving back:
+`autoscaler_shrinking`; machines: `autoscaler_fleet`; what is where: `autoscaler_sight`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from headroom.core.objects import Pod
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of
 from headroom.sim.controllers.autoscaler_fleet import Fleet
+from headroom.sim.controllers.autoscaler_packing import Packing, missing_daemons, stand_in
 from headroom.sim.controllers.autoscaler_rules import is_stuck
 from headroom.sim.controllers.autoscaler_shrinking import Shrinking
 from headroom.sim.controllers.autoscaler_sight import Model, Sight
 from headroom.sim.controllers.base import Controller
-from headroom.sim.pools import Autoscaling, Pool
+from headroom.sim.pools import KARPENTER, Autoscaling, Pool
 from headroom.sim.stage import Stage
 
 _GROW = Ref("Autoscaler", "", "grow")
@@ -38,7 +39,7 @@ class Autoscaler(Controller):
         self._manner = autoscaling.manner
         self._due: dict[Ref, float] = {}
         self._sight = Sight(stage, self._manner, lambda: self._soon(_GROW))
-        self._fleet = Fleet(stage, pools)
+        self._fleet = Fleet(stage, pools, by_labels=self._manner.profile == KARPENTER)
         self._shrinking = Shrinking(self, self._sight, self._fleet, autoscaling)
         self.store.listen("Pod", self._on_pod)
         self.store.listen("Node", self._on_node)
@@ -102,6 +103,9 @@ class Autoscaler(Controller):
         model = self._sight.model()
         self._fleet.imagine_booting(model)
         decoded = [(obj, self._sight.pods[ref_of(obj)]) for obj in stuck]
+        if self._manner.profile == KARPENTER:
+            self._pack(decoded, model)
+            return
         # The oldest first among equals, as the scheduler will try them; the store is in that order.
         for obj, pod in sorted(decoded, key=lambda each: -each[1].priority):
             if self._sight.refused(pod):
@@ -110,18 +114,44 @@ class Autoscaler(Controller):
                 words = _ALL_FULL if self._fleet.is_full() else _NO_POOL
                 self.recorder.record(obj, "Normal", "NotTriggerScaleUp", words)
 
+    def _pack(self, decoded: Sequence[tuple[Json, Pod]], model: Model) -> None:
+        """Order as Karpenter does: all pods are packed first, and the machines chosen last."""
+        for node in self._sight.nodes.values():
+            there = [pod for pod in model.pods_on(node.name) if _of_daemon_set(pod)]
+            room = missing_daemons(self._fleet.daemons(node), there)
+            if room:
+                model.put(stand_in(node, room), node.name)
+        served = [(obj, pod) for obj, pod in decoded if not self._sight.refused(pod)]
+        objects = {pod.key: obj for obj, pod in served}
+        packing = Packing(self._fleet, model)
+        for pod in packing.pack([pod for _, pod in served]):
+            words = _ALL_FULL if self._fleet.is_full() else _NO_POOL
+            self.recorder.record(objects[pod.key], "Normal", "NotTriggerScaleUp", words)
+        for claim in packing.claims:
+            pool = claim.pools[0]
+            index, there_are = self._fleet.next_of(pool)
+            self._fleet.order(pool, index)
+            self._tell_order(objects[claim.pods[0].key], pool, there_are)
+
+    def _tell_order(self, obj: Json, pool: Pool, there: int) -> None:
+        change = f"{there}->{there + 1} (max: {pool.most})"
+        words = f"pod triggered scale-up: [{{{pool.name} {change}}}]"
+        self.recorder.record(obj, "Normal", "TriggeredScaleUp", words)
+
     def _order(self, obj: Json, pod: Pod, model: Model) -> bool:
         """Order a machine of the cheapest pool that would take the pod."""
         for pool, index, there in self._fleet.next_machines():
             name = self._fleet.imagine(model, pool, index)
             if model.place(pod):
                 self._fleet.order(pool, index)
-                change = f"{there}->{there + 1} (max: {pool.most})"
-                words = f"pod triggered scale-up: [{{{pool.name} {change}}}]"
-                self.recorder.record(obj, "Normal", "TriggeredScaleUp", words)
+                self._tell_order(obj, pool, there)
                 return True
             model.remove_node(name)
         return False
+
+
+def _of_daemon_set(pod: Pod) -> bool:
+    return any(owner.kind == "DaemonSet" for owner in pod.owners)
 
 
 def _matters(change: Change) -> bool:

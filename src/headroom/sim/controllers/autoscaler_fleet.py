@@ -7,8 +7,9 @@ that is imagined carries the DaemonSet pods that would come with it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from headroom.core.objects import Node, Pod
+from headroom.core.objects import Node, Placement, Pod
 from headroom.sim.api.decoding import node_of, pod_of
 from headroom.sim.api.values import Json, dig, ref_of
 from headroom.sim.controllers.autoscaler_sight import Model
@@ -20,8 +21,9 @@ from headroom.sim.stage import Stage
 class Fleet:
     """Machines of pools that can grow, the cheapest pool first."""
 
-    def __init__(self, stage: Stage, pools: Sequence[Pool]) -> None:
+    def __init__(self, stage: Stage, pools: Sequence[Pool], by_labels: bool = False) -> None:
         self._stage = stage
+        self._by_labels = by_labels
         self._store = stage.store
         self._pools = sorted(
             (pool for pool in pools if pool.most > pool.count),
@@ -70,10 +72,22 @@ class Fleet:
     def next_machines(self) -> Iterator[tuple[Pool, int, int]]:
         """For each pool that may grow: the next machine's index, and how many there are."""
         for pool in self._pools:
-            taken = self._names(pool)
-            if len(taken) < pool.most:
-                index = next(i for i in range(pool.most) if pool.node_name(i) not in taken)
-                yield pool, index, len(taken)
+            if len(self._names(pool)) < pool.most:
+                yield (pool, *self.next_of(pool))
+
+    def next_of(self, pool: Pool) -> tuple[int, int]:
+        """The index of the next machine of a pool, and how many there are."""
+        taken = self._names(pool)
+        return next(i for i in range(pool.most) if pool.node_name(i) not in taken), len(taken)
+
+    def pools(self) -> list[Pool]:
+        """All pools that can grow, the cheapest first."""
+        return list(self._pools)
+
+    def left_to_order(self) -> Iterator[tuple[Pool, int]]:
+        """For each pool how many machines more it may have."""
+        for pool in self._pools:
+            yield pool, max(0, pool.most - len(self._names(pool)))
 
     def is_booting(self) -> bool:
         return bool(self._booting)
@@ -95,10 +109,22 @@ class Fleet:
     def imagine(self, model: Model, pool: Pool, index: int) -> str:
         """Add a machine as it would join, with the daemons that would come with it."""
         node = node_of(pool.node(index))
-        model.add_node(node, self._daemons(node))
+        model.add_node(node, self.daemons(node))
         return node.name
 
-    def _daemons(self, node: Node) -> list[Pod]:
+    def imagined(self, pool: Pool, name: str) -> tuple[Node, list[Pod]]:
+        """A machine of a pool under another name, and the daemons that would come with it."""
+        made = pool.node(0)
+        own = {"kubernetes.io/hostname": name}
+        metadata = {**made["metadata"], "name": name}
+        node = node_of({**made, "metadata": {**metadata, "labels": {**metadata["labels"], **own}}})
+        return node, self.daemons(node)
+
+    def daemons(self, node: Node) -> list[Pod]:
+        """The pods of DaemonSets that are to be on a node.
+
+        Karpenter goes by the labels that a template asks for, and not by the names of nodes.
+        """
         found = []
         for daemon_set in self._store.list("DaemonSet"):
             ref = ref_of(daemon_set)
@@ -107,6 +133,8 @@ class Fleet:
             meta = {"name": f"{ref.name}-on-{node.name}", "namespace": ref.namespace}
             labels = dig(template, "metadata", "labels") or {}
             pod = pod_of({"metadata": {**meta, "labels": labels}, "spec": spec})
+            if self._by_labels:
+                pod = replace(pod, placement=_without_names(pod.placement))
             if eligibility(pod.placement, str(spec.get("nodeName") or ""), node).run:
                 found.append(pod)
         return found
@@ -114,3 +142,13 @@ class Fleet:
     def _names(self, pool: Pool) -> list[str]:
         booting = [name for name, (other, _) in self._booting.items() if other is pool]
         return [*self._here[pool.name], *booting]
+
+
+def _without_names(placement: Placement) -> Placement:
+    terms = placement.node_affinity.required
+    if terms is None:
+        return placement
+    plain = tuple(replace(term, fields=()) for term in terms)
+    anywhere = any(term.fields and not term.labels for term in terms)
+    required = None if anywhere else plain
+    return replace(placement, node_affinity=replace(placement.node_affinity, required=required))

@@ -32,12 +32,18 @@ def is_stuck(pod: Json, manner: Manner) -> bool:
         and not dig(pod, "metadata", "deletionTimestamp")
         and not dig(pod, "status", "nominatedNodeName")
         and not is_expendable(pod, manner)
-        and not is_daemon(pod)
+        and not is_daemon(pod, manner)
     )
 
 
-def is_daemon(pod: Json) -> bool:
-    """Whether a pod belongs to its node: it neither asks for another nor keeps this one."""
+def is_daemon(pod: Json, manner: Manner) -> bool:
+    """Whether a pod belongs to its node: it neither asks for another nor keeps this one.
+
+    Karpenter looks at every owner of a pod, others at the one that controls it.
+    """
+    if manner.profile == KARPENTER:
+        owners = dig(pod, "metadata", "ownerReferences") or ()
+        return any(owner.get("kind") == "DaemonSet" for owner in owners)
     return (controller_of(pod) or {}).get("kind") == "DaemonSet"
 
 
@@ -48,7 +54,11 @@ def is_expendable(pod: Json, manner: Manner) -> bool:
 
 def must_move(pod: Json, decoded: Pod, manner: Manner) -> bool:
     """Whether a pod has to find another place before its node can go."""
-    if dig(pod, "status", "phase") in FINISHED or is_daemon(pod) or is_expendable(pod, manner):
+    if (
+        dig(pod, "status", "phase") in FINISHED
+        or is_daemon(pod, manner)
+        or is_expendable(pod, manner)
+    ):
         return False
     if manner.profile != KARPENTER:
         return True

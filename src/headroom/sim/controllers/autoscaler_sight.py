@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from headroom.core.objects import Namespace, Node, Pod
+from headroom.core.selection import pinned
 from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.filters import feasible
 from headroom.scheduling.state import ClusterState
 from headroom.sim.api.decoding import changed_node, changed_pod, node_of, pod_of
 from headroom.sim.api.store import Change, Verb
@@ -81,6 +83,36 @@ class Model:
             return ""
         self._state.add_pod(pod, found.node)
         return found.node
+
+    def place_first(self, pod: Pod, but: frozenset[str]) -> str:
+        """Put a pod on the first node by name that it fits on, but on none of these."""
+        wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
+        rows = feasible(wish, self._state).rows()
+        names = sorted(name for name in self._state.table.names_of(rows) if name not in but)
+        if not names:
+            return ""
+        self.put(pod, names[0])
+        return names[0]
+
+    def fits_on(self, pod: Pod, name: str) -> bool:
+        """Whether a pod fits on this node."""
+        wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
+        wish = replace(wish, placement=pinned(wish.placement, name))
+        return bool(feasible(wish, self._state).rows().shape[0])
+
+    def put(self, pod: Pod, name: str) -> None:
+        self._state.add_pod(pod, name)
+
+    def reshape(self, node: Node, daemons: Iterable[Pod], pods: Iterable[Pod]) -> None:
+        """Let a node be another one of the same name, with these daemons and pods on it."""
+        for pod in self._state.pods_on(node.name):
+            self._state.remove_pod(pod.key)
+        self.add_node(node, daemons)
+        for pod in pods:
+            self.put(pod, node.name)
+
+    def pods_on(self, name: str) -> tuple[Pod, ...]:
+        return self._state.pods_on(name)
 
     def add_node(self, node: Node, daemons: Iterable[Pod] = ()) -> None:
         self._state.set_node(node)
