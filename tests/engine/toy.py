@@ -37,6 +37,7 @@ from headroom.core.actions import (
     WriteHeadroomStatus,
     WriteHoldStatus,
     WriteIndex,
+    WriteOverhead,
     WriteQuotaStatus,
 )
 from headroom.core.fences import fencing
@@ -136,7 +137,7 @@ class Toy:
                 return Done()
             case WriteQuotaStatus() | CreateSlotObject() | RestoreObject():
                 return Gone()
-            case DeleteObject() | SetFinalizers():
+            case DeleteObject() | SetFinalizers() | WriteOverhead():
                 return Gone()
             case _:
                 return self._change(action)
