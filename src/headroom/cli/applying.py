@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headroom.cli.output import say
+from headroom.cli.printing.progress import waiting
 from headroom.kube.answers import Answer, refusal
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
@@ -86,15 +87,18 @@ async def apply_all(
 ) -> None:
     """Apply objects in order, telling each; `dry`: the server only checks them."""
     client = Client(find_access(kubeconfig, context))
+    server = client.access.endpoint.server
     query = f"?fieldManager={FIELD_MANAGER}&force=true" + ("&dryRun=All" if dry else "")
     try:
-        trouble = trouble_with(read_version(await KubeCluster(client).probe()))
+        with waiting(f"asking {server}"):
+            trouble = trouble_with(read_version(await KubeCluster(client).probe()))
         if trouble:
             say(f"warning: {trouble}")
-        for item in objects:
+        for number, item in enumerate(objects):
             path = path_of(item) + query
             body = json.dumps(item).encode()
-            answer = await client.send("PATCH", path, body, APPLY, repeatable=True)
+            with waiting(_doing("applying", item, number, len(objects))):
+                answer = await client.send("PATCH", path, body, APPLY, repeatable=True)
             _tell(item, answer, "applied", dry)
     finally:
         await client.close()
@@ -106,12 +110,17 @@ async def delete_all(
     """Delete objects in order; what is not there is fine. `dry`: the server only checks."""
     client = Client(find_access(kubeconfig, context))
     try:
-        for item in objects:
+        for number, item in enumerate(objects):
             path = path_of(item) + ("?dryRun=All" if dry else "")
-            answer = await client.send("DELETE", path, repeatable=True)
+            with waiting(_doing("deleting", item, number, len(objects))):
+                answer = await client.send("DELETE", path, repeatable=True)
             _tell(item, answer, "deleted", dry)
     finally:
         await client.close()
+
+
+def _doing(what: str, item: Json, number: int, count: int) -> str:
+    return f"{what} {item['kind']}/{item['metadata']['name']}: {number + 1} of {count}"
 
 
 def _tell(item: Json, answer: Answer, done: str, dry: bool) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headroom.cli.errors import Answer, Misuse
+from headroom.cli.printing.progress import span, waiting
 from headroom.core.objects import Key
 from headroom.kube.answers import refusal
 from headroom.kube.client import Client
@@ -127,7 +128,8 @@ async def make(manifest: Json, client: Client, patience: float, dry: bool = Fals
     """Create the hold, and where asked to, wait until it is held or the patience is at its end."""
     metadata = manifest["metadata"]
     path = HOLDS.path(metadata["namespace"]) + (DRY if dry else "")
-    answer = await client.send("POST", path, json.dumps(manifest).encode())
+    with waiting(f"asking {client.access.endpoint.server}"):
+        answer = await client.send("POST", path, json.dumps(manifest).encode())
     if answer.status == 409:
         raise Answer(
             f"there is a hold {metadata['name']} already in namespace {metadata['namespace']}",
@@ -138,13 +140,25 @@ async def make(manifest: Json, client: Client, patience: float, dry: bool = Fals
     stand = _stand(json.loads(answer.body))
     if dry:
         return stand
-    loop = asyncio.get_running_loop()
-    give_up = loop.time() + patience
-    while patience and stand.phase in ("", "Pending") and loop.time() < give_up:
-        await asyncio.sleep(LOOK_EVERY)
-        body = await client.get(HOLDS.path(metadata["namespace"], metadata["name"]), "see the hold")
-        stand = _stand(json.loads(body))
+    if not patience:
+        return stand
+    with waiting(_still(metadata["name"], stand, patience)) as progress:
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + patience
+        while stand.phase in ("", "Pending") and loop.time() < give_up:
+            await asyncio.sleep(LOOK_EVERY)
+            path = HOLDS.path(metadata["namespace"], metadata["name"])
+            stand = _stand(json.loads(await client.get(path, "see the hold")))
+            progress.tell(_still(metadata["name"], stand, give_up - loop.time()))
     return stand
+
+
+def _still(name: str, stand: Stand, seconds: float) -> str:
+    """What is being waited for, and how long at most."""
+    why = stand.why or (
+        "its guardian has no node yet" if stand.phase else "no operator has seen it"
+    )
+    return f"hold {name} is not held yet: {why}; at most {span(max(seconds, 0.0))} more"
 
 
 def _stand(item: Json) -> Stand:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from headroom.cli.printing.progress import clear_line
 from headroom.escaping import one_line, plain_stream, quoted
 
 if TYPE_CHECKING:
@@ -29,11 +30,13 @@ class Format(StrEnum):
 
 def say(text: str) -> None:
     """Talk to the person; never part of the data."""
+    clear_line()
     sys.stderr.write(f"{text}\n")
 
 
 def put(text: str) -> None:
     """Write data."""
+    clear_line()
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
 

@@ -53,6 +53,7 @@ def plan(
     from dataclasses import replace
 
     from headroom.cli.manifests import documents_of, is_world, read_wanted
+    from headroom.cli.printing.progress import waiting
     from headroom.cli.source import WATCHED, Where, look_in, read_world
     from headroom.cli.telling.plan_rows import plan_document, plan_prose
     from headroom.cli.telling.planning import planned
@@ -60,7 +61,8 @@ def plan(
 
     dialects = tuple(dialect or ())
     access = (str(kubeconfig or ""), context)
-    documents = documents_of(files)
+    with waiting(f"reading {', '.join(map(str, files))}"):
+        documents = documents_of(files)
     enclosed = not source and any(map(is_world, documents))
     home = look_in(access, namespace, source or (files if enclosed else None), "default")
     wanted = read_wanted(documents, home, dialects)
@@ -77,7 +79,8 @@ def plan(
         documents=wanted.around if enclosed else (),
     )
     world = wanted.beside(read_world(where))
-    found = planned(replace(world, now=moment) if moment else world, wanted.asked)
+    with waiting(f"finding places for {len(wanted.asked)} objects on {len(world.nodes)} nodes"):
+        found = planned(replace(world, now=moment) if moment else world, wanted.asked)
     told = plan_prose(found) if output is Format.TABLE else document(plan_document(found), output)
     put(told)
     troubles = [line for each in found for line in _trouble(each, wanted.places)]

@@ -21,6 +21,7 @@ from headroom import __version__
 from headroom.cli.errors import Misuse
 from headroom.cli.output import put
 from headroom.cli.placeholders import settle
+from headroom.cli.printing.progress import waiting
 from headroom.core.names import LEASE_NAME
 from headroom.core.policy import Policy
 from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
@@ -154,16 +155,14 @@ class Replica:
         """Run until told to stop; raise what a person should read."""
         log = get_logger()
         try:
-            kubernetes = await self._cluster.probe()
+            with waiting(f"asking {self._client.access.endpoint.server}"):
+                kubernetes = await self._cluster.probe()
             log.info(LogEvent.STARTING, version=__version__, kubernetes=kubernetes)
             await self._tell_features(kubernetes)
             for flag, server in self._servers:
                 log.info(LogEvent.HTTP_LISTENING, address=await self._listen(flag, server))
             with self._stopping_on_signals():
-                await check_rivals(self._client, self._speech, self._clock.now())
-                await prepare(self._client, self._home, self._speech)
-                await self._check_home()
-                await settle(self._client, self._home, self._ahead, self._clock.now())
+                await self._get_ready()
                 await self._operate()
         except Forbidden as refused:
             roles = rights(self._home, self._speech, served=self._served)
@@ -174,6 +173,17 @@ class Replica:
             await self._client.close()
         self._judge_the_end()
         log.info(LogEvent.STOPPED)
+
+    async def _get_ready(self) -> None:
+        """What has to be so before anything is followed; on a terminal, what is waited for."""
+        with waiting("asking whether somebody else serves the dialects"):
+            await check_rivals(self._client, self._speech, self._clock.now())
+        with waiting("asking for PriorityClasses and admission policies, and making them"):
+            await prepare(self._client, self._home, self._speech)
+        with waiting(f"asking for the namespace {self._home}"):
+            await self._check_home()
+        with waiting("settling the placeholders"):
+            await settle(self._client, self._home, self._ahead, self._clock.now())
 
     async def _tell_features(self, kubernetes: str) -> None:
         found = await abilities(self._client, kubernetes)

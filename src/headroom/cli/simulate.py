@@ -77,6 +77,7 @@ def simulate(
     """
     from headroom.cli.embedded import with_placeholders
     from headroom.cli.playing.recognizing import dialects_in, once
+    from headroom.cli.printing.progress import waiting
     from headroom.core.policy import Policy
     from headroom.sim.scenarios.loading import load_scenario, read_text
 
@@ -91,10 +92,11 @@ def simulate(
     )
     ahead = proactive.read(flags, dialect or ())
     read = once(read_text)
-    speech = chosen(
-        (*(dialect or ()), *dialects_in(files, read), *((proactive.NAME,) if ahead.enabled else ()))
-    )
-    scenario = adjusted(load_scenario(files, speech, strict, read), until, seed, start)
+    with waiting(f"reading {', '.join(map(str, files))}"):
+        shown = dialects_in(files, read)
+        more = (proactive.NAME,) if ahead.enabled else ()
+        speech = chosen((*(dialect or ()), *shown, *more))
+        scenario = adjusted(load_scenario(files, speech, strict, read), until, seed, start)
     scenario = with_placeholders(scenario, ahead)
     policy = Policy(
         across_namespaces=allow_cross_namespace_owners,
@@ -110,7 +112,7 @@ def _played(scenario: Scenario, speech: Speech, policy: Policy) -> Result:
     from functools import partial
 
     from headroom.cli.embedded import embedded_operator
-    from headroom.cli.printing.progress import Progress, Run
+    from headroom.cli.printing.progress import Run, waiting
     from headroom.sim.scenarios.play import run_scenario
     from headroom.wire.kinds import DAEMON_SETS
     from headroom.wire.speech import Speech
@@ -119,12 +121,9 @@ def _played(scenario: Scenario, speech: Speech, policy: Policy) -> Result:
         speech = Speech(speech.dialects, (DAEMON_SETS,))
         policy = replace(policy, node_overhead=True)
     operator = partial(embedded_operator, speech=speech, policy=policy)
-    progress = Progress()
-    watch = Run(progress).tell if progress.on else None
-    try:
+    with waiting("starting the simulation") as progress:
+        watch = Run(progress).tell if progress.on else None
         return run_scenario(scenario, operator, speech=speech, policy=policy, watch=watch)
-    finally:
-        progress.done()
 
 
 def _tell(result: Result, output: Format, allow_invalid: bool) -> None:

@@ -108,7 +108,11 @@ class World:
 def read_world(where: Where) -> World:
     """Read everything the question may need."""
     if where.files or where.documents:
-        return _from_files(where)
+        from headroom.cli.printing.progress import waiting
+
+        names = dict.fromkeys((*map(str, where.files), *(each.source for each in where.documents)))
+        with waiting(f"reading {', '.join(names)}"):
+            return _from_files(where)
     from headroom.cli.live.reading import read_cluster
 
     return asyncio.run(read_cluster(where))

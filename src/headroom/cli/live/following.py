@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -16,8 +17,10 @@ from urllib.parse import urlencode
 import msgspec
 
 from headroom.cli.dialects import chosen
+from headroom.cli.live.dialects import dialects_on
 from headroom.cli.live.reading import Hidden, Reader, copied
 from headroom.cli.output import say
+from headroom.cli.printing.progress import Progress, waiting
 from headroom.cli.source import Where, World, decoded
 from headroom.cli.telling.tables import key_of
 from headroom.core.objects import Key
@@ -40,7 +43,9 @@ async def worlds(where: Where) -> AsyncIterator[World]:
     follower = Follower(client, where)
     tasks: list[asyncio.Task[None]] = []
     try:
-        yield await follower.begin()
+        with waiting(f"asking {client.access.endpoint.server}") as progress:
+            first = await follower.begin(progress)
+        yield first
         tasks = [asyncio.create_task(follower.follow(resource)) for resource in follower.kinds]
         while True:
             await _news(follower.changed, tasks)
@@ -76,16 +81,19 @@ class Follower:
         self.changed = asyncio.Event()
         self.kinds: tuple[Resource, ...] = ()
         self._client = client
+        self._where = where
         self._speech = chosen(where.dialects)
         self._reader = Reader(client, where, Hidden())
-        self._wanted = where.kinds
         self._items: dict[Resource, dict[Key, Json]] = {}
 
-    async def begin(self) -> World:
+    async def begin(self, progress: Progress) -> World:
         """List everything once."""
-        for resource in self._wanted:
+        self._reader = replace(self._reader, progress=progress)
+        self._speech = chosen((*self._where.dialects, *await dialects_on(self._client)))
+        foreign = self._speech.foreign if self._where.foreign else ()
+        self.kinds = tuple(dict.fromkeys((*self._where.kinds, *foreign)))
+        for resource in self.kinds:
             await self._list(resource)
-        self.kinds = self._wanted
         for resource in copied(self.world()):
             await self._list(resource)
             self.kinds = (*self.kinds, resource)

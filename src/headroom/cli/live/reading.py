@@ -18,7 +18,7 @@ import msgspec
 from headroom.cli.dialects import chosen
 from headroom.cli.live.dialects import dialects_on
 from headroom.cli.output import say
-from headroom.cli.printing.progress import Progress
+from headroom.cli.printing.progress import Progress, waiting
 from headroom.cli.source import Where, World, decoded
 from headroom.core.standing.headrooms import NODE_CHUNK
 from headroom.kube.answers import no_kubernetes
@@ -82,7 +82,12 @@ def _listed(names: list[str]) -> str:
 async def read_cluster(where: Where) -> World:
     """Read everything the question may need; trouble with what is `needed` is raised."""
     client = Client(find_access(where.kubeconfig, where.context))
-    reader = Reader(client, where, Hidden())
+    with waiting(f"asking {client.access.endpoint.server}") as progress:
+        return await _read(client, where, progress)
+
+
+async def _read(client: Client, where: Where, progress: Progress) -> World:
+    reader = Reader(client, where, Hidden(), progress=progress)
     try:
         speech = chosen((*where.dialects, *await dialects_on(client)))
         foreign = speech.foreign if where.foreign else ()
@@ -97,7 +102,6 @@ async def read_cluster(where: Where) -> World:
             workloads = world.workloads + more.workloads
             world = replace(world, raw=world.raw + more.raw, workloads=workloads)
     finally:
-        reader.progress.done()
         await client.close()
     hidden = reader.hidden
     if told := hidden.told(where.namespace):

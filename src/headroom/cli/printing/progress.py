@@ -1,14 +1,17 @@
 """How far a long command is: one line on stderr that is written over, on a terminal only.
 
 It appears after two seconds, so that quick commands show none, and is taken away at the end. In a
-pipe or a log there is none.
+pipe or a log there is none. A thread shows it, so that it also appears where a command computes, or
+waits for somebody's answer.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, RLock, Thread
 from typing import TextIO
 
 from headroom.escaping import one_line, plain_stream
@@ -31,6 +34,8 @@ class Progress:
         self._began = clock()
         self._next = self._began + FIRST
         self._shown = False
+        self._words = ""
+        self._lock = RLock()
         self.on = self._stream.isatty()
 
     @property
@@ -43,18 +48,66 @@ class Progress:
 
     def tell(self, words: str) -> None:
         """Show these words, unless some were shown a moment ago."""
-        if self.due():
-            self._next = self._clock() + EVERY
-            self._shown = True
-            self._stream.write(f"{CLEAR}{one_line(words)}")
-            self._stream.flush()
+        with self._lock:
+            self._words = words
+            if self.due():
+                self._show(words)
+
+    def tell_again(self) -> None:
+        """Show the last words with the time that it has taken: it still goes on."""
+        with self._lock:
+            if self._words and self.on and self._clock() >= self._next + EVERY:
+                self._show(f"{self._words} ({span(self.waited)})")
+
+    def _show(self, words: str) -> None:
+        self._next = self._clock() + EVERY
+        self._shown = True
+        self._stream.write(f"{CLEAR}{one_line(words)}")
+        self._stream.flush()
 
     def done(self) -> None:
-        """Take the line away."""
-        if self._shown:
-            self._shown = False
-            self._stream.write(CLEAR)
-            self._stream.flush()
+        """Take the line away; words that come later are shown again."""
+        with self._lock:
+            if self._shown:
+                self._shown = False
+                self._next = self._clock() + EVERY
+                self._stream.write(CLEAR)
+                self._stream.flush()
+
+
+_shown_now: list[Progress] = []  # by the commands under way; the last is the innermost
+
+
+def clear_line() -> None:
+    """Take away what is shown of progress, because something is about to be printed."""
+    for progress in _shown_now:
+        progress.done()
+
+
+@contextmanager
+def waiting(words: str, progress: Progress | None = None) -> Iterator[Progress]:
+    """Tell how far it is while something goes on, at first with these words."""
+    progress = progress or Progress()
+    if not progress.on:
+        yield progress
+        return
+    progress.tell(words)
+    _shown_now.append(progress)
+    over = Event()
+    thread = Thread(target=_tick, args=(progress, over), daemon=True)
+    thread.start()
+    try:
+        yield progress
+    finally:
+        over.set()
+        thread.join()
+        _shown_now.remove(progress)
+        progress.done()
+
+
+def _tick(progress: Progress, over: Event) -> None:
+    while not over.wait(EVERY):
+        progress.tell_again()
 
 
 class Run:
