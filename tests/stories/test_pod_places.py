@@ -90,3 +90,20 @@ def test_owners_of_slots_that_come_together_get_their_places(world: World, door:
     fill(world, headroom("burst", replicas=OWNERS))
     world.apply(*(pod(f"owner-{number}", app="web", **{door: True}) for number in range(OWNERS)))
     check(world, watch)
+
+
+@DOORS
+def test_owners_smaller_than_their_slots_get_their_places(world: World, door: str) -> None:
+    """Nobody has a place for the guardian of the rest; the slots come back when owners end."""
+    watch = watching(world)
+    fill(world, headroom("burst", cpu=2, size={"perNode": {"slots": OWNERS}}))
+    world.apply(*(pod(f"owner-{number}", app="web", **{door: True}) for number in range(OWNERS)))
+    for number in range(OWNERS):
+        world.until_runs(f"owner-{number}", on="a")
+    world.pass_time(2)
+    for number in range(OWNERS):
+        world.delete("Pod", f"owner-{number}")
+    world.until("all is held again", lambda: len(placed(world, "guardian")) == OWNERS)
+    world.until_nothing_is_left()
+    assert [f"rival-{number}" for number in range(RIVALS) if world.node_of(f"rival-{number}")] == []
+    assert watch is None or watch.violations == []

@@ -26,7 +26,7 @@ from headroom.core.names import CLAIM_GATE, WAIT_ANNOTATION
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.plan import Sequence, hold_subject, pod_subject
-from headroom.core.policies import kept_beside, policy_refusal, to_keep
+from headroom.core.policies import keeps_rest, kept_beside, policy_refusal, to_keep
 from headroom.core.resources import EMPTY
 from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
@@ -110,7 +110,9 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     passing = ledger.unsettled_on(guardian.node)
     kept = kept_beside(hold, guardian.requests, pod.requests)
     if kept and ledger.state.free_places(guardian.node) < 1:
-        return _crowded(hold, guardian)
+        if not keeps_rest(hold):
+            return _crowded(hold, guardian)
+        kept = EMPTY  # Who keeps the rest has no place; the slot's claim keeps it from others.
     needed = pod.requests + kept
     within = needed.fits_in(guardian.requests)
     without = {guardian.key} | (passing if within else frozenset())
@@ -124,7 +126,8 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     why = unfit(ledger, asking, guardian.node, frozenset(without))
     if why is not None and (passing or others):
         return _not_now(hold, guardian, f", for the moment: {why}")
-    return consider(hold, guardian, pod, why)
+    answer = consider(hold, guardian, pod, why)
+    return replace(answer, kept=kept) if isinstance(answer, Offer) else answer
 
 
 def _offer_beside(ledger: Ledger, hold: Hold, guardian: Pod, pod: Pod) -> Offer | Refused:
@@ -148,7 +151,8 @@ def _crowded(hold: Hold, guardian: Pod) -> Refused:
 
     Pods on their way are counted too, and some of them will take a guardian's place as well.
     """
-    return _not_now(hold, guardian, f": {TOO_MANY_PODS}")
+    why = "what the pod leaves of it would need one more place"
+    return _not_now(hold, guardian, f": {TOO_MANY_PODS}: {why}")
 
 
 def _not_now(hold: Hold, guardian: Pod, why: str) -> Refused:
@@ -325,25 +329,17 @@ def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterat
         return
     if waits_a_little(ledger, pod, found, now):
         return
-    note_missed(ledger, found)
-    _let_go_first(ledger, pod, found, now)
+    ledger.contention.goes_first(pod, note_missed(ledger, found), ledger.pods, now)
     yield Sequence("release", (pod_subject(pod.key),), ((ungate(pod),),))
     yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", found.why, now),),))
 
 
-def note_missed(ledger: Ledger, found: Search) -> None:
-    """Let the headrooms that were for a pod know that it goes without."""
-    for whole in {refusal.parent.whole: None for refusal in found.refused if refusal.owner}:
+def note_missed(ledger: Ledger, found: Search) -> dict[str, None]:
+    """Let the headrooms that were for a pod know that it goes without, and say which they are."""
+    missed = {refusal.parent.whole: None for refusal in found.refused if refusal.owner}
+    for whole in missed:
         ledger.slots.note_missed(whole)
-
-
-def _let_go_first(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> None:
-    """Have guardians that wait for room not be before a pod that they are for."""
-    missed = [refusal.parent.whole for refusal in found.refused if refusal.owner]
-    contention = ledger.contention
-    for whole in contention.released.note(pod, dict.fromkeys(missed), now):
-        for subject in contention.waiting_of(whole, ledger.pods):
-            ledger.agenda.touch(subject)
+    return missed
 
 
 def waits_for_a_hold(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> bool:

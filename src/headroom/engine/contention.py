@@ -9,7 +9,8 @@ Through the second door nothing of this is needed: a latch is as important as a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import datetime
 
 from headroom.core.claims import claim_of
 from headroom.core.latches import kept_for
@@ -113,14 +114,14 @@ class Contention:
         found = frozenset(hold for hold in waiting if hold.startswith(f"{whole}#"))
         return found | self.being_made(whole)
 
-    def waiting_of(self, whole: str, pods: dict[Key, Pod]) -> list[str]:
-        """The holds of a parent whose guardian waits for a node, as subjects."""
-        waiting = (pods[key] for keys in self._seeking.values() for key in keys)
-        return [
-            f"hold {kept_for(pod)}"
-            for pod in waiting
-            if pod.annotations.get(PARENT_ANNOTATION) == whole
-        ]
+    def goes_first(
+        self, owner: Pod, wholes: Iterable[str], pods: dict[Key, Pod], now: datetime
+    ) -> None:
+        """Have guardians that wait for room not be before an owner that goes on without them."""
+        for whole in self.released.note(owner, wholes, now):
+            for pod in (pods[key] for keys in self._seeking.values() for key in keys):
+                if pod.annotations.get(PARENT_ANNOTATION) == whole:
+                    self._agenda.touch(f"hold {kept_for(pod)}")
 
     def blocks(self, node: str) -> bool:
         """Whether a guardian is being made that could land on a node, and is not known yet."""

@@ -104,7 +104,8 @@ class Latcher:
         linger = self._ledger.policy.latch_linger
         holds = [self._ledger.holds.get(parent) for parent in parents_on(latch)]
         coming = any(hold is not None and self._ledger.awaited(hold) for hold in holds)
-        due = any(hold is not None and self._guardian_due(hold) for hold in holds)
+        place = self._ledger.state.free_places(latch.nominated) > 0
+        due = any(hold is not None and place and self._guardian_due(hold) for hold in holds)
         if coming or (due and now < settled + 10 * linger):
             gone_at = max(gone_at, now + linger)
         if now < gone_at:

@@ -103,8 +103,11 @@ class KeptRoom:
     def taken_over(self, hold: Hold, node: str, now: datetime) -> Resources:
         """What latches of handovers keep: a guardian had it, so there is room for it.
 
-        The claim of a slot in use is as large as the slot, whatever room its node has.
+        The claim of a slot in use is as large as the slot, whatever room its node has. A guardian
+        needs a place for a pod as well, and its owner may have got the one that it had.
         """
+        if self._ledger.state.free_places(node) < 1:
+            return EMPTY
         latches = [latch for latch in self._latches_on(hold, node) if claims_on(latch)]
         return self._kept_by(hold, latches, now)
 
