@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real tables cluster binaries lock site clean
+.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real tables cluster binaries image image-lock lock site clean
 
 # The first interpreter that runs and is new enough; PYTHON=... overrides.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -89,6 +89,12 @@ cluster: $(READY)  ## a real control plane to play with, until Ctrl-C (KUBERNETE
 
 binaries: $(READY)  ## find or build the control plane's programs; prints their directory last
 	@$(PY) -m testbed.binaries
+
+image: $(READY)  ## an OCI image in build/image, without a container engine (ARGS="--arch arm64"); prints its digest
+	@$(PY) -m tools.image $(ARGS)
+
+image-lock: $(READY)  ## pin the image's Debian packages anew, at the versions that apt has now
+	@$(PY) -m tools.image --lock --arch amd64 --arch arm64
 
 site: $(SITE)/.ready  ## the documentation as a web site in build/site; a dead link is an error
 	@$(SITE)/bin/python -m sphinx -q -W --keep-going -n -c tools/site -d build/site-cache . build/site >&2
