@@ -40,12 +40,13 @@ $(READY): requirements/dev.txt pyproject.toml
 demo: $(READY)  ## a story on the embedded cluster, with a picture (STORY=name)
 	@$(VENV)/bin/headroom demo $(STORY) $(ARGS)
 
-test: $(READY)  ## every test, those on the real control plane too
+test: $(READY)  ## every test, those on the real control plane too (KUBERNETES=1.33: on that version)
 	@$(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
 	@$(PY) -m testbed.binaries karpenter >&2 || echo "no Karpenter: the tests that need one will be skipped" >&2
 	$(PY) -m pytest -n $(JOBS) --dist loadfile --durations=15 $(ARGS)
+	@test -n "$(KUBERNETES)$(ARGS)" || $(MAKE) --no-print-directory test-oldest
 
-test-oldest: $(READY)  ## a short pass on the oldest Kubernetes that is supported
+test-oldest: $(READY)  ## a short pass on the oldest Kubernetes that is supported; `make test` has it
 	@KUBERNETES=oldest $(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
 	KUBERNETES=oldest NODES=4 ROUNDS=10 $(PY) -m pytest -m "every_version and e2e" -n 2 --dist loadfile --durations=5
 
