@@ -111,6 +111,14 @@ def test_overhead_is_carried_only_where_it_fits_into_what_is_kept() -> None:
     assert "runtimeClassName" not in body["spec"]
 
 
+def test_overhead_without_a_runtime_class_is_asked_for_by_the_container() -> None:
+    """The API server refuses a pod that says an overhead and no class."""
+    kept = hold(template({"overhead": {"cpu": "250m"}, "containers": [container(cpu="1")]}))
+    made = guardian(kept)
+    assert "overhead" not in made["spec"]
+    assert pod_from(made).requests == kept.template.pod.requests == Resources({"cpu": 1250})
+
+
 def test_a_runtime_class_of_unknown_overhead_is_not_carried() -> None:
     """The API server would add an overhead, and the guardian would keep more than it says."""
     assert "runtimeClassName" not in guardian(hold(template({"runtimeClassName": "kata"})))["spec"]

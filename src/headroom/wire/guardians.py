@@ -276,10 +276,12 @@ def _carries_overhead(action: CreateGuardian, spec: Json) -> bool:
     """Whether the template's overhead is known and part of what the guardian is to keep.
 
     A runtime class whose overhead the template does not state would make the guardian larger than
-    it should be, because the API server adds it.
+    it should be, because the API server adds it. Overhead without a class it refuses: the container
+    asks for that room itself.
     """
     overhead = overhead_of(spec)
-    return bool(overhead) and overhead.fits_in(action.requests)
+    named = bool(spec.get("runtimeClassName"))
+    return named and bool(overhead) and overhead.fits_in(action.requests)
 
 
 def _guardian_container(action: CreateGuardian, spec: Json, image: str) -> Json:
