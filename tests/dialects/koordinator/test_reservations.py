@@ -290,3 +290,9 @@ def test_one_owner_of_several_is_enough() -> None:
     )
     assert read.owners[1] == OwnerRule(selector=selector(a="b"))
     assert owner_refusal(read, pod("p", labels={"a": "b"})) is None
+
+
+def test_what_keeps_a_reservation_from_being_held_is_said_once() -> None:
+    read = reservation(spec={"template": template({"containers": [container(cpu="lots")]})})
+    told = [str(each) for each in (*read.problems, *read.remarks)]
+    assert sum("lots" in each for each in told) == 1

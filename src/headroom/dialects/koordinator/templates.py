@@ -50,8 +50,10 @@ def read_template(template: Raw, labels: Raw, findings: Findings, remarks: Findi
             f"{_PATH}.spec.schedulerName",
             f"is {prepared.scheduler}, which keeps no reservations; set {SCHEDULER_NAME}",
         )
+    told = frozenset(findings.problems)
     for remark in prepared.remarks:
-        remarks.add(remark.path, remark.message)
+        if remark not in told:  # What keeps it from being held is said once, as that.
+            remarks.add(remark.path, remark.message)
     return read
 
 
