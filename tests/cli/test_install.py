@@ -79,3 +79,16 @@ def test_an_unknown_dialect_is_misuse(capsys: pytest.CaptureFixture[str]) -> Non
     finished = headroom(capsys, "crds", "--dialect", "klingon")
     assert finished.code == 2
     assert "klingon" in finished.err
+
+
+def test_names_of_mountpoint_go_with_its_dialect_only(capsys: pytest.CaptureFixture[str]) -> None:
+    flag = "--mountpoint-names=namespace=s3"
+    refused = headroom(capsys, "install", "--dry-run", flag)
+    assert (refused.code, "goes with --dialect schedulinggate" in refused.err) == (2, True)
+    wrong = headroom(capsys, "install", "--dry-run", "--dialect", "schedulinggate", f"{flag},x=y")
+    assert (wrong.code, "'x' is not known" in wrong.err) == (2, True)
+
+
+def test_a_pause_image_that_is_none_is_misuse(capsys: pytest.CaptureFixture[str]) -> None:
+    refused = headroom(capsys, "install", "--dry-run", "--pause-image", "no image")
+    assert (refused.code, "--pause-image" in refused.err) == (2, True)

@@ -228,6 +228,23 @@ def test_a_tainted_reservation_lets_who_says_nothing_in(world: World) -> None:
     assert allocation(world, "p") == "r"
 
 
+def test_taints_keep_out_who_says_nothing_where_the_operator_takes_the_guide_at_its_word(
+    world: World,
+) -> None:
+    world.add_node("a", cpu=8)
+    world.start_operator(taints_bind_all=True)
+    taints = [{"key": "k", "value": "v", "effect": "NoSchedule"}]
+    world.apply(reservation("r", 1, taints=taints))
+    until_available(world, "r")
+    world.apply(owner("silent", 1))
+    world.until_runs("silent")
+    assert allocation(world, "silent") == ""
+    tolerations = [{"key": "k", "operator": "Exists"}]
+    world.apply(owner("tolerant", 1, tolerations=tolerations))
+    world.until_runs("tolerant")
+    assert allocation(world, "tolerant") == "r"
+
+
 def test_deleting_a_reservation_leaves_its_owner_running_and_frees_its_room(world: World) -> None:
     world.add_node("a", cpu=4)
     world.start_operator()

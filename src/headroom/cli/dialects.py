@@ -26,20 +26,40 @@ _PLACES = {
 NAMES = tuple(sorted(_PLACES))
 
 
-def dialect_of(name: str) -> Dialect:
-    """The dialect of a name; Misuse says which there are."""
+def dialect_of(name: str, mountpoint: str = "") -> Dialect:
+    """The dialect of a name; Misuse says which there are. `mountpoint` are the driver's names."""
     if name not in _PLACES:
         raise Misuse(
             f"--dialect {name}: there is no such dialect", f"known: {', '.join(NAMES) or 'none'}"
         )
+    if name == "schedulinggate" and mountpoint:
+        return _gate(mountpoint)
     module, value = _PLACES[name]
     found: Dialect = getattr(import_module(module), value)
     return found
 
 
-def chosen(names: Iterable[str] | None) -> Speech:
-    """Our own kinds and those of the dialects named, each once."""
+def chosen(names: Iterable[str] | None, mountpoint: str = "", image: str = "") -> Speech:
+    """Our own kinds and those of the dialects named, each once; `image` is what our pods run."""
+    from headroom.wire.guardians import PAUSE_IMAGE
     from headroom.wire.speech import NATIVE, Speech
 
     wanted = tuple(dict.fromkeys(names or ()))
-    return Speech([dialect_of(name) for name in wanted]) if wanted else NATIVE
+    if mountpoint and "schedulinggate" not in wanted:
+        raise Misuse("--mountpoint-names goes with --dialect schedulinggate")
+    if not wanted and image in ("", PAUSE_IMAGE):
+        return NATIVE
+    dialects = [dialect_of(name, mountpoint) for name in wanted]
+    return Speech(dialects, image=image or PAUSE_IMAGE)
+
+
+def _gate(mountpoint: str) -> Dialect:
+    from headroom.dialects.schedulinggate import scheduling_gate
+    from headroom.dialects.schedulinggate.names import BadNames, read_names
+
+    try:
+        return scheduling_gate(read_names(mountpoint))
+    except BadNames as trouble:
+        raise Misuse(
+            f"--mountpoint-names: {trouble}", "as in namespace=s3,headroom-class=low"
+        ) from trouble

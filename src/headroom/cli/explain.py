@@ -16,6 +16,7 @@ from headroom.cli.options import (
     Kubeconfig,
     Namespace,
     Output,
+    ReservationTaints,
     What,
 )
 from headroom.cli.output import Format, document, put, say
@@ -47,6 +48,7 @@ def explain(
     dialect: Dialects = None,
     allow_cross_namespace_owners: Across = False,
     allow_cluster_preallocation: ClusterPreallocation = False,
+    reservation_taints_for_all: ReservationTaints = False,
 ) -> None:
     """Say why a pod waits, or how a hold or a headroom stands."""
     from headroom.cli.source import read_world
@@ -63,6 +65,7 @@ def explain(
     policy = Policy(
         across_namespaces=allow_cross_namespace_owners,
         cluster_preallocation=allow_cluster_preallocation,
+        taints_bind_all=reservation_taints_for_all,
     )
     told = explanation_of(read_world(where), wanted, where.namespace, policy, node)
     if output is not Format.TABLE:

@@ -20,7 +20,9 @@ from headroom.cli.options import (
     Dry,
     DryRun,
     Kubeconfig,
+    MountpointNames,
     Namespaces,
+    PauseImage,
     a_namespace,
     read_namespaces,
 )
@@ -97,6 +99,8 @@ def install(
     namespaces: Namespaces = "",
     metrics: OpenMetrics = False,
     dialect: Dialects = None,
+    pause_image: PauseImage = "",
+    mountpoint_names: MountpointNames = "",
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
@@ -107,7 +111,7 @@ def install(
     """
     from headroom.wire.manifests import Installation, install_objects
 
-    speech = chosen(dialect)
+    speech = chosen(dialect, mountpoint_names, pause_image)
     objects = install_objects(
         Installation(
             image,

@@ -15,7 +15,7 @@ import typer
 from headroom.cli.completion import complete_context, complete_dialect, complete_subject
 from headroom.cli.errors import Misuse
 from headroom.cli.output import Format
-from headroom.wire.naming import namespace_problem
+from headroom.wire.naming import image_problem, namespace_problem
 
 
 def a_namespace(text: str) -> str:
@@ -23,6 +23,13 @@ def a_namespace(text: str) -> str:
     problem = namespace_problem(text) if text else ""
     if problem:
         raise Misuse(f"--namespace {text!r}: {problem}")
+    return text
+
+
+def _a_pause_image(text: str) -> str:
+    problem = image_problem(text) if text else ""
+    if problem:
+        raise Misuse(f"--pause-image {text!r}: {problem}")
     return text
 
 
@@ -131,6 +138,34 @@ Namespaces = Annotated[
         metavar="A,B",
         envvar="HEADROOM_NAMESPACES",
         help="Serve only the objects and pods of these namespaces. [default: of all]",
+    ),
+]
+ReservationTaints = Annotated[
+    bool,
+    typer.Option(
+        "--reservation-taints-for-all",
+        envvar="HEADROOM_RESERVATION_TAINTS_FOR_ALL",
+        help="Let taints of Reservations also keep out pods without a reservation affinity.",
+    ),
+]
+PauseImage = Annotated[
+    str,
+    typer.Option(
+        "--pause-image",
+        metavar="IMAGE",
+        callback=_a_pause_image,
+        envvar="HEADROOM_PAUSE_IMAGE",
+        help="What guardians, latches and fences run. [default: registry.k8s.io/pause:3.10]",
+    ),
+]
+MountpointNames = Annotated[
+    str,
+    typer.Option(
+        "--mountpoint-names",
+        metavar="NAMES",
+        envvar="HEADROOM_MOUNTPOINT_NAMES",
+        help="Namespace and PriorityClasses of Mountpoint's helpers, where they are not the usual "
+        "ones, as in namespace=s3,headroom-class=low.",
     ),
 ]
 NamespaceLimits = Annotated[

@@ -15,8 +15,11 @@ from headroom.cli.options import (
     Context,
     Dialects,
     Kubeconfig,
+    MountpointNames,
     NamespaceLimits,
     Namespaces,
+    PauseImage,
+    ReservationTaints,
     a_namespace,
     read_limits,
     read_namespaces,
@@ -138,6 +141,9 @@ def run(
     allow_cluster_preallocation: ClusterPreallocation = False,
     most_slots: MostSlots = 100_000,
     node_overhead: NodeOverhead = Counted.AUTO,
+    pause_image: PauseImage = "",
+    mountpoint_names: MountpointNames = "",
+    reservation_taints_for_all: ReservationTaints = False,
     namespaces: Namespaces = "",
     namespace_limits: NamespaceLimits = "",
     enable_proactive_scaleup: proactive.Enabled = None,
@@ -160,13 +166,9 @@ def run(
     from headroom.runtime.logs import configure
 
     flags = proactive.Flags(
-        enable_proactive_scaleup,
-        pod_injection_limit,
-        node_limit,
-        proactive_scaleup_threshold,
-        proactive_scaleup_profile,
-        proactive_scaleup_requests,
-        proactive_scaleup_namespace,
+        *(enable_proactive_scaleup, pod_injection_limit, node_limit),
+        *(proactive_scaleup_threshold, proactive_scaleup_profile),
+        *(proactive_scaleup_requests, proactive_scaleup_namespace),
     )
     ahead, names = proactive.read_with(flags, dialect or ())
     settings = Settings(
@@ -179,7 +181,8 @@ def run(
         cluster_preallocation=allow_cluster_preallocation,
         most_slots=most_slots,
         node_overhead=node_overhead.decided,
-        speech=chosen(names),
+        taints_bind_all=reservation_taints_for_all,
+        speech=chosen(names, mountpoint_names, pause_image),
         ahead=ahead,
         log_limits=configure(log_level.value, form=log_format.value),
         access=find_access(str(kubeconfig or ""), context, in_cluster),

@@ -79,6 +79,7 @@ class Settings:
     probes: Address | None = None
     across_namespaces: bool = False
     cluster_preallocation: bool = False
+    taints_bind_all: bool = False
     most_slots: int = 100_000
     namespaces: tuple[str, ...] = ()
     namespace_limits: NamespaceLimits = NO_LIMITS
@@ -125,6 +126,7 @@ class Replica:
                 namespace=settings.home,
                 across_namespaces=settings.across_namespaces,
                 cluster_preallocation=settings.cluster_preallocation,
+                taints_bind_all=settings.taints_bind_all,
                 most_slots=settings.most_slots,
                 namespace_limits=settings.namespace_limits,
                 namespaces=frozenset(self._served),
@@ -277,7 +279,7 @@ async def _with_overhead(settings: Settings) -> Settings:
             counted = await has_karpenter(client)
         finally:
             await client.close()
-    speech = Speech(settings.speech.dialects, (DAEMON_SETS,)) if counted else settings.speech
+    speech = settings.speech.following((DAEMON_SETS,)) if counted else settings.speech
     return replace(settings, node_overhead=counted, speech=speech)
 
 

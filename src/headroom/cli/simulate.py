@@ -18,8 +18,10 @@ from headroom.cli.options import (
     AllowInvalid,
     ClusterPreallocation,
     Dialects,
+    MountpointNames,
     NamespaceLimits,
     Output,
+    ReservationTaints,
     read_limits,
 )
 from headroom.cli.output import Format, document, put, say
@@ -59,6 +61,8 @@ def simulate(
     allow_cross_namespace_owners: AcrossNamespaces = False,
     allow_cluster_preallocation: ClusterPreallocation = False,
     namespace_limits: NamespaceLimits = "",
+    mountpoint_names: MountpointNames = "",
+    reservation_taints_for_all: ReservationTaints = False,
     enable_proactive_scaleup: proactive.Enabled = None,
     pod_injection_limit: proactive.PodLimit = None,
     node_limit: proactive.NodeLimit = None,
@@ -82,25 +86,20 @@ def simulate(
     from headroom.sim.scenarios.loading import load_scenario, read_text
 
     flags = proactive.Flags(
-        enable_proactive_scaleup,
-        pod_injection_limit,
-        node_limit,
-        proactive_scaleup_threshold,
-        proactive_scaleup_profile,
-        proactive_scaleup_requests,
-        proactive_scaleup_namespace,
+        *(enable_proactive_scaleup, pod_injection_limit, node_limit),
+        *(proactive_scaleup_threshold, proactive_scaleup_profile),
+        *(proactive_scaleup_requests, proactive_scaleup_namespace),
     )
-    ahead = proactive.read(flags, dialect or ())
+    ahead, names = proactive.read_with(flags, dialect or ())
     read = once(read_text)
     with waiting(f"reading {', '.join(map(str, files))}"):
-        shown = dialects_in(files, read)
-        more = (proactive.NAME,) if ahead.enabled else ()
-        speech = chosen((*(dialect or ()), *shown, *more))
+        speech = chosen((*names, *dialects_in(files, read)), mountpoint_names)
         scenario = adjusted(load_scenario(files, speech, strict, read), until, seed, start)
     scenario = with_placeholders(scenario, ahead)
     policy = Policy(
         across_namespaces=allow_cross_namespace_owners,
         cluster_preallocation=allow_cluster_preallocation,
+        taints_bind_all=reservation_taints_for_all,
         namespace_limits=read_limits(namespace_limits),
     )
     _tell(_played(scenario, speech, policy), output, allow_invalid)
@@ -115,10 +114,9 @@ def _played(scenario: Scenario, speech: Speech, policy: Policy) -> Result:
     from headroom.cli.printing.progress import Run, waiting
     from headroom.sim.scenarios.play import run_scenario
     from headroom.wire.kinds import DAEMON_SETS
-    from headroom.wire.speech import Speech
 
     if scenario.autoscaling.counts_daemon_sets:  # As the operator finds out on a cluster.
-        speech = Speech(speech.dialects, (DAEMON_SETS,))
+        speech = speech.following((DAEMON_SETS,))
         policy = replace(policy, node_overhead=True)
     operator = partial(embedded_operator, speech=speech, policy=policy)
     with waiting("starting the simulation") as progress:

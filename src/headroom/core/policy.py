@@ -32,6 +32,10 @@ class Policy:
     """Whether a hold may wait for any pod that is marked for it, of whatever namespace: such a hold
     is told when others' pods end, and gets their room before the rest of the cluster does."""
 
+    taints_bind_all: bool = False
+    """Whether taints of a Reservation keep out every pod that does not tolerate them, as its guide
+    has it, and not only those that name reservations in an affinity, as its code has it."""
+
     own_objects: tuple[OwnObject, ...] = ()
     """Headrooms that dialects need: one that somebody deletes is made again at once."""
 

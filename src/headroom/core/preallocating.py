@@ -37,7 +37,13 @@ class Succession:
 
 
 def permitted(hold: Hold, policy: Policy) -> Hold:
-    """The hold, with a problem more if it wants pods of others and the operator does not let it."""
+    """The hold, as far as the operator's settings let it.
+
+    One that wants pods of others has a problem more, unless that is allowed. Taints that are for
+    pods with an affinity only are for all pods, where that is wanted.
+    """
+    if policy.taints_bind_all and not hold.terms.binds_all:
+        hold = replace(hold, terms=replace(hold.terms, binds_all=True))
     if not hold.terms.takes_marked or policy.cluster_preallocation:
         return hold
     problem = Problem(

@@ -67,6 +67,7 @@ class Dialect:
     namespaces: tuple[str, ...] = ()  # where it keeps pods of ours, besides those that are served
     confined: tuple[Confined, ...] = ()  # what of its kinds the operator may write
     objects: tuple[dict[str, Any], ...] = ()  # what else has to stand, in this order
+    flags: tuple[str, ...] = ()  # those of `headroom run` by which it is as it is
     dress: Dress | None = None  # what more it reads in Headrooms of ours
     dress_pod: DressPod | None = None  # what it reads in the labels and annotations of pods
 

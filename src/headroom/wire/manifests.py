@@ -19,6 +19,7 @@ from headroom.core.names import (
     PREEMPTIBLE_PRIORITY,
 )
 from headroom.wire.confinement.policies import confinement_objects
+from headroom.wire.guardians import PAUSE_IMAGE
 from headroom.wire.manifests_pods import Program, deployment, disruption_budget, network_policy
 from headroom.wire.manifests_rbac import ACCOUNT, rights, served_namespaces
 from headroom.wire.manifests_webhook import webhook_objects
@@ -70,7 +71,7 @@ def install_objects(installation: Installation) -> list[Json]:
             served=served_namespaces(installation.namespaces, namespace, speech),
         ),
         *(
-            confinement_objects(namespace, speech, webhook=installation.webhook)
+            confinement_objects(namespace, speech, speech.image, webhook=installation.webhook)
             if installation.confined
             else ()
         ),
@@ -158,7 +159,11 @@ def _ports(installation: Installation) -> list[Json]:
 
 
 def _program(installation: Installation) -> Program:
-    dialects = (f"--dialect={name}" for name in installation.speech.names)
+    speech = installation.speech
+    dialects = [f"--dialect={name}" for name in speech.names]
+    dialects += [flag for dialect in speech.dialects for flag in dialect.flags]
+    if speech.image != PAUSE_IMAGE:
+        dialects.append(f"--pause-image={speech.image}")
     # Kubelets ask from the node; the numbers are for who may forward a port, unless opened.
     pages = f"--http={'0.0.0.0' if installation.metrics else '127.0.0.1'}:{METRICS_PORT}"
     only = installation.namespaces

@@ -41,10 +41,19 @@ WATCHED = (NAMESPACES, NODES, PODS, HOLDS, HEADROOMS)
 
 
 class Speech:
-    """Our own kinds and those of some dialects; `also` are further kinds to follow."""
+    """Our own kinds and those of some dialects.
 
-    def __init__(self, dialects: Sequence[Dialect] = (), also: Sequence[Resource] = ()) -> None:
+    `also` are further kinds to follow, `image` is what the pods run that we make.
+    """
+
+    def __init__(
+        self,
+        dialects: Sequence[Dialect] = (),
+        also: Sequence[Resource] = (),
+        image: str = PAUSE_IMAGE,
+    ) -> None:
         self.dialects = tuple(dialects)
+        self.image = image
         foreign = tuple(kind for dialect in self.dialects for kind in dialect.kinds)
         seen = (kind for dialect in self.dialects for kind in dialect.follows)
         self.resources: tuple[Resource, ...] = tuple(
@@ -104,7 +113,11 @@ class Speech:
     def reads(self, resource: Resource) -> bool:
         return resource in self._decoders
 
-    def render(self, action: Action, image: str = PAUSE_IMAGE) -> Write:
+    def following(self, also: Sequence[Resource]) -> Speech:
+        """The same, and further kinds to follow."""
+        return Speech(self.dialects, also, self.image)
+
+    def render(self, action: Action) -> Write:
         """Turn an action into the request that does it."""
         if isinstance(action, Disclaim):
             return self._disclaim(action)
@@ -114,7 +127,7 @@ class Speech:
             write = dialect.render(action)
             if write is not None:
                 return write
-        return render(action, image)
+        return render(action, self.image)
 
     def avoid(self, classes: Iterable[str]) -> None:
         """These PriorityClasses of the cluster preempt: guardians get the class of their mode."""

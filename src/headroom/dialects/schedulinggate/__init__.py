@@ -7,18 +7,12 @@ the names, labels, class and sizes that Mountpoint's driver gives its own.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from headroom.core.actions import Action
 from headroom.core.names import GROUP
-from headroom.dialects.schedulinggate.names import (
-    DEFAULT_CLASS,
-    HEADROOM_CLASS,
-    MARKS,
-    NAMESPACE,
-    OBJECT_NAME,
-    PREEMPTING_CLASS,
-)
+from headroom.dialects.schedulinggate.names import MARKS, OBJECT_NAME, USUAL, Names
 from headroom.dialects.schedulinggate.objects import classes, objects
 from headroom.dialects.schedulinggate.reading import dressed
 from headroom.wire.dialect import Dialect
@@ -33,27 +27,33 @@ def _no_definitions() -> list[dict[str, Any]]:
     return []
 
 
-SCHEDULING_GATE = Dialect(
-    name="schedulinggate",
-    decoders={},
-    render=_nothing,
-    definitions=_no_definitions,
-    rules=(
-        # At its start it looks whether these are there, and makes the Headroom.
-        {
-            "apiGroups": ["scheduling.k8s.io"],
-            "resources": ["priorityclasses"],
-            "verbs": ["get"],
-            "resourceNames": [DEFAULT_CLASS, PREEMPTING_CLASS, HEADROOM_CLASS],
-        },
-        {"apiGroups": [GROUP], "resources": ["headrooms"], "verbs": ["create"]},
-    ),
-    classes=classes(),
-    guardian_classes=(HEADROOM_CLASS,),
-    owner_labels=(MARKS.owner,),
-    headrooms=((NAMESPACE, OBJECT_NAME),),
-    objects=objects(),
-    dress=dressed,
-)
+def scheduling_gate(names: Names = USUAL) -> Dialect:
+    """The dialect, with the namespace and the classes that the driver was installed with."""
+    return Dialect(
+        name="schedulinggate",
+        decoders={},
+        render=_nothing,
+        definitions=_no_definitions,
+        rules=(
+            # At its start it looks whether these are there, and makes the Headroom.
+            {
+                "apiGroups": ["scheduling.k8s.io"],
+                "resources": ["priorityclasses"],
+                "verbs": ["get"],
+                "resourceNames": [*names.classes],
+            },
+            {"apiGroups": [GROUP], "resources": ["headrooms"], "verbs": ["create"]},
+        ),
+        classes=classes(names),
+        guardian_classes=(names.headroom_class,),
+        owner_labels=(MARKS.owner,),
+        headrooms=((names.namespace, OBJECT_NAME),),
+        objects=objects(names),
+        flags=(f"--mountpoint-names={names.text}",) if names.text else (),
+        dress=partial(dressed, names=names),
+    )
 
-__all__ = ["SCHEDULING_GATE"]
+
+SCHEDULING_GATE = scheduling_gate()
+
+__all__ = ["SCHEDULING_GATE", "scheduling_gate"]

@@ -1,8 +1,16 @@
-"""What Mountpoint's driver calls things: its gate, labels, classes and the volume's attributes."""
+"""What Mountpoint's driver calls things: its gate, labels, classes and the volume's attributes.
+
+The namespace of helpers and the PriorityClasses are settings of the driver's chart
+(`mountpointPod.namespace`, `.priorityClassName`, `.preemptingPriorityClassName`,
+`.headroomPriorityClassName`), and so they are here.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
+
 from headroom.core.demand.following import Marks
+from headroom.wire.naming import namespace_problem
 
 DRIVER = "s3.csi.aws.com"
 GATE = f"{DRIVER}/reserve-headroom-for-mppod"
@@ -15,14 +23,63 @@ HEADROOM_CLASS = "mount-s3-headroom"
 CRITICAL = 1_000_000_000
 HEADROOM = -1000
 
-MARKS = Marks(
-    owner=f"{DRIVER}/headroom-for-workload",
-    pod=f"{DRIVER}/headroom-for-pod",
-    part=f"{DRIVER}/headroom-for-volume",
-    prefix="hr-",
-    priority_class=HEADROOM_CLASS,
-)
-
 _ATTRIBUTE = "mountpointContainerResources"
 REQUESTS = {"cpu": f"{_ATTRIBUTE}RequestsCpu", "memory": f"{_ATTRIBUTE}RequestsMemory"}
 LIMITS = {"cpu": f"{_ATTRIBUTE}LimitsCpu", "memory": f"{_ATTRIBUTE}LimitsMemory"}
+
+
+class BadNames(ValueError):
+    """A text that gives the driver's names, and cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Where helpers live, and the PriorityClasses of helpers and of held room."""
+
+    namespace: str = NAMESPACE
+    helper_class: str = DEFAULT_CLASS
+    preempting_class: str = PREEMPTING_CLASS
+    headroom_class: str = HEADROOM_CLASS
+
+    @property
+    def text(self) -> str:
+        """Those that are not as usual, as the flag takes them."""
+        usual = Names()
+        found = ((each.name, getattr(self, each.name)) for each in fields(self))
+        other = ((name, value) for name, value in found if value != getattr(usual, name))
+        return ",".join(f"{name.replace('_', '-')}={value}" for name, value in other)
+
+    @property
+    def classes(self) -> tuple[str, str, str]:
+        return self.helper_class, self.preempting_class, self.headroom_class
+
+    @property
+    def marks(self) -> Marks:
+        return Marks(
+            owner=f"{DRIVER}/headroom-for-workload",
+            pod=f"{DRIVER}/headroom-for-pod",
+            part=f"{DRIVER}/headroom-for-volume",
+            prefix="hr-",
+            priority_class=self.headroom_class,
+        )
+
+
+USUAL = Names()
+MARKS = USUAL.marks
+KNOWN = tuple(each.name.replace("_", "-") for each in fields(Names))
+
+
+def read_names(text: str) -> Names:
+    """Read `namespace=s3,headroom-class=low`; BadNames says what is wrong."""
+    given: dict[str, str] = {}
+    for part in filter(None, (each.strip() for each in text.split(","))):
+        key, _, value = part.partition("=")
+        if key not in KNOWN:
+            raise BadNames(f"{key!r} is not known; known: {', '.join(KNOWN)}")
+        if problem := namespace_problem(value):
+            raise BadNames(f"{key}: {problem}")
+        given[key.replace("-", "_")] = value
+    names = Names(**given)
+    if len(set(names.classes)) < len(names.classes):
+        raise BadNames("the three PriorityClasses must differ: their priorities do")
+    return names

@@ -11,34 +11,32 @@ from typing import Any, TypeAlias
 from headroom.core.names import API_VERSION
 from headroom.dialects.schedulinggate.names import (
     CRITICAL,
-    DEFAULT_CLASS,
     DRIVER,
     GATE,
     HEADROOM,
-    HEADROOM_CLASS,
     LIMITS,
-    NAMESPACE,
     OBJECT_NAME,
-    PREEMPTING_CLASS,
     REQUESTS,
+    USUAL,
+    Names,
 )
 
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]
 
 
-def classes() -> tuple[Json, ...]:
+def classes(names: Names = USUAL) -> tuple[Json, ...]:
     """The PriorityClasses: of helpers that wait, of helpers that preempt, of held room."""
     return (
-        _class(DEFAULT_CLASS, CRITICAL, "Mountpoint pods.", "Never"),
+        _class(names.helper_class, CRITICAL, "Mountpoint pods.", "Never"),
         _class(
-            PREEMPTING_CLASS,
+            names.preempting_class,
             CRITICAL,
             "Mountpoint pods that take the room held for them.",
             "PreemptLowerPriority",
         ),
         _class(
-            HEADROOM_CLASS,
+            names.headroom_class,
             HEADROOM,
             "Room held for Mountpoint pods; makes way for any pod.",
             "Never",
@@ -46,18 +44,18 @@ def classes() -> tuple[Json, ...]:
     )
 
 
-def objects() -> tuple[Json, ...]:
+def objects(names: Names = USUAL) -> tuple[Json, ...]:
     """The namespace of helpers and guardians, and the Headroom that the guardians belong to."""
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     namespace = {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": NAMESPACE, "labels": labels},
+        "metadata": {"name": names.namespace, "labels": labels},
     }
-    return namespace, headroom_object()
+    return namespace, headroom_object(names)
 
 
-def headroom_object() -> Json:
+def headroom_object(names: Names = USUAL) -> Json:
     """Slots next to each gated pod, one for each of its volumes of the driver."""
     shape = {
         "nodeSelector": {"kubernetes.io/os": "linux"},
@@ -67,7 +65,7 @@ def headroom_object() -> Json:
     return {
         "apiVersion": API_VERSION,
         "kind": "Headroom",
-        "metadata": {"name": OBJECT_NAME, "namespace": NAMESPACE},
+        "metadata": {"name": OBJECT_NAME, "namespace": names.namespace},
         "spec": {
             "slot": {"template": shape},
             "size": {"follow": {"gate": GATE, "perVolume": volumes}},

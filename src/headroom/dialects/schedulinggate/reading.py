@@ -14,7 +14,7 @@ from headroom.core.checks import label_key_refusal, label_value_refusal
 from headroom.core.demand.following import Follow
 from headroom.core.names import GROUP
 from headroom.core.standing.headrooms import Headroom
-from headroom.dialects.schedulinggate.names import DRIVER, GATE, MARKS, NAMESPACE
+from headroom.dialects.schedulinggate.names import DRIVER, GATE, USUAL, Names
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Reader
 
@@ -32,13 +32,13 @@ class _Object(JsonObject):
 _read = Reader(_Object)
 
 
-def dressed(headroom: Headroom, data: bytes | Raw) -> Headroom:
+def dressed(headroom: Headroom, data: bytes | Raw, names: Names = USUAL) -> Headroom:
     """The headroom, with the driver's marks where it follows the driver's gate."""
     size, template = headroom.size, headroom.slot.template
-    ours = headroom.parent.namespace == NAMESPACE and isinstance(size, Follow) and size.gate == GATE
-    if not ours or not isinstance(size, Follow):
+    at_home = headroom.parent.namespace == names.namespace
+    if not at_home or not isinstance(size, Follow) or size.gate != GATE:
         return headroom
-    followed = replace(size, everywhere=True, marks=MARKS)
+    followed = replace(size, everywhere=True, marks=names.marks)
     if template is None:
         return replace(headroom, size=followed)
     labels = wanted_labels((_read(data).metadata or _Metadata()).labels or {})
