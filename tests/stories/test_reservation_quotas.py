@@ -183,6 +183,25 @@ def test_anti_affinity_of_a_template_means_the_pods_of_its_own_namespace(world: 
     assert places(world) == {"r": "b"}
 
 
+def test_a_spread_that_must_be_kept_to_counts_the_pods_of_the_templates_namespace(
+    world: World,
+) -> None:
+    """A spread cannot name a namespace: such a guardian lives with the pods that it counts."""
+    world.apply(pod("there", 1, app="web", namespace=SHOP, nodeName="a"))
+    runs(world, "there")
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": HOSTNAME,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    world.start_operator()
+    world.apply(reserved("r", 1, template={"topologySpreadConstraints": [spread]}))
+    until_available(world, "r")
+    (guardian,) = world.ours("guardian")
+    assert (guardian["metadata"]["namespace"], places(world)) == (SHOP, {"r": "b"})
+
+
 def test_reservations_of_a_namespace_keep_apart_and_those_of_another_do_not_mind(
     world: World,
 ) -> None:

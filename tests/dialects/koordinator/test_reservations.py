@@ -98,7 +98,9 @@ def test_pods_that_are_marked_are_taken_only_by_one_that_takes_the_place_of_pods
 
 
 @pytest.mark.parametrize(("metadata", "home"), [({}, "default"), ({"namespace": "ml"}, "ml")])
-def test_its_guardian_lives_in_the_templates_namespace(metadata: Json, home: str) -> None:
+def test_it_is_for_the_templates_namespace_and_its_guardian_lives_apart(
+    metadata: Json, home: str
+) -> None:
     read = reservation({"template": template(**metadata)})
     assert (read.home, read.guardian_namespace) == (home, "headroom-reservations")
 
