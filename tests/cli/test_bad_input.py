@@ -443,7 +443,7 @@ def muddle(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("hold/late", "is Failed: expired at 2020-01-01"),
         ("pod/liar", "is Running on a-0, without a hold"),  # Its forged claim was taken off.
         ("pod/stray", "is Running on a-0, without a hold"),
-        ("pod/volume", "cannot judge volume data (claim disk): leave spec.schedulerName out"),
+        ("pod/volume", 'persistentvolumeclaim "disk" not found'),
         ("pod/device", "cannot judge device claim gpu: leave spec.schedulerName out"),
         ("pod/big", "no hold is for it and no node has the room"),
         ("pod/patient", "waits for a hold, as it asks to (headroom.dev/wait)"),
