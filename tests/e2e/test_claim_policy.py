@@ -25,8 +25,9 @@ from tests.e2e.gate_cases import (
     write_index,
 )
 from tests.e2e.installing import install, until
+from tests.versions import since
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, since("1.36")]
 NAMESPACE = "policy-shop"
 
 Gates = Callable[..., list[str]]

@@ -14,6 +14,7 @@ from headroom.wire.yamls import dump_all, load
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane, KubectlFailed
 from tests.e2e.installing import install, until
+from tests.versions import usual_version
 from tests.wire.hold_cases import BAD, BAD_AT_THE_DOOR, GOOD, RIGHT, Case
 from tools.schemas import facts, written
 
@@ -142,6 +143,7 @@ def test_the_definitions_have_no_complaints(plane: ControlPlane) -> None:
     assert conditions.get("NonStructuralSchema", "False") == "False"
 
 
+@usual_version()
 def test_what_we_know_of_kubernetes_is_what_this_server_says(plane: ControlPlane) -> None:
     assert DATA.read_text(encoding="utf-8") == written(facts(plane.api.get))
 
