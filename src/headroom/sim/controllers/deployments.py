@@ -7,6 +7,7 @@ modelled. The arithmetic of a rollout is in `rollout`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from headroom.sim.api.store import Change
@@ -65,7 +66,7 @@ class Deployments(Controller):
         if wish is None:
             return
         sets = self._sets(wish)
-        newest = _name_for(wish)
+        newest = _newest(wish, sets)
         if newest not in sets:
             if dig(wish, "spec", "paused"):
                 return
@@ -104,7 +105,8 @@ class Deployments(Controller):
         limits = limits_of(wish)
         total = _sum(sets.values(), "replicas")
         available = _sum(sets.values(), "availableReplicas")
-        updated = _sum((item for name, item in sets.items() if name == _name_for(wish)), "replicas")
+        newest = _newest(wish, sets)
+        updated = _sum((item for name, item in sets.items() if name == newest), "replicas")
         status: dict[str, Any] = {
             "observedGeneration": dig(wish, "metadata", "generation"),
             "replicas": total,
@@ -119,12 +121,33 @@ class Deployments(Controller):
         before = dig(condition_of(wish, "Progressing"), "message")
         done = updated == total == available == limits.desired
         # A rollout that was done stays so, even when pods are lost later.
-        done = done or (updated == total and before == _done(_name_for(wish)))
+        done = done or (updated == total and before == _done(newest))
         enough = available >= limits.least_available
-        for condition in _conditions(enough, done, _name_for(wish)):
+        for condition in _conditions(enough, done, newest):
             kept = with_condition(kept, condition, self.store.timestamp())
         if wish.get("status") != kept:
             self.server.update(put(wish, kept, "status"), "status")
+
+
+def _newest(wish: Json, sets: Mapping[str, Json]) -> str:
+    """The name of the ReplicaSet of the present template: the oldest that has it, or a new one.
+
+    Templates are compared, and not names: in a dump of a real cluster names come from elsewhere.
+    """
+    wanted = _unmarked(dig(wish, "spec", "template") or {})
+    for name, item in sets.items():
+        if _unmarked(dig(item, "spec", "template") or {}) == wanted:
+            return name
+    return _name_for(wish)
+
+
+def _unmarked(template: Json) -> Json:
+    """A template without what only tells its ReplicaSet apart."""
+    labels = {**(dig(template, "metadata", "labels") or {})}
+    labels.pop(HASH_LABEL, None)
+    metadata = {**(template.get("metadata") or {}), "labels": labels}
+    metadata.pop("creationTimestamp", None)
+    return {**template, "metadata": metadata}
 
 
 def _name_for(wish: Json) -> str:

@@ -27,7 +27,7 @@ from headroom.sim.scenarios.reading import (
     seconds,
 )
 from headroom.sim.scenarios.relevance import Relevance
-from headroom.sim.scenarios.restoring import is_world, restored
+from headroom.sim.scenarios.restoring import is_live, is_world, restored
 from headroom.sim.scenarios.schema import API_VERSION, KIND
 from headroom.sim.scenarios.sound import pool_problems, start_from
 from headroom.sim.scenarios.sources import SourceBook
@@ -75,12 +75,14 @@ def load_scenario(
     worlds = [item for item in documents if is_world(item)]
     others = [item for item in documents if not _is_scenario(item) and not is_world(item)]
     relevance = Relevance()
-    manifests = relevance.sort(others, known, strict)
+    played = relevance.sort(others, known, strict)
+    live = [item for item in played if is_live(item)]
+    manifests = [item for item in played if not is_live(item)]
     for item in manifests:
         problems += problems_of(item, known)
-    problems += [str(error) for error in written_twice(manifests)]
+    problems += [str(error) for error in written_twice(played)]
     scenario, book = Scenario(), SourceBook(known.registry)
-    was = restored(worlds, known, problems)
+    was = restored(worlds, live, known, problems)
     if scenarios:
         found = [str(error) for error in check(scenarios[0], known.catalogue)]
         problems += found
@@ -91,7 +93,7 @@ def load_scenario(
     problems += relevance.problems
     if problems:
         raise ScenarioError(problems)
-    for item in manifests:
+    for item in played:
         book.manifest(item)
     began = any((item.data.get("spec") or {}).get("start") for item in scenarios)
     return replace(

@@ -1,8 +1,11 @@
-"""A world to start from: the objects of a dump, or of a result of our own, put back as they were.
+"""A world to start from: objects of a dump, of a result of our own, or of `kubectl get -o yaml`.
+
+They are put back as they were.
 
 Uids, times and statuses stay, so that guardians know their holds and controllers their pods. What
 is on its way out is taken to be gone. Pods whose controllers are not in the file stand alone, since
-the garbage collector would end them.
+the garbage collector would end them. Pods of DaemonSets and StatefulSets that are of the present
+revision say so with another hash in a real cluster, and get ours, or they would all be replaced.
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ from typing import Any
 
 from headroom.core.names import ROLE_LABEL
 from headroom.sim.api.values import Json, dig, uid_of
+from headroom.sim.scenarios.liveobjects import newest_time, with_our_revisions
 from headroom.sim.scenarios.reading import Known, decode_problems
-from headroom.wire.times import parse_time
+from headroom.wire.times import format_time, parse_time
 from headroom.wire.yamls import Document
 
 WORLD_KINDS = ("Result", "Dump")
@@ -39,31 +43,52 @@ def is_world(document: Document) -> bool:
     return document.data.get("kind") in WORLD_KINDS and "objects" in document.data
 
 
-def restored(documents: Sequence[Document], known: Known, problems: list[str]) -> Restored:
-    """Read the worlds of some files, the first of them at most; say what is wrong with them."""
-    if not documents:
+def is_live(document: Document) -> bool:
+    """Whether an object was read from a cluster: nobody writes these into a manifest."""
+    metadata = document.data.get("metadata")
+    return isinstance(metadata, Mapping) and all(
+        isinstance(metadata.get(name), str) and metadata[name]
+        for name in ("uid", "resourceVersion", "creationTimestamp")
+    )
+
+
+def restored(
+    documents: Sequence[Document], live: Sequence[Document], known: Known, problems: list[str]
+) -> Restored:
+    """Read the worlds of some files, the first of them at most, and single objects of a cluster.
+
+    What is wrong with them is added to the problems.
+    """
+    if not documents and not live:
         return NOTHING
     problems += [
         str(extra.error("kind", f"a second world; the first is in {documents[0].source}"))
         for extra in documents[1:]
     ]
-    document = documents[0]
-    items = document.data.get("objects")
-    if not isinstance(items, list):
-        problems.append(str(document.error("objects", "a list is expected")))
-        return NOTHING
+    items = [(each.data, each, "") for each in live]
+    for document in documents[:1]:
+        inside = document.data.get("objects")
+        if not isinstance(inside, list):
+            problems.append(str(document.error("objects", "a list is expected")))
+            return NOTHING
+        items += [(item, document, f"objects[{index}]") for index, item in enumerate(inside)]
     found: list[Json] = []
     unknown: dict[str, int] = {}
-    for index, item in enumerate(items):
+    for item, document, place in items:
         words = _wrong_with(item, known)
         if words is not None:
-            problems.append(str(document.error(f"objects[{index}]{words[0]}", words[1])))
+            path = f"{place}{words[0]}".removeprefix(".")
+            problems.append(str(document.error(path, words[1])))
         elif item["kind"] not in known.registry:
             unknown[item["kind"]] = unknown.get(item["kind"], 0) + 1
         elif item["kind"] not in _LEFT_OUT and not dig(item, "metadata", "deletionTimestamp"):
             found.append(item)
     alone, objects = _without_strange_owners(found)
-    return Restored(objects, _end(document, problems), tuple(_notes(unknown, alone)))
+    at = _end(documents[0], problems) if documents else newest_time(found)
+    notes = list(_notes(unknown, alone))
+    if not documents and at is not None:
+        notes.append(f"taken as of {format_time(at)}, the newest time in the objects of a cluster")
+    return Restored(with_our_revisions(objects), at, tuple(notes))
 
 
 def _wrong_with(item: Any, known: Known) -> tuple[str, str] | None:

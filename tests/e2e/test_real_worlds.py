@@ -1,0 +1,152 @@
+"""What people do with a real cluster's objects: which dialects are on, and what would come next."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.controlplane import ControlPlane
+from tests.e2e.installing import until
+from tests.e2e.test_cli import headroom, operator
+from tests.e2e.test_people import ORDER, SPARE
+
+pytestmark = pytest.mark.e2e
+Json = dict[str, Any]
+KINDS = "nodes,namespaces,pods,holds,headrooms,orders,tickets,deployments,replicasets"
+WEB = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "live-web", "namespace": "default"},
+    "spec": {
+        "replicas": 2,
+        "selector": {"matchLabels": {"app": "live-web"}},
+        "template": {
+            "metadata": {"labels": {"app": "live-web"}},
+            "spec": {
+                "containers": [
+                    {"name": "m", "image": "x", "resources": {"requests": {"cpu": "50m"}}}
+                ]
+            },
+        },
+    },
+}
+HOLD = {
+    "apiVersion": "headroom.dev/v1alpha1",
+    "kind": "Hold",
+    "metadata": {"name": "live-kept", "namespace": "default"},
+    "spec": {
+        "template": {
+            "spec": {"containers": [{"name": "m", "resources": {"requests": {"cpu": "50m"}}}]}
+        },
+        "owners": [{"labelSelector": {"matchLabels": {"app": "live-late"}}}],
+    },
+}
+OWNER = """apiVersion: v1
+kind: Pod
+metadata: {name: late, namespace: default, labels: {app: live-late}}
+spec:
+  schedulingGates: [{name: headroom.dev/claim}]
+  containers: [{name: m, image: x, resources: {requests: {cpu: 50m}}}]
+"""
+
+
+@pytest.fixture(scope="module")
+def plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
+    """A cluster with an operator for korder's kinds, and something of every sort on it."""
+    kubeconfig = control_plane.kubeconfig
+    done = headroom(kubeconfig, "install", "--image", "headroom:test", "--dialect", "korder")
+    assert done.returncode == 0, done.stderr
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("HEADROOM_DIALECT", "korder")
+        running = operator(kubeconfig)
+        begun = running.__enter__()
+    try:
+        begun.wait_until_ready()
+        made = json.dumps({"apiVersion": "v1", "kind": "List", "items": [WEB, HOLD, SPARE, ORDER]})
+        control_plane.kubectl("apply", "-f", "-", input=made)
+        until("all is held and runs", lambda: is_settled(control_plane), seconds=90)
+        yield control_plane
+        control_plane.kubectl("delete", "-f", "-", input=made)
+    finally:
+        running.__exit__(None, None, None)
+    gone = headroom(kubeconfig, "uninstall")
+    assert gone.returncode == 0, gone.stderr
+    policies = "mutatingadmissionpolicy,mutatingadmissionpolicybinding"
+    control_plane.kubectl("delete", policies, "asks-gate.headroom.dev", "--ignore-not-found")
+    for plural in ("orders", "tickets", "quotas"):
+        control_plane.kubectl("delete", "crd", f"{plural}.core.korder.dev")
+
+
+def is_settled(plane: ControlPlane) -> bool:
+    found = json.loads(plane.kubectl("get", "holds,headrooms,orders,deployments", "-o", "json"))
+    states = {each["metadata"]["name"]: each.get("status", {}) for each in found["items"]}
+    orders = [each["status"] for each in found["items"] if each["kind"] == "Order"]
+    return (
+        states["live-kept"].get("phase") == "Available"
+        and states["live-web"].get("availableReplicas") == 2
+        and [each.get("availableReplicas") for each in orders] == [3]
+        and any(each.get("held") == 3 for each in states.values())
+    )
+
+
+def read(plane: ControlPlane, *arguments: str) -> str:
+    done = headroom(plane.kubeconfig, *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_operators_deployment_says_which_dialects_are_on(plane: ControlPlane) -> None:
+    assert json.loads(read(plane, "dump"))["dialects"] == ["korder"]
+    slots = json.loads(read(plane, "get", "slots", "-o", "json"))["items"]
+    assert len(slots) == 6, slots  # Three of the Headroom, three of the Order.
+
+
+def test_what_is_followed_is_of_these_dialects_too(plane: ControlPlane) -> None:
+    command = [sys.executable, "-m", "headroom", "get", "slots", "-w", "-o", "name"]
+    environment = {**os.environ, "KUBECONFIG": str(plane.kubeconfig)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        seen, give_up = b"", time.monotonic() + 60
+        while seen.count(b"\n") < 6 and time.monotonic() < give_up:
+            if select.select([process.stdout], [], [], 0.5)[0]:
+                seen += os.read(process.stdout.fileno(), 4096)
+        process.kill()
+    assert seen.count(b"\n") == 6, seen
+
+
+@pytest.mark.parametrize("form", ["dump", "kubectl"])
+def test_a_simulation_goes_on_from_a_real_cluster(
+    plane: ControlPlane, tmp_path: Path, form: str
+) -> None:
+    file, owner = tmp_path / "world", tmp_path / "owner.yaml"
+    owner.write_text(OWNER)
+    if form == "dump":
+        file.write_text(read(plane, "dump"))
+    else:
+        file.write_text(plane.kubectl("get", KINDS, "-A", "-o", "yaml", "--show-managed-fields"))
+    there = json.loads(plane.kubectl("get", "pods", "-A", "-o", "json"))["items"]
+    arguments = ("simulate", str(file), str(owner), "--until", "5m", "-o", "json")
+    result = json.loads(read(plane, *arguments))
+    (late,) = (each for each in result["objects"] if each["metadata"]["name"] == "late")
+    assert late["status"]["phase"] == "Running"
+    assert result["summary"]["claims"] == 1
+    gone = {name for name, *_ in places(there)} - {name for name, *_ in places(result["objects"])}
+    assert len(gone) == 1, gone  # The guardian whose room the owner got.
+    assert set(places(result["objects"])) >= {each for each in places(there) if each[0] not in gone}
+
+
+def places(objects: list[Json]) -> list[tuple[str, str, str]]:
+    return [
+        (each["metadata"]["name"], each["metadata"]["uid"], each["spec"].get("nodeName", ""))
+        for each in objects
+        if each.get("kind", "Pod") == "Pod"
+    ]
