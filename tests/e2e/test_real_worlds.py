@@ -88,14 +88,17 @@ def plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
 
 def is_settled(plane: ControlPlane) -> bool:
     found = json.loads(plane.kubectl("get", "holds,headrooms,orders,deployments", "-o", "json"))
-    states = {each["metadata"]["name"]: each.get("status", {}) for each in found["items"]}
-    orders = [each["status"] for each in found["items"] if each["kind"] == "Order"]
+    states = {each["kind"]: each.get("status", {}) for each in found["items"] if is_ours(each)}
     return (
-        states["live-kept"].get("phase") == "Available"
-        and states["live-web"].get("availableReplicas") == 2
-        and [each.get("availableReplicas") for each in orders] == [3]
-        and any(each.get("held") == 3 for each in states.values())
+        states["Hold"].get("phase") == "Available"
+        and states["Deployment"].get("availableReplicas") == 2
+        and states["Order"].get("availableReplicas") == 3
+        and states["Headroom"].get("held") == 3
     )
+
+
+def is_ours(item: Json) -> bool:
+    return item["metadata"]["name"] in ("live-web", "live-kept", "people")
 
 
 def read(plane: ControlPlane, *arguments: str) -> str:

@@ -51,6 +51,7 @@ NOUNS = {
     "CapacityBuffer": "capacitybuffer",
 }
 Found = str  # empty: nothing
+LARGE = 200_000  # Written as YAML it would be several times as long, and mostly blanks.
 FILE = Path("odd.yaml")  # as it is called; it is never written: a million files take an hour
 
 
@@ -166,7 +167,8 @@ def manifest(rng: Random, thing: Json, folder: Path) -> Found:
 def as_text(rng: Random, thing: Json) -> str:
     """An object as JSON or, since that takes ten times as long, more seldom as YAML."""
     try:
-        return json.dumps(thing) if rng.random() < 0.9 else dump(thing)
+        text = json.dumps(thing)
+        return text if rng.random() < 0.9 or len(text) > LARGE else dump(thing)
     except (RecursionError, UnicodeEncodeError):
         return "[" * 2000
 
