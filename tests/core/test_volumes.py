@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from headroom.core.demand.mounting import volume_refusal, with_volumes
 from headroom.core.demand.volumes import (
     Binding,
     Mount,
@@ -14,8 +15,6 @@ from headroom.core.demand.volumes import (
     VolumeClaim,
     allowed_nodes,
     mounts,
-    volume_refusal,
-    with_volumes,
 )
 from headroom.core.objects import Key, NodeTerm, Pod
 from tests.builders import need

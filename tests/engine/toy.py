@@ -28,7 +28,9 @@ from headroom.core.actions import (
     MoveLatch,
     Nominate,
     Outcome,
+    PromiseVolume,
     RestoreObject,
+    SelectNode,
     SetFinalizers,
     Stale,
     Taken,
@@ -138,6 +140,8 @@ class Toy:
             case WriteQuotaStatus() | CreateSlotObject() | RestoreObject():
                 return Gone()
             case DeleteObject() | SetFinalizers() | WriteOverhead():
+                return Gone()
+            case SelectNode() | PromiseVolume():
                 return Gone()
             case _:
                 return self._change(action)

@@ -76,3 +76,23 @@ def test_the_claims_of_a_stateful_set_are_the_same(both: Beside) -> None:
     both.delete("StatefulSet", "db")
     both.agree(of_pods, "Pod")
     both.agree(of_claims, "PersistentVolumeClaim")
+
+
+@pytest.mark.e2e
+def test_a_volume_for_one_pod_and_one_with_zone_labels_are_the_same(both: Beside) -> None:
+    alone: Json = {"accessModes": ["ReadWriteOncePod"]}
+    both.apply(volume("single", claimRef={"namespace": "default", "name": "data"}, **alone))
+    both.apply(claim(**alone))
+    old = volume("old", claimRef={"namespace": "default", "name": "far"})
+    old["metadata"]["labels"] = {ZONE: "y"}
+    both.apply(old)
+    both.apply(claim("far"))
+    both.agree(of_claims, "PersistentVolumeClaim")
+    both.apply(with_claim("first"))
+    both.agree(of_pods, "Pod")
+    both.apply(with_claim("second"))
+    both.apply(with_claim("astray", "far", nodeSelector={ZONE: "x"}))
+    both.agree(of_told_pods, "Event")
+    both.apply(with_claim("near", "far"))
+    both.delete("Pod", "first")
+    both.agree(of_pods, "Pod")

@@ -224,7 +224,8 @@ class RealWorld(World):
                     continue
                 path = resource.path(namespace, metadata["name"])
                 if metadata.get("finalizers"):  # Nobody is left who would take them off.
-                    self.plane.api.patch(path, {"metadata": {"finalizers": None}})
+                    with contextlib.suppress(ApiFailure):  # It may go with its owner.
+                        self.plane.api.patch(path, {"metadata": {"finalizers": None}})
                 self._remove(path)
         self.until("all pods gone", lambda: not self.all("Pod"))
 

@@ -13,6 +13,7 @@ from tests.stories.world import World
 
 ZONE = "topology.kubernetes.io/zone"
 DRIVER = "disks.example.com"
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
 
 
 def claim(name: str = "data", mode: str = "ReadWriteOnce", **spec: Any) -> Json:
@@ -38,6 +39,18 @@ def volume(name: str, zone: str = "", mode: str = "ReadWriteOnce", **spec: Any) 
     return {"apiVersion": "v1", "kind": "PersistentVolume", **body}
 
 
+def storage_class(name: str = "late", **more: Any) -> Json:
+    """A class whose volumes wait for the first pod."""
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": DRIVER,
+        "volumeBindingMode": "WaitForFirstConsumer",
+        **more,
+    }
+
+
 def mounting(*claims: str) -> Json:
     """What a pod's spec says to mount claims."""
     return {
@@ -53,6 +66,28 @@ def bind(world: World, name: str = "data", zone: str = "", mode: str = "ReadWrit
     ref = {"namespace": NAMESPACE, "name": name}
     world.apply(volume(f"pv-{name}", zone, mode, claimRef=ref), claim(name, mode))
     world.until(f"claim {name} is bound", lambda: is_bound(world, name))
+
+
+def chosen(world: World, name: str) -> str:
+    """The node that was chosen for a claim."""
+    found = world.get("PersistentVolumeClaim", name) or {}
+    return str(found.get("metadata", {}).get("annotations", {}).get(SELECTED_NODE, ""))
+
+
+def provision(world: World, name: str, zone: str) -> None:
+    """Do the work of a driver on a cluster that has none: make the volume of a claim."""
+    if isinstance(world, EmbeddedReservations):
+        return  # It has one.
+    world.until(f"a node is chosen for {name}", lambda: bool(chosen(world, name)))
+    found = world.get("PersistentVolumeClaim", name) or {}
+    ref = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "namespace": NAMESPACE,
+        "name": name,
+        "uid": found["metadata"]["uid"],
+    }
+    world.apply(volume(f"made-{name}", zone, claimRef=ref, storageClassName="late"))
 
 
 def is_bound(world: World, name: str) -> bool:

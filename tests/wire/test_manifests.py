@@ -22,6 +22,8 @@ from headroom.core.actions import (
     MarkPreempted,
     MarkUnschedulable,
     Nominate,
+    PromiseVolume,
+    SelectNode,
     Tell,
     Ungate,
     WriteHeadroomStatus,
@@ -75,6 +77,8 @@ ACTIONS: tuple[Action, ...] = (
     Disclaim(KEY, "u"),
     Disclaim(KEY, "u", nominated=True),
     MarkUnschedulable(KEY, "u", "no room", AT),
+    SelectNode(KEY, "u", "node-1"),
+    PromiseVolume("disk", "1", KEY, "u"),
     DeleteObject(PARENT),
     WriteHoldStatus(PARENT, "1", HoldStatus()),
     WriteHeadroomStatus(replace(PARENT, kind="Headroom"), HeadroomStatus()),
@@ -159,7 +163,11 @@ def test_where_some_namespaces_are_served_nothing_is_written_elsewhere() -> None
         if set(rule["verbs"]) - {"get", "list", "watch"}
         for resource in rule["resources"]
     ]
-    assert {name.partition("/")[0] for name in written} == {"quotas", "reservations"}
+    assert {name.partition("/")[0] for name in written} == {
+        "quotas",
+        "reservations",
+        "persistentvolumes",  # which are in no namespace: see their policy
+    }
     assert {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "delete", "patch"]} in (
         roles["Role", "shop"]
     )

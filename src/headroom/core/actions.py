@@ -185,6 +185,28 @@ class MarkUnschedulable:
 
 
 @dataclass(frozen=True, slots=True)
+class SelectNode:
+    """Say on a volume claim which node its pod will be on, so that its volume is made there."""
+
+    key: Key
+    uid: str
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseVolume:
+    """Write on a free volume which claim is to have it; the volume controller binds the two.
+
+    Only if the volume is still as it was seen (`version`).
+    """
+
+    volume: str
+    version: str
+    claim: Key
+    claim_uid: str
+
+
+@dataclass(frozen=True, slots=True)
 class WriteHoldStatus:
     parent: Parent
     version: str
@@ -296,6 +318,8 @@ Action = (
     | ClaimInPlace
     | Disclaim
     | MarkUnschedulable
+    | SelectNode
+    | PromiseVolume
     | WriteHoldStatus
     | WriteHeadroomStatus
     | WriteQuotaStatus

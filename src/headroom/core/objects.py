@@ -188,6 +188,22 @@ NO_WISH = Wish()
 
 
 @dataclass(frozen=True, slots=True)
+class LateClaim:
+    """A volume claim that is bound once its pod has a node, and what it may get on which nodes.
+
+    `volumes` are free ones that would do, the best first, each with the nodes that reach it (None:
+    all of them). `made_on` says where a new one is made, one term of these (none: everywhere; None:
+    nowhere). `selected` is the node that was chosen already.
+    """
+
+    claim: str
+    size: int = 0
+    selected: str = ""
+    volumes: tuple[tuple[str, tuple[NodeTerm, ...] | None], ...] = ()
+    made_on: tuple[NodeTerm, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Pod:
     """One pod, as far as scheduling and claiming go.
 
@@ -196,7 +212,7 @@ class Pod:
     claims), in words. `claims` are the volume claims it mounts, by name, `own_claims` those of them
     that are made for it alone. What volumes ask is put in by who knows them: `reach` of a node, one
     term of each; `zones` likewise, as labels of old volumes say it; `sole` are claims that one pod
-    uses at a time.
+    uses at a time, `late` those that are bound when it is placed.
     """
 
     key: Key
@@ -226,6 +242,7 @@ class Pod:
     reach: tuple[tuple[NodeTerm, ...], ...] = ()
     zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
     sole: tuple[str, ...] = ()
+    late: tuple[LateClaim, ...] = ()
     unschedulable_since: datetime | None = None
     unschedulable_message: str = ""
     grace_seconds: int = 30

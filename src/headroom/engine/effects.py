@@ -24,6 +24,8 @@ from headroom.core.actions import (
     LabelPod,
     MoveLatch,
     Nominate,
+    PromiseVolume,
+    SelectNode,
     Ungate,
 )
 from headroom.core.fences import fencing
@@ -83,6 +85,9 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
             ledger.assumptions.note(uid, now, Assumed(until, gone=True))
         case EndPod(key=key, at=at):
             _change(ledger, key, now, Assumed(until, deleted=at))
+        case SelectNode() | PromiseVolume():
+            for key in ledger.volumes.wrote(action):
+                ledger.see_pod(ledger.pods[key], now)
         case DeleteObject(parent=parent):
             hold = ledger.holds.get(str(parent))
             if hold is not None:

@@ -8,6 +8,7 @@ Those of slow handovers, and those left by an operator that died, are finished h
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeGuard
 
@@ -64,6 +65,15 @@ class Latcher:
             return
         for claim in waiting:
             opened = self._open(latch, claim, now)
+            if opened.unfit is None and not self._ledger.volumes.is_ready(opened.owner):
+                step = self._prepare(latch, opened.owner, now)
+                if not isinstance(step, str):
+                    yield from step
+                    return
+                opened = replace(opened, unfit=step)
+                if claim.preempts and _may_serve(opened.hold):
+                    yield keep_for_hold(latch, opened.hold)
+                    return
             sequence = finish(latch, opened)
             if sequence is None and claim.preempts and _may_serve(opened.hold):
                 sequence = go_on(self._ledger, latch, opened.owner, opened.hold, now)
@@ -81,6 +91,19 @@ class Latcher:
             yield keep_for_hold(latch, given_up)
             return
         yield from self._linger(latch, now)
+
+    def _prepare(self, latch: Pod, owner: Pod, now: datetime) -> tuple[Sequence, ...] | str:
+        """Have volumes bound that wait for the owner, while the latch keeps its room."""
+        ledger = self._ledger
+        step = ledger.volumes.prepare(owner, ledger.nodes.get(latch.nominated), now)
+        if isinstance(step, str):
+            return step
+        if step is None:  # The volume controller's answer brings us back.
+            again = ledger.volumes.again_at(owner, now)
+            if again is not None:
+                ledger.agenda.later(pod_subject(latch.key), again)
+            return ()
+        return (replace(step, subjects=(*step.subjects, pod_subject(latch.key))),)
 
     def _given_up(self, claims: tuple[LatchClaim, ...]) -> Hold | None:
         """The hold for which others gave way, if the owner that was to have it never came."""
@@ -155,7 +178,6 @@ class Latcher:
         if guardian is not None:
             without |= {guardian.key}
         why = unfit(ledger, owner, latch.nominated, without)
-        why = why or ledger.volumes.refusal(owner) or None
         if hold is not None and guardian is not None and why is None:
             why = self._crowded(hold, guardian, owner)
         around = labels_around(ledger, latch.nominated)

@@ -27,6 +27,7 @@ from headroom.core.resources import Resources
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 from headroom.engine.sharing.keptroom import claims_standing_on
+from headroom.scheduling.suitability import in_zone, reached
 
 NEXT = "next handover"  # on a node, which waits for guardians that are being made
 
@@ -37,13 +38,17 @@ class Launcher:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._parked: dict[str, list[Claim]] = {}  # by node
-        self._owners: dict[Key, None] = {}
+        self._owners: dict[Key, str] = {}  # with their nodes
         self._under_way = 0
         self._starting: list[Claim] = []
 
     def has(self, pod: Pod) -> bool:
         """Whether a claim of this pod waits here."""
         return pod.key in self._owners
+
+    def node_for(self, pod: Pod) -> str:
+        """The node on which a claim of this pod waits."""
+        return self._owners.get(pod.key, "")
 
     def park(self, pod: Pod, offer: Offer) -> None:
         """Reserve the hold and wait for the node."""
@@ -56,7 +61,7 @@ class Launcher:
             ledger.open.put(offer.hold, left)  # Nobody is woken: it was there for all before.
         else:
             ledger.shelve(offer.hold, None)  # What is left will be there for the next.
-        self._owners[pod.key] = None
+        self._owners[pod.key] = offer.node
         ledger.state.expect(pod, offer.node)
         self._parked.setdefault(offer.node, []).append((pod, offer))
 
@@ -91,11 +96,23 @@ class Launcher:
             self._ledger.agenda.touch(hold_subject(offer.hold.parent))
         self._ledger.contention.arrived(node, NEXT)
 
+    def unpark(self, pod: Pod, now: datetime) -> None:
+        """Let go of a claim that cannot be started; it is decided anew after a pause."""
+        node = self._owners.pop(pod.key, "")
+        for claim in [each for each in self._parked.get(node, ()) if each[0].key == pod.key]:
+            self._unreserve(claim)
+            self._keep(node, [each for each in self._parked[node] if each is not claim])
+            self._ledger.agenda.touch(hold_subject(claim[1].hold.parent))
+        self._ledger.state.unexpect(pod.key)
+        self._ledger.agenda.failed(pod_subject(pod.key), now)
+
     def _next(self, node: str) -> Sequence | None:
         """The next handover on a node: everybody at the door of the claim that came first."""
         ledger = self._ledger
-        waiting = self._parked[node]
+        waiting = [claim for claim in self._parked[node] if not self._is_unmounted(claim)]
         self._starting = []
+        if not waiting:
+            return None
         door = ledger.door(waiting[0][0])
         if ledger.unsettled_on(node, latches=door == 1):
             ledger.contention.arrived(node, NEXT)
@@ -118,7 +135,7 @@ class Launcher:
         if alone:
             group = alone[:1] if alone[0] is group[0] else group[: group.index(alone[0])]
         self._starting = group
-        self._keep(node, [claim for claim in waiting if claim not in group])
+        self._keep(node, [claim for claim in self._parked[node] if claim not in group])
         claims = one_after_another([claim for claim in group if self._still_good(claim)])
         if not claims:
             return None
@@ -150,11 +167,11 @@ class Launcher:
         """Whether a parked claim is as it was; if not, both sides are decided anew."""
         pod, offer = claim
         ledger, parent = self._ledger, str(offer.hold.parent)
-        ledger.reserved.pop(parent, None)
+        self._unreserve(claim)
         self._owners.pop(pod.key, None)
         ledger.state.unexpect(pod.key)
         known, hold = ledger.pods.get(pod.key), ledger.holds.get(parent)
-        if known is not None and known.uid == pod.uid and self._may_go(known):
+        if known is not None and known.uid == pod.uid and self._may_go(known, offer.node):
             guardian = ledger.guardian_of(hold) if hold is not None else None
             if guardian is not None and guardian.uid == offer.guardian.uid:
                 ledger.state.expect(known, offer.node)
@@ -164,10 +181,34 @@ class Launcher:
             ledger.agenda.touch(hold_subject(hold.parent))
         return False
 
-    def _may_go(self, pod: Pod) -> bool:
-        """Whether a pod still waits at a door, and we may bind it with the volumes that it has."""
-        door = self._ledger.door(pod)
-        return door == 1 or (door == 2 and not self._ledger.volumes.refusal(pod))
+    def _unreserve(self, claim: Claim) -> None:
+        reserved, parent = self._ledger.reserved, str(claim[1].hold.parent)
+        others = [each for each in reserved.pop(parent, ()) if each[0].key != claim[0].key]
+        if others:
+            reserved[parent] = others
+
+    def _is_unmounted(self, claim: Claim) -> bool:
+        """Whether volumes of an owner have still to be bound; its hold is kept for it until then.
+
+        Not once the guardian that it was to replace is another: then all is decided anew.
+        """
+        pod, offer = claim
+        known, hold = self._ledger.pods.get(pod.key), self._ledger.holds.get(str(offer.hold.parent))
+        if known is None or known.uid != pod.uid or hold is None:
+            return False
+        guardian = self._ledger.guardian_of(hold)
+        stands = guardian is not None and guardian.uid == offer.guardian.uid
+        ours = stands and self._ledger.door(known) == 2
+        return ours and not self._ledger.volumes.is_ready(known)
+
+    def _may_go(self, pod: Pod, node: str) -> bool:
+        """Whether a pod still waits at a door, and we may bind it there with its volumes."""
+        ledger = self._ledger
+        if ledger.door(pod) != 2 or not pod.claims:
+            return ledger.door(pod) > 0
+        there = ledger.nodes.get(node)
+        mounted = there is not None and reached(pod, there) and in_zone(pod, there)
+        return mounted and ledger.volumes.is_ready(pod)
 
 
 def within(claim: Claim) -> bool:

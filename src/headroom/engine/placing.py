@@ -52,19 +52,18 @@ class Placer:
         ledger = self._ledger
         if pod.unjudged:
             return self._say_stuck(pod, cannot_judge(pod.unjudged), now, SCHEDULER_ERROR)
-        if self._launcher.has(pod) or ledger.latched(pod):
+        if self._launcher.has(pod):
+            return self._prepare(pod, self._launcher.node_for(pod), now)
+        if ledger.latched(pod):
             return None
         ledger.state.unexpect(pod.key)  # Nobody is under way with it any more.
         unmounted = ledger.volumes.refusal(pod)
         if unmounted:
             return self._wait_for_volumes(pod, unmounted, now)
-        late = [f"claim {name}, which waits for its pod" for name in ledger.volumes.late(pod)]
-        if late:
-            return self._say_stuck(pod, cannot_judge(late), now, SCHEDULER_ERROR)
         found = search(ledger, pod, now)
         if found.offer is not None:
             self._launcher.park(pod, found.offer)
-            return None
+            return self._prepare(pod, found.offer.node, now)
         if waits_for_a_hold(ledger, pod, found, now):
             if waits_a_little(ledger, pod, found, now):
                 return self._tell_once(pod, f"waits for a hold: {found.why}", now)
@@ -91,7 +90,7 @@ class Placer:
         offer = displacement(ledger, pod) if pod.wish.shuns else None
         if offer is not None:
             self._launcher.park(pod, offer)
-            return None
+            return self._prepare(pod, offer.node, now)
         ledger.stuck[pod.key] = None
         return self._preempt(pod, now) or self._say_stuck(pod, choice.message, now)
 
@@ -101,6 +100,18 @@ class Placer:
             return None
         message = refused(pod, self._ledger.state, why).message()
         return self._say_stuck(pod, message, now)
+
+    def _prepare(self, pod: Pod, node: str, now: datetime) -> Sequence | None:
+        """Have claims bound that wait for the pod, before it takes the hold that is kept for it."""
+        ledger = self._ledger
+        step = ledger.volumes.prepare(pod, ledger.nodes.get(node), now)
+        if isinstance(step, str):
+            self._launcher.unpark(pod, now)
+            return self._say_stuck(pod, f"on {node}: {step}", now)
+        again = ledger.volumes.again_at(pod, now)
+        if step is None and again is not None:
+            ledger.agenda.later(pod_subject(pod.key), again)
+        return step
 
     def _preempt(self, pod: Pod, now: datetime) -> Sequence | None:
         """Have less important pods give way, where the pod gets into a hold by that."""

@@ -17,8 +17,10 @@ NODE_AFFINITY_CONFLICT = "pod affinity terms conflict"
 PORTS = "node(s) didn't have free ports for the requested pod ports"
 TOO_MANY_PODS = "Too many pods"
 VOLUME_IN_USE = (
-    "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
+    "already in-use by another pod"
 )
+VOLUME_UNBINDABLE = "node(s) didn't find available persistent volumes to bind"
 VOLUME_ZONE = "node(s) had no available volume zone"
 VOLUME_REACH = "node(s) didn't match PersistentVolume's node affinity"
 SPREAD = "node(s) didn't match pod topology spread constraints"
@@ -40,6 +42,7 @@ HOPELESS = frozenset(
         NODE_AFFINITY,
         NODE_AFFINITY_NAMES,
         VOLUME_REACH,
+        VOLUME_UNBINDABLE,
         VOLUME_ZONE,
         SPREAD_LABEL,
         AFFINITY,

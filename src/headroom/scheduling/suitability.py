@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from headroom.core.demand.latebinding import bindings
 from headroom.core.demand.volumes import ZONE_LABELS
 from headroom.core.objects import Node, NodeTerm, Placement, Pod, Taint
 from headroom.core.selection import NAME_FIELD, node_matches, term_matches, tolerated, untolerated
@@ -62,6 +63,16 @@ def reached(pod: Pod, node: Node) -> bool:
 def all_reached(pod: Pod, table: NodeTable) -> Bools:
     """Say by row which nodes reach the pod's bound volumes."""
     return table.ask(("reach", pod.reach), lambda node: reached(pod, node)) > 0
+
+
+def bindable(pod: Pod, node: Node) -> bool:
+    """Say whether claims that wait for the pod would get their volumes on a node."""
+    return bindings(pod.late, node) is not None
+
+
+def all_bindable(pod: Pod, table: NodeTable) -> Bools:
+    """Say by row on which nodes claims that wait for the pod would get their volumes."""
+    return table.ask(("late", pod.late), lambda node: bindable(pod, node)) > 0
 
 
 def in_zone(pod: Pod, node: Node) -> bool:

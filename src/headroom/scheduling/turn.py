@@ -33,6 +33,7 @@ from headroom.scheduling.reasons import (
     UNSCHEDULABLE,
     VOLUME_IN_USE,
     VOLUME_REACH,
+    VOLUME_UNBINDABLE,
     VOLUME_ZONE,
     insufficient,
 )
@@ -41,10 +42,12 @@ from headroom.scheduling.state import ClusterState
 from headroom.scheduling.suitability import (
     CORDONED,
     TAINTED,
+    all_bindable,
     all_in_zone,
     all_objections,
     all_reached,
     all_selected,
+    bindable,
     in_zone,
     named_nodes,
     objections,
@@ -182,9 +185,9 @@ class Turn:
         misfit = self._misfit(row, supposed)
         if misfit is not None:
             return misfit
-        reason = self._volume_refusal(row, supposed)
-        if reason is not None:
-            return Verdict((reason,), reason in HOPELESS)
+        unmounted = self._volume_refusals(row, supposed)
+        if unmounted:
+            return Verdict(unmounted, unmounted[0] in HOPELESS)
         if self.spread is not None:
             reason = self.spread.refusal(row, supposed.added, supposed.removed.values())
         if reason is None and self.neighbours.matter:
@@ -226,21 +229,26 @@ class Turn:
         stages: list[Stage] = []
         if self._volume_in_use(AS_IT_IS):
             stages.append(_stage(VOLUME_IN_USE, np.ones(table.capacity, np.bool_)))
-        if self.pod.reach:
-            stages.append(_stage(VOLUME_REACH, ~all_reached(self.pod, table)))
+        if self.pod.reach or self.pod.late:
+            far, unbindable = ~all_reached(self.pod, table), ~all_bindable(self.pod, table)
+            failing = far | unbindable
+            reasons = ((VOLUME_REACH, far), (VOLUME_UNBINDABLE, unbindable))
+            stages.append(Stage(failing, reasons, lambda: failing))
         if self.pod.zones:
             stages.append(_stage(VOLUME_ZONE, ~all_in_zone(self.pod, table)))
         return stages
 
-    def _volume_refusal(self, row: int, supposed: Supposition) -> str | None:
-        node = self.state.table.nodes[row]
+    def _volume_refusals(self, row: int, supposed: Supposition) -> tuple[str, ...]:
+        pod, node = self.pod, self.state.table.nodes[row]
         if self._volume_in_use(supposed):
-            return VOLUME_IN_USE
-        if node is not None and self.pod.reach and not reached(self.pod, node):
-            return VOLUME_REACH
-        if node is not None and self.pod.zones and not in_zone(self.pod, node):
-            return VOLUME_ZONE
-        return None
+            return (VOLUME_IN_USE,)
+        if node is None:
+            return ()
+        far = (VOLUME_REACH,) if pod.reach and not reached(pod, node) else ()
+        unbindable = (VOLUME_UNBINDABLE,) if pod.late and not bindable(pod, node) else ()
+        if far or unbindable:
+            return far + unbindable
+        return (VOLUME_ZONE,) if pod.zones and not in_zone(pod, node) else ()
 
     def _volume_in_use(self, supposed: Supposition) -> bool:
         """Whether another pod, on whatever node, has a volume that one pod uses at a time."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP, LEASE_NAME, LOCKED_CLASS, PREEMPTIBLE_CLASS
-from headroom.wire.kinds import DAEMON_SETS, WORKLOADS
+from headroom.wire.kinds import DAEMON_SETS, VOLUMES, WORKLOADS
 from headroom.wire.policy import ASKS_POLICY_NAME, POLICY_NAME
 from headroom.wire.rbac import FOLLOW, RBAC, READ, account, binding, cluster_role, named, role, rule
 from headroom.wire.speech import NATIVE, Speech
@@ -92,9 +92,12 @@ def _operator_rules(speech: Speech) -> list[Json]:
         rule(GROUP, ("holds",), ("delete",)),
         # Workloads whose pods give slots their shape; watched only where a Headroom names one.
         *(rule(group, plurals, FOLLOW) for group, plurals in _workloads().items()),
-        # Volumes by which slots follow pods; watched only where a Headroom goes by them.
+        # Volumes by which slots follow pods, and of pods at our doors; watched only where a
+        # Headroom goes by them, or such a pod mounts one.
         rule("", ("persistentvolumeclaims", "persistentvolumes"), FOLLOW),
         rule("storage.k8s.io", ("storageclasses",), FOLLOW),
+        # Claims that wait for a pod of our scheduler: its node, or the volume that they are to get.
+        rule("", ("persistentvolumeclaims", "persistentvolumes"), ("patch",)),
         # Quotas that headrooms keep to; watched only where one asks for its room.
         rule("", ("resourcequotas",), FOLLOW),
         # Budgets of pods that give way to an owner; watched only where a hold has many owners.
@@ -138,7 +141,7 @@ def _parted(rules: list[Json], speech: Speech) -> tuple[list[Json], list[Json]]:
     Everything is read everywhere, because room is judged by all pods there are; what has a
     namespace is written only in those that are served.
     """
-    unscoped = {kind.plural for kind in speech.foreign if not kind.namespaced}
+    unscoped = {kind.plural for kind in (VOLUMES, *speech.foreign) if not kind.namespaced}
     everywhere: list[Json] = []
     within: list[Json] = []
     for each in rules:

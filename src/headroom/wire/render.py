@@ -27,7 +27,9 @@ from headroom.core.actions import (
     MarkUnschedulable,
     MoveLatch,
     Nominate,
+    PromiseVolume,
     RestoreObject,
+    SelectNode,
     SetFinalizers,
     Tell,
     Ungate,
@@ -60,6 +62,7 @@ from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, PODS, Resource, find_kind
 from headroom.wire.objectpatches import whole_status
 from headroom.wire.overheads import overhead_write
 from headroom.wire.times import format_time
+from headroom.wire.volumewrites import volume_write
 from headroom.wire.writes import (
     APPLY_PATCH,
     JSON_PATCH,
@@ -110,6 +113,8 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
             return _disclaim(action)
         case MarkUnschedulable():
             return _mark_unschedulable(action)
+        case SelectNode() | PromiseVolume():
+            return volume_write(action)
         case WriteHoldStatus():
             status = status_json(action.status)
             return whole_status(_resource(action.parent), action.parent, status, action.version)

@@ -15,7 +15,17 @@ from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
 from headroom.wire.guardians import guardian_json
-from headroom.wire.kinds import CLAIM_INDEXES, EVENTS, HEADROOMS, HOLDS, LEASES, PODS
+from headroom.wire.kinds import (
+    CLAIM_INDEXES,
+    EVENTS,
+    HEADROOMS,
+    HOLDS,
+    LEASES,
+    PODS,
+    VOLUME_CLAIMS,
+    VOLUMES,
+)
+from headroom.wire.objects.volumes import SELECTED_NODE
 from testbed.api import Api, ApiFailure, Json
 from testbed.controlplane import ControlPlane
 from testbed.identities import OPERATOR
@@ -264,6 +274,50 @@ def test_the_operators_token_deletes_no_hold_that_stands_and_makes_no_headroom(
     with pytest.raises(ApiFailure, match=REFUSED):
         stolen.create(HEADROOMS.path(VICTIM), headroom("mine", namespace=VICTIM))
     stage.plane.api.delete(HOLDS.path(VICTIM, "stands"))
+
+
+LATE_CLAIM = {
+    "metadata": {"name": "data", "namespace": VICTIM},
+    "spec": {
+        "storageClassName": "late",  # or the volume controller would bind the two
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+    },
+}
+DISK = {
+    "metadata": {"name": "disk"},
+    "spec": {
+        "accessModes": ["ReadWriteOnce"],
+        "capacity": {"storage": "1Gi"},
+        "csi": {"driver": "disks.example.com", "volumeHandle": "disk"},
+    },
+}
+TAKEN = {"kind": "PersistentVolumeClaim", "namespace": VICTIM, "name": "other", "uid": "u"}
+
+
+def test_the_operators_token_writes_on_volumes_only_who_is_to_have_them(
+    stage: Stage, stolen: Api
+) -> None:
+    stage.plane.api.create(VOLUME_CLAIMS.path(VICTIM), LATE_CLAIM)
+    stage.plane.api.create(VOLUMES.path(), DISK)
+    claim, disk = VOLUME_CLAIMS.path(VICTIM, "data"), VOLUMES.path("", "disk")
+    attempts: list[tuple[str, Json]] = [
+        (claim, {"metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}}),
+        (claim, {"metadata": {"labels": {"a": "b"}}}),
+        (claim, {"metadata": {"finalizers": None}}),
+        (claim, {"spec": {"volumeName": "disk"}}),
+        (disk, {"spec": {"persistentVolumeReclaimPolicy": "Delete"}}),
+        (disk, {"spec": {"capacity": {"storage": "9Gi"}}}),
+        (disk, {"metadata": {"annotations": {"a": "b"}}}),
+        (disk, {"spec": {"claimRef": {"namespace": VICTIM, "name": "data"}}}),
+    ]
+    for path, change in attempts:
+        with pytest.raises(ApiFailure, match=REFUSED):
+            stolen.patch(path, change)
+    stolen.patch(claim, {"metadata": {"annotations": {SELECTED_NODE: "a"}}})
+    stolen.patch(disk, {"spec": {"claimRef": TAKEN}})
+    with pytest.raises(ApiFailure, match=REFUSED):  # Somebody is to have it by now.
+        stolen.patch(disk, {"spec": {"claimRef": {**TAKEN, "name": "data", "uid": "v"}}})
 
 
 def test_meanwhile_the_operator_does_its_work(stage: Stage, stolen: Api) -> None:

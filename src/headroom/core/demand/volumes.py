@@ -1,27 +1,24 @@
 """The volumes of a pod, as far as they decide where it may go and what follows it.
 
 A pod names claims, a claim is bound to a volume, and a volume may be reachable from some nodes
-only. `mounts` puts the three together and names what is missing; `with_volumes` is what
-kube-scheduler makes of them, `volume_refusal` why it refuses a pod whatever the nodes. `following`
-counts slots by them.
+only. `mounts` puts the three together and names what is missing. `mounting` says what that asks of
+nodes; `following` counts slots by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 
-from headroom.core.objects import Key, NodeTerm, Pod, no_labels
+from headroom.core.objects import Key, LabelSelector, NodeTerm, no_labels
 
-ONE_POD = "ReadWriteOncePod"
 ZONE_LABELS = (
     "topology.kubernetes.io/zone",
     "topology.kubernetes.io/region",
     "failure-domain.beta.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region",
 )
-UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 
 
 class Binding(Enum):
@@ -46,6 +43,9 @@ class VolumeClaim:
     deleting: bool = False
     made_for: str = ""  # the uid of what controls it: the pod, of an ephemeral volume
     selected: str = ""  # the node that a scheduler has chosen for it
+    size: int = 0
+    block: bool = False  # a raw device, not a file system
+    selector: LabelSelector | None = None  # of volumes that will do
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,12 @@ class Volume:
     uid: str = ""
     version: str = ""
     zones: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    free: bool = False  # anybody may have it
+    storage_class: str = ""
+    size: int = 0
+    modes: tuple[str, ...] = ()
+    block: bool = False
+    labels: Mapping[str, str] = field(default_factory=no_labels)
 
     @property
     def key(self) -> Key:
@@ -146,58 +152,3 @@ def allowed_nodes(mounted: Iterable[Mount]) -> tuple[tuple[NodeTerm, ...], ...]:
     """The node terms of all bound volumes: a node must match one term of each."""
     volumes = (mount.volume for mount in mounted)
     return tuple(each.terms for each in volumes if each is not None and each.terms is not None)
-
-
-def with_volumes(pod: Pod, storage: Storage) -> Pod:
-    """The pod with what its volumes ask of a node, and of other pods."""
-    mounted = mounts(pod.key.namespace, pod.claims, storage)
-    volumes = [mount.volume for mount in mounted if mount.volume is not None]
-    claims = (storage.claims.get(Key(pod.key.namespace, name)) for name in pod.claims)
-    return replace(
-        pod,
-        reach=allowed_nodes(mounted),
-        zones=tuple(dict.fromkeys(zone for volume in volumes for zone in volume.zones)),
-        sole=tuple(claim.key.name for claim in claims if claim is not None and _is_sole(claim)),
-    )
-
-
-def volume_refusal(pod: Pod, storage: Storage) -> str:
-    """Why a pod's claims forbid every node, in kube-scheduler's words and order; empty: not so."""
-    names = dict.fromkeys(pod.claims)
-    named = [name for name in names if name not in pod.own_claims]
-    for name in (*named, *(own for own in names if own in pod.own_claims)):
-        if Key(pod.key.namespace, name) not in storage.claims:
-            return _missing(name, name in pod.own_claims)
-    for name in names:
-        refusal = _unfit(storage.claims[Key(pod.key.namespace, name)], pod)
-        if refusal:
-            return refusal
-    mounted = mounts(pod.key.namespace, names, storage)
-    if any(mount.binding is Binding.UNBOUND for mount in mounted):
-        return UNBOUND
-    return next((mount.trouble for mount in mounted if mount.trouble), "")
-
-
-def _missing(name: str, own: bool) -> str:
-    if own:
-        who = "ephemeral volume controller"
-        return f'waiting for {who} to create the persistentvolumeclaim "{name}"'
-    return f'persistentvolumeclaim "{name}" not found'
-
-
-def _unfit(claim: VolumeClaim, pod: Pod) -> str:
-    name = claim.key.name
-    if claim.lost:
-        return (
-            f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume '
-            f'"{claim.volume}"'
-        )
-    if claim.deleting:
-        return f'persistentvolumeclaim "{name}" is being deleted'
-    if name in pod.own_claims and claim.made_for != pod.uid:
-        return f"PVC {claim.key} was not created for pod {pod.key} (pod is not owner)"
-    return ""
-
-
-def _is_sole(claim: VolumeClaim) -> bool:
-    return ONE_POD in claim.modes

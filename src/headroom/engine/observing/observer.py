@@ -157,6 +157,7 @@ class Observer:
                 self.keeper.allowance.lose_pod(key, uid)
                 self.latcher.forget(key, uid)
                 self.placer.forget(uid)
+                ledger.volumes.forget(uid)
                 self.bulk.lose(key)
                 self.fencer.lose(key, old)
                 self.doors.lose(key, uid)

@@ -2,26 +2,31 @@
 
 A pod that waits at a door carries what its volumes ask of a node (`core.demand.volumes`), so that
 everybody who judges where it fits minds them. When a claim, a volume or a class changes, the pods
-that it concerns are judged anew.
+that it concerns are judged anew. Claims that wait for their pod are prepared for a node before the
+pod is bound to it, as kube-scheduler does: a free volume is promised to the claim, or the node is
+written on it so that one is made there; then we wait until the volume controller has bound them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
 
-from headroom.core.demand.volumes import (
-    Binding,
-    Storage,
-    StorageClass,
-    Stored,
-    Volume,
-    VolumeClaim,
-    mounts,
-    volume_refusal,
-    with_volumes,
-)
-from headroom.core.objects import Key, Pod
+from headroom.core.actions import PromiseVolume, SelectNode
+from headroom.core.demand.latebinding import MADE, bindings
+from headroom.core.demand.mounting import volume_refusal, with_volumes
+from headroom.core.demand.volumes import Storage, StorageClass, Stored, Volume, VolumeClaim
+from headroom.core.objects import Key, Node, Pod
+from headroom.core.plan import Sequence, pod_subject
 from headroom.engine.indexes import drop
+from headroom.scheduling.reasons import VOLUME_UNBINDABLE
+
+BINDING_LIMIT = timedelta(minutes=10)
+"""How long a pod's volumes may take before it is decided anew, as in kube-scheduler."""
+
+PASSING = timedelta(seconds=2)
+"""How long what is wrong with a claim may last before a pod on its way is decided anew."""
 
 
 class VolumeBook:
@@ -32,6 +37,9 @@ class VolumeBook:
         self._volumes: dict[str, Volume] = {}
         self._classes: dict[str, StorageClass] = {}
         self._waiting: dict[Key, dict[Key, None]] = {}  # pods at our doors, by claim
+        self._since: dict[str, datetime] = {}  # by uid of a pod: its volumes were asked for
+        self._troubled: dict[str, datetime] = {}  # by uid of a pod: its claims forbid every node
+        self._asked: dict[str, str] = {}  # by uid of a claim: the node seen as chosen for it
         self.storage = Storage(self._claims, self._volumes, self._classes)
 
     def judged(self, pod: Pod, waits: bool) -> Pod:
@@ -42,10 +50,69 @@ class VolumeBook:
         """Why its claims forbid a pod every node; empty where they do not."""
         return volume_refusal(pod, self.storage) if pod.claims else ""
 
-    def late(self, pod: Pod) -> tuple[str, ...]:
-        """The claims of a pod that are bound only once it has a node."""
-        mounted = mounts(pod.key.namespace, dict.fromkeys(pod.claims), self.storage)
-        return tuple(each.claim for each in mounted if each.binding is Binding.WAITS_FOR_POD)
+    def prepare(self, pod: Pod, node: Node | None, now: datetime) -> Sequence | str | None:
+        """What the claims that wait for a pod need next, if it is to be on a node.
+
+        A write, nothing but time (None), or the reason why they get no volume there.
+        """
+        trouble = self.refusal(pod)
+        if trouble:  # Claims and volumes come by different streams: it may pass.
+            since = self._troubled.setdefault(pod.uid, now)
+            return trouble if now >= since + PASSING else None
+        self._troubled.pop(pod.uid, None)
+        if not pod.late:
+            return None
+        got = bindings(pod.late, node) if node is not None else None
+        if node is None or got is None:
+            return VOLUME_UNBINDABLE
+        if now >= self.deadline(pod, now):
+            self._since.pop(pod.uid, None)
+            return f"its volumes were not bound within {BINDING_LIMIT.seconds // 60} minutes"
+        writes = []
+        for name, volume in got.items():
+            claim = self._claims[Key(pod.key.namespace, name)]
+            if volume == MADE and not claim.selected and self._asked.pop(claim.uid, ""):
+                return f"the volume of claim {name} could not be made for {node.name}"
+            write = self._write(claim, volume, node.name)
+            writes += [write] if write is not None else []
+        return Sequence("volumes", (pod_subject(pod.key),), (tuple(writes),)) if writes else None
+
+    def is_ready(self, pod: Pod) -> bool:
+        """Whether a pod has all of its volumes."""
+        return not pod.claims or (not pod.late and not self.refusal(pod))
+
+    def again_at(self, pod: Pod, now: datetime) -> datetime | None:
+        """When to look again at a pod whose volumes are not ready, at the latest."""
+        if pod.uid in self._troubled:
+            return self._troubled[pod.uid] + PASSING
+        return self.deadline(pod, now) if pod.late else None
+
+    def deadline(self, pod: Pod, now: datetime) -> datetime:
+        """Until when a pod waits for the volumes that were asked for."""
+        return self._since.setdefault(pod.uid, now) + BINDING_LIMIT
+
+    def _write(
+        self, claim: VolumeClaim, volume: str, node: str
+    ) -> SelectNode | PromiseVolume | None:
+        if volume == MADE:
+            return None if claim.selected == node else SelectNode(claim.key, claim.uid, node)
+        known = self._volumes[volume]
+        if known.claim == claim.key and known.claim_uid == claim.uid:
+            return None
+        return PromiseVolume(volume, known.version, claim.key, claim.uid)
+
+    def wrote(self, action: SelectNode | PromiseVolume) -> tuple[Key, ...]:
+        """A write is done, and counts before the watch shows it; whom that concerns."""
+        if isinstance(action, SelectNode):
+            claim = self._claims.get(action.key)
+            if claim is not None and claim.uid == action.uid:
+                self._claims[action.key] = replace(claim, selected=action.node)
+            return tuple(self._waiting.get(action.key, ()))
+        volume = self._volumes.get(action.volume)
+        if volume is not None:
+            given = replace(volume, claim=action.claim, claim_uid=action.claim_uid, free=False)
+            self._volumes[action.volume] = given
+        return tuple(self._concerned(volume))
 
     def unseen(self, pod: Pod) -> bool:
         """Whether a pod names a claim that is not there, or that we do not know of yet."""
@@ -57,7 +124,7 @@ class VolumeBook:
             self._waiting.setdefault(claim, {})[pod.key] = None
 
     def remove(self, pod: Pod) -> None:
-        """A pod waits no more."""
+        """A pod waits no more, or is about to be told anew."""
         for claim in _named(pod):
             drop(self._waiting, claim, pod.key)
 
@@ -67,6 +134,10 @@ class VolumeBook:
         match thing:
             case VolumeClaim():
                 self._claims[thing.key] = thing
+                if thing.selected and not thing.bound:
+                    self._asked[thing.uid] = thing.selected
+                elif thing.bound:
+                    self._asked.pop(thing.uid, None)
             case Volume():
                 self._volumes[thing.name] = thing
             case StorageClass():
@@ -78,11 +149,17 @@ class VolumeBook:
         match thing:
             case VolumeClaim():
                 self._claims.pop(thing.key, None)
+                self._asked.pop(thing.uid, None)
             case Volume():
                 self._volumes.pop(thing.name, None)
             case StorageClass():
                 self._classes.pop(thing.name, None)
         return tuple(self._concerned(thing))
+
+    def forget(self, uid: str) -> None:
+        """A pod is gone."""
+        self._since.pop(uid, None)
+        self._troubled.pop(uid, None)
 
     def _known(self, thing: Stored) -> Stored | None:
         match thing:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from headroom.core.demand.mounting import volume_refusal, with_volumes
 from headroom.core.demand.volumes import (
     Binding,
     Storage,
@@ -16,8 +17,6 @@ from headroom.core.demand.volumes import (
     Volume,
     VolumeClaim,
     mounts,
-    volume_refusal,
-    with_volumes,
 )
 from headroom.core.objects import Key, Pod
 from headroom.sim.api.store import Change, Verb

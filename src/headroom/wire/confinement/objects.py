@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from headroom.core.names import CLAIMS_NAMESPACE_LABEL, INDEX_NAME, LEASE_NAME
 from headroom.wire.confinement.cel import Check, Confined, Match, Validating, made_by, text, texts
+from headroom.wire.confinement.volumes import claims, volumes
 from headroom.wire.events import COMPONENT
 from headroom.wire.kinds import CLAIM_INDEXES, EVENTS, HEADROOMS, HOLDS, LEASES
 from headroom.wire.policy import never_gated
@@ -17,6 +18,9 @@ LEASES_NAME = "operator-leases.headroom.dev"
 EVENTS_NAME = "operator-events.headroom.dev"
 HOLDS_NAME = "operator-holds.headroom.dev"
 HEADROOMS_NAME = "operator-headrooms.headroom.dev"
+
+CLAIMS_NAME = "operator-persistentvolumeclaims.headroom.dev"
+VOLUMES_NAME = "operator-persistentvolumes.headroom.dev"
 
 ENDED = ("Succeeded", "Failed")
 
@@ -30,6 +34,8 @@ def objects(user: str, home: str, speech: Speech) -> list[Validating]:
         EVENTS_NAME: _events(),
         HOLDS_NAME: _holds(),
         HEADROOMS_NAME: _own_headrooms(home, speech),
+        CLAIMS_NAME: claims(),
+        VOLUMES_NAME: volumes(),
     }
     for dialect in speech.dialects:
         for each in dialect.confined:

@@ -9,32 +9,51 @@ from msgspec import Raw
 
 from headroom.core.demand.volumes import ZONE_LABELS, StorageClass, Volume, VolumeClaim
 from headroom.core.objects import Key, NodeTerm, Requirement
+from headroom.core.quantity import QuantityError, parse_quantity
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.metadata import Kept, labels_of, owners_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import Reader, about, to_text
-from headroom.wire.objects.selectors import NodeSelectorTerm, node_term
+from headroom.wire.objects.selectors import (
+    NodeSelectorTerm,
+    Selector,
+    node_term,
+    optional_selector,
+)
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 _LATE = "WaitForFirstConsumer"
 _ZONES_BETWEEN = "__"
+_BLOCK = "Block"
+
+
+class _Storage(JsonObject):
+    storage: Any = None
+
+
+class _Resources(JsonObject):
+    requests: _Storage | None = None
 
 
 class _ClaimSpec(JsonObject):
     volume_name: str | None = None
     storage_class_name: str | None = None
     access_modes: list[str] | None = None
+    volume_mode: str | None = None
+    selector: Selector | None = None
+    resources: _Resources | None = None
 
 
-class _ClaimStatus(JsonObject):
+class _Phase(JsonObject):
     phase: str | None = None
 
 
 class _Claim(JsonObject):
     metadata: Metadata | None = None
     spec: _ClaimSpec | None = None
-    status: _ClaimStatus | None = None
+    status: _Phase | None = None
 
 
 class _Csi(JsonObject):
@@ -60,11 +79,16 @@ class _VolumeSpec(JsonObject):
     csi: _Csi | None = None
     claim_ref: _ClaimRef | None = None
     node_affinity: _NodeAffinity | None = None
+    storage_class_name: str | None = None
+    capacity: _Storage | None = None
+    access_modes: list[str] | None = None
+    volume_mode: str | None = None
 
 
 class _Volume(JsonObject):
     metadata: Metadata | None = None
     spec: _VolumeSpec | None = None
+    status: _Phase | None = None
 
 
 class _TopologyValues(JsonObject):
@@ -109,6 +133,9 @@ def decode_claim(data: bytes | Raw) -> VolumeClaim:
         deleting=metadata.deletion_timestamp is not None,
         made_for=next((each.uid for each in owners_of(metadata) if each.controller), ""),
         selected=notes.get(SELECTED_NODE, ""),
+        size=_size(spec.resources.requests if spec.resources is not None else None),
+        block=spec.volume_mode == _BLOCK,
+        selector=optional_selector(spec.selector),
     )
 
 
@@ -120,6 +147,7 @@ def decode_volume(data: bytes | Raw) -> Volume:
         raise about("PersistentVolume", data, error) from error
     metadata, spec = read.metadata or Metadata(), read.spec or _VolumeSpec()
     csi, claim = spec.csi or _Csi(), spec.claim_ref
+    phase = read.status.phase if read.status is not None else None
     return Volume(
         name=metadata.name or "",
         driver=csi.driver or "",
@@ -130,6 +158,12 @@ def decode_volume(data: bytes | Raw) -> Volume:
         uid=metadata.uid or "",
         version=metadata.resource_version or "",
         zones=_zones(labels_of(metadata)),
+        free=phase == "Available" and metadata.deletion_timestamp is None,
+        storage_class=spec.storage_class_name or "",
+        size=_size(spec.capacity),
+        modes=tuple(spec.access_modes or ()),
+        block=spec.volume_mode == _BLOCK,
+        labels=labels_of(metadata),
     )
 
 
@@ -186,3 +220,13 @@ def _topology(topology: _Topology) -> NodeTerm:
     return NodeTerm(
         tuple(Requirement(each.key or "", "In", tuple(each.values or ())) for each in listed)
     )
+
+
+def _size(asked: _Storage | None) -> int:
+    """So many bytes; what cannot be read is none, as the API server has refused it anyway."""
+    if asked is None or asked.storage is None:
+        return 0
+    try:
+        return parse_quantity(str(asked.storage)).value()
+    except QuantityError:
+        return 0
