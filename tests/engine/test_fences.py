@@ -202,3 +202,12 @@ def test_pods_that_are_alike_but_for_their_labels_are_judged_each_on_its_own() -
     assert not rest
     assert all(waiters.remove(each.key) for alike in judged for each in alike)
     assert not waiters
+
+
+def test_a_fence_does_not_take_the_last_place_for_a_pod() -> None:
+    """kube-scheduler may be placing somebody there: one of the two would be refused."""
+    for places, fences in ((3, []), (4, ["CreateFence"])):
+        play = in_use(pods=places)
+        play.put(refused("rival", 3))
+        play.run(60, scheduling=False)
+        assert play.did(CreateFence) == fences, places

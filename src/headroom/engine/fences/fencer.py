@@ -45,6 +45,7 @@ LONGEST_UNSETTLED = timedelta(minutes=1)
 """How long something that is under way keeps a fence up, however long it goes on."""
 
 EVERYTHING = Toleration(operator="Exists")
+PLACES_LEFT = 1  # for pods, beside a fence
 CROWDED = timedelta(seconds=10)
 """When to look again where a namespace has all the fences that it may have."""
 
@@ -157,7 +158,9 @@ class Fencer:
             return  # It has preempted a fence, perhaps, and is on its way.
         tolerated = first.template.pod.placement.tolerations
         nothing = Pod(Key("", ""), placement=Placement(tolerations=tolerated))
-        if unfit(ledger, nothing, node, frozenset()) is None:  # Pods are counted, too.
+        if ledger.state.free_places(node) <= PLACES_LEFT:
+            return  # kube-scheduler may be giving the last one to somebody in this moment.
+        if unfit(ledger, nothing, node, frozenset()) is None:
             yield put_up(first, node)
 
     def _holds_at(self, node: str) -> list[Hold]:
