@@ -243,22 +243,25 @@ def test_a_gated_pod_that_nothing_is_for_is_released_and_told_so(world: World) -
     neighbour_works(world)
 
 
-UNJUDGED: dict[str, Json] = {
-    "volume": {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "disk"}}]},
-    "device": {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu-1"}]},
-}
-
-
-@pytest.mark.parametrize("what", sorted(UNJUDGED))
-def test_a_pod_that_our_scheduler_cannot_judge_waits_and_is_told_the_way_out(
-    world: World, what: str
-) -> None:
+def test_a_pod_that_our_scheduler_cannot_judge_waits_and_is_told_the_way_out(world: World) -> None:
     begin(world)
-    world.apply(pod("waits", cpu=1, app="good", ours=True, **UNJUDGED[what]))
+    claims = [{"name": "gpu", "resourceClaimName": "gpu-1"}]
+    world.apply(pod("waits", cpu=1, app="good", ours=True, resourceClaims=claims))
     world.until("it is told", lambda: bool(world.events("Unschedulable", "waits")))
     words = world.events("Unschedulable", "waits")[0]["message"]
-    assert what in words
+    assert "device" in words
     assert "headroom.dev/claim" in words
+    assert world.node_of("waits") == ""
+    neighbour_works(world)
+
+
+def test_a_pod_whose_volume_claim_is_missing_waits_and_is_told_which(world: World) -> None:
+    begin(world)
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "disk"}}]
+    world.apply(pod("waits", cpu=1, app="good", ours=True, volumes=volumes))
+    world.until("it is told", lambda: bool(world.events("Unschedulable", "waits")))
+    words = world.events("Unschedulable", "waits")[0]["message"]
+    assert words == '0/1 nodes are available: persistentvolumeclaim "disk" not found.'
     assert world.node_of("waits") == ""
     neighbour_works(world)
 
