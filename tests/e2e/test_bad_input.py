@@ -252,7 +252,7 @@ def test_explain_says_the_true_reason_on_a_live_cluster(corner: Corner) -> None:
     corner.until_degraded("huge", "Unschedulable")
     assert "0/2 nodes are available: 2 Insufficient cpu" in corner.explain("hold/huge")
     assert "node zurich, which is missing" in corner.explain("hold/nowhere")
-    assert "cannot judge volume data (claim disk)" in corner.explain("pod/volume")
+    assert 'persistentvolumeclaim "disk" not found' in corner.explain("pod/volume")
     assert "no hold is for it and no node has the room" in corner.explain("pod/big")
     until("the liar runs", lambda: "without a hold" in corner.explain("pod/liar"))
     assert [told[each]()[0]["reason"] for each in sorted(told)] == [

@@ -225,12 +225,22 @@ def test_the_client_limit_caps_a_burst() -> None:
 
 def test_a_pod_that_cannot_be_judged_is_placed_with_a_note(world: SimWorld) -> None:
     world.apply(node("a"))
-    template = {"spec": {"accessModes": ["ReadWriteOnce"]}}
-    claim = {"name": "data", "ephemeral": {"volumeClaimTemplate": template}}
-    world.apply(pod("p", volumes=[claim]))
+    world.apply(pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu-1"}]))
     world.run_for(1)
     assert node_of(world, "p") == "a"
     assert any("Pod/default/p" in note for note in world.server.notes)
+
+
+def test_a_pod_with_an_ephemeral_volume_is_placed_once_the_volume_is_made(world: SimWorld) -> None:
+    world.apply(node("a"))
+    template = {"spec": {"accessModes": ["ReadWriteOnce"]}}
+    claim = {"name": "data", "ephemeral": {"volumeClaimTemplate": template}}
+    world.apply(pod("p", volumes=[claim]))
+    world.run_for(10)
+    assert node_of(world, "p") == "a"
+    assert (
+        dig(world.get("PersistentVolumeClaim", "default", "p-data"), "status", "phase") == "Bound"
+    )
 
 
 def test_who_preempts_is_not_forgotten_when_its_last_victim_goes_by_itself(world: SimWorld) -> None:

@@ -120,6 +120,8 @@ def _why_pod_waits(
         return f": it is gated by {', '.join(others)}, which is not ours"
     if pod.unjudged and door == 2:
         return f": {cannot_judge(pod.unjudged)}"
+    if pod.claims and pod.unschedulable_message and door:  # Volumes are not read here.
+        return f"; its scheduler says: {pod.unschedulable_message.rstrip('.')}"
     offered = next((each for each in holds if each.gives), None)
     if offered is not None and door:
         return f" for its handover: {called(offered.parent)} is for it"
