@@ -17,6 +17,7 @@ LIMIT = 63
 _UNSAFE = re.compile(r"[^a-z0-9-]+")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
 _HASH_LENGTH = 8
+LONGEST_REMEMBERED = 4096  # Memory is not there for tenants to fill with long templates.
 
 
 def short_hash(*parts: str) -> str:
@@ -68,7 +69,9 @@ def named_after(prefix: str, *parts: str) -> str:
 
 def shape_of(hold: Hold) -> str:
     """A short text that changes when a hold's guardian would be made differently."""
-    return _shape_of(hold.template.shape, hold.mode)
+    shape, mode = hold.template.shape, hold.mode
+    short = len(shape) <= LONGEST_REMEMBERED
+    return _shape_of(shape, mode) if short else short_hash(shape, mode)
 
 
 # Both are asked at every look at a hold; the hash alone costs more than the look. One slot on each

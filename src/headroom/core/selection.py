@@ -27,6 +27,8 @@ from headroom.core.objects import (
 NAME_FIELD = "metadata.name"
 FORBIDDING = ("NoSchedule", "NoExecute")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+LONGEST_REMEMBERED = 64  # Memory is not there for tenants to fill with long annotations.
+LONGEST_NUMBER = 4000
 
 
 def matches(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
@@ -60,10 +62,20 @@ def _compares(requirement: Requirement, found: str) -> bool:
     return left > right if requirement.operator == "Gt" else left < right
 
 
-@lru_cache(maxsize=4096)
 def integer(text: str) -> int | None:
     """Read an int64 as Go's ParseInt does; None for anything else."""
-    if _INTEGER.fullmatch(text) is None or len(text) > 4000:
+    if len(text) <= LONGEST_REMEMBERED:
+        return _short_integer(text)
+    return _integer(text) if len(text) <= LONGEST_NUMBER else None
+
+
+@lru_cache(maxsize=4096)
+def _short_integer(text: str) -> int | None:
+    return _integer(text)
+
+
+def _integer(text: str) -> int | None:
+    if _INTEGER.fullmatch(text) is None:
         return None
     number = int(text)
     return number if -(2**63) <= number < 2**63 else None
@@ -79,10 +91,13 @@ def node_matches(placement: Placement, node: Node) -> bool:
     return required is None or any(term_matches(term, node) for term in required)
 
 
-@lru_cache(maxsize=8192)
 def only_node(placement: Placement) -> str:
     """The name of the one node that required affinity leaves by name; empty if there is none."""
-    terms = placement.node_affinity.required or ()
+    terms = placement.node_affinity.required
+    return _only_named(terms) if terms else ""
+
+
+def _only_named(terms: tuple[NodeTerm, ...]) -> str:
     names = {_name_in(term) for term in terms}
     return names.pop() if len(names) == 1 else ""
 

@@ -27,15 +27,25 @@ NAMES = {
     "@hourly": "0 * * * *",
 }
 _LONGEST = 128
+LONGEST_REMEMBERED = 256  # Memory is not there for tenants to fill with long texts.
 _SOME_DAY = datetime(2024, 1, 1, tzinfo=UTC)
 # More than any clock is ever set by: around such an hour cronsim may miss a start backwards, or
 # give one forwards that is past already.
 _CLOCK_CHANGE = timedelta(hours=3)
 
 
-@lru_cache(maxsize=4096)
 def calendar(expression: str, zone: str) -> Occurrences | Refused:
     """Read a cron expression of five fields (or a name such as @daily) in a time zone."""
+    short = len(expression) + len(zone) <= LONGEST_REMEMBERED
+    return _remembered(expression, zone) if short else _read(expression, zone)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(expression: str, zone: str) -> Occurrences | Refused:
+    return _read(expression, zone)
+
+
+def _read(expression: str, zone: str) -> Occurrences | Refused:
     spelled = _spelled(expression)
     refusal = cron_refusal(expression)
     if refusal is not None:

@@ -16,6 +16,7 @@ from headroom.core.objects import LabelSelector, Pod, PodTerm, Requirement, Topo
 from headroom.core.selection import matches
 
 Labels = Mapping[str, str]
+MOST_REMEMBERED = 64  # values in one term
 LabelPairs = tuple[tuple[str, str], ...]
 
 
@@ -46,10 +47,24 @@ def term_of(term: PodTerm, pod: Pod) -> Term:
     """
     keys = term.match_label_keys + term.mismatch_label_keys
     own = tuple((key, pod.labels[key]) for key in keys if key in pod.labels)
-    return _term(term, pod.rules_namespace, own)
+    make = _remembered if _is_short(term) else _term
+    return make(term, pod.rules_namespace, own)
+
+
+def _is_short(term: PodTerm) -> bool:
+    """Whether it is remembered: memory is not there for tenants to fill with long lists."""
+    requirements = term.selector.requirements if term.selector is not None else ()
+    others = term.namespace_selector.requirements if term.namespace_selector is not None else ()
+    if len(requirements) + len(others) + len(term.namespaces) > MOST_REMEMBERED:
+        return False
+    return sum(len(each.values) for each in (*requirements, *others)) <= MOST_REMEMBERED
 
 
 @lru_cache(maxsize=4096)
+def _remembered(term: PodTerm, namespace: str, own: LabelPairs) -> Term:
+    return _term(term, namespace, own)
+
+
 def _term(term: PodTerm, namespace: str, own: LabelPairs) -> Term:
     if not term.namespaces and term.namespace_selector is None:
         namespaces = frozenset((namespace,))

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+LONGEST_REMEMBERED = 1024  # Memory is not there for tenants to fill with long annotations.
 TICKET_REQUEST = "korder.dev/ticket-request"
 ORDER_REQUEST = "korder.dev/order-request"
 ORDER = "korder.dev/order"
@@ -112,8 +113,17 @@ def asking_keys(annotations: Mapping[str, str]) -> Iterator[str]:
 
 
 # A workload's pods ask alike, and each is asked about for every hold that it may mean.
-@lru_cache(maxsize=4096)
 def _read(annotation: str, text: str) -> Request | Malformed:
+    short = len(text) <= LONGEST_REMEMBERED
+    return _remembered(annotation, text) if short else _parsed(annotation, text)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(annotation: str, text: str) -> Request | Malformed:
+    return _parsed(annotation, text)
+
+
+def _parsed(annotation: str, text: str) -> Request | Malformed:
     form, value = "order", text.strip()
     if annotation == TICKET_REQUEST:
         form, colon, value = (part.strip() for part in text.partition(":"))

@@ -1,0 +1,101 @@
+"""What is remembered of what was read is bounded by size, not only by number."""
+
+from __future__ import annotations
+
+import gc
+import json
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from headroom.core.naming import shape_of
+from headroom.core.selection import integer
+from headroom.core.tenancy.asking import TICKET_REQUEST, request_of
+from headroom.engine.cron import calendar
+from headroom.wire.kinds import HOLDS, NODES, PODS
+from headroom.wire.objects.intern import LONGEST, Interned
+from headroom.wire.speech import NATIVE
+
+LONG = 100_000
+TIMES = 100
+MOST = LONG * TIMES // 10  # a tenth of what was read
+
+
+def long(number: int) -> str:
+    return f"{number:06}" + "x" * LONG
+
+
+def pod(**parts: Any) -> dict[str, Any]:
+    metadata = {"name": "p", "namespace": "shop", "uid": "u", **parts.pop("metadata", {})}
+    return {"metadata": metadata, "spec": {"containers": [{"name": "main"}], **parts}}
+
+
+def read_pod(**parts: Any) -> None:
+    NATIVE.decode(PODS, json.dumps(pod(**parts)).encode())
+
+
+def affinity(number: int) -> dict[str, Any]:
+    labels = {"matchLabels": {"app": long(number)}}
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": labels}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def read_hold(number: int) -> None:
+    template = {"spec": pod()["spec"], "metadata": {"annotations": {"a": long(number)}}}
+    metadata = {"name": "h", "namespace": "shop", "uid": "u"}
+    text = json.dumps({"metadata": metadata, "spec": {"template": template}}).encode()
+    shape_of(NATIVE.decode(HOLDS, text))  # type: ignore[arg-type]
+
+
+def read_node(number: int) -> None:
+    taints = [{"key": "k", "value": long(number), "effect": "NoSchedule"}]
+    node = {"metadata": {"name": "n", "uid": "u"}, "spec": {"taints": taints}}
+    NATIVE.decode(NODES, json.dumps(node).encode())
+
+
+READINGS: dict[str, Callable[[int], object]] = {
+    "labels": lambda n: read_pod(metadata={"labels": {"app": long(n)}}),
+    "annotations": lambda n: read_pod(metadata={"annotations": {"headroom.dev/claimed": long(n)}}),
+    "affinity": lambda n: read_pod(affinity=affinity(n)),
+    "node selector": lambda n: read_pod(nodeSelector={"pool": long(n)}),
+    "template": read_hold,
+    "taints": read_node,
+    "integer": lambda n: integer(long(n)),
+    "asking": lambda n: request_of({TICKET_REQUEST: long(n)}),
+    "cron": lambda n: calendar(long(n), "UTC"),
+    "time zone": lambda n: calendar("0 8 * * *", long(n)),
+}
+
+
+@pytest.mark.parametrize("what", READINGS)
+def test_long_texts_are_not_remembered(what: str) -> None:
+    READINGS[what](0)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for number in range(1, TIMES + 1):
+            READINGS[what](number)
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < MOST
+
+
+def test_spellings_are_remembered_up_to_the_bound() -> None:
+    made: list[object] = []
+
+    def make(spelling: object) -> object:
+        made.append(spelling)
+        return spelling
+
+    table: Interned[Any, object] = Interned(make)
+    for spelling in (b"x" * LONGEST, (b"x" * (LONGEST - 1), ("y",))):
+        assert table(spelling) == table(spelling)
+    assert (len(made), len(table)) == (2, 2)
+    for spelling in (b"x" * (LONGEST + 1), (b"x" * LONGEST, ("y",))):
+        assert table(spelling) == table(spelling)
+    assert (len(made), len(table)) == (6, 2)
