@@ -55,6 +55,12 @@ LARGE = 200_000  # Written as YAML it would be several times as long, and mostly
 FILE = Path("odd.yaml")  # as it is called; it is never written: a million files take an hour
 
 
+def is_decoded(thing: Json) -> bool:
+    """Whether objects of this kind are decoded at all."""
+    resource = SPEECH.find_kind(thing["apiVersion"], thing["kind"])
+    return resource is not None and SPEECH.reads(resource)
+
+
 def read(rng: Random, thing: Json, folder: Path) -> Found:
     """Decode it, from values and from text that was cut or doubled."""
     resource = SPEECH.find_kind(str(thing.get("apiVersion")), str(thing.get("kind")))

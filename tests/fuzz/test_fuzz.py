@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.fuzz.cases import WAYS, odd_object, run_case
-from tests.fuzz.samples import OBJECTS
+from tests.fuzz.cases import DECODED, WAYS, odd_object, run_case
+from tests.fuzz.samples import OBJECTS, Json
+from tests.fuzz.worlds import acceptable
+
+UNDECODED = {"PriorityClass", "PodTemplate"}
 
 FAST = {"read": 250, "review": 20, "manifest": 15, "decided": 25, "told": 5, "scenario": 5}
 SAMPLE = {
@@ -51,7 +53,20 @@ def test_the_same_case_is_the_same_object() -> None:
 
 def test_every_kind_and_every_route_is_tried(tmp_path: Path) -> None:
     assert {way.name for way in WAYS} == set(SAMPLE)
-    kinds: Counter[str] = Counter()
-    for case in range(400):
-        kinds[run_case(case, tmp_path, "read")[1]] += 1
-    assert set(kinds) == {each["kind"] for each in OBJECTS}
+    for route, kinds in (("read", DECODED), ("manifest", OBJECTS)):
+        tried = {run_case(case, tmp_path, route)[1] for case in range(400)}
+        assert tried == {each["kind"] for each in kinds}
+    assert {each["kind"] for each in OBJECTS} - {each["kind"] for each in DECODED} <= UNDECODED
+
+
+def test_most_odd_objects_get_into_the_cluster() -> None:
+    odd = [odd_object(case, "lived") for case in range(300)]
+    taken = [each for each in odd if takes(each)]
+    assert len(taken) > 0.6 * len(odd)
+
+
+def takes(thing: Json) -> bool:
+    try:
+        return acceptable(thing) is not None
+    except (TypeError, RecursionError):
+        return False

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import re
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from headroom.core.actions import Action, Outcome
 from headroom.core.policy import Policy
@@ -23,6 +26,8 @@ from tests.fuzz.samples import DEPLOYMENT, NAMESPACE, POD_TEMPLATE, Json, meta, 
 from tests.stories import things
 
 GRACE_S = 30.0
+MOST_REPAIRS = 6
+_STEP = re.compile(r"[^.\[\]]+|\[\d+\]")
 
 
 def decided(rng: Random, thing: Json, folder: Path) -> Found:
@@ -112,15 +117,49 @@ def _owner_of_slots() -> Json:
 
 
 def _tried(world: SimWorld, thing: Json) -> None:
-    """Apply it as a user would: what the API server refuses never gets in."""
+    """Apply it as a user would: what the API server refuses never gets in.
+
+    One that is refused is tried again without what was refused, so that the rest of its oddities is
+    lived with.
+    """
     try:
-        struct = type_of(thing, CATALOGUE)
+        taken = acceptable(thing)
     except (TypeError, RecursionError):
         return
-    if not isinstance(struct, str) or validate(thing, struct, CATALOGUE):
-        return
-    with contextlib.suppress(ApiError):
-        world.apply(thing)
+    if taken is not None:
+        with contextlib.suppress(ApiError):
+            world.apply(taken)
+
+
+def acceptable(thing: Json) -> Json | None:
+    """The object as far as its schema allows it; None if too little would be left."""
+    struct = type_of(thing, CATALOGUE)
+    if not isinstance(struct, str):
+        return None
+    for _ in range(MOST_REPAIRS):
+        problems = validate(thing, struct, CATALOGUE)
+        if not problems:
+            return thing
+        thing = copy.deepcopy(thing)
+        for path in sorted({problem.path for problem in problems}, reverse=True):
+            _drop(thing, _STEP.findall(path))
+    return None
+
+
+def _drop(thing: Any, steps: list[str]) -> None:
+    """Take out the part at a path; if there is none, what it is missing from."""
+    trail: list[tuple[Any, Any]] = []
+    for step in steps:
+        key = int(step[1:-1]) if step.startswith("[") else step
+        there = isinstance(thing, dict) and key in thing
+        there = there or (isinstance(thing, list) and isinstance(key, int) and key < len(thing))
+        if not there:
+            break
+        trail.append((thing, key))
+        thing = thing[key]
+    if trail:
+        holder, key = trail[-1]
+        del holder[key]
 
 
 def _ended(world: SimWorld, thing: Json) -> None:
