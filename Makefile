@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real tables cluster binaries image image-lock lock site clean
+.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real faults tables cluster binaries image image-lock lock site clean
 
 # The first interpreter that runs and is new enough; PYTHON=... overrides.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -84,6 +84,9 @@ soak-real: $(READY)  ## half an hour of churn and a hostile tenant on a real con
 
 tables: $(READY)  ## the tables of docs/reference/behaviours, from tests/behaviours and the tests
 	@$(PY) -m tools.tables
+
+faults: $(READY)  ## an API server that refuses writes for five minutes (REFUSED_SECONDS=300), and other faults
+	REFUSED_SECONDS=$(or $(REFUSED_SECONDS),300) $(PY) -m pytest -q tests/e2e/attacks/test_too_many_requests.py tests/e2e/attacks/test_faults.py tests/e2e/attacks/test_pods_hidden.py $(ARGS)
 
 cluster: $(READY)  ## a real control plane to play with, until Ctrl-C (KUBERNETES=1.33)
 	@$(PY) -m testbed.play $(ARGS)

@@ -36,6 +36,7 @@ class Gateway:
         self._ready = threading.Event()
         self._port = 0
         self._thread = threading.Thread(target=self._run, daemon=True)
+        self._passing: set[asyncio.BaseTransport] = set()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -54,6 +55,15 @@ class Gateway:
         path.touch(mode=0o600)
         path.write_text(json.dumps(document))
         return path
+
+    def cut(self) -> None:
+        """End every request that is under way, watches above all: they have to ask again."""
+        self._loop.call_soon_threadsafe(self._abort_all)
+
+    def _abort_all(self) -> None:
+        for transport in self._passing:
+            if isinstance(transport, asyncio.Transport):
+                transport.abort()
 
     def _run(self) -> None:
         self._loop.run_until_complete(self._serve())
@@ -90,6 +100,18 @@ class Gateway:
         if self.refuse(request.method, request.path):
             self.refused += 1
             return web.json_response(BUSY, status=429, headers={"Retry-After": "1"})
+        transport = request.transport
+        if transport is not None:
+            self._passing.add(transport)
+        try:
+            return await self._pass_on(session, request)
+        finally:
+            if transport is not None:
+                self._passing.discard(transport)
+
+    async def _pass_on(
+        self, session: aiohttp.ClientSession, request: web.Request
+    ) -> web.StreamResponse:
         headers = {name: text for name, text in request.headers.items() if name.lower() not in HOP}
         body = await request.read()
         async with session.request(
