@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import timedelta
 
@@ -273,3 +274,18 @@ def test_numbers_that_are_not_made_are_the_same_as_those_that_are(
         name in list(names) for name in (*map(str, range(80)), "a/1", "07", "-1", "")
     ]
     assert list(names.first(5)) == list(names)[:5]
+
+
+def cost_of(wished: int) -> float:
+    """CPU seconds for a headroom of so many slots, of which the API server takes two."""
+    play = Play(node("a", 64), headroom(Replicas(wished), cpu=0))
+    play.answer = Quota(2)
+    began = time.process_time()
+    play.run(seconds=5)
+    assert len(play.engine.ledger.holds) <= Policy().slots_ahead + 2
+    return time.process_time() - began
+
+
+@pytest.mark.e2e  # It needs no cluster, but its time.
+def test_as_many_slots_as_one_headroom_may_have_cost_what_the_known_ones_cost() -> None:
+    assert cost_of(Policy().most_slots) < 4 * cost_of(Policy().slots_ahead)
