@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from headroom.core.holds import Hold
 from headroom.core.naming import shape_of
 from headroom.core.selection import integer
 from headroom.core.tenancy.asking import TICKET_REQUEST, request_of
@@ -46,7 +47,9 @@ def read_hold(number: int) -> None:
     template = {"spec": pod()["spec"], "metadata": {"annotations": {"a": long(number)}}}
     metadata = {"name": "h", "namespace": "shop", "uid": "u"}
     text = json.dumps({"metadata": metadata, "spec": {"template": template}}).encode()
-    shape_of(NATIVE.decode(HOLDS, text))  # type: ignore[arg-type]
+    read = NATIVE.decode(HOLDS, text)
+    assert isinstance(read, Hold)
+    shape_of(read)
 
 
 def read_node(number: int) -> None:
