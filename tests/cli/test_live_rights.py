@@ -155,6 +155,16 @@ def test_a_watch_prints_rows_that_differ_and_those_that_are_gone() -> None:
     assert changes.text(table(("a", "Available", "4s"))).split()[0] == "b"
 
 
+def test_a_watch_prints_the_slots_of_an_order_and_a_headroom_of_one_name() -> None:
+    changes = Changes(read_form("table"))
+    both = table(("a", "Held", "1s"), ("a", "Waiting", "1s"))
+    assert len(changes.text(both).splitlines()) == 3
+    assert changes.text(table(("a", "Held", "2s"), ("a", "Held", "2s"))).split()[:2] == [
+        "a",
+        "Held",
+    ]
+
+
 def test_a_watch_says_its_headings_again_when_there_are_others() -> None:
     changes = Changes(read_form("table"))
     changes.text(table(("a", "Pending", "1s")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from headroom.cli.output import columns
 from headroom.cli.printing.forms import Form, Look
 from headroom.cli.printing.lists import item_text, own_columns
@@ -26,7 +28,7 @@ class Changes:
 
     def text(self, table: Table) -> str:
         """The lines to print now; nothing where nothing changed."""
-        now = {f"{row.key} {row.ref}": row for row in table.rows}
+        now = _by_name(table.rows)
         news = {name: self._tells(table, row) for name, row in now.items()}
         rows = [row for name, row in now.items() if self._news.get(name) != news[name]]
         rows += [row for name, row in self._before.items() if name not in now]
@@ -67,3 +69,14 @@ class Changes:
         laid_out = columns(headings, lines).splitlines()
         new = laid_out[len(laid_out) - len(rows) :]
         return "\n".join([laid_out[0], *new] if first else new)
+
+
+def _by_name(rows: list[Row]) -> dict[str, Row]:
+    """Rows by what they are about; objects of two kinds may have slots of one name."""
+    found: dict[str, Row] = {}
+    seen: Counter[str] = Counter()
+    for row in rows:
+        name = f"{row.key} {row.ref}"
+        seen[name] += 1
+        found[f"{name} {seen[name]}"] = row
+    return found
