@@ -30,7 +30,7 @@ pytestmark = pytest.mark.e2e
 ORDINARY = 16
 ORDINARY_CPU = "1500m"
 SLOT_CPU = "500m"
-LONG_S = 180
+LONG_S = 400
 QUIET_S = 30
 
 

@@ -55,8 +55,14 @@ spec:
 
 
 @pytest.fixture(scope="module")
-def plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
-    """A cluster with an operator for korder's kinds, and something of every sort on it."""
+def plane(binaries: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A cluster of its own, so that what other tests leave is not in the dump."""
+    with ControlPlane.start(tmp_path_factory.mktemp("worlds"), hollow_nodes=3) as started:
+        yield from furnished(started)
+
+
+def furnished(control_plane: ControlPlane) -> Iterator[ControlPlane]:
+    """The cluster with an operator for korder's kinds, and something of every sort on it."""
     kubeconfig = control_plane.kubeconfig
     done = headroom(kubeconfig, "install", "--image", "headroom:test", "--dialect", "korder")
     assert done.returncode == 0, done.stderr

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from headroom.core.actions import Action, Invalid, Outcome
+from headroom.core.objects import Key
 from headroom.core.plan import Plan, Sequence, Step
 from headroom.engine.containment.quarantine import Contained, described
 from headroom.engine.engine import Engine, about
@@ -27,9 +28,10 @@ from headroom.runtime.reporting import Reporter, Silent
 MOST_TOGETHER = 16  # of one step; a step of thousands must not fill the client's queue
 STOP_WAIT_S = 5.0
 # How long pods may still be gated after the claim indexes were withdrawn: the API server has to
-# see it, and we the pods.
+# see it, and we the pods. A busy one takes longer: we stay until nobody new has come for so long.
 DRAIN_S = 1.0
 LET_GO_S = 0.2
+MOST_DRAINS = 8
 MOST_CONTAINED = 100  # that are remembered
 
 
@@ -82,11 +84,20 @@ class Operator:
         """Have no more pods wait for us, and go on until those that do are served or released."""
         if not self._withdraw() and not self.engine.ledger.waiting:
             return
-        await asyncio.wait(working, timeout=DRAIN_S, return_when=asyncio.FIRST_COMPLETED)
-        self._withdraw()
-        self.engine.let_go(self.clock.now())
-        self._wake.set()
-        await asyncio.wait(working, timeout=LET_GO_S, return_when=asyncio.FIRST_COMPLETED)
+        if self._tasks:  # Until it is written, pods are gated as before.
+            await asyncio.wait(self._tasks, timeout=STOP_WAIT_S)
+        known: set[Key] = set()
+        for _ in range(MOST_DRAINS):
+            await asyncio.wait(working, timeout=DRAIN_S, return_when=asyncio.FIRST_COMPLETED)
+            came = self.engine.ledger.waiting.keys() - known
+            known |= came
+            self._withdraw()
+            self.engine.let_go(self.clock.now())
+            self._wake.set()
+            await asyncio.wait(working, timeout=LET_GO_S, return_when=asyncio.FIRST_COMPLETED)
+            nobody_came = not came and known >= self.engine.ledger.waiting.keys()
+            if nobody_came or any(task.done() for task in working):
+                return
 
     def _withdraw(self) -> bool:
         sequences = self.engine.withdraw(self.clock.now())
