@@ -6,7 +6,6 @@ the last one. docs/internals/karpenter.md has the facts and figures.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -23,9 +22,8 @@ from headroom.wire.decode import hold_from
 from headroom.wire.kinds import HOLDS, PODS
 from headroom.wire.render import render
 from testbed.api import Json
-from testbed.binaries import BinariesUnavailable
 from testbed.controlplane import ControlPlane
-from testbed.karpenter import Fleet, Karpenter, karpenter_binary
+from testbed.karpenter import Fleet, Karpenter
 from tests.e2e.installing import install, our_objects, until
 from tests.wire.objects import hold_json
 
@@ -84,16 +82,8 @@ class Cloud:
 
 
 @pytest.fixture(scope="module")
-def cloud(binaries: Path, pytestconfig: pytest.Config) -> Iterator[Cloud]:
+def cloud(karpenter_program: Path) -> Iterator[Cloud]:
     """Karpenter beside a control plane; without its program everything here is skipped, loudly."""
-    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
-    try:
-        with capture.global_and_fixture_disabled():
-            karpenter_binary()
-    except BinariesUnavailable as trouble:
-        with capture.global_and_fixture_disabled():
-            print(f"\nTESTS WITH AN AUTOSCALER SKIPPED: {trouble}", file=sys.stderr)
-        pytest.skip(str(trouble))
     with ControlPlane.start(kwok=True) as plane:
         install(plane, our_objects())
         plane.api.create(CLASSES, {"metadata": {"name": "placeholder"}, "value": -1000})

@@ -6,7 +6,6 @@ the simulated one does. What is compared is how many machines of which type are 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +13,8 @@ import pytest
 
 from headroom.wire.kinds import DAEMON_SETS, PODS
 from testbed.api import Json
-from testbed.binaries import BinariesUnavailable
 from testbed.controlplane import ControlPlane
-from testbed.karpenter import Fleet, Karpenter, karpenter_binary
+from testbed.karpenter import Fleet, Karpenter
 from tests.e2e.installing import until
 from tests.sim.packing_cases import CASES, TYPE, simulated
 
@@ -25,18 +23,8 @@ LONG_S = 120
 
 
 @pytest.fixture(scope="module")
-def karpenter(
-    binaries: Path, pytestconfig: pytest.Config
-) -> Iterator[tuple[ControlPlane, Karpenter]]:
+def karpenter(karpenter_program: Path) -> Iterator[tuple[ControlPlane, Karpenter]]:
     """A Karpenter without a NodePool; without the program everything here is skipped, loudly."""
-    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
-    try:
-        with capture.global_and_fixture_disabled():
-            karpenter_binary()
-    except BinariesUnavailable as trouble:
-        with capture.global_and_fixture_disabled():
-            print(f"\nTESTS WITH AN AUTOSCALER SKIPPED: {trouble}", file=sys.stderr)
-        pytest.skip(str(trouble))
     with ControlPlane.start(kwok=True) as plane:
         made = Karpenter.start(plane, Fleet(boot_delay_s=0, when_empty_only=True))
         made.clear()

@@ -7,7 +7,6 @@ room has to wait for a machine to boot. What is judged is where pods went, never
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -20,9 +19,8 @@ import pytest
 from bench import audit
 from headroom.wire.kinds import HEADROOMS, PODS
 from testbed.api import Json
-from testbed.binaries import BinariesUnavailable
 from testbed.controlplane import ControlPlane
-from testbed.karpenter import Fleet, Karpenter, karpenter_binary
+from testbed.karpenter import Fleet, Karpenter
 from tests.e2e.installing import install, our_objects, until
 from tests.e2e.processes import OperatorProcess
 from tests.stories.things import headroom, pod, workload
@@ -104,18 +102,8 @@ class Cloud:
 
 
 @pytest.fixture(scope="module")
-def cloud(
-    binaries: Path, pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Cloud]:
+def cloud(karpenter_program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     """Karpenter and the operator; without Karpenter everything here is skipped, loudly."""
-    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
-    try:
-        with capture.global_and_fixture_disabled():
-            karpenter_binary()
-    except BinariesUnavailable as trouble:
-        with capture.global_and_fixture_disabled():
-            print(f"\nTESTS WITH AN AUTOSCALER SKIPPED: {trouble}", file=sys.stderr)
-        pytest.skip(str(trouble))
     folder = tmp_path_factory.mktemp("karpenter-headroom")
     log, flags = audit.start(folder)
     with ExitStack() as stack:

@@ -8,7 +8,6 @@ the smallest machine has room for a pod or for the slot, never for both.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,9 +18,8 @@ import pytest
 
 from headroom.wire.kinds import DAEMON_SETS, DEPLOYMENTS, HEADROOMS, PODS, PRIORITY_CLASSES
 from testbed.api import Json
-from testbed.binaries import BinariesUnavailable
 from testbed.controlplane import ControlPlane
-from testbed.karpenter import Fleet, Karpenter, karpenter_binary
+from testbed.karpenter import Fleet, Karpenter
 from tests.e2e.installing import install, our_objects, until
 from tests.e2e.processes import OperatorProcess
 from tests.stories.things import headroom, priority_class, workload
@@ -87,18 +85,8 @@ class Settling:
 
 
 @pytest.fixture(scope="module")
-def cloud(
-    binaries: Path, pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Cloud]:
+def cloud(karpenter_program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     """Karpenter and the operator; without Karpenter everything here is skipped, loudly."""
-    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
-    try:
-        with capture.global_and_fixture_disabled():
-            karpenter_binary()
-    except BinariesUnavailable as trouble:
-        with capture.global_and_fixture_disabled():
-            print(f"\nTESTS WITH AN AUTOSCALER SKIPPED: {trouble}", file=sys.stderr)
-        pytest.skip(str(trouble))
     folder = tmp_path_factory.mktemp("karpenter-pernode")
     with ExitStack() as stack:
         plane = stack.enter_context(ControlPlane.start(kwok=True))
