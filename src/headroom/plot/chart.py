@@ -1,0 +1,177 @@
+"""One chart as SVG: axes, grid, marks, legend.
+
+Pure and deterministic: no ids, no scripts, coordinates rounded the same way everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
+
+from headroom.plot import drawing
+from headroom.plot.marks import Band, Bars, Dots, Level, Line, Mark, Steps, Window
+from headroom.plot.scales import Axis, Scale, scale
+from headroom.plot.style import CHART, TONES, variables
+from headroom.plot.text import place, safe
+
+LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 14.0, 44.0
+TITLE, KEY = 24.0, 20.0
+LETTER = 6.6  # about the width of a letter, for the legend's rows
+X_TICK, Y_TICK = 90.0, 44.0
+PLAIN = Axis()
+MOST_TICK_LETTERS = 22
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """What a chart shows. Bars stand over `categories`; everything else over the numbers of x."""
+
+    title: str
+    marks: tuple[Mark, ...]
+    x: Axis = PLAIN
+    y: Axis = PLAIN
+    categories: tuple[str, ...] = ()
+    width: int = 760
+    height: int = 300
+
+    def svg(self, alone: bool = False) -> str:
+        """The chart; `alone` with its own style, as a file or an image needs it."""
+        return _Drawn(self).svg(alone)
+
+
+class _Drawn:
+    """A chart with its scales: everything is placed by them."""
+
+    def __init__(self, chart: Chart) -> None:
+        self.chart = chart
+        self.rows = _legend_rows(chart)
+        self.top = TOP + (TITLE if chart.title else 0.0) + KEY * len(self.rows)
+        self.bottom = chart.height - BOTTOM
+        inner = (LEFT, chart.width - RIGHT)
+        xs, ys = list(_all_x(chart)), list(_all_y(chart))
+        if chart.categories:
+            self.x = Scale(0.0, float(len(chart.categories)), *inner, ())
+        else:
+            self.x = scale(chart.x, xs, inner, int((inner[1] - inner[0]) / X_TICK))
+        upright = (self.bottom, self.top)
+        self.y = scale(chart.y, ys, upright, int((self.bottom - self.top) / Y_TICK))
+        self.empty = not ys and not chart.categories
+
+    def svg(self, alone: bool) -> str:
+        chart = self.chart
+        size = f'viewBox="0 0 {chart.width} {chart.height}"'
+        space = ' xmlns="http://www.w3.org/2000/svg"' if alone else ""
+        whole = f'width="{chart.width}" height="{chart.height}" {size}'
+        style = f"<style>{variables('.chart')}{CHART}</style>" if alone else ""
+        ground = '<rect width="100%" height="100%" style="fill:var(--page)"/>' if alone else ""
+        body = "".join((*self._title(), *self._grid(), *self._marks(), *self._axes()))
+        return (
+            f'<svg class="chart" role="img" aria-label="{safe(chart.title)}"{space} {whole}>'
+            f"{style}{ground}{body}</svg>"
+        )
+
+    def _title(self) -> Iterator[str]:
+        if self.chart.title:
+            yield drawing.words(LEFT, TOP + 10, self.chart.title, "title")
+        first = TOP + (TITLE if self.chart.title else 0.0) + 8
+        for index, row in enumerate(self.rows):
+            left = LEFT
+            for mark in row:
+                yield drawing.key(mark, left, first + KEY * index)
+                left += _key_width(mark)
+
+    def _grid(self) -> Iterator[str]:
+        left, right = self.x.begin, self.x.end
+        for value, said in self.y.ticks:
+            y = self.y.at(value)
+            yield drawing.rule((left, y), (right, y), "grid")
+            yield drawing.words(left - 8, y + 4, said, anchor="end")
+        for value, said in self.x.ticks:
+            x = self.x.at(value)
+            yield drawing.rule((x, self.top), (x, self.bottom), "grid")
+            yield drawing.words(x, self.bottom + 16, said, anchor="middle")
+        for index, name in enumerate(self.chart.categories):
+            short = name if len(name) <= MOST_TICK_LETTERS else f"{name[:MOST_TICK_LETTERS]}…"
+            yield drawing.words(self.x.at(index + 0.5), self.bottom + 16, short, anchor="middle")
+
+    def _axes(self) -> Iterator[str]:
+        yield drawing.rule((self.x.begin, self.bottom), (self.x.end, self.bottom), "axis")
+        middle = (self.x.begin + self.x.end) / 2
+        if self.chart.x.label:
+            yield drawing.words(middle, self.chart.height - 8, self.chart.x.label, anchor="middle")
+        if self.chart.y.label:
+            half = (self.top + self.bottom) / 2
+            turned = f' transform="rotate(-90 14 {place(half)})"'
+            yield drawing.words(14, half, self.chart.y.label, anchor="middle", more=turned)
+        if self.empty:
+            half = (self.top + self.bottom) / 2
+            yield drawing.words(middle, half, "nothing to show", anchor="middle")
+
+    def _marks(self) -> Iterator[str]:
+        """Shades first, then areas, then lines: nothing hides what is finer."""
+        order = (Window, Band, Bars, Steps, Line, Level, Dots)
+        together = [mark for mark in self.chart.marks if isinstance(mark, Bars)]
+        for mark in sorted(self.chart.marks, key=lambda mark: order.index(type(mark))):
+            match mark:
+                case Window():
+                    yield drawing.window(mark, self.x, (self.top, self.bottom))
+                case Bars():
+                    turn = next(i for i, other in enumerate(together) if other is mark)
+                    names = self.chart.categories
+                    yield drawing.bars(mark, (self.x, self.y), names, (turn, len(together)))
+                case Level():
+                    yield drawing.level(mark, self.x, self.y)
+                case _:
+                    yield drawing.drawn(mark, self.x, self.y)
+
+
+def _all_x(chart: Chart) -> Iterator[float]:
+    for mark in chart.marks:
+        match mark:
+            case Line() | Steps() | Dots() | Band():
+                yield from (point[0] for point in mark.points)
+            case Window():
+                yield from (mark.begin, mark.end)
+            case _:
+                pass
+
+
+def _all_y(chart: Chart) -> Iterator[float]:
+    """The finite values, and zero where areas and bars stand on it."""
+    for mark in chart.marks:
+        match mark:
+            case Line() | Steps() | Dots():
+                yield from (y for _, y in mark.points if isfinite(y))
+                if isinstance(mark, Steps) and mark.points:
+                    yield 0.0
+            case Band():
+                yield from (y for _, *ends in mark.points for y in ends if isfinite(y))
+            case Bars():
+                yield from (0.0, *(value for value in mark.values if isfinite(value)))
+            case Level():
+                yield mark.value
+            case _:
+                pass
+
+
+def _key_width(mark: Mark) -> float:
+    return 40.0 + LETTER * len(mark.name)
+
+
+def _legend_rows(chart: Chart) -> list[list[Mark]]:
+    """The marks with a name, in rows that fit; a name that comes twice is shown once."""
+    named: dict[tuple[str, int], Mark] = {}
+    for mark in chart.marks:
+        if mark.name:
+            named.setdefault((mark.name, mark.tone % TONES), mark)
+    rows: list[list[Mark]] = []
+    left = 0.0
+    for mark in named.values():
+        wide = _key_width(mark)
+        if not rows or left + wide > chart.width - LEFT - RIGHT:
+            rows.append([])
+            left = 0.0
+        rows[-1].append(mark)
+        left += wide
+    return rows

@@ -1,0 +1,100 @@
+"""What can be drawn: lines, steps, bands, bars, dots, shaded windows and level rules.
+
+Values only. `tone` is the number of a colour (see `style`); marks of one tone belong together.
+A value that is no number (NaN, infinite) leaves a gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Points joined by straight lines."""
+
+    name: str
+    points: tuple[Point, ...]
+    tone: int = 0
+    dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A value that stays until the next point: sizes, counts."""
+
+    name: str
+    points: tuple[Point, ...]
+    tone: int = 0
+    dashed: bool = False
+    filled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The area between two values: (x, low, high)."""
+
+    name: str
+    points: tuple[tuple[float, float, float], ...]
+    tone: int = 0
+    stepped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """A bar for each of the chart's categories; several of these stand side by side."""
+
+    name: str
+    values: tuple[float, ...]
+    tone: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Points by themselves, each with words that are shown when it is pointed at."""
+
+    name: str
+    points: tuple[Point, ...]
+    tone: int = 0
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A span of x that is shaded."""
+
+    name: str
+    begin: float
+    end: float
+    tone: int = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A horizontal line across the chart: a promise, a limit."""
+
+    name: str
+    value: float
+    tone: int = 7
+
+
+Mark = Line | Steps | Band | Bars | Dots | Window | Level
+
+
+def thinned(points: tuple[Point, ...], most: int) -> tuple[Point, ...]:
+    """About so many points at most, with the same look: of each part the ends and the extremes.
+
+    The least and the greatest are kept because they are what a reader looks for.
+    """
+    if len(points) <= most:
+        return points
+    part = -(-len(points) * 4 // most)
+    kept: list[Point] = []
+    for begin in range(0, len(points), part):
+        some = range(begin, min(begin + part, len(points)))
+        least = min(some, key=lambda index: (points[index][1], index))
+        greatest = max(some, key=lambda index: (points[index][1], -index))
+        kept += [points[index] for index in sorted({some[0], least, greatest, some[-1]})]
+    return tuple(kept)
