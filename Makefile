@@ -16,6 +16,8 @@ STORY ?=
 ARGS ?=
 # Tests on a real control plane mostly wait. Each of these workers starts control planes of its own.
 JOBS ?= 3
+# A wait that ran out on a busy machine proves nothing: such a test, and only such a one, is run once more.
+AGAIN := -raR --reruns 1 --reruns-delay 5 --only-rerun TookTooLong
 SEEDS ?= 100
 # The minor version of Kubernetes that control planes have: 1.33, oldest, newest; nothing means the usual one.
 KUBERNETES ?=
@@ -43,12 +45,12 @@ demo: $(READY)  ## a story on the embedded cluster, with a picture (STORY=name)
 test: $(READY)  ## every test, those on the real control plane too (KUBERNETES=1.33: on that version)
 	@$(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
 	@$(PY) -m testbed.binaries karpenter >&2 || echo "no Karpenter: the tests that need one will be skipped" >&2
-	$(PY) -m pytest -n $(JOBS) --dist loadfile --durations=15 $(ARGS)
+	$(PY) -m pytest -n $(JOBS) --dist loadfile --durations=15 $(AGAIN) $(ARGS)
 	@test -n "$(KUBERNETES)$(ARGS)" || $(MAKE) --no-print-directory test-oldest
 
 test-oldest: $(READY)  ## a short pass on the oldest Kubernetes that is supported; `make test` has it
 	@KUBERNETES=oldest $(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
-	KUBERNETES=oldest NODES=4 ROUNDS=10 $(PY) -m pytest -m "every_version and e2e" -n 2 --dist loadfile --durations=5
+	KUBERNETES=oldest NODES=4 ROUNDS=10 $(PY) -m pytest -m "every_version and e2e" -n 2 --dist loadfile --durations=5 $(AGAIN)
 
 matrix: $(READY)  ## every test on every Kubernetes that is supported, one after the other (hours)
 	@for version in $$($(PY) -m testbed.recipes); do \

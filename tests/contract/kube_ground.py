@@ -17,6 +17,7 @@ from headroom.wire.manifests import priority_classes
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
 from tests.contract.ground import Json
+from tests.patience import deadline_after, keep_waiting
 
 CRDS = Resource(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", False
@@ -32,9 +33,9 @@ def install(plane: ControlPlane) -> None:
         plane.api.ensure(CRDS.path(), crd)
     for item in priority_classes():
         plane.api.ensure(PRIORITY_CLASSES.path(), item)
-    deadline = time.monotonic() + STORY_SECONDS
+    deadline = deadline_after(STORY_SECONDS)
     while not all(_is_served(plane, resource) for resource in OURS):
-        assert time.monotonic() < deadline, "our kinds are not served"
+        keep_waiting(deadline, "our kinds are served")
         time.sleep(0.05)
 
 

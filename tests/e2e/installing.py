@@ -13,6 +13,7 @@ from headroom.wire.yamls import dump_all
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
 from testbed.recipes import is_at_least
+from tests.patience import deadline_after, keep_waiting
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _POLL_S = 0.05
@@ -20,10 +21,9 @@ _POLL_S = 0.05
 
 def until(what: str, true: Callable[[], bool], *, seconds: float = 30.0) -> None:
     """Ask again and again until it is true; a server has its own pace."""
-    deadline = time.monotonic() + seconds
+    deadline = deadline_after(seconds)
     while not true():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"after {seconds:g} s still not: {what}")
+        keep_waiting(deadline, what)
         time.sleep(_POLL_S)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from headroom.wire.kinds import HOLDS, PODS
 from testbed.api import Api, ApiFailure, Json
+from tests.patience import TookTooLong, deadline_after
 
 PAUSE_S = 0.1
 ROLE = "headroom.dev/role"
@@ -87,13 +88,13 @@ class Lookout:
 
     def until(self, what: str, true: Callable[[Sight], bool], seconds: float = 60) -> Sight:
         """Wait until something is true of what is seen from now on."""
-        deadline = time.monotonic() + seconds
+        deadline = deadline_after(seconds)
         with self._news:
             self._news.wait(2 * PAUSE_S)  # What was seen before may be from before the last write.
             while not true(self._sight):
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise AssertionError(f"not within {seconds:g} s: {what}\n{self._sight}")
+                    raise TookTooLong(f"waited too long: {what}\n{self._sight}")
                 self._news.wait(min(left, 1.0))
             return self._sight
 

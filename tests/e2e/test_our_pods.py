@@ -21,6 +21,7 @@ from headroom.wire.render import render
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
 from tests.contract.kube_ground import install
+from tests.patience import deadline_after, keep_waiting
 from tests.wire.objects import Json, hold_json
 from tests.wire.test_render_pods import RICH
 
@@ -31,12 +32,12 @@ RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 def make_namespace(plane: ControlPlane, name: str, labels: dict[str, str]) -> None:
     """Make a namespace and wait until pods may be made in it."""
     plane.api.ensure("/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
-    deadline = time.monotonic() + 30
+    deadline = deadline_after(30)
     while True:
         try:
             plane.api.get(f"/api/v1/namespaces/{name}/serviceaccounts/default")
         except ApiFailure:
-            assert time.monotonic() < deadline, "no service account appeared"
+            keep_waiting(deadline, "a service account")
             time.sleep(0.05)
         else:
             return

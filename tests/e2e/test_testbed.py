@@ -15,6 +15,7 @@ import pytest
 
 from testbed.api import Json
 from testbed.controlplane import ControlPlane, KubectlFailed
+from tests.patience import deadline_after, keep_waiting
 
 pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("binaries")]
 
@@ -27,9 +28,9 @@ def _pod(name: str, cpu: str, **spec: object) -> Json:
 
 
 def _eventually(check: Callable[[], bool], what: str, timeout_s: float = 60.0) -> None:
-    deadline = time.monotonic() + timeout_s
+    deadline = deadline_after(timeout_s)
     while not check():
-        assert time.monotonic() < deadline, f"not within {timeout_s:g} s: {what}"
+        keep_waiting(deadline, what)
         time.sleep(0.1)
 
 

@@ -21,6 +21,7 @@ from headroom.scheduling.scores import Scores
 from headroom.scheduling.state import ClusterState
 from headroom.wire.decode import pod_from
 from testbed.api import Api
+from tests.patience import deadline_after, keep_waiting
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -202,9 +203,9 @@ def pods_path(namespace: str) -> str:
 
 def eventually(look: Callable[[], T | None], what: str, timeout_s: float = 30.0) -> T:
     """Look again and again until there is something to see."""
-    deadline = time.monotonic() + timeout_s
+    deadline = deadline_after(timeout_s)
     while (found := look()) is None:
-        assert time.monotonic() < deadline, f"not within {timeout_s:g} s: {what}"
+        keep_waiting(deadline, what)
         time.sleep(0.005)
     return found
 

@@ -18,6 +18,7 @@ from headroom.sim.world import SimWorld
 from headroom.wire.yamls import load
 from testbed.controlplane import ControlPlane
 from testbed.nodes import fake_node
+from tests.patience import TookTooLong, deadline_after
 from tests.sim.things import Json, node
 
 PATIENCE = 40.0
@@ -109,13 +110,14 @@ class Beside:
         """Wait until the real cluster's picture of a kind is ours; show both if it never is."""
         self.world.run_for(20)
         ours = picture([dict(item) for item in self.world.list(kind)], self)
-        deadline = time.monotonic() + patience
+        deadline = deadline_after(patience)
         namespace = self._namespace(kind)
         while True:
             theirs = picture(self.plane.api.items(KINDS[kind].resource.path(namespace)), self)
-            if ours == theirs or time.monotonic() > deadline:
-                assert ours == theirs, _difference(ours, theirs)
+            if ours == theirs:
                 return ours
+            if time.monotonic() > deadline:
+                raise TookTooLong(_difference(ours, theirs))
             time.sleep(0.1)  # a real cluster takes real time
 
     def plain(self, text: str) -> str:

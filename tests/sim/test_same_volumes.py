@@ -88,9 +88,10 @@ def test_a_volume_for_one_pod_and_one_with_zone_labels_are_the_same(both: Beside
     both.apply(old)
     both.apply(claim("far"))
     both.agree(of_claims, "PersistentVolumeClaim")
-    both.apply(with_claim("first"))
+    # Both nodes are as good, and kube-scheduler draws lots: the pod says which.
+    both.apply(with_claim("first", nodeSelector={ZONE: "x"}))
     both.agree(of_pods, "Pod")
-    both.apply(with_claim("second"))
+    both.apply(with_claim("second", nodeSelector={ZONE: "x"}))
     both.apply(with_claim("astray", "far", nodeSelector={ZONE: "x"}))
     both.agree(of_told_pods, "Event")
     both.apply(with_claim("near", "far"))

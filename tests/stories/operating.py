@@ -21,6 +21,7 @@ from headroom.runtime.clock import ServerClock
 from headroom.runtime.operator import Operator
 from headroom.runtime.reporting import Silent
 from headroom.wire.speech import NATIVE, Speech
+from tests.patience import LEAST_S, TookTooLong
 from tests.stories.cutting import CutCluster
 
 
@@ -73,8 +74,8 @@ class ThreadedOperator:
         self._main = self._loop.create_task(self._run(kubeconfig, settings))
         self._thread = threading.Thread(target=self._live, daemon=True)
         self._thread.start()
-        if not self._ready.wait(30):
-            raise AssertionError("the operator did not get ready")
+        if not self._ready.wait(LEAST_S):
+            raise TookTooLong("the operator did not get ready")
 
     def cut_after(self, writes: int, backwards: bool) -> None:
         """Let so many more writes that matter happen, then none."""

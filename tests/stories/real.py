@@ -36,6 +36,7 @@ from headroom.wire.speech import NATIVE, Speech
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
 from testbed.nodes import fake_node
+from tests.patience import TookTooLong, deadline_after
 from tests.stories.operating import ThreadedOperator
 from tests.stories.things import NAMESPACE, Json
 from tests.stories.world import World
@@ -192,10 +193,10 @@ class RealWorld(World):
         time.sleep(seconds)
 
     def until(self, what: str, true: Callable[[], bool], seconds: float = 30) -> None:
-        deadline = time.monotonic() + seconds
+        deadline = deadline_after(seconds)
         while not self._seen(true):
             if time.monotonic() > deadline:
-                raise AssertionError(f"not within {seconds} s: {what}\n{self.picture()}")
+                raise TookTooLong(f"waited too long: {what}\n{self.picture()}")
             time.sleep(POLL_S)
 
     def _seen(self, true: Callable[[], bool]) -> bool:

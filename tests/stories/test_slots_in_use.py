@@ -153,6 +153,7 @@ def test_a_claim_is_no_proof_that_there_is_room(world: World, door: str) -> None
     world.apply(pod("first", cpu=1, app="web", **{door: True}))
     world.until("the rest is held", lambda: held(world) == [1])
     world.patch("Headroom", "room", {"spec": {"paused": True}})
+    world.until("the pause is seen", lambda: "spec.paused" in said(world))
     world.until("a paused slot has no claim", lambda: not world.ours("latch"))
     world.finish("first")
     world.apply(pod("stranger", cpu=1))
@@ -166,6 +167,11 @@ def test_a_claim_is_no_proof_that_there_is_room(world: World, door: str) -> None
     world.until("the slot claims what its owner has", lambda: bool(world.ours("latch")))
     world.pass_time(4)
     assert beyond == []
+
+
+def said(world: World) -> str:
+    """What the Headroom says of itself."""
+    return str(world.condition_of("room", of="Headroom").get("message"))
 
 
 def asked_beyond(world: World, cpu: int) -> list[str]:
