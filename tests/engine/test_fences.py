@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from headroom.core.actions import (
@@ -12,12 +13,14 @@ from headroom.core.actions import (
     CreateLatch,
     DeletePod,
     Denied,
+    Nominate,
     Outcome,
 )
 from headroom.core.fences import LONGEST_CAUSE
 from headroom.core.names import LOCKED_PRIORITY, ROLE_FENCE, ROLE_LABEL, SCHEDULER_NAME
 from headroom.core.objects import HostPort, Placement, Pod
 from headroom.core.policy import Policy
+from headroom.engine.fences.fencer import PLACES_TO_SPARE
 from headroom.engine.fences.waiters import MOST_JUDGED, Waiters
 from tests.builders import NOON, hold, node, pod, resources
 from tests.engine.play import Play
@@ -211,3 +214,89 @@ def test_a_fence_does_not_take_the_last_place_for_a_pod() -> None:
         play.put(refused("rival", 3))
         play.run(60, scheduling=False)
         assert play.did(CreateFence) == fences, places
+
+
+def test_on_a_node_with_few_places_a_latch_keeps_the_one_that_a_fence_takes() -> None:
+    """kube-scheduler may be giving all of them away in that moment."""
+    play = in_use(pods=PLACES_TO_SPARE + 1)  # Two of them are taken.
+    play.put(refused("rival", 3))
+    play.run(60, scheduling=False)
+    did = play.did(CreateLatch, Nominate, CreateFence, DeletePod)
+    assert did == ["CreateLatch", "Nominate", "CreateFence", "DeletePod"]
+    assert play.ours("latch") == []
+    assert len(play.ours("fence")) == 1
+
+
+def test_places_that_are_given_away_beside_that_latch_are_not_fenced() -> None:
+    play = in_use(pods=4)
+    play.put(refused("rival", 3))
+    play.round()
+    assert play.did() == ["CreateLatch", "Nominate"]
+    play.put(pod("quick", cpu=0, node="a"))
+    play.run(60, scheduling=False)
+    assert play.did(CreateFence, CreateLatch) == ["CreateLatch"]
+    assert play.ours("latch") == []
+
+
+def test_a_fence_that_is_refused_under_a_latch_is_tried_ever_less_often() -> None:
+    play = in_use(pods=4)
+    play.answer = lambda action: Denied("no") if isinstance(action, CreateFence) else None
+    play.put(refused("rival", 3))
+    play.run(600, scheduling=False)
+    assert 1 < len(play.did(CreateLatch)) < 20
+    assert play.ours("latch") == []
+
+
+def test_that_latch_is_taken_away_by_another_operator() -> None:
+    play = in_use(pods=4)
+    play.put(refused("rival", 3))
+    play.round()
+    play.toy.remove(play.pod("rival"))
+    play.restart()
+    play.run(5, scheduling=False)
+    assert play.ours("latch") == []
+
+
+def beside_another() -> tuple[Play, Pod]:
+    """A fenced node of eight, and the guardian of another hold there, of three."""
+    other = hold("g", cpu=3, memory=0, allocate_once=False, owners="other")
+    mine = hold("h", cpu=4, memory=0, allocate_once=False)
+    play = Play(node("a", cpu=8), mine, other)
+    play.run()
+    play.put(pod("owner", cpu=4, labels={"app": "web"}, scheduler=SCHEDULER_NAME))
+    play.run()
+    play.put(refused("rival", 2))
+    play.run(5, scheduling=False)
+    assert len(play.ours("fence")) == 1
+    play.done.clear()
+    return play, next(each for each in play.ours("guardian") if each.requests == resources(cpu=3))
+
+
+def test_a_guardian_that_somebody_deletes_behind_a_fence_is_put_back_behind_it() -> None:
+    """Somebody who waits would fit into its room, which is a hold's all the same."""
+    play, guardian = beside_another()
+    play.toy.remove(guardian)
+    play.run(60, scheduling=False)
+    assert play.did(DeletePod, CreateLatch, CreateFence, CreateGuardian) == ["CreateGuardian"]
+
+
+def test_a_fence_stays_while_a_guardian_is_bound_behind_it_however_long() -> None:
+    play, guardian = beside_another()
+    play.toy.remove(guardian)
+    (bound,) = (each for each in play.plan() if isinstance(each.steps[0][0], CreateGuardian))
+    play.now += timedelta(minutes=5)
+    assert "unfence" not in [each.work for each in play.plan()]
+    assert play.perform(bound)
+    assert play.did(CreateGuardian, DeletePod) == ["CreateGuardian"]
+
+
+def test_nothing_is_bound_behind_a_fence_that_is_being_taken_down() -> None:
+    play, guardian = beside_another()
+    play.toy.remove(play.pod("rival"))
+    play.run(8, scheduling=False)
+    play.now += timedelta(seconds=4)
+    (down,) = (each for each in play.plan() if each.work == "unfence")
+    play.toy.remove(guardian)
+    actions = [action for each in play.plan() for step in each.steps for action in step]
+    assert not any(isinstance(each, CreateGuardian) and each.bound for each in actions)
+    assert play.perform(down)

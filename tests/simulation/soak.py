@@ -54,11 +54,12 @@ class Ordinary:
 
 
 class Soak(StandingScenario):
-    """One seed, played for so many days."""
+    """One seed, played for so many days; shorter days have as many happenings and less quiet."""
 
-    def __init__(self, seed: int, days: float) -> None:
+    def __init__(self, seed: int, days: float, day_s: float = DAY_S) -> None:
         super().__init__(seed)
         self.days = days
+        self.day_s = day_s
         self.found: list[str] = []
         self.engine: Engine | None = None
         self._kept: dict[str, str] = {}
@@ -87,7 +88,7 @@ class Soak(StandingScenario):
             self._episode()
             if number % EPISODES == EPISODES - 1 or number == episodes - 1:
                 self._judge()
-            self._pass(self.days * DAY_S / episodes - SETTLED_S / EPISODES)
+            self._pass(self.days * self.day_s / episodes - SETTLED_S / EPISODES)
         self._empty()
 
     def _episode(self) -> None:
@@ -259,7 +260,7 @@ class Soak(StandingScenario):
         self._stopped.clear()
         self._pass(SETTLED_S)
         ordinary: Any = Ordinary(self.world)
-        at = f"day {self.world.elapsed / DAY_S:.1f}"
+        at = f"day {self.world.elapsed / self.day_s:.1f}"
         self.found += [f"{at}: {words}" for words in breaches(ordinary)]
         self.found += [f"{at}: {words}" for words in standing_breaches(ordinary)]
         self._look_after_calm()

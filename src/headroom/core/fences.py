@@ -19,9 +19,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from headroom.core.actions import CreateFence, CreateGuardian, DeletePod
+from headroom.core.actions import (
+    CreateFence,
+    CreateGuardian,
+    CreateLatch,
+    DeletePod,
+    Nominate,
+)
 from headroom.core.holds import PREEMPTIBLE, Hold
-from headroom.core.names import LOCKED_PRIORITY, PASS_LABEL, ROLE_FENCE, ROLE_LABEL, ROLE_LATCH
+from headroom.core.names import (
+    LOCKED_PRIORITY,
+    PASS_LABEL,
+    ROLE_FENCE,
+    ROLE_LABEL,
+    ROLE_LATCH,
+    SLOT_ANNOTATION,
+)
 from headroom.core.naming import dns_label
 from headroom.core.objects import (
     Key,
@@ -32,7 +45,7 @@ from headroom.core.objects import (
     PodTerm,
     Requirement,
 )
-from headroom.core.plan import Sequence
+from headroom.core.plan import Sequence, pod_subject
 from headroom.core.policies import used_up
 from headroom.core.resources import EMPTY, Resources
 
@@ -183,15 +196,42 @@ def fence_subject(node: str) -> str:
     return f"fence {node}"
 
 
-def put_up(hold: Hold, node: str) -> Sequence:
-    """Fence a node on behalf of a hold that has owners there; the hold's end is the fence's."""
+def put_up(hold: Hold, node: str, latch: Key | None = None) -> Sequence:
+    """Fence a node on behalf of a hold that has owners there; the hold's end is the fence's.
+
+    The latch that keeps its place, if there is one, stays until the fence stands.
+    """
     key = Key(hold.guardian_namespace, dns_label("fence", node, hold.parent.uid, hold.slot))
-    return _sequence("fence", node, CreateFence(key, hold, node))
+    under = (pod_subject(latch),) if latch is not None else ()
+    return _sequence("fence", node, CreateFence(key, hold, node), under)
+
+
+def place_latch(node: str, namespace: str) -> Key:
+    """The latch that keeps the place for a pod which the fence of a node is about to take."""
+    return Key(namespace, dns_label("latch", fence_subject(node)))
+
+
+def keep_place(hold: Hold, node: str, namespace: str) -> Sequence:
+    """Have kube-scheduler count one pod more on a node, before a fence takes that place.
+
+    The latch stands for no hold: it asks for nothing, and says so by a slot that none can have.
+    """
+    latch = place_latch(node, namespace)
+    parent = replace(hold.parent, slot=fence_subject(node))
+    steps = ((CreateLatch(latch, parent, EMPTY, node),), (Nominate(latch, "", node),))
+    return Sequence("fence", (pod_subject(latch),), steps)
+
+
+def stands_for_fence(latch: Pod) -> bool:
+    """Whether a latch keeps the place of a fence, and no room."""
+    return latch.annotations.get(SLOT_ANNOTATION) == fence_subject(latch.nominated)
 
 
 def take_down(fence: Pod) -> Sequence:
     return _sequence("unfence", fence.node, DeletePod(fence.key, fence.uid))
 
 
-def _sequence(work: str, node: str, action: CreateFence | DeletePod) -> Sequence:
-    return Sequence(work, (fence_subject(node),), ((action,),))
+def _sequence(
+    work: str, node: str, action: CreateFence | DeletePod, also: tuple[str, ...] = ()
+) -> Sequence:
+    return Sequence(work, (fence_subject(node), *also), ((action,),))

@@ -25,7 +25,7 @@ from headroom.core.resources import Resources
 from headroom.core.selection import only_node
 from headroom.engine.agenda import Agenda
 from headroom.engine.doors.released import ReleasedOwners
-from headroom.engine.fences.book import FenceBook, Returning
+from headroom.engine.fences.book import FenceBook, PutBack, Returning
 from headroom.engine.indexes import drop
 from headroom.engine.standing.headcount import Headcount
 
@@ -42,6 +42,7 @@ class Contention:
         self.headcount = Headcount(agenda)
         self.fences = FenceBook()
         self.returning = Returning()
+        self.put_back = PutBack()
         self.released = ReleasedOwners(agenda)
         self._arriving: dict[str, dict[str, None]] = {}  # node → owners and handovers on their way
         self._seeking: dict[str, dict[Key, None]] = {}  # the only node it may go to → guardians

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TypeGuard
 
 from headroom.core.claims import standing_refusal
+from headroom.core.fences import stands_for_fence
 from headroom.core.holds import Hold
 from headroom.core.latches import (
     LatchClaim,
@@ -120,6 +121,8 @@ class Latcher:
             self._settled_at.pop(latch.uid, None)
             return  # The keeper brings us back.
         use = f"{latch.nominated}\n{latch.annotations.get(CLAIMS_ANNOTATION, '')}"
+        if stands_for_fence(latch):  # From when the fence stands its place counts twice.
+            use += f"\n{sorted(map(str, self._ledger.contention.fences.on(latch.nominated)))}"
         known = self._settled_at.get(latch.uid)
         settled = known[1] if known is not None and known[0] == use else now
         self._settled_at[latch.uid] = (use, settled)

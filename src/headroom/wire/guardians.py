@@ -100,9 +100,14 @@ def latch_json(action: CreateLatch, image: str = PAUSE_IMAGE) -> Json:
             **pause_spec(LOCKED_CLASS),
             "schedulerName": DEFAULT_SCHEDULER_NAME,
             "schedulingGates": [{"name": LATCH_GATE}],
-            "containers": [container_json(image, action.requests)],
+            "containers": [container_json(image, action.requests) | _asking(action.requests)],
         },
     }
+
+
+def _asking(requests: Resources) -> Json:
+    """What a container that asks for nothing says all the same."""
+    return {} if requests else {"resources": {"requests": _NOTHING}}
 
 
 def latch_metadata(action: CreateLatch | MoveLatch) -> Json:
@@ -154,7 +159,7 @@ def fence_json(action: CreateFence, image: str = PAUSE_IMAGE) -> Json:
             "affinity": {
                 "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [strangers]}
             },
-            "containers": [{**container_json(image, EMPTY), "resources": {"requests": _NOTHING}}],
+            "containers": [container_json(image, EMPTY) | _asking(EMPTY)],
         },
     }
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from headroom.core.fences import FENCING
 from headroom.core.names import ROLE_FENCE, ROLE_LABEL
 from headroom.core.objects import Key, Pod
+from headroom.core.resources import Resources
 from headroom.engine.indexes import drop
 
 NONE: frozenset[Key] = frozenset()
@@ -53,6 +54,27 @@ class FenceBook:
         """When the watch first showed a fence: kube-scheduler sees pods in the same order."""
         uid, since = self._seen.get(fence.key, ("", None))
         return since if uid == fence.uid else None
+
+
+class PutBack:
+    """Guardians that are being bound to a node by us, from the decision until they stand.
+
+    Others count them before the watch shows them. What they are bound behind must stay: a fence
+    does not go meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._by_node: dict[str, dict[str, Resources]] = {}
+
+    def begin(self, node: str, parent: str, requests: Resources) -> None:
+        self._by_node.setdefault(node, {})[parent] = requests
+
+    def end(self, node: str, parent: str) -> None:
+        drop(self._by_node, node, parent)
+
+    def on(self, node: str) -> dict[str, Resources]:
+        """What is on its way to a node, by hold."""
+        return self._by_node.get(node, {})
 
 
 class Returning:

@@ -18,8 +18,10 @@ from headroom.core.fences import (
     fence_subject,
     is_rival,
     judge,
+    keep_place,
     may_cause,
     opening,
+    place_latch,
     put_up,
     returned_by,
     returns,
@@ -28,10 +30,10 @@ from headroom.core.fences import (
 )
 from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
-from headroom.core.names import LOCKED_PRIORITY
+from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Placement, Pod, Toleration
 from headroom.core.owners import owner_refusal
-from headroom.core.plan import Sequence, hold_subject, node_subject
+from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
 from headroom.engine.fences.book import is_fence
 from headroom.engine.fences.owing import is_whole, owed, users_on
 from headroom.engine.fences.waiters import Waiters
@@ -46,6 +48,10 @@ LONGEST_UNSETTLED = timedelta(minutes=1)
 
 EVERYTHING = Toleration(operator="Exists")
 PLACES_LEFT = 1  # for pods, beside a fence
+PLACES_TO_SPARE = 8
+"""With fewer free places on a node a latch stands first: on a node that is about full by room
+kube-scheduler does not place more pods than that in the time that a fence takes."""
+
 CROWDED = timedelta(seconds=10)
 """When to look again where a namespace has all the fences that it may have."""
 
@@ -95,7 +101,18 @@ class Fencer:
         self._waits_no_more(key)
         self._ledger.contention.fences.lose(key)
         if old is not None:
+            self._note_lost(old)
             self._concern(old)
+
+    def _note_lost(self, guardian: Pod) -> None:
+        """A guardian is gone, deleted by somebody perhaps: behind a fence its room is kept."""
+        if guardian.labels.get(ROLE_LABEL) != ROLE_GUARDIAN:
+            return
+        hold = self._ledger.holds.get(kept_for(guardian))
+        fenced = bool(self._ledger.contention.fences.on(guardian.node))
+        own = hold is not None and guardian.key.namespace == hold.guardian_namespace
+        if hold is not None and own and fenced and returns(hold):
+            self._returning.add(guardian.node, str(hold.parent))
 
     def forget(self, hold: Hold) -> None:
         """A hold is gone."""
@@ -140,7 +157,9 @@ class Fencer:
             self._look_again(node, now + AGAIN)
         if verdict.wake_at is not None:
             self._look_again(node, verdict.wake_at)
-        if not verdict.stands:
+        if not verdict.stands and self._ledger.contention.put_back.on(node):
+            self._look_again(node, now + AGAIN)  # A guardian is being bound behind it.
+        elif not verdict.stands:
             yield from (take_down(fence) for fence in standing)
         elif not known:
             yield from self._put_up(node, holds, now)
@@ -158,10 +177,34 @@ class Fencer:
             return  # It has preempted a fence, perhaps, and is on its way.
         tolerated = first.template.pod.placement.tolerations
         nothing = Pod(Key("", ""), placement=Placement(tolerations=tolerated))
-        if ledger.state.free_places(node) <= PLACES_LEFT:
-            return  # kube-scheduler may be giving the last one to somebody in this moment.
-        if unfit(ledger, nothing, node, frozenset()) is None:
+        free = ledger.state.free_places(node)
+        if free <= PLACES_LEFT or unfit(ledger, nothing, node, self._place_latch(node)) is not None:
+            return
+        if free >= PLACES_TO_SPARE:
             yield put_up(first, node)
+        else:
+            yield from self._put_up_under_latch(first, node, now)
+
+    def _put_up_under_latch(self, hold: Hold, node: str, now: datetime) -> Iterator[Sequence]:
+        """Fence a node with few places: kube-scheduler may be giving them to others just now.
+
+        As with free room a latch stands first, long enough for cycles that began before it.
+        """
+        ledger = self._ledger
+        key = place_latch(node, ledger.policy.namespace)
+        latch = ledger.pods.get(key)
+        firm = ledger.firm_at(latch) if latch is not None and latch.nominated == node else None
+        busy = ledger.agenda.busy(pod_subject(key))  # It is being made, or taken away.
+        if not busy and firm is not None and now >= firm:
+            yield put_up(hold, node, key)
+            return
+        again = now + ledger.policy.free_room_wait
+        self._look_again(node, firm if firm is not None and firm > now else again)
+        if not busy and latch is None:
+            yield keep_place(hold, node, key.namespace)
+
+    def _place_latch(self, node: str) -> frozenset[Key]:
+        return frozenset({place_latch(node, self._ledger.policy.namespace)})
 
     def _holds_at(self, node: str) -> list[Hold]:
         """The holds that have owners here, or do not have again what owners here returned."""
@@ -212,7 +255,7 @@ class Fencer:
         ledger = self._ledger
         return (
             ledger.agenda.busy(node_subject(node))
-            or bool(ledger.unsettled_on(node))
+            or bool(ledger.unsettled_on(node) - self._place_latch(node))
             or any(ledger.agenda.busy(hold_subject(hold.parent)) for hold in holds)
             or any(ledger.promised(hold) for hold in holds)
             or any(owed(ledger, hold, node, now) for hold in holds)

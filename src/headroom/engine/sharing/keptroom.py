@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.actions import CreateGuardian
+from headroom.core.fences import fence_subject
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for
 from headroom.core.objects import ANYWHERE, Key, Pod
@@ -14,7 +15,6 @@ from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
 from headroom.core.policies import keeps_rest, to_keep
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.fitting import unfit
-from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 
 
@@ -37,23 +37,22 @@ class KeptRoom:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._coming: dict[str, dict[str, Resources]] = {}  # guardians being put back, by node
+        self._coming = ledger.contention.put_back
 
     def put_back(self, sequence: Sequence) -> None:
         """Count a guardian that is about to be bound, before others see it on its node."""
         for create in _bound_in(sequence):
-            there = self._coming.setdefault(create.node, {})
-            there[str(create.hold.parent)] = create.requests
+            self._coming.begin(create.node, str(create.hold.parent), create.requests)
 
     def ended(self, sequence: Sequence) -> None:
         """It stands, or does not come."""
         for create in _bound_in(sequence):
-            drop(self._coming, create.node, str(create.hold.parent))
+            self._coming.end(create.node, str(create.hold.parent))
 
     def _coming_besides(self, hold: Hold, node: str) -> Resources:
         """What other holds are about to take on a node beyond what their guardians have there."""
         ledger, total = self._ledger, EMPTY
-        for parent, size in self._coming.get(node, {}).items():
+        for parent, size in self._coming.on(node).items():
             other = ledger.holds.get(parent)
             if other is not None and other.parent != hold.parent:
                 guardian = ledger.guardian_of(other)
@@ -62,9 +61,12 @@ class KeptRoom:
         return total
 
     def fenced(self, hold: Hold, node: str, now: datetime) -> datetime | None:
-        """From when on a fence keeps strangers off a hold's node; None without a fence."""
+        """From when on a fence keeps strangers off a hold's node; None without a fence.
+
+        One that is being taken down keeps nobody off: it may be gone before what relies on it.
+        """
         ledger = self._ledger
-        if hold.allocate_once or hold.pre_allocation:
+        if hold.allocate_once or hold.pre_allocation or ledger.agenda.busy(fence_subject(node)):
             return None
         for fence in (ledger.pods[key] for key in ledger.contention.fences.on(node)):
             since = ledger.contention.fences.seen_at(fence)
