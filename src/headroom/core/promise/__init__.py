@@ -1,0 +1,1 @@
+"""How many slots a promise needs: history in, size out."""

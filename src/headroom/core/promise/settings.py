@@ -1,0 +1,35 @@
+"""The constants of the estimator, in one place.
+
+They were chosen once on the first halves of three public traces and are the same for every
+Headroom. `bench promise --neighbours` shows what half and double of each do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STEP = 10.0  # seconds; arrivals are counted in steps of this length
+HOUR, DAY = 3600.0, 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the estimator is made with; times in seconds.
+
+    `averages` are the lengths of the moving averages. `hour_memory` and `day_memory` are after how
+    many hours and days a minute of the hour and a part of the day count half. `weights_half` and
+    `factors_half` are the same for the weights of the forecast and for the factors that pods
+    needed. `floor` is the least variance. `repay` is how fast the target answers to misses.
+    """
+
+    averages: tuple[float, ...] = (90.0, 300.0, HOUR)
+    hour_memory: float = 24.0
+    day_memory: float = 5.0
+    weights_half: float = 3 * DAY
+    factors_half: float = 7 * DAY
+    floor: float = 2.0
+    repay: float = 1.0
+    first_factor: float = 3.0
+
+
+DEFAULTS = Settings()

@@ -1,0 +1,124 @@
+"""The size that a promise needs now: what was learnt, what is known to come, and the bounds.
+
+Growth counts at once. A size is given back only when nothing called for it during one lead time
+(or `release_after`, where that is longer): within it the slots could not be bought back in time,
+so a size that swings with its forecast would cost hits and save nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from headroom.core.promise.learning import Learner, wanted
+from headroom.core.promise.settings import STEP
+
+LEARNT, KNOWN, FLOOR, LEAST, MOST, STARTING = (
+    "Learnt",
+    "KnownDemand",
+    "Schedule",
+    "Min",
+    "Max",
+    "Starting",
+)
+_WORDS = {
+    KNOWN: "pods that workloads want and do not have yet",
+    FLOOR: "an open window of spec.schedule",
+    LEAST: "spec.size.adaptive.min",
+    STARTING: "nothing came yet; one slot, to measure the lead time",
+}
+_FIRST_SLOTS = 1  # before anything came: one, so that the lead time is measured
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What bounds the learnt size; `known` are pods that will come for certain.
+
+    `floor` is what an open window of the schedule asks for. `release_after` is in seconds.
+    """
+
+    least: int = 0
+    most: int | None = None
+    known: int = 0
+    floor: int = 0
+    release_after: float = 0.0
+
+
+NO_BOUNDS = Bounds()
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """How many slots, and which term decided.
+
+    `asked` is how many there would be without an upper bound, `by` what called for them.
+    `wants` is the learnt size of this moment, which may be smaller than one not given back yet.
+    """
+
+    slots: int
+    term: str
+    asked: int
+    by: str
+    wants: int
+
+
+@dataclass(slots=True)
+class Stock:
+    """What was learnt of one demand, and which sizes were lately called for."""
+
+    learner: Learner
+    trail: deque[tuple[float, int]] = field(default_factory=deque)  # falling sizes
+
+    def observe(self, now: float, arrivals: float, misses: float, lead: float) -> None:
+        """So many pods came since the last call, and so many of them missed the promise."""
+        self.learner.observe(now, arrivals, misses, max(lead, STEP))
+
+    def size(self, now: float, lead: float, bounds: Bounds = NO_BOUNDS) -> Sized:
+        """How many slots should stand or be on their way now."""
+        lead = max(lead, STEP)
+        wants = wanted(self.learner, now, lead)
+        self._call_for(now, wants, max(lead, bounds.release_after))
+        terms = (
+            (self.trail[0][1], LEARNT),
+            (bounds.known, KNOWN),
+            (bounds.floor, FLOOR),
+            (bounds.least, LEAST),
+            (0 if self.learner.total else _FIRST_SLOTS, STARTING),
+        )
+        asked, term = max(terms, key=lambda each: each[0])
+        if bounds.most is not None and asked > bounds.most:
+            return Sized(bounds.most, MOST, asked, term, wants)
+        return Sized(asked, term, asked, term, wants)
+
+    def words(self, sized: Sized, lead: float) -> str:
+        """Why a size is what it is."""
+        told = self._words(sized, max(lead, STEP))
+        if sized.term == MOST:
+            return f"max allows {sized.slots} of {sized.asked} ({told})"
+        return told
+
+    def _call_for(self, now: float, slots: int, keep: float) -> None:
+        """A size is called for now; forget those that were for long enough."""
+        trail = self.trail
+        while trail and trail[-1][1] <= slots:
+            trail.pop()
+        trail.append((now, slots))
+        while trail[0][0] <= now - keep:
+            trail.popleft()
+
+    def _words(self, sized: Sized, lead: float) -> str:
+        if sized.by in _WORDS:
+            return _WORDS[sized.by]
+        past = self.learner.expected(self.learner.at, lead)
+        told = (
+            f"{past.mean:.1f} pods expected in a lead time of {lead:.0f} s, and "
+            f"{self.learner.factor:.1f} times the spread of {past.spread:.1f}"
+        )
+        if sized.asked > sized.wants:
+            told += f"; {sized.wants} would be enough now, the others are given back later"
+        return told
+
+
+def stock(ratio: float) -> Stock:
+    """Begin with nothing, for a promise to this part of the pods."""
+    return Stock(Learner(ratio))
