@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from headroom.errors import HeadroomError
 from headroom.sim.api import sanity
 from headroom.sim.api.values import Json
 from headroom.sim.pools import Autoscaling, Pool
+from headroom.sim.replay.arrivals import Arrivals
+from headroom.sim.replay.reading import read_arrivals
 from headroom.sim.scenarios.model import Scenario, Step
 from headroom.sim.scenarios.reading import (
     Known,
@@ -98,7 +101,7 @@ def load_scenario(
     began = any((item.data.get("spec") or {}).get("start") for item in scenarios)
     return replace(
         scenario,
-        start=was.at if was.at is not None and not began else scenario.start,
+        start=scenario.start if began else was.at or _first(scenario.arrivals) or scenario.start,
         objects=tuple(item.data for item in manifests),
         sources=book.found,
         restored=was.objects,
@@ -180,7 +183,8 @@ def _scenario(document: Document, reading: FileReader, problems: list[str]) -> S
     spec: dict[str, Any] = document.data.get("spec") or {}
     default = Scenario()
     read = reading.objects_of(problems)
-    reader = StepReader(document, Path(document.source).parent, read, reading.known)
+    folder = Path(document.source).parent
+    reader = StepReader(document, folder, read, reading.known)
     steps: list[Step] = []
     for index, given in enumerate(spec.get("steps") or ()):
         step = reader.step(index, given)
@@ -198,7 +202,14 @@ def _scenario(document: Document, reading: FileReader, problems: list[str]) -> S
         pools=_pools(document, spec, problems),
         autoscaling=_autoscaling(spec.get("autoscaler") or {}),
         steps=tuple(sorted(steps, key=lambda step: step.at)),
+        arrivals=read_arrivals(document, folder, problems),
     )
+
+
+def _first(arrivals: Sequence[Arrivals]) -> datetime | None:
+    """When the first pod of traces with times of the clock comes."""
+    found = [each.first for each in arrivals if each.clock]
+    return datetime.fromtimestamp(floor(min(found)), UTC) if found else None
 
 
 def _start(document: Document, spec: Json, problems: list[str]) -> datetime | None:

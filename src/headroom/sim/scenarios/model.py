@@ -12,6 +12,7 @@ from typing import Any
 
 from headroom.sim.api.values import Json, Ref
 from headroom.sim.pools import NO_AUTOSCALING, Autoscaling, Pool
+from headroom.sim.replay.arrivals import Arrivals
 from headroom.sim.world import LONGEST, START
 from headroom.wire.yamls import Document
 
@@ -126,6 +127,7 @@ class Scenario:
     autoscaling: Autoscaling = NO_AUTOSCALING
     objects: tuple[Json, ...] = ()
     steps: tuple[Step, ...] = ()
+    arrivals: tuple[Arrivals, ...] = ()
     longest: float = field(default=LONGEST)
     restored: tuple[Json, ...] = ()
     notes: tuple[str, ...] = ()

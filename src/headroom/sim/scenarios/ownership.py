@@ -13,13 +13,20 @@ from headroom.core.standing.headrooms import Headroom
 from headroom.sim.api.decoding import readable
 from headroom.sim.api.store import Change, Store, Verb
 from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of, uid_of
+from headroom.sim.replay.arrivals import WORKLOAD
 from headroom.wire.kinds import HEADROOMS, HOLDS
 
 MOST_LEVELS = 10
 
 
 def workload_of(store: Store, pod: Json) -> str:
-    """The topmost controller of a pod that is known (its Deployment), or the pod itself."""
+    """The topmost controller of a pod that is known (its Deployment), or the pod itself.
+
+    Pods of a trace say to which they belong.
+    """
+    named = dig(pod, "metadata", "annotations", WORKLOAD)
+    if named:
+        return str(named)
     ref = ref_of(pod)
     reference = controller_of(pod)
     for _ in range(MOST_LEVELS):

@@ -13,6 +13,7 @@ from headroom.core.policy import Policy
 from headroom.sim.api.values import Json
 from headroom.sim.controllers.autoscaler import Autoscaler
 from headroom.sim.crew import OperatorFactory
+from headroom.sim.replay.feeding import Feeder
 from headroom.sim.scenarios.invariants import Invariants
 from headroom.sim.scenarios.journal import Journal
 from headroom.sim.scenarios.metering import Meter
@@ -51,6 +52,7 @@ class Play:
         self._promises = Promises(store, policy)
         self._autoscaler: Autoscaler | None = None
         self._performer = Performer(self.world, operator_factory, self.journal, self.invariants)
+        self._feeder = Feeder(self.world, scenario.arrivals, self._performer.fail)
         self._steps = list(scenario.steps)
         self._begin(operator_factory)
 
@@ -105,7 +107,8 @@ class Play:
         if self.scenario.until is not None:
             return self.scenario.until
         last = self._steps[-1].at if self._steps else 0.0
-        return max(self.scenario.longest, last)
+        ends = [each.end(self.scenario.start) for each in self.scenario.arrivals]
+        return max(self.scenario.longest, last, *(end + self.scenario.longest for end in ends))
 
     def _begin(self, operator_factory: OperatorFactory | None) -> None:
         """Put everything there that is there at time zero."""
@@ -126,6 +129,7 @@ class Play:
         self._performer.apply(self.scenario.objects, "at the start")
         if operator_factory is not None:
             self._performer.operator(OperatorState("running"))
+        self._feeder.start(self.scenario.arrivals, self.scenario.start, self.scenario.seed)
 
 
 def run_scenario(

@@ -39,6 +39,7 @@ _TYPES: dict[str, dict[str, Field]] = {
         "pools": of("[]SimPool", "Nodes of one shape each."),
         "autoscaler": of("SimAutoscaler", "Adds nodes of pools that have a max."),
         "steps": of("[]SimStep", "What happens when."),
+        "arrivals": of("[]SimArrivals", "Pods made from traces."),
     },
     "SimPool": {
         "name": of("string!", "Nodes are called NAME-0, NAME-1, …", minLength=1, maxLength=50),
@@ -58,6 +59,14 @@ _TYPES: dict[str, dict[str, Field]] = {
         "scaleDownAfter": of("duration", "A node that nobody needed for so long goes."),
         "profile": of("=ClusterAutoscaler|Karpenter", "Whose manners it has."),
         "priorityCutoff": of("int32", "Pods below it ask for nothing and keep nothing."),
+    },
+    "SimArrivals": {
+        "trace": of("string!", "A CSV file, plain or gzip, relative to the scenario's."),
+        "name": of("string", "Pods are called NAME-0, NAME-1, …", maxLength=40),
+        "template": of("PodTemplateSpec", "What the pods are like."),
+        "duration": of("duration", "How long they run, unless the trace says so."),
+        "scale": of("number", "Such a share of the pods, or so many times as many.", minimum=0),
+        "skip": of("duration", "So much of the trace's beginning is left out."),
     },
     "SimStep": {
         "at": of("duration!", "When, in virtual time since the start."),

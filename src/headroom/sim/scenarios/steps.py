@@ -56,9 +56,9 @@ class Performer:
         try:
             self._do(step.act, where)
         except ApiError as error:
-            self._fail(f"{where}: {error.message}")
+            self.fail(f"{where}: {error.message}")
         except SimulationError as error:
-            self._fail(f"{where}: {error.message}")
+            self.fail(f"{where}: {error.message}")
 
     def apply(self, objects: Sequence[Json], where: str) -> None:
         """Apply objects in an order in which they need one another; each may fail by itself."""
@@ -66,7 +66,7 @@ class Performer:
             try:
                 self._world.apply(obj)
             except ApiError as error:
-                self._fail(f"{where}: {error.message}")
+                self.fail(f"{where}: {error.message}")
 
     def operator(self, act: OperatorState) -> None:
         """Start, stop or kill the operator; asking for what is so already changes nothing."""
@@ -113,11 +113,12 @@ class Performer:
     def _expect(self, expect: Expect, where: str) -> None:
         missed = unmet(expect, self._world.store.list(expect.kind))
         if missed:
-            self._fail(f"{where}: {missed}")
+            self.fail(f"{where}: {missed}")
         else:
             self._journal.note("expectation_met", expect.kind)
 
-    def _fail(self, words: str) -> None:
+    def fail(self, words: str) -> None:
+        """Remember what did not come true."""
         self.failures.append(words)
         self._journal.note("step_failed", message=words)
 

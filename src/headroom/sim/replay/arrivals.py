@@ -1,0 +1,102 @@
+"""One entry of a Scenario's `arrivals`: a trace, and the pods that it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from headroom.sim.api.values import Json, dig, put
+from headroom.sim.kubelet.lifetimes import COMPLETE_AFTER
+from headroom.wire.traces.files import arrivals_of
+from headroom.wire.traces.reading import Arrival
+
+WORKLOAD = "sim.headroom.dev/workload"
+CLASS_LABEL = "sim.headroom.dev/class"
+TRACE_LABEL = "sim.headroom.dev/trace"
+KIND = "Trace"  # of the workload that pods of a trace are counted under
+SHAPE: Mapping[str, str] = {"cpu": "100m", "memory": "128Mi"}
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """Pods of one trace. `skip` is left out at its beginning; `duration` None: until deleted.
+
+    `first`, `last` and `pods` are of the trace itself. `clock`: its times are of the wall clock,
+    not since the start of the run.
+    """
+
+    path: Path
+    name: str
+    template: Json
+    duration: float | None = None
+    scale: float = 1.0
+    skip: float = 0.0
+    first: float = 0.0
+    last: float = 0.0
+    pods: int = 0
+    clock: bool = False
+
+    def origin(self, start: datetime) -> float:
+        """The second of the trace at which a run that starts then begins."""
+        return start.timestamp() if self.clock else self.skip
+
+    def end(self, start: datetime) -> float:
+        """When the last of its pods comes, in seconds after the start."""
+        return max(0.0, self.last - self.origin(start))
+
+    def due(self, start: datetime, seed: int) -> Iterator[tuple[float, Arrival]]:
+        """When how many pods come, in seconds after the start; read as it is asked for."""
+        origin, chance = self.origin(start), Random(f"{seed}/{self.name}")
+        for arrival in arrivals_of(self.path):
+            pods = _scaled(arrival.pods, self.scale, chance)
+            if pods and arrival.second >= origin:
+                yield arrival.second - origin, arrival._replace(pods=pods)
+
+    def pod(self, index: int, arrival: Arrival) -> Json:
+        """The pod of this number. What its line says of it goes before the template."""
+        metadata = dict(self.template.get("metadata") or {})
+        namespace = str(metadata.get("namespace") or "default")
+        labels = {**(metadata.get("labels") or {}), TRACE_LABEL: self.name}
+        notes = dict(metadata.get("annotations") or {})
+        notes[WORKLOAD] = f"{KIND}/{namespace}/{self.name}"
+        if arrival.kind:
+            labels[CLASS_LABEL] = arrival.kind
+            notes[WORKLOAD] += f"/{arrival.kind}"
+        duration = self.duration if arrival.duration is None else arrival.duration
+        if duration is not None:
+            notes[COMPLETE_AFTER] = f"{duration:.3f}s"
+        name = f"{self.name}-{index}"
+        whole = {"name": name, "namespace": namespace, "labels": labels, "annotations": notes}
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {**metadata, **whole},
+            "spec": _spec(self.template.get("spec") or {}, arrival),
+        }
+
+
+def _spec(given: Json, arrival: Arrival) -> Json:
+    containers = given.get("containers") or [
+        {"name": "main", "image": "trace", "resources": {"requests": dict(SHAPE)}}
+    ]
+    told = {"cpu": arrival.cpu, "memory": arrival.memory}
+    requests = {name: amount for name, amount in told.items() if amount}
+    if requests:
+        before = dig(containers[0], "resources", "requests") or {}
+        first = put(containers[0], {**before, **requests}, "resources", "requests")
+        containers = [first, *containers[1:]]
+    restart: dict[str, Any] = {"restartPolicy": "Never", **given}
+    return {**restart, "containers": containers}
+
+
+def _scaled(pods: int, scale: float, chance: Random) -> int:
+    """So many of them: each by chance, so that bursts stay bursts and single ones stay single."""
+    if scale == 1.0:
+        return pods
+    whole, rest = divmod(scale, 1.0)
+    extra = sum(chance.random() < rest for _ in range(pods)) if rest else 0
+    return pods * int(whole) + extra
