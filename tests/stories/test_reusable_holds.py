@@ -116,6 +116,29 @@ def test_no_more_go_together_than_there_is_room_for(
 
 
 @DOORS
+def test_owners_of_a_restricted_hold_that_come_together_do_not_take_the_free_room_beside_it(
+    world: World, door: str
+) -> None:
+    names = ("first", "second", "third")
+    world.add_node("a", cpu=9)
+    world.start_operator()
+    world.apply(hold("h", cpu=5, allocateOnce=False, allocatePolicy="Restricted"))
+    world.until_held("h")
+    world.kill_operator()
+    wait = {"headroom.dev/wait": "true"}
+    world.apply(*(pod(name, 2, app="web", annotations=wait, **{door: True}) for name in names))
+    world.start_operator()
+    world.until("two run", lambda: sum(world.running(name) for name in names) == 2)
+    world.until("one is held", lambda: held_cpu(world) == ["1"])
+    world.pass_time(5)
+    assert sum(world.running(name) for name in names) == 2
+    assert held_cpu(world) == ["1"]
+    world.delete("Pod", next(name for name in names if world.running(name)))
+    world.until("the third has its turn", lambda: sum(map(world.running, names)) == 2)
+    assert [world.claim_of(name) for name in names if world.running(name)] == ["Hold/default/h"] * 2
+
+
+@DOORS
 def test_all_of_it_may_be_in_use(world: World, door: str) -> None:
     world.add_node("a", cpu=4)
     world.start_operator()
