@@ -38,6 +38,7 @@ MAY_SLEEP = (
 # object's trouble would otherwise become everybody's.
 DRIVERS = {
     "src/headroom/cli/errors.py",
+    "src/headroom/dashboard/hub.py",
     "src/headroom/engine/containment/quarantine.py",
     "src/headroom/kube/cluster.py",
     "src/headroom/runtime/operator.py",

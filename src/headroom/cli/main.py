@@ -25,6 +25,7 @@ from headroom.cli.get import get
 from headroom.cli.install import install, uninstall
 from headroom.cli.live.version import version
 from headroom.cli.output import put
+from headroom.cli.pictures.view import view
 from headroom.cli.plan import plan
 from headroom.cli.proactive import SWITCH
 from headroom.cli.reserve import release, reserve
@@ -65,6 +66,7 @@ for verb in (
     explain,
     plan,
     top,
+    view,
     reserve,
     release,
     dump,

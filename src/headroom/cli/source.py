@@ -136,7 +136,7 @@ def _from_files(where: Where) -> World:
     raw: list[Json] = []
     now: datetime | None = None
     named: list[str] = []
-    read = [document for path in where.files for document in _documents(path)]
+    read = documents_in(where.files)
     for item in (*where.documents, *read):
         if item.data.get("kind") in RESULT_KINDS:
             raw += _objects_of(item)
@@ -150,6 +150,11 @@ def _from_files(where: Where) -> World:
     speech = chosen((*where.dialects, *named, *spoken(raw)))
     kinds = (*WATCHED, *where.kinds, *WORKLOADS, *filter(speech.reads, speech.resources))
     return decoded(raw, kinds, now or datetime.now(UTC), speech)
+
+
+def documents_in(files: Sequence[Path]) -> list[Document]:
+    """Every document of these files."""
+    return [document for path in files for document in _documents(path)]
 
 
 def recorded(result: Json) -> list[str]:

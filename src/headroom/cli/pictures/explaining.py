@@ -1,0 +1,53 @@
+"""What a row of the page opens to: the very explanation that `headroom explain` prints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from headroom.cli.errors import Answer
+from headroom.cli.nouns import KINDS
+from headroom.cli.source import World
+from headroom.cli.telling.answers import as_document
+from headroom.cli.telling.finding import explanation_of
+from headroom.core.policy import Policy
+from headroom.dashboard.document import Scope
+from headroom.wire.kinds import NODES, PODS
+
+NOUNS = {kind: noun for noun, kind in KINDS.items()}
+
+
+def explained(world: World, reference: str, policy: Policy, scope: Scope) -> dict[str, Any] | None:
+    """Explain `Kind/namespace/name` to somebody of these rights; None where there is none."""
+    kind, _, place = reference.partition("/")
+    namespace, _, name = place.partition("/")
+    noun = NOUNS.get(kind)
+    if noun is None:
+        return None
+    try:
+        told = explanation_of(limited(world, scope), (noun, name), namespace, policy)
+    except Answer:
+        return None
+    return as_document(told)
+
+
+def limited(world: World, scope: Scope) -> World:
+    """The world as somebody of these rights would have read it."""
+    if scope.everything:
+        return world
+    unseen = world.unseen if scope.nodes else world.unseen | {NODES.plural}
+    elsewhere = world.unseen_elsewhere
+    if scope.pods is not None:
+        elsewhere = elsewhere | {PODS.plural}
+    return replace(
+        world,
+        raw=(),
+        nodes=world.nodes if scope.nodes else (),
+        pods=tuple(pod for pod in world.pods if scope.sees_pods(pod.key.namespace)),
+        holds=tuple(hold for hold in world.holds if scope.sees_objects(hold.key.namespace)),
+        headrooms=tuple(
+            each for each in world.headrooms if scope.sees_objects(each.parent.namespace)
+        ),
+        unseen=unseen,
+        unseen_elsewhere=elsewhere,
+    )

@@ -1,0 +1,77 @@
+"""Prices of nodes from the command line: by flag, by file, by label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headroom.cli.errors import Misuse
+
+if TYPE_CHECKING:
+    from headroom.dashboard.prices import Prices
+
+Price = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--price",
+        metavar="POOL=PRICE",
+        envvar="HEADROOM_PRICE",
+        help="Price of a node per hour, by pool or instance type; * is every other. Repeatable.",
+    ),
+]
+PriceFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--price-file",
+        metavar="FILE",
+        envvar="HEADROOM_PRICE_FILE",
+        help="Prices as YAML or JSON: names of pools or instance types, and prices per hour.",
+    ),
+]
+PoolLabel = Annotated[
+    str,
+    typer.Option(
+        "--pool-label",
+        metavar="LABEL",
+        envvar="HEADROOM_POOL_LABEL",
+        help="The label of a node that names its pool, before the usual ones.",
+    ),
+]
+
+
+def read_prices(given: Sequence[str] | None, file: Path | None, pool_label: str) -> Prices:
+    """The prices that the flags come to; a flag wins over the file. Misuse says what is wrong."""
+    from headroom.dashboard.prices import Prices, parse_prices
+
+    prices = _from_file(file) if file is not None else {}
+    try:
+        prices.update(parse_prices(given or ()))
+    except ValueError as trouble:
+        raise Misuse(f"--price: {trouble}") from trouble
+    return Prices(prices, pool_label)
+
+
+def _from_file(file: Path) -> dict[str, float]:
+    from headroom.dashboard.prices import read_price
+    from headroom.wire.yamls import load
+
+    try:
+        documents = load(file.read_text(encoding="utf-8"), str(file))
+    except OSError as trouble:
+        raise Misuse(f"--price-file {file}: {trouble.strerror or trouble}") from trouble
+    except UnicodeDecodeError as trouble:
+        raise Misuse(f"--price-file {file}: not a text file") from trouble
+    found: dict[str, float] = {}
+    for document in documents:
+        for name, value in document.data.items():
+            price = None if isinstance(value, bool) else read_price(str(value))
+            if price is None:
+                raise Misuse(
+                    f"--price-file {file}: {name}: {value!r} is no price per hour",
+                    "write NAME: PRICE, as in general: 0.20",
+                )
+            found[str(name)] = price
+    return found

@@ -1,0 +1,205 @@
+"""Who may see the page's data.
+
+On a loopback address whoever is on the machine (or may forward a port to it) may; a name in `Host`
+that is not the machine's own is refused, so that a web page elsewhere cannot have its name point
+here. Elsewhere a bearer token is asked for: TokenReview says whose it is, SubjectAccessReview what
+that person may list, once for the whole cluster and only then namespace by namespace. Answers are
+kept for a minute.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import ipaddress
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import msgspec
+from aiohttp import web
+
+from headroom.core.names import GROUP
+from headroom.dashboard.document import EVERYTHING, Scope
+from headroom.kube.client import Client
+from headroom.kube.errors import KubeError
+from headroom.wire.errors import UNREADABLE_JSON
+
+TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
+ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+KEPT_S = 60.0
+MOST_KEPT = 512
+MOST_WAITING = 16
+LONGEST_TOKEN = 16_384
+LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+WHO = 'Bearer realm="headroom"'
+
+T = TypeVar("T")
+
+
+class Gate(Protocol):
+    """Says what somebody who asks may see; raises the answer for who may see nothing."""
+
+    async def scope(self, request: web.Request, namespaces: Iterable[str]) -> Scope: ...
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class Local:
+    """Everybody on this machine, under the machine's own names."""
+
+    async def scope(self, request: web.Request, namespaces: Iterable[str]) -> Scope:
+        if _host(request) not in LOCAL_NAMES:
+            text = "ask for it as localhost or 127.0.0.1: other names are refused here\n"
+            raise web.HTTPForbidden(text=text)
+        return EVERYTHING
+
+
+@dataclass(frozen=True, slots=True)
+class _Person:
+    """A user as a TokenReview describes one; `spec` is how a SubjectAccessReview names it."""
+
+    name: str
+    spec: str
+
+
+class Reviewed:
+    """People with a token of the cluster, each with what their rights allow."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client.lane()
+        self._people: _Kept[_Person | None] = _Kept()
+        self._rights: _Kept[bool] = _Kept()
+        self._asking = asyncio.Semaphore(4)
+        self._waiting = 0
+        self.reviews = 0
+
+    async def scope(self, request: web.Request, namespaces: Iterable[str]) -> Scope:
+        """The rights of the person whose token came with a request."""
+        person = await self._person(_token(request))
+        nodes = await self._may(person, "", "nodes", "")
+        found = Scope(
+            nodes,
+            await self._namespaces(person, "", "pods", namespaces),
+            await self._namespaces(person, GROUP, "headrooms", namespaces),
+        )
+        if not nodes and found.pods == frozenset() and found.objects == frozenset():
+            text = f"{person.name} may list neither nodes, nor pods or Headrooms anywhere\n"
+            raise web.HTTPForbidden(text=text)
+        return found
+
+    async def _namespaces(
+        self, person: _Person, group: str, plural: str, namespaces: Iterable[str]
+    ) -> frozenset[str] | None:
+        """In which namespaces a kind may be listed; None means in all: one review is enough."""
+        if await self._may(person, group, plural, ""):
+            return None
+        names = sorted(name for name in namespaces if name)
+        answers = await asyncio.gather(*(self._may(person, group, plural, name) for name in names))
+        return frozenset(name for name, yes in zip(names, answers, strict=True) if yes)
+
+    async def _person(self, token: str) -> _Person:
+        key = hashlib.sha256(token.encode()).hexdigest()
+        known, person = self._people.get(key)
+        if not known:
+            person = await self._whose(token)
+            self._people.put(key, person)
+        if person is None:
+            raise _unauthorized("this token is not one of the cluster, or has expired")
+        return person
+
+    async def _whose(self, token: str) -> _Person | None:
+        status = await self._ask(TOKEN_REVIEWS, {"token": token})
+        user = status.get("user")
+        if not status.get("authenticated") or not isinstance(user, dict):
+            return None
+        kept = {name: user[name] for name in ("uid", "groups", "extra") if user.get(name)}
+        spec = msgspec.json.encode({"user": user.get("username", ""), **kept}).decode()
+        return _Person(str(user.get("username", "")), spec)
+
+    async def _may(self, person: _Person, group: str, plural: str, namespace: str) -> bool:
+        key = f"{person.spec}\n{group}/{plural}\n{namespace}"
+        known, allowed = self._rights.get(key)
+        if known:
+            return bool(allowed)
+        attributes = {"verb": "list", "group": group, "resource": plural, "namespace": namespace}
+        spec = {**msgspec.json.decode(person.spec), "resourceAttributes": attributes}
+        status = await self._ask(ACCESS_REVIEWS, spec)
+        answer = status.get("allowed") is True
+        self._rights.put(key, answer)
+        return answer
+
+    async def _ask(self, path: str, spec: dict[str, Any]) -> dict[str, Any]:
+        """One review; there are never many at once, whoever asks."""
+        if self._waiting >= MOST_WAITING and path == TOKEN_REVIEWS:
+            raise web.HTTPTooManyRequests(text="too many new tokens at once\n")
+        self._waiting += 1
+        try:
+            async with self._asking:
+                self.reviews += 1
+                answer = await self._client.send(
+                    "POST", path, msgspec.json.encode({"spec": spec}), repeatable=True
+                )
+            if answer.status == 403:
+                text = (
+                    "the operator may not review tokens and rights: give it the role "
+                    "headroom-dashboard (headroom install --dashboard)\n"
+                )
+                raise web.HTTPServiceUnavailable(text=text)
+            if not answer.ok:
+                raise web.HTTPServiceUnavailable(text="the cluster does not answer reviews\n")
+            status = msgspec.json.decode(answer.body, type=dict[str, Any]).get("status")
+        except (KubeError, *UNREADABLE_JSON):
+            raise web.HTTPServiceUnavailable(text="the cluster does not answer reviews\n") from None
+        finally:
+            self._waiting -= 1
+        return status if isinstance(status, dict) else {}
+
+
+class _Kept(Generic[T]):
+    """Answers for a minute; the oldest goes where there are too many."""
+
+    def __init__(self) -> None:
+        self._answers: OrderedDict[str, tuple[float, T]] = OrderedDict()
+
+    def get(self, key: str) -> tuple[bool, T | None]:
+        now = asyncio.get_running_loop().time()
+        found = self._answers.get(key)
+        if found is None or found[0] <= now:
+            return False, None
+        return True, found[1]
+
+    def put(self, key: str, answer: T) -> None:
+        now = asyncio.get_running_loop().time()
+        self._answers.pop(key, None)
+        self._answers[key] = (now + KEPT_S, answer)
+        while len(self._answers) > MOST_KEPT:
+            self._answers.popitem(last=False)
+
+
+def _token(request: web.Request) -> str:
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not token.strip():
+        raise _unauthorized("a bearer token of the cluster is needed")
+    if len(token) > LONGEST_TOKEN:
+        raise _unauthorized("this token is too long")
+    return token.strip()
+
+
+def _unauthorized(why: str) -> web.HTTPUnauthorized:
+    return web.HTTPUnauthorized(text=f"{why}\n", headers={"WWW-Authenticate": WHO})
+
+
+def _host(request: web.Request) -> str:
+    """The name that was asked for, without a port."""
+    written = request.headers.get("Host", "")
+    if written.startswith("["):
+        return written[1:].partition("]")[0]
+    return written.partition(":")[0].lower()

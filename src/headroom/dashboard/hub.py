@@ -1,0 +1,123 @@
+"""One picture of the cluster for all open pages: made at most once a second, and only on demand.
+
+Pages ask `current`; the first to ask in a second has the picture made, the others share it. They
+are numbered when they differ, and the last few are kept, so that a page that comes back after a
+break is sent a difference. What goes wrong while a picture is made is told and kept from everything
+else: the last good picture stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+
+from headroom.dashboard.document import FORMAT, Document, Scope, difference, visible
+
+PACE_S = 1.0
+KEPT = 16
+MOST_ENCODED = 64
+
+
+class NoPicture(Exception):
+    """Not a single picture could be made yet; why was told where trouble is told."""
+
+
+class Feed(Protocol):
+    """Where pictures come from: an operator, a simulation or a file."""
+
+    async def sections(self) -> Document:
+        """The data as it is now, without format and revision."""
+        ...
+
+    async def pods_on(self, node: str) -> list[dict[str, Any]] | None:
+        """The pods of a node; None where there is no such node."""
+        ...
+
+    async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
+        """What `headroom explain` says of `Kind/namespace/name`; None where there is none."""
+        ...
+
+
+class Hub:
+    """Numbers the pictures of a feed and encodes what pages are sent."""
+
+    def __init__(
+        self, feed: Feed, trouble: Callable[[Exception], None], pace: float = PACE_S
+    ) -> None:
+        self.feed = feed
+        self.pace = pace
+        self.epoch = secrets.token_hex(4)
+        self.made = 0  # pictures so far, also those that nobody needed
+        self._trouble = trouble
+        self._lock = asyncio.Lock()
+        self._newest: Document = {}
+        self._made_at: float | None = None
+        self._kept: OrderedDict[int, Document] = OrderedDict()
+        self._encoded: OrderedDict[tuple[int, int, Scope], bytes] = OrderedDict()
+
+    async def current(self) -> Document:
+        """The newest picture, at most `pace` seconds old; the last good one where it fails."""
+        async with self._lock:
+            now = asyncio.get_running_loop().time()
+            if self._made_at is None or now - self._made_at >= self.pace:
+                await self._renew()
+                self._made_at = asyncio.get_running_loop().time()
+            return self._newest
+
+    async def _renew(self) -> None:
+        try:
+            sections = await self.feed.sections()
+        except Exception as trouble:  # Whatever a page needs, the operator must not die of it.
+            self._trouble(trouble)
+            if not self._newest:
+                raise NoPicture from trouble
+            return
+        self.made += 1
+        revision = self._newest.get("revision", 0) + 1
+        found: Document = {"format": FORMAT, "hidden": [], **sections, "revision": revision}
+        if self._newest and difference(self._newest, found) is None:
+            self._newest = {**self._newest, "at": found["at"]}
+            return
+        self._newest = found
+        self._kept[revision] = found
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+
+    def past(self, event_id: str) -> Document | None:
+        """The picture that a page says it has; None where it is forgotten or of another hub."""
+        epoch, _, number = event_id.partition(".")
+        if epoch != self.epoch or not number.isdecimal() or len(number) > 18:
+            return None
+        return self._kept.get(int(number))
+
+    def id_of(self, document: Document) -> str:
+        return f"{self.epoch}.{document['revision']}"
+
+    def snapshot(self, document: Document, scope: Scope) -> bytes:
+        """A whole picture as JSON, as far as somebody may see it."""
+        return self._remembered(
+            (0, document["revision"], scope),
+            lambda: msgspec.json.encode({**visible(document, scope), "id": self.id_of(document)}),
+        )
+
+    def change(self, old: Document, new: Document, scope: Scope) -> bytes:
+        """A difference as JSON; empty where somebody would see none."""
+
+        def encoded() -> bytes:
+            found = difference(visible(old, scope), visible(new, scope))
+            return msgspec.json.encode(found) if found is not None else b""
+
+        return self._remembered((old["revision"], new["revision"], scope), encoded)
+
+    def _remembered(self, key: tuple[int, int, Scope], make: Callable[[], bytes]) -> bytes:
+        found = self._encoded.get(key)
+        if found is None:
+            found = self._encoded[key] = make()
+            while len(self._encoded) > MOST_ENCODED:
+                self._encoded.popitem(last=False)
+        return found

@@ -1,0 +1,239 @@
+"""The routes of the page: its files, its data, its stream. Read-only, except a simulation's clock.
+
+A stream sends a snapshot, then differences, at most one a second; what happens while a reader is
+slow comes together in one difference, and a reader that takes nothing for ten seconds is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.resources import files
+from typing import Any, Protocol
+
+import msgspec
+from aiohttp import web
+
+from headroom.dashboard.access import Gate
+from headroom.dashboard.document import Document, Scope, namespaces_of
+from headroom.dashboard.hub import Hub, NoPicture
+
+MOST_STREAMS = 32
+LONGEST_WRITE_S = 10.0
+PING_S = 15.0
+REVIEW_S = 60.0
+LONGEST_NAME = 1000
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": CSP,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+TYPES = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+SCRIPTS = ("format.js", "state.js", "data.js", "nodes.js", "charts.js", "tables.js", "app.js")
+CONTROL_HEADER = "X-Headroom-Control"
+
+
+class Clockwork(Protocol):
+    """A simulation whose time people move."""
+
+    def control(self, wish: dict[str, Any]) -> dict[str, Any]:
+        """Pause, go on, change the speed; ValueError says what is wrong with a wish."""
+        ...
+
+    def frame(self, at: float) -> Document | None:
+        """The picture that was there at a moment, in virtual seconds since the start."""
+        ...
+
+
+def asset(name: str) -> bytes:
+    """A file of the page."""
+    return files("headroom.dashboard").joinpath("static", name).read_bytes()
+
+
+class Pages:
+    """Puts the page's routes into a web application."""
+
+    def __init__(self, hub: Hub, gate: Gate, clockwork: Clockwork | None = None) -> None:
+        self._hub = hub
+        self._gate = gate
+        self._clockwork = clockwork
+        self._assets: dict[str, bytes] = {}
+        self._explaining = asyncio.Semaphore(1)
+        self.streams = 0
+        self.sent = 0
+
+    def mount(self, app: web.Application) -> None:
+        """Add the routes; what else is served there is left alone."""
+        app.router.add_get("/", self._index)
+        app.router.add_get("/static/{name}", self._static)
+        app.router.add_get("/api/v1/snapshot", self._snapshot)
+        app.router.add_get("/api/v1/stream", self._stream)
+        app.router.add_get("/api/v1/node", self._node)
+        app.router.add_get("/api/v1/explain", self._explain)
+        if self._clockwork is not None:
+            app.router.add_get("/api/v1/frame", self._frame)
+            app.router.add_post("/api/v1/control", self._control)
+
+    async def _index(self, request: web.Request) -> web.Response:
+        return self._file("index.html")
+
+    async def _static(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        if name not in (*SCRIPTS, "style.css", "icon.svg"):
+            raise web.HTTPNotFound(text="there is no such file\n", headers=HEADERS)
+        return self._file(name)
+
+    def _file(self, name: str) -> web.Response:
+        if name not in self._assets:
+            self._assets[name] = asset(name)
+        kind = TYPES[name[name.rindex(".") :]]
+        return web.Response(
+            body=self._assets[name], content_type=kind, charset="utf-8", headers=HEADERS
+        )
+
+    async def _seen(self, request: web.Request) -> tuple[Document, Scope]:
+        """The newest picture, and what of it the person who asks may see."""
+        # First whether they may see anything: a picture costs more than a refusal.
+        try:
+            scope = await self._gate.scope(request, ())
+        except web.HTTPForbidden:
+            scope = None
+        try:
+            document = await self._hub.current()
+        except NoPicture as trouble:
+            text = "the picture of the cluster could not be made; the log says why\n"
+            raise web.HTTPServiceUnavailable(text=text) from trouble
+        if scope is None or not scope.everything:
+            scope = await self._gate.scope(request, namespaces_of(document))
+        return document, scope
+
+    async def _snapshot(self, request: web.Request) -> web.Response:
+        document, scope = await self._seen(request)
+        return _json(self._hub.snapshot(document, scope))
+
+    async def _node(self, request: web.Request) -> web.Response:
+        _, scope = await self._seen(request)
+        name = request.query.get("name", "")
+        if not scope.nodes:
+            raise web.HTTPForbidden(text="you may not list nodes\n")
+        found = await self._hub.feed.pods_on(name) if len(name) <= LONGEST_NAME else None
+        if found is None:
+            raise web.HTTPNotFound(text="there is no such node\n")
+        shown = [row for row in found if scope.sees_pods(row["namespace"])]
+        return _json(
+            msgspec.json.encode({"node": name, "pods": shown, "hidden": len(found) - len(shown)})
+        )
+
+    async def _explain(self, request: web.Request) -> web.Response:
+        _, scope = await self._seen(request)
+        reference = request.query.get("object", "")
+        kind, _, place = reference.partition("/")
+        namespace, slash, name = place.partition("/")
+        if not slash or not name or len(reference) > LONGEST_NAME:
+            raise web.HTTPBadRequest(text="object=Kind/namespace/name is needed\n")
+        allowed = scope.sees_pods if kind == "Pod" else scope.sees_objects
+        if not allowed(namespace):
+            raise web.HTTPForbidden(text="you may not list these there\n")
+        async with self._explaining:
+            found = await self._hub.feed.explain(reference, scope)
+        if found is None:
+            raise web.HTTPNotFound(text="there is no such object\n")
+        return _json(msgspec.json.encode(found))
+
+    async def _stream(self, request: web.Request) -> web.StreamResponse:
+        if self.streams >= MOST_STREAMS:
+            text = f"{MOST_STREAMS} pages are open already; close one\n"
+            raise web.HTTPServiceUnavailable(text=text, headers={"Retry-After": "10"})
+        self.streams += 1
+        response = web.StreamResponse(
+            headers={**HEADERS, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
+        )
+        try:
+            document, scope = await self._seen(request)
+            await response.prepare(request)
+            await self._follow(request, response, document, scope)
+        except (ConnectionError, TimeoutError):
+            if request.transport is not None:  # Whoever takes nothing is not waited for.
+                request.transport.abort()
+        finally:
+            self.streams -= 1
+        return response
+
+    async def _follow(
+        self, request: web.Request, response: web.StreamResponse, document: Document, scope: Scope
+    ) -> None:
+        hub, loop = self._hub, asyncio.get_running_loop()
+        known = hub.past(request.headers.get("Last-Event-ID", ""))
+        if known is None or not scope.everything:
+            await self._write(
+                response, "snapshot", hub.id_of(document), hub.snapshot(document, scope)
+            )
+        elif known is not document and (change := hub.change(known, document, scope)):
+            await self._write(response, "difference", hub.id_of(document), change)
+        spoken = reviewed = loop.time()
+        while True:
+            await asyncio.sleep(hub.pace)
+            newest = await hub.current()
+            if loop.time() - reviewed >= REVIEW_S:
+                reviewed = loop.time()
+                if await self._gate.scope(request, namespaces_of(newest)) != scope:
+                    return  # Rights have changed: the page comes again and begins anew.
+            change = b""
+            if newest["revision"] != document["revision"]:
+                change = hub.change(document, newest, scope)
+            document = newest
+            if change:
+                await self._write(response, "difference", hub.id_of(newest), change)
+                spoken = loop.time()
+            elif loop.time() - spoken >= PING_S:
+                await self._send(response, b": still here\n\n")
+                spoken = loop.time()
+
+    async def _write(
+        self, response: web.StreamResponse, event: str, event_id: str, data: bytes
+    ) -> None:
+        """One message; JSON has no line breaks of its own."""
+        head = f"id: {event_id}\nevent: {event}\ndata: ".encode()
+        await self._send(response, head + data + b"\n\n")
+        self.sent += 1
+
+    async def _send(self, response: web.StreamResponse, data: bytes) -> None:
+        async with asyncio.timeout(LONGEST_WRITE_S):
+            await response.write(data)
+
+    async def _frame(self, request: web.Request) -> web.Response:
+        await self._gate.scope(request, ())
+        try:
+            at = float(request.query.get("at", ""))
+        except ValueError:
+            raise web.HTTPBadRequest(text="at=SECONDS is needed\n") from None
+        found = self._clockwork.frame(at) if self._clockwork is not None else None
+        if found is None:
+            raise web.HTTPNotFound(text="nothing was seen at that time\n")
+        return _json(msgspec.json.encode(found))
+
+    async def _control(self, request: web.Request) -> web.Response:
+        await self._gate.scope(request, ())
+        if request.headers.get(CONTROL_HEADER) != "1" or self._clockwork is None:
+            raise web.HTTPForbidden(text=f"the header {CONTROL_HEADER}: 1 is needed\n")
+        try:
+            wish = msgspec.json.decode(await request.content.read(1000), type=dict[str, Any])
+            return _json(msgspec.json.encode(self._clockwork.control(wish)))
+        except (ValueError, msgspec.DecodeError) as trouble:
+            raise web.HTTPBadRequest(text=f"{trouble}\n") from None
+
+
+def _json(body: bytes) -> web.Response:
+    return web.Response(body=body, content_type="application/json", headers=HEADERS)

@@ -1,0 +1,132 @@
+"""One row of the page's data for a node's pod, a waiting pod, a Headroom or a Hold. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from headroom.core.claims import claim_of, expiry
+from headroom.core.holds import Hold
+from headroom.core.latches import kept_for
+from headroom.core.names import CLAIM_GATE, ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.objects import Condition, Pod, titled
+from headroom.core.standing.headrooms import Adaptive, Headroom
+from headroom.core.standing.windows import next_start
+from headroom.engine.cron import calendar
+from headroom.wire.times import format_time
+
+Row = dict[str, Any]
+USED, CLAIMED, HELD, ASIDE = "used", "claimed", "held", ""
+LONGEST_TEXT = 2000  # A message of a tenant does not fill everybody's page.
+
+
+def use_of(pod: Pod) -> str:
+    """What a pod on a node is to the person who looks; latches and fences are left out."""
+    role = pod.labels.get(ROLE_LABEL)
+    if role == ROLE_GUARDIAN:
+        return HELD
+    if role:
+        return ASIDE
+    return CLAIMED if claim_of(pod) is not None else USED
+
+
+def pod_row(pod: Pod) -> Row:
+    """A pod on a node, as the node's details show it."""
+    claim = claim_of(pod)
+    told = kept_for(pod) if use_of(pod) == HELD else (claim[0] if claim is not None else "")
+    return {
+        "namespace": pod.key.namespace,
+        "name": pod.key.name,
+        "use": use_of(pod) or "latch",
+        "phase": pod.phase,
+        "for": titled(told) if told else "",
+        "requests": dict(sorted(pod.requests.items())),
+    }
+
+
+def waiting_row(pod: Pod) -> Row:
+    """A pod without a node, with the reason as far as it is known without asking every node."""
+    guardian = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
+    return {
+        "namespace": pod.key.namespace,
+        "name": pod.key.name,
+        "guardian": titled(kept_for(pod)) if guardian else "",
+        "since": format_time(pod.created) if pod.created else "",
+        "requests": dict(sorted(pod.requests.items())),
+        "reason": _cut(_why(pod)),
+    }
+
+
+def _why(pod: Pod) -> str:
+    others = [gate for gate in pod.gates if gate != CLAIM_GATE]
+    if others:
+        return f"it is gated by {', '.join(others)}"
+    if CLAIM_GATE in pod.gates:
+        return "it waits at the gate for its hold"
+    if pod.nominated:
+        return f"it is nominated to {pod.nominated}"
+    return pod.unschedulable_message or "its scheduler has said nothing yet"
+
+
+def headroom_row(headroom: Headroom, now: datetime) -> Row:
+    """A Headroom (or an Order, a CapacityBuffer) as its status tells it."""
+    status = headroom.status
+    following = next_start(headroom, now, calendar) if headroom.schedule else None
+    return {
+        "kind": headroom.parent.kind,
+        "namespace": headroom.parent.namespace,
+        "name": headroom.parent.name,
+        "wanted": status.desired,
+        "held": status.held,
+        "claimed": status.claimed,
+        "waiting": status.pending,
+        "misses": status.misses,
+        "phase": "",
+        "why": _cut(_told(status.conditions)),
+        "next": format_time(following) if following else "",
+        "promise": _promise(headroom),
+    }
+
+
+def hold_row(hold: Hold) -> Row:
+    """A Hold (or a Reservation, a Ticket) as its status tells it."""
+    phase = hold.status.phase or "Pending"
+    ends = expiry(hold)
+    return {
+        "kind": hold.parent.kind,
+        "namespace": hold.parent.namespace,
+        "name": hold.parent.name,
+        "wanted": 0 if hold.terminal else 1,
+        "held": 1 if phase == "Available" else 0,
+        "claimed": len(hold.status.owners),
+        "waiting": 1 if phase in ("Pending", "Waiting") else 0,
+        "misses": 0,
+        "phase": phase,
+        "why": _cut(_told(hold.status.conditions)),
+        "next": "",
+        "ends": format_time(ends) if ends is not None and not hold.terminal else "",
+        "promise": "",
+    }
+
+
+def _promise(headroom: Headroom) -> str:
+    size = headroom.size
+    if not isinstance(size, Adaptive):
+        return ""
+    seconds = size.start_within.total_seconds()
+    return f"{size.permille / 10:g} % start within {seconds:g} s"
+
+
+def _told(conditions: Sequence[Condition]) -> str:
+    """The condition that says why: what is degraded, else what readiness says."""
+    by_type = {each.type: each for each in conditions}
+    degraded = by_type.get("Degraded")
+    if degraded is not None and degraded.status == "True":
+        return degraded.message or degraded.reason
+    ready = by_type.get("Ready")
+    return (ready.message or ready.reason) if ready is not None else ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"

@@ -1,0 +1,31 @@
+"use strict";
+// What a person looks at lives in the URL, so that a view can be sent to a colleague.
+
+const DEFAULTS = {
+  resource: "cpu", group: "", look: "bars", sort: "free", filter: "",
+  node: "", object: "", theme: "", order: "", at: "",
+};
+
+const state = { ...DEFAULTS };
+
+function readState() {
+  const query = new URLSearchParams(location.search);
+  for (const name of Object.keys(DEFAULTS)) state[name] = (query.get(name) ?? DEFAULTS[name]).slice(0, 500);
+}
+
+function setState(changes) {
+  Object.assign(state, changes);
+  const query = new URLSearchParams();
+  for (const name of Object.keys(DEFAULTS)) if (state[name] !== DEFAULTS[name]) query.set(name, state[name]);
+  const text = query.toString();
+  const target = location.pathname + (text ? "?" + text : "") + location.hash;
+  try { history.replaceState(null, "", target); } catch { /* A page opened from a file may not. */ }
+}
+
+function applyTheme() {
+  const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const chosen = state.theme === "dark" || state.theme === "light" ? state.theme : system;
+  document.documentElement.dataset.theme = chosen;
+  const button = document.getElementById("theme");
+  button.setAttribute("aria-pressed", String(chosen === "dark"));
+}

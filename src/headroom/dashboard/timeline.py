@@ -1,0 +1,158 @@
+"""How a cluster went: a bounded list of samples, made coarser as it grows longer.
+
+A sample has what was wanted, held, claimed and waited for at a moment, and how many owners had gone
+without a hold until then. When there are too many, every second one is dropped: the picture keeps
+its whole length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from headroom.core.claims import claim_of
+from headroom.core.names import ROLE_LABEL
+from headroom.core.objects import Pod
+from headroom.dashboard.view import View
+
+MOST = 600
+FIELDS = ("wanted", "held", "claimed", "waiting", "misses")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The numbers of a moment."""
+
+    wanted: int
+    held: int
+    claimed: int
+    waiting: int
+    misses: int
+
+    def row(self) -> list[int]:
+        return [getattr(self, name) for name in FIELDS]
+
+
+class Timeline:
+    """Samples by the second since 1970."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._samples: dict[int, list[int]] = {}
+
+    def add(self, at: datetime, sample: Sample) -> None:
+        """Take a sample; a second one of the same second takes its place."""
+        second = int(at.timestamp())
+        self._samples.pop(second, None)
+        self._samples[second] = sample.row()
+        if len(self._samples) > self._most:
+            kept = list(self._samples.items())
+            # The newest always stays: it is now.
+            self._samples = dict(kept[:-1:2]) | dict(kept[-1:])
+
+    def section(self) -> dict[str, list[int]]:
+        """The samples for the page."""
+        return {str(second): row for second, row in self._samples.items()}
+
+    @property
+    def begins(self) -> int | None:
+        return next(iter(self._samples), None)
+
+
+def sample_of(view: View, claimed: int, waiting: int) -> Sample:
+    """The numbers of a view, from what objects say of themselves."""
+    statuses = [headroom.status for headroom in view.headrooms.values() if headroom.served]
+    holds = [hold for hold in view.holds.values() if not hold.slot and hold.member is None]
+    standing = [hold for hold in holds if not hold.terminal]
+    return Sample(
+        wanted=sum(each.desired for each in statuses) + len(standing),
+        held=sum(each.held for each in statuses)
+        + sum(1 for hold in standing if hold.status.phase == "Available"),
+        claimed=claimed,
+        waiting=waiting,
+        misses=sum(each.misses for each in statuses),
+    )
+
+
+def counted(pods: Iterable[Pod]) -> tuple[int, int]:
+    """How many pods sit in room that was held for them, and how many ordinary pods wait."""
+    claimed = waiting = 0
+    for pod in pods:
+        if pod.occupies_node and claim_of(pod) is not None and ROLE_LABEL not in pod.labels:
+            claimed += 1
+        elif not pod.node and not pod.finished and ROLE_LABEL not in pod.labels:
+            waiting += 1
+    return claimed, waiting
+
+
+def from_journal(journal: Iterable[Mapping[str, Any]], start: datetime) -> Timeline:
+    """The timeline of a simulation's result, from what its journal says happened when."""
+    reading = _Reading()
+    timeline = Timeline()
+    second: int | None = None
+    began = start.timestamp()
+    for entry in journal:
+        at = entry.get("at")
+        if not isinstance(at, int | float):
+            continue
+        moment = int(began + at)
+        if second is not None and moment != second:
+            timeline.add(datetime.fromtimestamp(second, start.tzinfo), reading.sample())
+        second = moment
+        reading.take(entry)
+    if second is not None:
+        timeline.add(datetime.fromtimestamp(second, start.tzinfo), reading.sample())
+    return timeline
+
+
+class _Reading:
+    """What the journal has said so far."""
+
+    def __init__(self) -> None:
+        self._guardians: dict[str, bool] = {}
+        self._pods: dict[str, bool] = {}
+        self._aside: set[str] = set()
+        self._claims: set[str] = set()
+        self._wished: dict[str, int] = {}
+
+    def take(self, entry: Mapping[str, Any]) -> None:
+        what, name = str(entry.get("what", "")), str(entry.get("object", ""))
+        if what == "pod_created":
+            role = entry.get("role")
+            if role == "guardian":
+                self._guardians[name] = False
+            elif role:
+                self._aside.add(name)
+            else:
+                self._pods[name] = False
+        elif what == "pod_bound":
+            for group in (self._guardians, self._pods):
+                if name in group:
+                    group[name] = True
+        elif what == "pod_claimed":
+            self._claims.add(name)
+        elif what in ("pod_deleted", "pod_finished", "pod_rejected"):
+            self._guardians.pop(name, None)
+            self._pods.pop(name, None)
+            self._claims.discard(name)
+        else:
+            self._wish(what, name, entry)
+
+    def _wish(self, what: str, name: str, entry: Mapping[str, Any]) -> None:
+        if what.endswith("_held") and isinstance(entry.get("desired"), int):
+            self._wished[name] = entry["desired"]
+        elif what in ("hold_created", "reservation_created", "ticket_created"):
+            self._wished[name] = 1
+        elif what.endswith("_deleted") or entry.get("phase") in ("Succeeded", "Failed"):
+            self._wished.pop(name, None)
+
+    def sample(self) -> Sample:
+        return Sample(
+            wanted=sum(self._wished.values()),
+            held=sum(self._guardians.values()),
+            claimed=sum(1 for name in self._claims if self._pods.get(name)),
+            waiting=sum(1 for bound in self._pods.values() if not bound),
+            misses=0,
+        )

@@ -1,0 +1,57 @@
+"""What the page is made from: the objects of a cluster as core values, at one moment.
+
+A live operator, a simulation and a file all give the same thing, so that one page serves them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from headroom.core.holds import Hold
+from headroom.core.objects import Key, Node, Pod
+from headroom.core.standing.headrooms import Headroom, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A cluster at `now`; holds and headrooms are keyed by the text of their parent.
+
+    Holds that stand for a slot of a headroom are not objects, and are passed over.
+    """
+
+    now: datetime
+    nodes: Mapping[str, Node]
+    pods: Mapping[Key, Pod]
+    holds: Mapping[str, Hold]
+    headrooms: Mapping[str, Headroom]
+
+
+class Seen(Protocol):
+    """Objects that were read once, such as those of a file; plain sequences."""
+
+    @property
+    def now(self) -> datetime: ...
+    @property
+    def nodes(self) -> tuple[Node, ...]: ...
+    @property
+    def pods(self) -> tuple[Pod, ...]: ...
+    @property
+    def holds(self) -> tuple[Hold, ...]: ...
+    @property
+    def headrooms(self) -> tuple[Headroom, ...]: ...
+    @property
+    def workloads(self) -> tuple[Workload, ...]: ...
+
+
+def view_of(seen: Seen) -> View:
+    """The view of objects that were read once."""
+    return View(
+        seen.now,
+        {node.name: node for node in seen.nodes},
+        {pod.key: pod for pod in seen.pods},
+        {str(hold.parent): hold for hold in seen.holds},
+        {headroom.parent.whole: headroom for headroom in seen.headrooms},
+    )

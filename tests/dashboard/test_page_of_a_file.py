@@ -1,0 +1,176 @@
+"""The page of a file in a real browser: everything that it shows, and every way to use it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.cli.commands import headroom
+from tests.dashboard.browser import Browser, Page
+from tests.dashboard.looking import assert_well
+from tests.dashboard.worlds import hostile_result, many_nodes, served
+
+pytestmark = pytest.mark.e2e
+DRAWN = "!!document.documentElement.dataset.drawn"
+HOSTILE = "<img src=x onerror=globalThis.hit=1>"
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result with objects of every sort, and text from people who mean harm."""
+    file = tmp_path_factory.mktemp("files") / "result.json"
+    file.write_text(json.dumps(hostile_result()))
+    return file
+
+
+@pytest.fixture(scope="module")
+def address(result: Path) -> Iterator[str]:
+    with served("view", str(result), "--price", "general=2") as found:
+        yield found
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.eval("location.href")).query)
+
+
+def test_the_page_of_a_result_shows_all_its_parts_in_light_and_dark(
+    browser: Browser, address: str
+) -> None:
+    for dark in (False, True):
+        with browser.page(address, dark=dark) as page:
+            page.until(DRAWN)
+            assert "3 nodes" in page.text("#totals")
+            assert "burst" in page.text("#objects")
+            assert "cannot be placed" in page.text("#waiting")
+            assert "per hour" in page.text("#cost")
+            page.until("!!document.querySelector('#timeline svg .line.held')")
+            page.until("!!document.querySelector('#schedules svg .window')")
+            assert page.eval("document.documentElement.dataset.theme") == (
+                "dark" if dark else "light"
+            )
+            assert_well(page)
+
+
+def test_choices_go_into_the_url_and_come_back_from_it(browser: Browser, address: str) -> None:
+    with browser.page(address) as page:
+        page.until(DRAWN)
+        page.choose("#resource", "memory")
+        page.choose("#group", "pool")
+        page.choose("#look", "grid")
+        page.choose("#sort", "name")
+        page.choose("#filter", "general-1")
+        page.click("#theme")
+        assert page.until("document.querySelectorAll('.grid .node').length === 1")
+        there = page.eval("location.href")
+        assert query(page)["group"] == ["pool"]
+        page.go("about:blank")
+        page.go(there)
+        page.until(f"{DRAWN} && document.querySelectorAll('.grid .node').length === 1")
+        assert page.text("#node-area h3") == "general"
+        assert page.eval("document.documentElement.dataset.theme") == "dark"
+        assert "memory" in page.text("#totals")
+        assert_well(page)
+
+
+def test_a_node_opens_to_its_pods_and_a_row_to_what_explain_says(
+    browser: Browser, address: str, result: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with browser.page(address) as page:
+        page.until(DRAWN)
+        page.click('[data-node="general-0"]')
+        page.until("!!document.querySelector('#details-area td')")
+        assert "held" in page.text("#details")
+        assert query(page)["node"] == ["general-0"]
+        page.key("Escape")
+        page.until("!document.querySelector('#details').open")
+        assert "node" not in query(page)
+        page.click('[data-object="Headroom/shop/burst"]')
+        page.until("!!document.querySelector('#details-area dl')")
+        told = headroom(capsys, "explain", "headroom/burst", "-n", "shop", "--from", str(result))
+        assert told.out.splitlines()[0] in page.text("#details").splitlines()
+        assert_well(page)
+        there = page.eval("location.href")
+        page.go("about:blank")
+        page.go(there)
+        page.until("!!document.querySelector('#details[open] dl')")
+        page.key("Escape")
+        page.until("!document.querySelector('#details').open")
+        page.click('#waiting [data-object^="Pod/shop/late"]')
+        page.until("document.querySelector('#details-area').innerText.includes('waits')")
+        assert_well(page)
+
+
+def test_markup_and_escape_sequences_in_objects_stay_text(browser: Browser, address: str) -> None:
+    with browser.page(address) as page:
+        page.until(DRAWN)
+        page.until(f"document.body.innerText.includes({json.dumps(HOSTILE)})")
+        page.until(r"document.body.innerText.includes('\\x1b[2J')")
+        page.until(r"document.body.innerText.includes('\\u202e')")
+        page.choose("#group", "label:evil")
+        page.until(
+            f"document.querySelector('#node-area').innerText.includes({json.dumps(HOSTILE)})"
+        )
+        page.click('[data-object="Headroom/shop/burst"]')
+        page.until("!!document.querySelector('#details-area dl')")
+        assert page.eval("globalThis.hit ?? null") is None
+        assert (
+            page.eval("document.querySelectorAll('main img, dialog img, main script').length") == 0
+        )
+        assert_well(page)
+
+
+def test_a_page_in_a_file_needs_no_server_and_loads_nothing(
+    browser: Browser, result: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "page.html"
+    assert headroom(capsys, "view", str(result), "--html", str(file)).code == 0
+    with browser.page(file.as_uri()) as page:
+        page.until(DRAWN)
+        page.until(f"document.body.innerText.includes({json.dumps(HOSTILE)})")
+        page.click('[data-object="Headroom/shop/burst"]')
+        page.until("!!document.querySelector('#details-area dl')")
+        page.key("Escape")
+        page.click('[data-node="general-0"]')
+        page.until("!!document.querySelector('#details-area td')")
+        assert [url for url in page.requests if not url.startswith(("file:", "about:"))] == []
+        assert page.eval("globalThis.hit ?? null") is None
+        assert_well(page)
+
+
+def test_above_some_hundreds_of_nodes_a_canvas_is_drawn_and_keys_work_in_it(
+    browser: Browser, tmp_path: Path
+) -> None:
+    file = tmp_path / "many.json"
+    file.write_text(json.dumps(many_nodes(1000)))
+    with served("view", str(file)) as address, browser.page(address) as page:
+        page.until(f"{DRAWN} && !!document.querySelector('#node-area canvas')")
+        page.eval("document.querySelector('#node-area canvas').focus()")
+        page.key("ArrowRight")
+        page.key("ArrowRight")
+        said = page.until("document.querySelector('#node-said').innerText")
+        name = str(said).partition(":")[0]
+        page.key("Enter")
+        page.until("document.querySelector('#details').open")
+        assert page.text("#details-title") == f"Node {name}"
+        page.key("Escape")
+        page.choose("#filter", name)
+        page.until(f"!!document.querySelector('[data-node=\"{name}\"]')")
+        assert_well(page)
+
+
+def test_the_keyboard_alone_reaches_and_opens_a_node(browser: Browser, address: str) -> None:
+    with browser.page(address) as page:
+        page.until(DRAWN)
+        for _ in range(40):
+            page.key("Tab")
+            if page.eval("document.activeElement?.dataset?.node ?? ''"):
+                break
+        name: Any = page.eval("document.activeElement.dataset.node")
+        page.key("Enter")
+        page.until("document.querySelector('#details').open")
+        assert page.text("#details-title") == f"Node {name}"
