@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from headroom.core.actions import Action, Denied, Gone, Invalid, Outcome, Stale, Taken, Unavailable
-from headroom.core.names import CLAIM_GATE, CLAIMS_NAMESPACE_LABEL, SCHEDULER_NAME
+from headroom.core.names import (
+    CLAIM_GATE,
+    CLAIMED_ANNOTATION,
+    CLAIMS_NAMESPACE_LABEL,
+    SCHEDULER_NAME,
+)
 from headroom.core.objects import Namespace
 from tests.builders import hold, node, pod
 from tests.engine.play import Play
@@ -68,4 +76,26 @@ def test_nothing_is_tried_without_pause_and_all_is_well_when_it_is_over(outcome:
     assert play.hold("h2").status.phase == "Failed"
     assert play.hold("new").status.phase == "Available"
     assert play.hold("many").status.phase == "Available"
+    assert play.ours("latch") == []
+
+
+@pytest.mark.parametrize("door", [{"gates": (CLAIM_GATE,)}, {"scheduler": SCHEDULER_NAME}])
+@pytest.mark.parametrize("well", range(4))
+def test_an_owner_whose_slow_handover_fails_gets_its_hold_all_the_same(
+    door: dict[str, Any], well: int
+) -> None:
+    """What was begun has first to be undone, and its hold is offered to nobody meanwhile."""
+    play = Play(node("a", cpu=8), hold("h", cpu=2, memory=0))
+    play.run()
+    answers: Iterator[Outcome | None] = iter((*[None] * well, *[Unavailable("too busy")] * 3))
+
+    def slowly(action: Action) -> Outcome | None:
+        play.now += timedelta(seconds=3)
+        return next(answers, None)
+
+    play.answer = slowly
+    play.put(pod("owner", cpu=2, labels={"app": "web"}, **door))
+    play.run(120)
+    claimed = play.pod("owner").annotations.get(CLAIMED_ANNOTATION)
+    assert (play.pod("owner").node, claimed) == ("a", "Hold/default/h")
     assert play.ours("latch") == []

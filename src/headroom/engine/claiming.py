@@ -30,6 +30,7 @@ from headroom.core.policies import keeps_rest, kept_beside, policy_refusal, to_k
 from headroom.core.resources import EMPTY
 from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
+from headroom.engine.doors.unfinished import begins_anew
 from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.launching import Launcher, left_beside, rivals_on
@@ -86,7 +87,7 @@ def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
     there = (hold for hold in coming if not only or hold.template.node in ("", only))
     for hold in islice(there, MOST_COMING):
         refused.append(offer_or_wait(ledger, hold, pod, now))
-    return Search(None, tuple(refused))
+    return Search(None, (*refused, *begins_anew(ledger, pod, now)))
 
 
 def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Refused:

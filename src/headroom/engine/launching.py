@@ -63,6 +63,7 @@ class Launcher:
             ledger.shelve(offer.hold, None)  # What is left will be there for the next.
         self._owners[pod.key] = offer.node
         ledger.state.expect(pod, offer.node)
+        ledger.owners.choose(offer.hold, pod)
         self._parked.setdefault(offer.node, []).append((pod, offer))
 
     def finished(self, sequence: Sequence) -> None:

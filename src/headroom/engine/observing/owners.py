@@ -22,6 +22,7 @@ class KnownOwners:
     def __init__(self, across_namespaces: bool) -> None:
         self._across = across_namespaces
         self._claims: dict[str, tuple[str, str]] = {}
+        self._chosen: dict[str, str] = {}  # the hold that each was last about to get
 
     def note(self, hold: Hold, pod: Pod, told: Collection[str] = ()) -> bool:
         """Take a pod that claims a hold, as both now are; say whether its claim stands.
@@ -29,6 +30,8 @@ class KnownOwners:
         `told` are uids of owners by the word of a latch of ours. Who still waits at our gate has no
         room yet, and may be turned away.
         """
+        if pod.node:
+            self._chosen.pop(pod.uid, None)
         stands = self.has(hold, pod) or (pod.uid in told and is_claimant(hold, pod, known=True))
         claim = claim_of(pod)
         if stands and claim is not None and pod.uid and CLAIM_GATE not in pod.gates:
@@ -47,3 +50,12 @@ class KnownOwners:
     def forget(self, uid: str) -> None:
         """A pod is gone."""
         self._claims.pop(uid, None)
+        self._chosen.pop(uid, None)
+
+    def choose(self, hold: Hold, pod: Pod) -> None:
+        """A hold is about to be given to a pod."""
+        self._chosen[pod.uid] = str(hold.parent)
+
+    def was_to_get(self, pod: Pod) -> str:
+        """The hold that was last about to be given to a pod; empty if there was none."""
+        return self._chosen.get(pod.uid, "")
