@@ -92,3 +92,46 @@ def test_names_of_mountpoint_go_with_its_dialect_only(capsys: pytest.CaptureFixt
 def test_a_pause_image_that_is_none_is_misuse(capsys: pytest.CaptureFixture[str]) -> None:
     refused = headroom(capsys, "install", "--dry-run", "--pause-image", "no image")
     assert (refused.code, "--pause-image" in refused.err) == (2, True)
+
+
+def operator_arguments(text: str) -> list[str]:
+    found = (item.data for item in load(text, "stdout") if item.data["kind"] == "Deployment")
+    arguments: list[str] = next(found)["spec"]["template"]["spec"]["containers"][0]["args"]
+    return arguments
+
+
+def test_flags_of_run_after_two_dashes_go_to_the_operator(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    flags = ("--most-slots", "50", "--allow-cross-namespace-owners", "--namespace-limits=slots=3")
+    finished = headroom(capsys, "install", "--dry-run", "--", *flags)
+    assert finished.code == 0, finished.err
+    assert set(operator_arguments(finished.out)[-3:]) == {
+        "--most-slots=50",
+        "--allow-cross-namespace-owners",
+        "--namespace-limits=slots=3",
+    }
+    ahead = ("--dialect", "proactive", "--", "--pod-injection-limit", "100")
+    finished = headroom(capsys, "install", "--dry-run", *ahead)
+    assert operator_arguments(finished.out)[-1] == "--pod-injection-limit=100"
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--most-slots", "0"), "--most-slots"),
+        (("--no-such-flag",), "--no-such-flag"),
+        (("word",), "word"),
+        (("--namespace-limits", "slots=many"), "slots"),
+        (("--dialect", "korder"), "before --"),
+        (("--http", ":1"), "has its own"),
+        (("--enable-proactive-scaleup",), "--dialect proactive"),
+        (("--pod-injection-limit", "few"), "--pod-injection-limit"),
+    ],
+)
+def test_flags_that_run_would_refuse_are_refused_before_anything_is_done(
+    capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], said: str
+) -> None:
+    finished = headroom(capsys, "install", "--dry-run", "--", *flags)
+    assert (finished.code, finished.out) == (2, "")
+    assert said in finished.err

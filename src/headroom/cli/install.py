@@ -27,6 +27,7 @@ from headroom.cli.options import (
     read_namespaces,
 )
 from headroom.cli.output import documents, put, say
+from headroom.cli.runflags import passed_on
 from headroom.wire.naming import image_problem
 
 DEFAULT_IMAGE = f"headroom:{__version__}"
@@ -86,9 +87,18 @@ Webhook = Annotated[
         help="Include the webhook, for clusters without that policy (before Kubernetes 1.36).",
     ),
 ]
+RunFlags = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="-- FLAGS",
+        help="Further flags of `headroom run`, for the operator: -- --most-slots 50",
+        show_default=False,
+    ),
+]
 
 
 def install(
+    run_flags: RunFlags = None,
     dry_run: DryRun = Dry.NONE,
     namespace: Home = "headroom-system",
     image: Image = DEFAULT_IMAGE,
@@ -123,6 +133,7 @@ def install(
             namespaces=read_namespaces(namespaces),
             metrics=metrics,
             speech=speech,
+            arguments=passed_on(run_flags or (), dialect or ()),
         )
     )
     if dry_run is Dry.CLIENT:

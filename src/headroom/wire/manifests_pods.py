@@ -108,6 +108,15 @@ def _pod_spec(program: Program, container: Json) -> Json:
                 ]
             }
         },
+        # Two replicas in one zone would be lost together; better so than not at all.
+        "topologySpreadConstraints": [
+            {
+                "maxSkew": 1,
+                "topologyKey": "topology.kubernetes.io/zone",
+                "whenUnsatisfiable": "ScheduleAnyway",
+                "labelSelector": {"matchLabels": program.selector},
+            }
+        ],
         "containers": [{**_container(program), **container}],
     }
 
