@@ -55,6 +55,7 @@ class Recipe:
 
 KWOK_VERSION = "v0.8.0"
 KARPENTER_VERSION = "v1.14.1"
+HELM_VERSION = "v3.22.0"
 
 # Kubernetes by minor version, the oldest first, each with the etcd that its module asks for.
 _PINS = {
@@ -121,7 +122,23 @@ KARPENTER = Recipe(
     ldflags=(f"-X sigs.k8s.io/karpenter/pkg/operator.Version={KARPENTER_VERSION}",),
 )
 
-OPTIONAL_RECIPES = (KARPENTER,)
+# Helm, for the tests of the chart; as released, it takes a cluster that is not asked for 1.37.
+HELM = Recipe(
+    name="helm",
+    version=HELM_VERSION,
+    programs={
+        "helm": Program("helm.sh/helm/v3/cmd/helm", HELM_VERSION, ("version", "--short")),
+    },
+    ldflags=(
+        f"-X helm.sh/helm/v3/internal/version.version={HELM_VERSION}",
+        "-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1",
+        "-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37",
+        "-X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1",
+        "-X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor=37",
+    ),
+)
+
+OPTIONAL_RECIPES = (KARPENTER, HELM)
 
 
 def chosen_minor() -> str:
