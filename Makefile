@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real faults tables cluster binaries image image-lock lock site clean
+.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real faults tables cluster binaries chart image image-lock lock site clean
 
 # The first interpreter that runs and is new enough; PYTHON=... overrides.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -45,6 +45,7 @@ demo: $(READY)  ## a story on the embedded cluster, with a picture (STORY=name)
 test: $(READY)  ## every test, those on the real control plane too (KUBERNETES=1.33: on that version)
 	@$(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
 	@$(PY) -m testbed.binaries karpenter >&2 || echo "no Karpenter: the tests that need one will be skipped" >&2
+	@$(PY) -m testbed.binaries helm >&2 || echo "no Helm: the tests that need it will be skipped" >&2
 	$(PY) -m pytest -n $(JOBS) --dist loadfile --durations=15 $(AGAIN) $(ARGS)
 	@test -n "$(KUBERNETES)$(ARGS)" || $(MAKE) --no-print-directory test-oldest
 
@@ -95,6 +96,10 @@ cluster: $(READY)  ## a real control plane to play with, until Ctrl-C (KUBERNETE
 
 binaries: $(READY)  ## find or build the control plane's programs; prints their directory last
 	@$(PY) -m testbed.binaries
+
+chart: $(READY)  ## the Helm chart, CRDs and Kustomize base in deploy/, from the code that makes them
+	@$(PY) -m tools.manifests
+	@$(PY) -m tools.chart
 
 image: $(READY)  ## an OCI image in build/image, without a container engine (ARGS="--arch arm64"); prints its digest
 	@$(PY) -m tools.image $(ARGS)

@@ -119,7 +119,7 @@ def where_pods_may_ask(home: str) -> Json:
 
 def never_gated(home: str) -> list[str]:
     """The namespaces in which no annotation makes a pod wait."""
-    return sorted({*CLUSTER_NAMESPACES, home} - {""})
+    return list(dict.fromkeys((*CLUSTER_NAMESPACES, *filter(None, (home,)))))
 
 
 def _asking(asks: Sequence[str]) -> dict[str, str]:

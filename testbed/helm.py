@@ -1,0 +1,47 @@
+"""Helm, run as a person would: found or built like the programs of a control plane."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from testbed.binaries import provide
+from testbed.recipes import HELM
+
+
+class HelmFailed(Exception):
+    """Helm said no; the text is what it said."""
+
+
+class Helm:
+    """One helm with a home of its own, and the cluster that it talks to, if any."""
+
+    def __init__(self, home: Path, kubeconfig: Path | None = None) -> None:
+        self._binary = provide([HELM]) / "helm"
+        self._home = home
+        self._kubeconfig = kubeconfig
+
+    def __call__(self, *arguments: str, values: Mapping[str, str] | None = None) -> str:
+        """Run it and return what it prints; HelmFailed if it fails."""
+        given = [f"--set={name}={value}" for name, value in (values or {}).items()]
+        done = subprocess.run(
+            [self._binary, *arguments, *given],
+            env=self._environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        if done.returncode != 0:
+            raise HelmFailed(done.stderr.strip())
+        return done.stdout
+
+    def _environment(self) -> dict[str, str]:
+        places = {
+            f"HELM_{name}_HOME": str(self._home / name.lower())
+            for name in ("CACHE", "CONFIG", "DATA")
+        }
+        cluster = {"KUBECONFIG": str(self._kubeconfig)} if self._kubeconfig else {}
+        return {**os.environ, "KUBECONFIG": os.devnull, **places, **cluster}
