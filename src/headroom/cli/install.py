@@ -14,6 +14,7 @@ import typer
 from headroom import __version__
 from headroom.cli.dialects import NAMES, chosen
 from headroom.cli.errors import Misuse
+from headroom.cli.installing.runflags import passed_on
 from headroom.cli.options import (
     Context,
     Dialects,
@@ -27,7 +28,6 @@ from headroom.cli.options import (
     read_namespaces,
 )
 from headroom.cli.output import documents, put, say
-from headroom.cli.runflags import passed_on
 from headroom.wire.naming import image_problem
 
 DEFAULT_IMAGE = f"headroom:{__version__}"
@@ -141,7 +141,7 @@ def install(
         return
     import asyncio
 
-    from headroom.cli.applying import apply_all
+    from headroom.cli.installing.applying import apply_all
 
     dry = dry_run is Dry.SERVER
     asyncio.run(apply_all(objects, str(kubeconfig or ""), context, dry))
@@ -175,7 +175,7 @@ def uninstall(
         return
     import asyncio
 
-    from headroom.cli.applying import delete_all
+    from headroom.cli.installing.applying import delete_all
 
     dry = dry_run is Dry.SERVER
     asyncio.run(delete_all(objects, str(kubeconfig or ""), context, dry))

@@ -1,0 +1,1 @@
+"""What `headroom install` and `uninstall` are made of."""
