@@ -15,7 +15,7 @@ from tests.stories.reservations import (
     reservation,
 )
 from tests.stories.things import Json, headroom, hold, pod
-from tests.stories.world import World
+from tests.stories.world import World, keeps_claim
 
 DOORS = pytest.mark.parametrize("door", ["gated", "ours"])
 OWNERS = 8
@@ -106,4 +106,61 @@ def test_owners_smaller_than_their_slots_get_their_places(world: World, door: st
     world.until("all is held again", lambda: len(placed(world, "guardian")) == OWNERS)
     world.until_nothing_is_left()
     assert [f"rival-{number}" for number in range(RIVALS) if world.node_of(f"rival-{number}")] == []
+    assert watch is None or watch.violations == []
+
+
+def held_cpu(world: World) -> list[str]:
+    found = (item["spec"]["containers"][0] for item in placed(world, "guardian"))
+    return sorted(each["resources"]["requests"].get("cpu", "0") for each in found)
+
+
+def intruders(world: World) -> list[str]:
+    return [f"rival-{number}" for number in range(RIVALS) if world.node_of(f"rival-{number}")]
+
+
+@DOORS
+def test_an_owner_of_a_reusable_hold_gets_the_place_and_the_rest_stays_held(
+    world: World, door: str
+) -> None:
+    """The guardian of the rest has no place: a latch keeps it, and has the next place."""
+    watch = watching(world)
+    rooms = [hold(f"h-{number}", cpu=2, allocateOnce=False) for number in range(OWNERS)]
+    fill(world, *rooms, places=OWNERS + 4)
+    world.apply(*(pod(f"owner-{number}", app="web", **{door: True}) for number in range(OWNERS)))
+    for number in range(OWNERS):
+        world.until_runs(f"owner-{number}", on="a")
+    world.until(
+        "latches keep what they leave",
+        lambda: sum(map(keeps_claim, world.ours("latch"))) == OWNERS,
+    )
+    world.until("it is told", lambda: "no place" in world.condition_of("h-0").get("message", ""))
+    for number in range(2):
+        world.delete("Pod", f"stranger-{number}")
+    world.until("two rests are held", lambda: held_cpu(world) == ["1", "1"])
+    assert intruders(world) == []
+    for number in range(OWNERS):
+        world.delete("Pod", f"owner-{number}")
+    world.until("all is held again", lambda: held_cpu(world) == ["2"] * OWNERS)
+    world.until_nothing_is_left()
+    assert len(intruders(world)) <= 2  # Two strangers have left, and nobody owns their places.
+    assert watch is None or watch.violations == []
+
+
+def test_the_rest_of_a_reservation_that_is_not_once_only_stays_held(koord: World) -> None:
+    watch = watching(koord)
+    rooms = [reservation(f"r-{number}", cpu=2, allocateOnce=False) for number in range(OWNERS)]
+    fill(koord, *rooms)
+    koord.apply(*(owner(f"owner-{number}") for number in range(OWNERS)))
+    for number in range(OWNERS):
+        koord.until_runs(f"owner-{number}", on="a")
+    koord.until(
+        "latches keep what they leave",
+        lambda: sum(map(keeps_claim, koord.ours("latch"))) == OWNERS,
+    )
+    koord.delete("Pod", "stranger-0")
+    koord.until("a rest is held", lambda: held_cpu(koord) == ["1"])
+    for number in range(OWNERS):
+        koord.delete("Pod", f"owner-{number}")
+    koord.until("all is held again", lambda: held_cpu(koord) == ["2"] * OWNERS)
+    assert len(intruders(koord)) <= 1
     assert watch is None or watch.violations == []

@@ -64,10 +64,12 @@ def test_an_owner_goes_when_a_place_for_a_pod_is_free(world: World) -> None:
     world.add_node("a", cpu=4, pods=2)
     world.apply(pod("stranger", cpu=1))
     world.until_runs("stranger")
-    reserve(world, cpu=2)
-    world.apply(owner("small", cpu=1))
+    reserve(world, cpu=3)
+    world.apply(owner("first", cpu=1))
+    world.until_runs("first", on="a")
+    world.apply(owner("second", cpu=1))
     world.pass_time(2)
-    assert world.node_of("small") == ""
+    assert world.node_of("second") == ""
     world.delete("Pod", "stranger")
-    until_bound(world, "small", TWO_LATCHES_S)
-    assert world.claim_of("small") == "Reservation//r"
+    until_bound(world, "second", TWO_LATCHES_S)
+    assert world.claim_of("second") == "Reservation//r"

@@ -16,6 +16,7 @@ ROLE = "headroom.dev/role"
 CLAIMED = "headroom.dev/claimed"
 CLAIMED_SLOT = "headroom.dev/claimed-slot"
 SLOT = "headroom.dev/slot"
+USERS = "headroom.dev/users"
 PARENT = "headroom.dev/parent"
 CLAIMS = "headroom.dev/claims"
 
@@ -186,7 +187,7 @@ class World(ABC):
         )
 
     def until_nothing_is_left(self) -> None:
-        """No latch stands, but by which a slot keeps what its owner uses; no gate of ours waits."""
+        """No latch stands, but by which a hold keeps what its owner uses; no gate of ours waits."""
         self.until(
             "no latch and no gate left",
             lambda: (
@@ -202,9 +203,9 @@ class World(ABC):
 
 
 def keeps_claim(latch: Json) -> bool:
-    """Whether a latch stands for a slot itself, and not for an owner on its way into it."""
+    """Whether a latch stands for a hold itself, and not for an owner on its way into it."""
     notes = latch["metadata"].get("annotations", {})
-    return SLOT in notes and CLAIMS not in notes
+    return (SLOT in notes or USERS in notes) and CLAIMS not in notes
 
 
 def _placed(guardian: Json) -> bool:

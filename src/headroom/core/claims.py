@@ -32,7 +32,8 @@ class Offer:
     """This hold can serve this pod: `kept` stays held afterwards (a reusable hold).
 
     A pod that does not claim takes the room without becoming an owner. With `preempts` others have
-    to give way first: `guardian` is then what will be kept, not a pod that stands.
+    to give way first: `guardian` is then what will be kept, not a pod that stands. With `crowded`
+    the node has no place for a second pod: nothing is `kept` by a guardian, see `keeping.crowded`.
     """
 
     hold: Hold
@@ -40,6 +41,7 @@ class Offer:
     kept: Resources
     claims: bool = True
     preempts: bool = False
+    crowded: bool = False
 
     @property
     def node(self) -> str:

@@ -84,7 +84,7 @@ def one_after_another(claims: Seq[Claim]) -> list[Claim]:
     told: list[Claim] = []
     for pod, offer in claims:
         parent = str(offer.hold.parent)
-        if offer.claims and not offer.hold.allocate_once:
+        if offer.claims and not offer.hold.allocate_once and not offer.crowded:
             before = left.get(parent, offer.guardian.requests)
             offer = replace(offer, kept=kept_beside(offer.hold, before, pod.requests))
             left[parent] = offer.kept

@@ -12,6 +12,7 @@ owner on its way is left alone until that has ended.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeGuard
 
@@ -19,6 +20,7 @@ from headroom.core.actions import CreateGuardian, DeleteObject, DeletePod
 from headroom.core.claims import expiry, owner_uses
 from headroom.core.handover import grow, keep_rest, put_back, shrink, without_ports_of
 from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
+from headroom.core.keeping.crowded import without_place
 from headroom.core.keeping.telling import standing_facts, told_of, used_up
 from headroom.core.keeping.view import HoldView as HoldView
 from headroom.core.keeping.view import Life as Life
@@ -119,6 +121,10 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
         return Life(status, _drop(view, guardians.needless))
     if guardian is not None and not guardian.node and _must_not_wait(view, guardian):
         return Life(status, _drop(view, (guardian,)))
+    if view.placeless and not hold.paused:
+        wait = view.not_before if view.not_before is not None and now < view.not_before else None
+        view = replace(view, not_before=wait)
+        return Life(status, without_place(view, guardian, size, users, policy), wait)
     behind = tuple(pod for pod in (guardian, guardians.successor) if view.first and _seeks(pod))
     if behind:
         return Life(status, _drop(view, behind))

@@ -27,6 +27,7 @@ from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.core.policies import keeps_rest, kept_beside, policy_refusal, to_keep
+from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY
 from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
@@ -35,7 +36,7 @@ from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.launching import Launcher, left_beside, rivals_on
 from headroom.engine.ledger import Ledger
-from headroom.engine.sharing.keptroom import claims_standing_on
+from headroom.engine.sharing.keptroom import claims_standing_on, goes_without_place
 from headroom.scheduling.reasons import TOO_MANY_PODS
 
 REASONS_TOLD = 3
@@ -110,10 +111,11 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     # itself is not touched by it, but what the pod needs beyond that may be.
     passing = ledger.unsettled_on(guardian.node)
     kept = kept_beside(hold, guardian.requests, pod.requests)
-    if kept and ledger.state.free_places(guardian.node) < 1:
-        if not keeps_rest(hold):
+    crowded = bool(kept) and ledger.state.free_places(guardian.node) < 1
+    if crowded:
+        if not keeps_rest(hold) and not goes_without_place(ledger, hold, guardian.node):
             return _crowded(hold, guardian)
-        kept = EMPTY  # Who keeps the rest has no place; the slot's claim keeps it from others.
+        kept = EMPTY  # Who keeps the rest has no place; a latch of the hold keeps it from others.
     needed = pod.requests + kept
     within = needed.fits_in(guardian.requests)
     without = {guardian.key} | (passing if within else frozenset())
@@ -128,7 +130,7 @@ def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Ref
     if why is not None and (passing or others):
         return _not_now(hold, guardian, f", for the moment: {why}")
     answer = consider(hold, guardian, pod, why)
-    return replace(answer, kept=kept) if isinstance(answer, Offer) else answer
+    return replace(answer, kept=kept, crowded=crowded) if isinstance(answer, Offer) else answer
 
 
 def _offer_beside(ledger: Ledger, hold: Hold, guardian: Pod, pod: Pod) -> Offer | Refused:
@@ -172,6 +174,9 @@ def offer_or_wait(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Refuse
         return Refused(hold.parent, f"{ready.reason}: {ready.message}")
     if hold.status.phase == "Waiting":
         return Refused(hold.parent, next(item.message for item in hold.status.conditions))
+    guardian = ledger.guardian_of(hold)
+    if not hold.allocate_once and guardian is not None and is_charge(guardian):
+        return _crowded(hold, replace(guardian, node=ledger.last_node.get(str(hold.parent), "")))
     if not hold.allocate_once and _is_in_use(ledger, hold):
         return Refused(hold.parent, "all of it is in use")
     return Refused(hold.parent, "its room is not held yet", waiting=True)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from headroom.core.genuine import keeps
 from headroom.core.holds import Hold
-from headroom.core.latches import claims_on, kept_for
+from headroom.core.latches import claims_on, kept_for, users_on
 from headroom.core.life import is_leaving
 from headroom.core.objects import Pod
 
@@ -33,12 +33,21 @@ def counted_on(pod: Pod) -> str:
 
 
 def keeps_place(
-    latch: Pod, holds: Mapping[str, Hold], users: Callable[[Hold], Iterable[Pod]]
+    latch: Pod,
+    holds: Mapping[str, Hold],
+    users: Callable[[Hold], Iterable[Pod]],
+    free_places: Callable[[str], int],
 ) -> bool:
-    """Whether a latch stands for a hold that waits for the end of a pod: that may take long."""
+    """Whether a latch stands for a hold that waits for the end of a pod: that may take long.
+
+    Or for what owners of a hold leave where no guardian has a place beside them.
+    """
     hold = holds.get(kept_for(latch))
     if hold is None or claims_on(latch):
         return False
+    if users_on(latch):
+        here = any(pod.occupies_node and pod.node == latch.nominated for pod in users(hold))
+        return here and not hold.paused and free_places(latch.nominated) < 1
     if hold.status.node != latch.nominated:
         return False
     return hold.status.phase == "Waiting" or any(is_leaving(pod) for pod in users(hold))

@@ -138,16 +138,15 @@ class Keeper:
         if old is None:
             self._renewals.over(hold)
         claimants = ledger.claimants_of(hold)
-        node = self._last_node(hold, claimants)
         awaited, reclaim = self.successions.look(hold), self.reclaims.look(hold)
         lodgers = ledger.lodgers_of(hold)
-        if awaited is not None:
-            node = ledger.last_node[parent] = awaited.node
-        elif lodgers and not node:
-            node = ledger.last_node[parent] = lodgers[0].node
+        node = self._last_node(hold, claimants)
+        if awaited is not None or (lodgers and not node):
+            node = awaited.node if awaited is not None else lodgers[0].node
+            ledger.last_node[parent] = node
         node = hold.template.node if reclaim is not None else node
-        rests = told.standing is not None and is_short(hold, told.standing)
-        pinned = keeps_rest(hold) and bool(node) and (hold.template.node == node or rests)
+        pinned = _is_pinned(hold, told.standing, node)
+        lasting = pinned or self._kept.is_crowded(hold, node, guardians)
         fenced = self._kept.fenced(hold, node, now) if old is None else None
         estate, inherits = self._standing.issuer.heirs.estate_for(hold, told.standing, now)
         view = life.HoldView(
@@ -159,11 +158,12 @@ class Keeper:
             latched=self._kept.latched(hold, node, fenced, now),
             taken_over=self._kept.taken_over(hold, node, now) if lodgers else EMPTY,
             fenced=fenced is not None,
-            passing=(fenced is not None or pinned) and self._kept.is_passing(hold, node, now),
+            passing=(fenced is not None or lasting) and self._kept.is_passing(hold, node, now),
             lodgers=lodgers,
             whole=not lodgers or self._kept.whole(hold, node, guardians),
             pinned=pinned,
-            claimed=pinned and self._kept.is_claimed(hold),
+            claimed=lasting and self._kept.is_claimed(hold),
+            placeless=lasting and not pinned,
             grows=self._kept.could_hold_all(hold, node, guardians, fenced is not None),
             awaited=awaited,
             reclaim=reclaim,
@@ -311,6 +311,12 @@ class Keeper:
             ledger.shelve(hold, left_beside(ledger, hold))
         else:
             ledger.shelve(hold, guardian.requests)
+
+
+def _is_pinned(hold: Hold, guardian: Pod | None, node: str) -> bool:
+    """Whether a slot is bound to a node, or has a rest standing there."""
+    rests = guardian is not None and is_short(hold, guardian)
+    return keeps_rest(hold) and bool(node) and (hold.template.node == node or rests)
 
 
 def _is_old(hold: Hold, guardian: Pod | None, now: datetime) -> bool:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TypeGuard
 
 from headroom.core.claims import standing_refusal
-from headroom.core.fences import stands_for_fence
+from headroom.core.fences import returns, stands_for_fence
 from headroom.core.holds import Hold
 from headroom.core.latches import (
     LatchClaim,
@@ -28,6 +28,7 @@ from headroom.core.names import CLAIMS_ANNOTATION
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.core.policies import is_short, keeps_rest, kept_beside, policy_refusal, to_keep
+from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
@@ -130,8 +131,7 @@ class Latcher:
         linger = self._ledger.policy.latch_linger
         holds = [self._ledger.holds.get(parent) for parent in parents_on(latch)]
         coming = any(hold is not None and self._ledger.awaited(hold) for hold in holds)
-        place = self._ledger.state.free_places(latch.nominated) > 0
-        due = any(hold is not None and place and self._guardian_due(hold) for hold in holds)
+        due = any(hold is not None and self._is_due(hold, latch) for hold in holds)
         if coming or (due and now < settled + 10 * linger):
             gone_at = max(gone_at, now + linger)
         if now < gone_at:
@@ -149,6 +149,17 @@ class Latcher:
         ledger = self._ledger
         return ledger.spares.is_dismissed(latch) or ledger.settling.awaited(latch.nominated)
 
+    def _is_due(self, hold: Hold, latch: Pod) -> bool:
+        """Whether the guardian of a hold, or where it has no place a latch of its own, is to come.
+
+        A slot is looked for elsewhere, or has its claim.
+        """
+        if self._ledger.state.free_places(latch.nominated) < 1:
+            others = (each for each in self._ledger.latches_of(hold) if each.key != latch.key)
+            if not returns(hold) or any(not claims_on(other) for other in others):
+                return False
+        return self._guardian_due(hold)
+
     def _guardian_due(self, hold: Hold) -> bool:
         """Whether a hold that the latch was made for is still without its guardian."""
         if hold.terminal:
@@ -159,7 +170,7 @@ class Latcher:
             return False
         busy = self._ledger.agenda.busy(hold_subject(hold.parent))
         guardian = self._ledger.guardian_of(hold)
-        if busy or guardian is None:
+        if busy or guardian is None or is_charge(guardian):
             return True
         return (
             keeps_rest(hold)
@@ -181,7 +192,7 @@ class Latcher:
         if guardian is not None:
             without |= {guardian.key}
         why = unfit(ledger, owner, latch.nominated, without)
-        if hold is not None and guardian is not None and why is None:
+        if hold is not None and guardian is not None and why is None and not returns(hold):
             why = self._crowded(hold, guardian, owner)
         around = labels_around(ledger, latch.nominated)
         if claim.parent and (

@@ -223,7 +223,7 @@ class Ledger:
         if hold is not None and keeps_rest(hold):
             lost = str(hold.parent) in self.slots.reclaiming
             return keeps_claim(latch, hold, self.lodgers_of(hold), self.guardian_of(hold), lost)
-        return keeps_place(latch, self.holds, self.claimants_of)
+        return keeps_place(latch, self.holds, self.claimants_of, self.state.free_places)
 
     def lodgers_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Owners of a slot that use its room where it was last held."""

@@ -215,13 +215,13 @@ class ClusterState:
         free = {each: self.table.exact_free(line, row) for each, line in self.table.lines.items()}
         return Resources({each: -amount for each, amount in free.items() if amount < 0})
 
-    def free_places(self, name: str) -> int:
-        """How many more pods a node takes by number, beside those on it and those on their way."""
+    def free_places(self, name: str, expected: bool = True) -> int:
+        """How many more pods a node takes by number, beside those on it and those `expected`."""
         row = self.table.row_of.get(name)
         if row is None:
             return 0
         free = int(self.table.free[self.table.line(PODS), row])
-        return free - len(self._expected_on.get(row, ()))
+        return free - len(self._expected_on.get(row, ())) if expected else free
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
         """Give the pods bound to a node, in the order in which they came."""

@@ -23,6 +23,9 @@ def standing_facts(
     if guardian is None and view.pinned and view.lodgers and not view.whole:
         why = "its owner uses all of it; it is held again when that one ends"
         return Facts(hold, "Pending", "InUse", why, node, used)
+    if view.placeless and used and not view.trouble and not hold.paused:
+        why = f"no place for one more pod is free on {node}; what owners leave is kept"
+        return Facts(hold, "Available", "FullyUsed", why, node, used)
     if guardian is None and used_up(hold, size):
         return Facts(hold, "Available", "FullyUsed", "all of it is in use", node, used)
     if guardian is None and hold.paused:

@@ -59,6 +59,7 @@ class HoldView:
     whole: bool = True  # whether all of it would fit there beside them
     pinned: bool = False  # whether it keeps its claim on what they use
     claimed: bool = False  # whether a latch stands by which it does so
+    placeless: bool = False  # its owners left no place for who would keep the rest
     reclaim: Reclaim | None = None  # of a slot whose room others have: who gives way
     estate: Pod | None = None  # the guardian of one that is over, whose room it takes over
     inherits: bool = False  # there is such a guardian, but not to be had in this moment

@@ -7,29 +7,41 @@ from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.actions import CreateGuardian
-from headroom.core.fences import fence_subject
+from headroom.core.fences import fence_subject, returns
 from headroom.core.holds import Hold
-from headroom.core.latches import claims_on, kept_for
+from headroom.core.latches import claims_on, kept_for, users_on
 from headroom.core.objects import ANYWHERE, Key, Pod
 from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
 from headroom.core.policies import keeps_rest, to_keep
+from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
+from headroom.scheduling.reasons import TOO_MANY_PODS
 
 
 def claims_standing_on(ledger: Ledger, node: str) -> frozenset[Key]:
-    """Latches on a node by which slots keep their claim on what owners use there."""
-    return frozenset(
-        pod.key
-        for pod in ledger.state.nominated_on(node)
-        if pod.key in ledger.latches and _is_claim(ledger, pod)
-    )
+    """Latches on a node by which holds keep their claim on what owners use there.
+
+    Those of slots, and of reusable holds for whose rest no guardian has a place.
+    """
+    return frozenset(latch.key for latch, _ in _claims_on_node(ledger, node))
 
 
-def _is_claim(ledger: Ledger, latch: Pod) -> bool:
-    hold = ledger.holds.get(kept_for(latch))
-    return hold is not None and keeps_rest(hold) and not claims_on(latch)
+def _claims_on_node(ledger: Ledger, node: str) -> Iterator[tuple[Pod, Hold]]:
+    for latch in ledger.state.nominated_on(node):
+        hold = ledger.holds.get(kept_for(latch)) if latch.key in ledger.latches else None
+        if hold is not None and not claims_on(latch) and (keeps_rest(hold) or users_on(latch)):
+            yield latch, hold
+
+
+def goes_without_place(ledger: Ledger, hold: Hold, node: str) -> bool:
+    """Whether an owner may leave a part of a hold where no guardian has a place for it.
+
+    Only where all places are taken by pods that are there: owners on their way take the place of
+    a guardian each, and may leave one free.
+    """
+    return returns(hold) and ledger.state.free_places(node, expected=False) < 1
 
 
 class KeptRoom:
@@ -49,16 +61,37 @@ class KeptRoom:
         for create in _bound_in(sequence):
             self._coming.end(create.node, str(create.hold.parent))
 
-    def _coming_besides(self, hold: Hold, node: str) -> Resources:
-        """What other holds are about to take on a node beyond what their guardians have there."""
-        ledger, total = self._ledger, EMPTY
+    def _coming_besides(self, hold: Hold, node: str) -> tuple[Resources, int]:
+        """What other holds are about to take on a node beyond what their guardians have there.
+
+        Room, and places for pods.
+        """
+        ledger, total, places = self._ledger, EMPTY, 0
         for parent, size in self._coming.on(node).items():
             other = ledger.holds.get(parent)
             if other is not None and other.parent != hold.parent:
                 guardian = ledger.guardian_of(other)
                 there = guardian is not None and guardian.node == node
                 total = total + (size.minus(guardian.requests) if guardian and there else size)
-        return total
+                places += not there
+        return total, places
+
+    def _places_owed(self, node: str) -> int:
+        """How many places on a node owners have just left, for the guardians of their holds.
+
+        Who only wants to keep the rest beside an owner comes after these: that owner has its place.
+        """
+        ledger = self._ledger
+        found = (ledger.holds.get(parent) for parent in ledger.contention.returning.at(node))
+        return sum(
+            hold is not None
+            and returns(hold)
+            and ledger.last_node.get(str(hold.parent), "") == node
+            and not _users_of(ledger, hold)
+            and not any(pod.node for pod in ledger.guardians_of(hold))
+            and str(hold.parent) not in self._coming.on(node)
+            for hold in found
+        )
 
     def fenced(self, hold: Hold, node: str, now: datetime) -> datetime | None:
         """From when on a fence keeps strangers off a hold's node; None without a fence.
@@ -151,7 +184,7 @@ class KeptRoom:
         """Whether what owners do not use of a hold would fit on its node."""
         if hold.terminal:
             return True
-        users = [pod for pod in self._ledger.claimants_of(hold) if pod.occupies_node]
+        users = _users_of(self._ledger, hold)
         users += self._ledger.lodgers_of(hold)
         if not users and not guardians and not fenced and not self._ledger.latches_of(hold):
             return True
@@ -161,6 +194,27 @@ class KeptRoom:
         """Whether a latch stands, or is being made, that keeps a slot's claim on its room."""
         return any(not claims_on(latch) for latch in self._ledger.latches_of(hold))
 
+    def is_crowded(self, hold: Hold, node: str, guardians: tuple[Pod, ...]) -> bool:
+        """Whether owners of a reusable hold left no place for who would keep the rest of it.
+
+        It is so until that one has its place: a charge or a latch that was made for it says so.
+        """
+        ledger = self._ledger
+        if not returns(hold) or not node or any(pod.node for pod in guardians):
+            return False
+        if not hold.pre_allocation and any(is_charge(pod) for pod in guardians):
+            return True
+        if any(users_on(latch) for latch in ledger.latches_of(hold)):
+            return True
+        users = _users_of(ledger, hold)
+        rest = to_keep(hold, users)
+        if not users or not rest or not goes_without_place(ledger, hold, node):
+            return False
+        wanted = replace(hold.template.pod, requests=rest, placement=ANYWHERE)
+        ours = frozenset(latch.key for latch in ledger.latches_of(hold))
+        without = ours | claims_standing_on(ledger, node)
+        return unfit(ledger, wanted, node, without) == TOO_MANY_PODS
+
     def whole(self, hold: Hold, node: str, guardians: tuple[Pod, ...]) -> bool:
         """Whether all of a slot would fit on its node beside the owners that use it there."""
         return self._fits(hold, node, guardians, hold.template.pod.requests)
@@ -168,13 +222,26 @@ class KeptRoom:
     def _fits(self, hold: Hold, node: str, guardians: tuple[Pod, ...], size: Resources) -> bool:
         if any(size.fits_in(pod.requests) for pod in guardians if pod.node):
             return True
-        size = size + self._coming_besides(hold, node)
+        besides, places = self._coming_besides(hold, node)
+        stands = any(pod.node == node for pod in guardians)
+        if not stands and _users_of(self._ledger, hold):
+            places += self._places_owed(node)
+        if places and self._ledger.state.free_places(node) + stands <= places:
+            return False
+        size = size + besides
+        without = {pod.key for pod in (*guardians, *self._ledger.latches_of(hold))}
+        for latch, other in _claims_on_node(self._ledger, node):
+            if keeps_rest(other):  # Whoever runs in another slot is counted by itself.
+                without |= {latch.key} if keeps_rest(hold) else set()
+            elif other.parent != hold.parent:  # It needs its room; who comes first has the place.
+                without.add(latch.key)
+                size = size + to_keep(other, _users_of(self._ledger, other))
         wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
-        ours = (*guardians, *self._ledger.latches_of(hold))
-        without = frozenset(pod.key for pod in ours)
-        if keeps_rest(hold):  # Whoever runs in another slot is counted by itself.
-            without |= claims_standing_on(self._ledger, node)
-        return unfit(self._ledger, wanted, node, without) is None
+        return unfit(self._ledger, wanted, node, frozenset(without)) is None
+
+
+def _users_of(ledger: Ledger, hold: Hold) -> list[Pod]:
+    return [pod for pod in ledger.claimants_of(hold) if pod.occupies_node]
 
 
 def _bound_in(sequence: Sequence) -> Iterator[CreateGuardian]:

@@ -16,6 +16,7 @@ from headroom.core.names import (
     ROLE_LABEL,
     ROLE_LATCH,
     SLOT_ANNOTATION,
+    USERS_ANNOTATION,
     WAIT_ANNOTATION,
 )
 from headroom.core.resources import EMPTY, PODS, Resources
@@ -126,9 +127,11 @@ class Invariants:
 
 
 def _is_passing(pod: Json) -> bool:
-    """Whether a pod is a latch that is to go soon; one that a slot keeps for itself may stay."""
+    """Whether a pod is a latch that is to go soon; one that a hold keeps for itself may stay."""
     told = dig(pod, "metadata", "annotations") or {}
-    lasting = SLOT_ANNOTATION in told and CLAIMS_ANNOTATION not in told
+    lasting = (
+        SLOT_ANNOTATION in told or USERS_ANNOTATION in told
+    ) and CLAIMS_ANNOTATION not in told
     return dig(pod, "metadata", "labels", ROLE_LABEL) == ROLE_LATCH and not lasting
 
 

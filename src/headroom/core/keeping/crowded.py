@@ -1,0 +1,45 @@
+"""A reusable hold on a node that has no place for one more pod.
+
+Its owner has taken the guardian's place, so nobody can keep the rest by standing there. What keeps
+it from others is that no pod has a place on that node; when one comes free, a latch that stands
+nominated there has it. The latch is as large as the hold, so that it also keeps what the owner will
+return. What the owner leaves is charged to the hold's namespace by a gated guardian meanwhile.
+
+    owner bound ──▶ gated guardian of the rest ──▶ latch ──(a place is free)──▶ guardian bound
+"""
+
+from __future__ import annotations
+
+from headroom.core.actions import DeletePod
+from headroom.core.handover import grow, put_back
+from headroom.core.keeping.view import HoldView
+from headroom.core.naming import guardian_name
+from headroom.core.objects import Pod
+from headroom.core.plan import Sequence, hold_subject
+from headroom.core.policy import Policy
+from headroom.core.quotas.charges import charged, is_charge
+from headroom.core.resources import Resources
+
+
+def without_place(
+    view: HoldView, guardian: Pod | None, size: Resources, users: tuple[Pod, ...], policy: Policy
+) -> Sequence | None:
+    """What such a hold needs next; `guardian` is the one without a node that there may be."""
+    hold, node = view.hold, view.node
+    if view.latched is not None and view.grows and size and size.fits_in(view.latched):
+        return put_back(hold, node, size, guardian)
+    if guardian is not None and not (users and _charges(guardian, size)):
+        steps = ((DeletePod(guardian.key, guardian.uid),),)
+        return Sequence("release", (hold_subject(hold.parent),), steps)
+    if not users or not size:
+        return None
+    if guardian is None:
+        tried = view.not_before is not None or any(pod.deleted for pod in view.guardians)
+        return None if tried else charged(hold, guardian_name(hold), size)
+    if view.claimed or view.passing:
+        return None
+    return grow(hold, node, hold.template.pod.requests, policy.namespace, users)
+
+
+def _charges(guardian: Pod, size: Resources) -> bool:
+    return is_charge(guardian) and guardian.requests.only(size) == size
