@@ -31,6 +31,7 @@ from headroom.cli.proactive import SWITCH
 from headroom.cli.reserve import release, reserve
 from headroom.cli.run import run
 from headroom.cli.simulate import simulate
+from headroom.cli.sizing.recommend import recommend
 from headroom.cli.top import top
 from headroom.cli.webhook import webhook
 from headroom.escaping import escaped_streams
@@ -65,6 +66,7 @@ for verb in (
     describe,
     explain,
     plan,
+    recommend,
     top,
     view,
     reserve,

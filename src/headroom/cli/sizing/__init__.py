@@ -1,0 +1,1 @@
+"""How much headroom is needed: `recommend` from the past, `compare` by simulation."""

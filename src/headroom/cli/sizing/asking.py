@@ -1,0 +1,240 @@
+"""What `recommend` is asked: flags read and checked, arrivals fetched, the question made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from math import isfinite
+from pathlib import Path
+
+from headroom.cli.errors import Misuse
+from headroom.cli.sizing.demand import Demand, from_files, from_pods, from_trace
+from headroom.core.objects import LabelSelector
+from headroom.core.sizing.studying import Past, Question
+from headroom.wire.durations import parse_duration
+from headroom.wire.times import parse_time
+from headroom.wire.traces.series import series_of
+
+DURATION = 600.0  # how long pods run where nobody says
+LONGEST = 10 * 366 * 86400.0
+MOST_PROMISE = 0.99999
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where arrivals come from, as the command line names it."""
+
+    trace: Path | None
+    files: tuple[Path, ...]
+    prometheus: str
+    query: str
+    since: str
+    step: str
+    namespace: str = ""
+    selector: str = ""
+    access: tuple[str, str] = ("", "")
+    dialects: tuple[str, ...] = ()
+
+    def of(
+        self, chosen: tuple[str, str], access: tuple[str, str], dialects: Sequence[str]
+    ) -> Source:
+        """The same, for pods of a namespace with labels, of a cluster."""
+        namespace, selector = chosen
+        return replace(
+            self,
+            namespace=namespace,
+            selector=selector,
+            access=access,
+            dialects=tuple(dialects),
+        )
+
+    @property
+    def words(self) -> str:
+        if self.trace is not None:
+            return str(self.trace)
+        if self.prometheus:
+            return f"Prometheus at {self.prometheus}"
+        return ", ".join(map(str, self.files)) or "the pods of the cluster"
+
+    def check(self) -> None:
+        """Misuse says which flags do not go together."""
+        from headroom.cli.sizing.prometheus import address_problem
+
+        flags = (("--trace", self.trace), ("--from", self.files), ("--prometheus", self.prometheus))
+        given = [flag for flag, value in flags if value]
+        if len(given) > 1:
+            raise Misuse(f"{' and '.join(given)}: one source at a time, please")
+        if self.query and not self.prometheus:
+            raise Misuse("--query is for --prometheus URL")
+        if self.prometheus and (problem := address_problem(self.prometheus)):
+            raise Misuse(f"--prometheus {self.prometheus}: {problem}")
+        if self.selector and (self.trace or self.prometheus):
+            return  # It is for the owners of the Headroom then.
+        _selected(self.selector)
+
+
+def read_demand(given: Source) -> Demand:
+    """Fetch the arrivals; an empty answer is told."""
+    if given.trace is not None:
+        return from_trace(given.trace)
+    found = _from_prometheus(given) if given.prometheus else _from_cluster(given)
+    if not found.series.pods:
+        hint = "look elsewhere: -n, -l, --trace FILE, --prometheus URL, --query"
+        raise Misuse(f"no pod came, as far as can be seen: {found.source}", hint)
+    return found
+
+
+def _from_cluster(given: Source) -> Demand:
+    from headroom.cli.source import Where, read_world
+    from headroom.wire.kinds import PODS
+
+    where = Where(
+        given.files,
+        *given.access,
+        kinds=(PODS,),
+        dialects=given.dialects,
+        namespace=given.namespace,
+        local=bool(given.namespace),
+        foreign=False,
+        needed=(PODS,),
+    )
+    chosen = _selected(given.selector)
+    if given.files:
+        return from_files(given.files, where, chosen)
+    pods = [
+        pod
+        for pod in read_world(where).pods
+        if not given.namespace or pod.key.namespace == given.namespace
+    ]
+    return from_pods(pods, "the pods of the cluster", chosen)
+
+
+def _selected(selector: str) -> LabelSelector | None:
+    from headroom.cli.printing.lists import Chosen
+
+    return Chosen.by("", selector).labels if selector else None
+
+
+def _from_prometheus(given: Source) -> Demand:
+    from headroom.cli.sizing.prometheus import Query, arrivals, default_query
+
+    step = int(length("--step", given.step))
+    since = length("--since", given.since)
+    if step < 1 or step > since:
+        raise Misuse(f"--step {given.step}: write a time from 1s to what --since says")
+    now = datetime.now(UTC).timestamp() // step * step
+    text = given.query or default_query(given.namespace, step)
+    query = Query(given.prometheus, text, now - since // step * step, now, step)
+    series = series_of(arrivals(query), given.prometheus)
+    demand = Demand(series, f"Prometheus ({text})")
+    words = f"pods are counted in steps of {given.step}, and taken to come all at once in each"
+    demand.notes.append(words)
+    return demand
+
+
+def question_of(
+    demand: Demand, lengths: Mapping[str, str], promise: str, train_until: str
+) -> tuple[Past, Question]:
+    """The arrivals and the question; Misuse says which flag is wrong, and how to write it."""
+    series = demand.series
+    past = Past(series.seconds, series.counts)
+    if not series.pods:
+        raise Misuse(f"{demand.source}: no pod came: every line says 0")
+    lead = length("--lead-time", lengths["--lead-time"])
+    within = length("--start-within", lengths["--start-within"])
+    if lead <= 0:
+        raise Misuse("--lead-time 0: slots that are there at once need no headroom")
+    if within >= lead:
+        words = f"--start-within {lengths['--start-within']} is not shorter than the lead time"
+        raise Misuse(
+            f"{words} ({lengths['--lead-time']}): a pod that may wait for a node needs no headroom",
+            "promise a shorter wait, or give the lead time that you measured",
+        )
+    until = _train_until(past, train_until)
+    return past, Question(
+        ratio("--promise", promise), lead, until, _duration(demand, lengths), within
+    )
+
+
+def _duration(demand: Demand, lengths: Mapping[str, str]) -> float:
+    series = demand.series
+    if lengths["--duration"]:
+        return length("--duration", lengths["--duration"])
+    if series.lasting:
+        return series.running / series.lasting
+    demand.notes.append(
+        "nothing says how long pods run: 10 minutes are taken, for the policy percent (--duration)"
+    )
+    return DURATION
+
+
+def _train_until(past: Past, text: str) -> float:
+    begin, end = past.begin, past.end
+    moment = _moment(text, begin) if text else (begin + end) / 2
+    before = past.index(moment) if begin < moment < end else 0
+    if not 0 < before < len(past.seconds):
+        if not text:
+            words = "all pods came at once: there is nothing to learn from and nothing to judge"
+            raise Misuse(words, "give a trace of at least some hours")
+        raise Misuse(
+            f"--train-until {text}: pods must come before and after it; the trace is from "
+            f"{begin:.0f} to {end:.0f}"
+        )
+    return moment
+
+
+def _moment(text: str, begin: float) -> float:
+    """A second of the trace, a time, or a length of time from its beginning."""
+    try:
+        second = float(text)
+    except ValueError:
+        pass
+    else:
+        return second
+    try:
+        return parse_time(text).timestamp()
+    except ValueError:
+        pass
+    try:
+        return begin + parse_duration(text).total_seconds()
+    except ValueError:
+        words = "write a second of the trace (604800), a time, or a length from its begin (168h)"
+        raise Misuse(f"--train-until {text!r}: {words}") from None
+
+
+def ratio(flag: str, text: str) -> float:
+    """A share between 0 and 1, or a percentage."""
+    part = text.strip()
+    try:
+        found = float(part.removesuffix("%")) / (100.0 if part.endswith("%") else 1.0)
+    except ValueError:
+        found = float("nan")
+    if not isfinite(found) or not 0.0 < found < 1.0:
+        hint = "nobody can promise all of them, and a promise to none needs nothing"
+        raise Misuse(f"{flag} {text!r}: write a part between 0 and 1, such as 0.99 or 99%", hint)
+    if found > MOST_PROMISE:
+        raise Misuse(f"{flag} {text!r}: at most {MOST_PROMISE} can be told from all")
+    return found
+
+
+def length(flag: str, text: str) -> float:
+    """A length of time in seconds, not negative."""
+    try:
+        seconds = parse_duration(text).total_seconds()
+    except ValueError as error:
+        raise Misuse(f"{flag}: {error}") from error
+    if seconds < 0:
+        raise Misuse(f"{flag} {text}: less than nothing; write for example 90s")
+    if seconds > LONGEST:
+        raise Misuse(f"{flag} {text}: more than ten years")
+    return seconds
+
+
+def owner_labels(selector: str, name: str) -> tuple[dict[str, str], list[str]]:
+    """The labels of the pods that the Headroom is for, and what to say about them."""
+    pairs = [part.strip().partition("=") for part in selector.split(",")] if selector else []
+    labels = {key: value.lstrip("=") for key, equals, value in pairs if equals and key[-1:] != "!"}
+    if labels:
+        return labels, []
+    return {"app": name}, [f"set owners to the labels of your pods; app: {name} is a placeholder"]

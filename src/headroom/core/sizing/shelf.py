@@ -1,0 +1,64 @@
+"""Base stock: slots that are held, and slots on their way, which arrive a lead time later.
+
+A size is what is held and on its way together. A pod that finds a slot takes it, and another one is
+ordered at once. A pod that finds none waits for room of its own: it takes nothing from the shelf.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Shelf:
+    """The slots of one Headroom over time; `held_time` adds up slots times seconds."""
+
+    lead: float
+    held: int = 0
+    coming: int = 0
+    at: float = 0.0
+    held_time: float = 0.0
+    orders: deque[tuple[float, int]] = field(default_factory=deque)
+
+    def advance(self, now: float) -> None:
+        """Let time pass: what was ordered a lead time ago is held."""
+        while self.orders and self.orders[0][0] <= now:
+            due, count = self.orders.popleft()
+            self.held_time += self.held * (due - self.at)
+            self.at = due
+            self.held += count
+            self.coming -= count
+        self.held_time += self.held * (now - self.at)
+        self.at = now
+
+    def take(self, pods: int) -> int:
+        """Pods come now: how many of them find a slot."""
+        hits = min(pods, self.held)
+        if hits:
+            self.held -= hits
+            self._order(hits)
+        return hits
+
+    def resize(self, size: int) -> None:
+        """Order what is missing; give back what is too many, the latest orders first."""
+        surplus = self.held + self.coming - size
+        if surplus < 0:
+            self._order(-surplus)
+        while surplus > 0 and self.orders:
+            due, count = self.orders.pop()
+            back = min(count, surplus)
+            surplus -= back
+            self.coming -= back
+            if count > back:
+                self.orders.append((due, count - back))
+        if surplus > 0:
+            self.held -= surplus
+
+    def _order(self, count: int) -> None:
+        self.coming += count
+        due = self.at + self.lead
+        if self.orders and self.orders[-1][0] == due:
+            self.orders[-1] = (due, self.orders[-1][1] + count)
+        else:
+            self.orders.append((due, count))
