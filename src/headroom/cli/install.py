@@ -80,6 +80,14 @@ OpenMetrics = Annotated[
     bool,
     typer.Option("--metrics", help="Open metrics to the pod network."),
 ]
+Dashboard = Annotated[
+    bool,
+    typer.Option(
+        "--dashboard",
+        help="Include the Role for who may look at the page, and the operator's right to review "
+        "tokens.",
+    ),
+]
 Webhook = Annotated[
     bool,
     typer.Option(
@@ -108,6 +116,7 @@ def install(
     tenant_edit: TenantEdit = False,
     namespaces: Namespaces = "",
     metrics: OpenMetrics = False,
+    dashboard: Dashboard = False,
     dialect: Dialects = None,
     pause_image: PauseImage = "",
     mountpoint_names: MountpointNames = "",
@@ -132,6 +141,7 @@ def install(
             tenant_edit=tenant_edit,
             namespaces=read_namespaces(namespaces),
             metrics=metrics,
+            dashboard=dashboard,
             speech=speech,
             arguments=passed_on(run_flags or (), dialect or ()),
         )

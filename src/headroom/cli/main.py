@@ -25,6 +25,7 @@ from headroom.cli.get import get
 from headroom.cli.install import install, uninstall
 from headroom.cli.live.version import version
 from headroom.cli.output import put
+from headroom.cli.pictures.dashboard import dashboard
 from headroom.cli.pictures.view import view
 from headroom.cli.plan import plan
 from headroom.cli.proactive import SWITCH
@@ -69,6 +70,7 @@ for verb in (
     recommend,
     top,
     view,
+    dashboard,
     reserve,
     release,
     dump,

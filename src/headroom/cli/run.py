@@ -24,6 +24,7 @@ from headroom.cli.options import (
     read_limits,
     read_namespaces,
 )
+from headroom.cli.pictures.prices import PoolLabel, Price, PriceFile, read_prices
 
 if TYPE_CHECKING:
     from headroom.runtime.http import Address
@@ -68,7 +69,7 @@ Http = Annotated[
         "--http",
         metavar="HOST:PORT",
         envvar="HEADROOM_HTTP",
-        help="Serve /healthz, /readyz and /metrics here. [default: nowhere]",
+        help="Serve the page, /healthz, /readyz and /metrics here. [default: nowhere]",
     ),
 ]
 Probes = Annotated[
@@ -136,6 +137,9 @@ def run(
     namespace: OperatorNamespace = "",
     http: Http = "",
     probes: Probes = "",
+    price: Price = None,
+    price_file: PriceFile = None,
+    pool_label: PoolLabel = "",
     dialect: Dialects = None,
     allow_cross_namespace_owners: AcrossNamespaces = False,
     allow_cluster_preallocation: ClusterPreallocation = False,
@@ -156,24 +160,20 @@ def run(
     log_level: LogLevel = Level.INFO,
     log_format: LogFormat = LogForm.AUTO,
 ) -> None:
-    """Run the operator until it is told to stop.
-
-    Prints one line, `ready`, once every cache is synced and it leads. SIGTERM and Ctrl-C end it
-    gracefully: what is under way is finished, the Lease is released.
-    """
+    """Run the operator until it is told to stop; prints `ready` once it is synced and leads."""
     from headroom.cli.serve import Settings, start
     from headroom.kube.kubeconfig import find_access
     from headroom.runtime.logs import configure
 
     flags = proactive.Flags(
-        *(enable_proactive_scaleup, pod_injection_limit, node_limit),
-        *(proactive_scaleup_threshold, proactive_scaleup_profile),
-        *(proactive_scaleup_requests, proactive_scaleup_namespace),
+        *(enable_proactive_scaleup, pod_injection_limit, node_limit, proactive_scaleup_threshold),
+        *(proactive_scaleup_profile, proactive_scaleup_requests, proactive_scaleup_namespace),
     )
     ahead, names = proactive.read_with(flags, dialect or ())
     settings = Settings(
         namespace=namespace,
         http=_address("--http", http),
+        prices=read_prices(price, price_file, pool_label),
         probes=_address("--probes", probes),
         namespaces=read_namespaces(namespaces),
         namespace_limits=read_limits(namespace_limits),

@@ -20,11 +20,14 @@ from typing import Any
 from headroom import __version__
 from headroom.cli.errors import Misuse
 from headroom.cli.output import put
+from headroom.cli.pictures.live import LiveFeed
+from headroom.cli.pictures.operator import Surroundings, operator_page
 from headroom.cli.placeholders import settle
 from headroom.cli.printing.progress import waiting
 from headroom.core.names import LEASE_NAME
 from headroom.core.policy import Policy
 from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
+from headroom.dashboard.prices import Prices
 from headroom.dialects.proactive.objects import headroom_object
 from headroom.dialects.proactive.options import Options
 from headroom.engine.engine import Engine
@@ -52,6 +55,7 @@ from headroom.wire.manifests_rbac import rights, served_namespaces
 from headroom.wire.speech import NATIVE, Speech
 
 NOTHING_AHEAD = Options()
+NO_PRICES = Prices()
 DEFAULT_NAMESPACE = "headroom-system"
 SUPPRESSED_TOLD_S = 30.0
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -87,6 +91,7 @@ class Settings:
     speech: Speech = NATIVE
     ahead: Options = NOTHING_AHEAD
     log_limits: LogLimits | None = None
+    prices: Prices = NO_PRICES
 
     @property
     def home(self) -> str:
@@ -145,13 +150,21 @@ class Replica:
         )
         self._cluster.on_unreadable = metrics.contained.labels("decode").inc
         self._servers: list[tuple[str, HttpServer]] = []
+        self._feed: LiveFeed | None = None
         if settings.probes is not None:
             self._servers.append(("--probes", HttpServer(settings.probes, self._health)))
         if settings.http is not None:
-            pages = HttpServer(
-                settings.http, self._health, metrics, lambda: census.refresh(engine.ledger.pods)
+            around = Surroundings(engine.ledger, clock.now, self._speech, settings.prices)
+            self._feed, pages = operator_page(settings.http, self._client, metrics, around)
+            census.listeners.append(self._feed.see)
+            served = HttpServer(
+                settings.http,
+                self._health,
+                metrics,
+                lambda: census.refresh(engine.ledger.pods),
+                mount=pages.mount,
             )
-            self._servers.append(("--http", pages))
+            self._servers.append(("--http", served))
 
     async def run(self) -> None:
         """Run until told to stop; raise what a person should read."""
@@ -196,12 +209,14 @@ class Replica:
 
     async def _operate(self) -> None:
         telling = asyncio.create_task(self._tell_suppressed())
+        drawing = asyncio.create_task(self._feed.keep_time()) if self._feed else telling
         measuring = asyncio.create_task(measure_lag(self._note_lag))
         keeping = asyncio.create_task(keep_prepared(self._client, self._home, self._speech))
         try:
             await self._operator.run()
         finally:
             telling.cancel()
+            drawing.cancel()
             measuring.cancel()
             keeping.cancel()
             if self._log_limits is not None:

@@ -22,7 +22,7 @@ from aiohttp import web
 
 from headroom.core.names import GROUP
 from headroom.dashboard.document import EVERYTHING, Scope
-from headroom.kube.client import Client
+from headroom.kube.answers import Answer
 from headroom.kube.errors import KubeError
 from headroom.wire.errors import UNREADABLE_JSON
 
@@ -36,6 +36,16 @@ LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 WHO = 'Bearer realm="headroom"'
 
 T = TypeVar("T")
+
+
+class Asked(Protocol):
+    """The part of a client that reviews need."""
+
+    def lane(self) -> Asked: ...
+
+    async def send(
+        self, method: str, path: str, body: bytes | None = None, *, repeatable: bool = False
+    ) -> Answer: ...
 
 
 class Gate(Protocol):
@@ -73,7 +83,7 @@ class _Person:
 class Reviewed:
     """People with a token of the cluster, each with what their rights allow."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Asked) -> None:
         self._client = client.lane()
         self._people: _Kept[_Person | None] = _Kept()
         self._rights: _Kept[bool] = _Kept()

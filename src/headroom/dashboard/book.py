@@ -7,8 +7,10 @@ Told of everything at once, it is a pure function from a view to the data.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from headroom.core.objects import Key, Node, Pod
@@ -108,10 +110,10 @@ class Book:
                 row = hold_row(hold) if not hold.slot else None
             _put(self._objects, name, row)
 
-    def settle(self, view: View) -> None:
-        """Work out the rows of nodes whose sums have changed."""
-        dirty, self._dirty = self._dirty, {}
-        for name in dirty:
+    def settle(self, view: View, most: int = sys.maxsize) -> bool:
+        """Work out rows of nodes whose sums have changed; says whether there are more."""
+        for name in list(islice(self._dirty, most)):
+            del self._dirty[name]
             node = view.nodes.get(name)
             if node is None:
                 for section in (self._nodes, self._labels, self._costs):
@@ -121,6 +123,7 @@ class Book:
             labels = [item for item in node.labels.items() if item[0] not in UNSHOWN_LABELS]
             _put(self._labels, name, dict(sorted(labels)[:MOST_LABELS]))
             self._price(node)
+        return bool(self._dirty)
 
     def sections(self) -> dict[str, Any]:
         """The data of the page that comes from objects; rows are shared and never changed."""

@@ -23,6 +23,14 @@ KEPT = 16
 MOST_ENCODED = 64
 
 
+def contained(work: Callable[[], None], trouble: Callable[[Exception], None]) -> None:
+    """Do something for a page; what goes wrong is told, and nobody else's."""
+    try:
+        work()
+    except Exception as error:  # Whatever a page needs, the operator must not die of it.
+        trouble(error)
+
+
 class NoPicture(Exception):
     """Not a single picture could be made yet; why was told where trouble is told."""
 

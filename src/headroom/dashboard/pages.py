@@ -7,20 +7,18 @@ slow comes together in one difference, and a reader that takes nothing for ten s
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Protocol
 
 import msgspec
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from headroom.dashboard.access import Gate
 from headroom.dashboard.document import Document, Scope, namespaces_of
 from headroom.dashboard.hub import Hub, NoPicture
 
-MOST_STREAMS = 32
-LONGEST_WRITE_S = 10.0
-PING_S = 15.0
-REVIEW_S = 60.0
 LONGEST_NAME = 1000
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -45,6 +43,16 @@ SCRIPTS = ("format.js", "state.js", "data.js", "nodes.js", "charts.js", "tables.
 CONTROL_HEADER = "X-Headroom-Control"
 
 
+@dataclass(frozen=True, slots=True)
+class StreamLimits:
+    """How much pages may ask for; times are in seconds."""
+
+    streams: int = 32
+    write_seconds: float = 10.0
+    ping_seconds: float = 15.0
+    review_seconds: float = 60.0
+
+
 class Clockwork(Protocol):
     """A simulation whose time people move."""
 
@@ -65,7 +73,14 @@ def asset(name: str) -> bytes:
 class Pages:
     """Puts the page's routes into a web application."""
 
-    def __init__(self, hub: Hub, gate: Gate, clockwork: Clockwork | None = None) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        gate: Gate,
+        clockwork: Clockwork | None = None,
+        limits: StreamLimits | None = None,
+    ) -> None:
+        self._limits = limits or StreamLimits()
         self._hub = hub
         self._gate = gate
         self._clockwork = clockwork
@@ -76,15 +91,19 @@ class Pages:
 
     def mount(self, app: web.Application) -> None:
         """Add the routes; what else is served there is left alone."""
-        app.router.add_get("/", self._index)
-        app.router.add_get("/static/{name}", self._static)
-        app.router.add_get("/api/v1/snapshot", self._snapshot)
-        app.router.add_get("/api/v1/stream", self._stream)
-        app.router.add_get("/api/v1/node", self._node)
-        app.router.add_get("/api/v1/explain", self._explain)
+        routes: dict[str, Handler] = {
+            "/": self._index,
+            "/static/{name}": self._static,
+            "/api/v1/snapshot": self._snapshot,
+            "/api/v1/stream": self._stream,
+            "/api/v1/node": self._node,
+            "/api/v1/explain": self._explain,
+        }
+        for path, handler in routes.items():
+            app.router.add_get(path, _strict(handler))
         if self._clockwork is not None:
-            app.router.add_get("/api/v1/frame", self._frame)
-            app.router.add_post("/api/v1/control", self._control)
+            app.router.add_get("/api/v1/frame", _strict(self._frame))
+            app.router.add_post("/api/v1/control", _strict(self._control))
 
     async def _index(self, request: web.Request) -> web.Response:
         return self._file("index.html")
@@ -92,7 +111,7 @@ class Pages:
     async def _static(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
         if name not in (*SCRIPTS, "style.css", "icon.svg"):
-            raise web.HTTPNotFound(text="there is no such file\n", headers=HEADERS)
+            raise web.HTTPNotFound(text="there is no such file\n")
         return self._file(name)
 
     def _file(self, name: str) -> web.Response:
@@ -153,8 +172,8 @@ class Pages:
         return _json(msgspec.json.encode(found))
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:
-        if self.streams >= MOST_STREAMS:
-            text = f"{MOST_STREAMS} pages are open already; close one\n"
+        if self.streams >= self._limits.streams:
+            text = f"{self._limits.streams} pages are open already; close one\n"
             raise web.HTTPServiceUnavailable(text=text, headers={"Retry-After": "10"})
         self.streams += 1
         response = web.StreamResponse(
@@ -186,7 +205,7 @@ class Pages:
         while True:
             await asyncio.sleep(hub.pace)
             newest = await hub.current()
-            if loop.time() - reviewed >= REVIEW_S:
+            if loop.time() - reviewed >= self._limits.review_seconds:
                 reviewed = loop.time()
                 if await self._gate.scope(request, namespaces_of(newest)) != scope:
                     return  # Rights have changed: the page comes again and begins anew.
@@ -197,7 +216,7 @@ class Pages:
             if change:
                 await self._write(response, "difference", hub.id_of(newest), change)
                 spoken = loop.time()
-            elif loop.time() - spoken >= PING_S:
+            elif loop.time() - spoken >= self._limits.ping_seconds:
                 await self._send(response, b": still here\n\n")
                 spoken = loop.time()
 
@@ -210,7 +229,7 @@ class Pages:
         self.sent += 1
 
     async def _send(self, response: web.StreamResponse, data: bytes) -> None:
-        async with asyncio.timeout(LONGEST_WRITE_S):
+        async with asyncio.timeout(self._limits.write_seconds):
             await response.write(data)
 
     async def _frame(self, request: web.Request) -> web.Response:
@@ -233,6 +252,19 @@ class Pages:
             return _json(msgspec.json.encode(self._clockwork.control(wish)))
         except (ValueError, msgspec.DecodeError) as trouble:
             raise web.HTTPBadRequest(text=f"{trouble}\n") from None
+
+
+def _strict(handler: Handler) -> Handler:
+    """A handler whose refusals have the same headers as its answers."""
+
+    async def answered(request: web.Request) -> web.StreamResponse:
+        try:
+            return await handler(request)
+        except web.HTTPException as refusal:
+            refusal.headers.update(HEADERS)
+            raise
+
+    return answered
 
 
 def _json(body: bytes) -> web.Response:

@@ -59,9 +59,12 @@ class Census:
         self._headrooms: dict[str, HeadroomStatus] = {}
         self._new_holds: dict[str, datetime] = {}
         self._synced = False
+        self.listeners: list[Callable[[Event], None]] = []  # each is quick and never fails
 
     def see(self, event: Event) -> None:
         """Take note of an event."""
+        for listener in self.listeners:
+            listener(event)
         match event:
             case Seen(Pod() as pod):
                 self._see_pod(pod)

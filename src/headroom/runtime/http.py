@@ -85,7 +85,7 @@ class Address:
 
 
 class HttpServer:
-    """Serves /healthz and /readyz between `start` and `stop`, and /metrics if it is given any."""
+    """Serves /healthz and /readyz between `start` and `stop`; /metrics and more where given."""
 
     def __init__(
         self,
@@ -94,11 +94,13 @@ class HttpServer:
         metrics: Metrics | None = None,
         refresh: Callable[[], None] | None = None,
         limits: Limits | None = None,
+        mount: Callable[[web.Application], None] | None = None,
     ) -> None:
         self._address = address
         self._health = health
         self._metrics = metrics
         self._refresh = refresh
+        self._mount = mount  # adds further routes, such as those of the page
         self._server = LimitedServer(self._app(), limits)
 
     async def start(self) -> Address:
@@ -115,6 +117,8 @@ class HttpServer:
         app.router.add_get("/readyz", self._readyz)
         if self._metrics is not None:
             app.router.add_get("/metrics", self._scrape)
+        if self._mount is not None:
+            self._mount(app)
         return app
 
     async def _healthz(self, request: web.Request) -> web.Response:

@@ -57,6 +57,7 @@ class LogEvent(StrEnum):
     STOPPED = "stopped"
     CONTAINED = "contained"
     CLOCK_SKEW = "clock_skew"
+    PAGE_FAILED = "page_failed"
     BUG = "bug"
     SUPPRESSED = "suppressed"
 

@@ -20,6 +20,7 @@ from headroom.core.names import (
 )
 from headroom.wire.confinement.policies import confinement_objects
 from headroom.wire.guardians import PAUSE_IMAGE
+from headroom.wire.manifests_dashboard import dashboard_objects
 from headroom.wire.manifests_pods import Program, deployment, disruption_budget, network_policy
 from headroom.wire.manifests_rbac import ACCOUNT, rights, served_namespaces
 from headroom.wire.manifests_webhook import webhook_objects
@@ -49,6 +50,7 @@ class Installation:
     namespaces: tuple[str, ...] = ()  # those that are served; none named: all
     tenant_edit: bool = False  # who may edit a namespace may also reserve there
     confined: bool = True  # with policies that hold our accounts to their work
+    dashboard: bool = False  # with the rights around the page
     speech: Speech = NATIVE  # the dialects that are on
 
 
@@ -75,6 +77,7 @@ def install_objects(installation: Installation) -> list[Json]:
             if installation.confined
             else ()
         ),
+        *(dashboard_objects(namespace) if installation.dashboard else ()),
         deployment(program, {"ports": _ports(installation)}),
         disruption_budget(program),
         network_policy(program, (METRICS_PORT,) if installation.metrics else ()),
@@ -98,7 +101,7 @@ def everything_installed(installation: Installation, every: Speech = NATIVE) -> 
     Those belong to the system that the dialect speaks for, which may be here as well. `every` has
     all dialects on.
     """
-    ours = install_objects(replace(installation, webhook=True))
+    ours = install_objects(replace(installation, webhook=True, dashboard=True))
     known = {(made["kind"], made["metadata"]["name"]) for made in ours}
     policies = [
         *policy_objects(("any",), installation.namespace),

@@ -1,0 +1,85 @@
+"""`headroom dashboard`: a way to the page of the operator in the cluster, through a forwarded port.
+
+kubectl does the forwarding: it knows every way to log in, and every cluster has one that fits.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headroom.cli.errors import Misuse
+from headroom.cli.options import Context, Kubeconfig, a_namespace
+from headroom.cli.output import put, say
+from headroom.errors import HeadroomError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TARGET = "deployment/headroom-operator"
+FORWARDING = re.compile(r"^Forwarding from (127\.0\.0\.1:\d+)")
+Home = Annotated[
+    str,
+    typer.Option(
+        "--namespace", "-n", metavar="NAME", callback=a_namespace, help="The operator's namespace."
+    ),
+]
+Port = Annotated[
+    int,
+    typer.Option("--port", min=0, max=65535, help="The port on this machine; 0 is a free one."),
+]
+
+
+class CannotForward(HeadroomError):
+    """kubectl did not get through to the operator."""
+
+    exit_code = 3
+
+
+def dashboard(
+    namespace: Home = "headroom-system",
+    port: Port = 0,
+    kubeconfig: Kubeconfig = None,
+    context: Context = "",
+) -> None:
+    """Open the page of the operator in the cluster, through a forwarded port."""
+    from headroom.wire.manifests import METRICS_PORT
+
+    kubectl = shutil.which("kubectl")
+    if kubectl is None:
+        raise Misuse("kubectl is needed to forward a port, and is not here", "install kubectl")
+    where = [f"--kubeconfig={kubeconfig}"] if kubeconfig else []
+    where += [f"--context={context}"] if context else []
+    ports = f"{port or ''}:{METRICS_PORT}"
+    forward([kubectl, *where, "-n", namespace, "port-forward", TARGET, ports])
+
+
+def forward(command: Sequence[str]) -> None:
+    """Run kubectl until Ctrl-C; tell the address once it is there."""
+    told = False
+    why = ""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, bufsize=1) as process:
+        try:
+            for line in process.stdout or ():
+                if (found := FORWARDING.match(line)) and not told:
+                    told = True
+                    put(f"http://{found[1]}/")
+                    sys.stdout.flush()
+                    say("open it in a browser; Ctrl-C ends it")
+            why = process.stderr.read().strip() if process.stderr else ""
+        except KeyboardInterrupt:
+            return
+        finally:
+            process.terminate()
+    end = "the forwarded port was closed" if told else "kubectl cannot forward a port"
+    raise CannotForward(
+        f"{end}: {why or 'it said nothing'}",
+        "is the operator running (kubectl -n headroom-system get pods), and may you forward ports? "
+        "the Role headroom-dashboard has the rights (headroom install --dashboard)",
+    )

@@ -1,0 +1,48 @@
+"""Rights around the page, apart from the operator's own: nobody has them unless asked for.
+
+Who may forward a port to the operator sees all that the operator sees; `headroom-dashboard` is the
+Role to bind to such people. Where the page is open to the network, the operator has to ask whose a
+token is and what that person may list: that is `headroom-token-reviews`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from headroom.wire.manifests_rbac import ACCOUNT
+from headroom.wire.rbac import LABELS, RBAC, cluster_role, role, rule
+
+# Objects of the API are open-ended JSON.
+Json: TypeAlias = dict[str, Any]
+
+VIEWERS = "headroom-dashboard"
+REVIEWS = "headroom-token-reviews"
+
+
+def dashboard_objects(namespace: str) -> list[Json]:
+    """The Role for people, and the operator's right to review tokens with its binding."""
+    return [
+        role(
+            VIEWERS,
+            namespace,
+            [
+                rule("", ("pods",), ("get", "list")),
+                rule("apps", ("deployments",), ("get",)),
+                rule("", ("pods/portforward",), ("create", "get")),
+            ],
+        ),
+        cluster_role(
+            REVIEWS,
+            [
+                rule("authentication.k8s.io", ("tokenreviews",), ("create",)),
+                rule("authorization.k8s.io", ("subjectaccessreviews",), ("create",)),
+            ],
+        ),
+        {
+            "apiVersion": f"{RBAC}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": REVIEWS, "labels": LABELS},
+            "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": REVIEWS},
+            "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": namespace}],
+        },
+    ]
