@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from headroom.cli.output import say
 from headroom.core.policy import Policy
@@ -13,6 +14,8 @@ from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster
 from headroom.runtime.operator import Operator
 from headroom.sim.scenarios.model import Scenario
+from headroom.sim.scenarios.play import Play
+from headroom.wire.kinds import DAEMON_SETS
 from headroom.wire.speech import NATIVE, Speech
 
 OPERATOR_NAMESPACE = "headroom-system"
@@ -30,6 +33,15 @@ def embedded_operator(
         own_objects=speech.own_objects(),
     )
     return Operator(cluster, clock, Engine(known))
+
+
+def embedded_play(scenario: Scenario, speech: Speech, policy: Policy) -> Play:
+    """A run of a scenario with the real operator, ready to begin."""
+    if scenario.autoscaling.counts_daemon_sets:  # As the operator finds out on a cluster.
+        speech = speech.following((DAEMON_SETS,))
+        policy = replace(policy, node_overhead=True)
+    operator = partial(embedded_operator, speech=speech, policy=policy)
+    return Play(scenario, operator, speech=speech, policy=policy)
 
 
 def with_placeholders(scenario: Scenario, options: Options) -> Scenario:

@@ -32,6 +32,7 @@ from headroom.cli.proactive import SWITCH
 from headroom.cli.reserve import release, reserve
 from headroom.cli.run import run
 from headroom.cli.simulate import simulate
+from headroom.cli.sizing.compare import compare
 from headroom.cli.sizing.recommend import recommend
 from headroom.cli.top import top
 from headroom.cli.webhook import webhook
@@ -62,6 +63,7 @@ app = typer.Typer(
 for verb in (
     demo,
     simulate,
+    compare,
     run,
     get,
     describe,

@@ -113,8 +113,9 @@ def _tick(progress: Progress, over: Event) -> None:
 class Run:
     """Tells how far a simulation is: virtual time, events a second, how long it still takes."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, before: str = "") -> None:
         self._progress = progress
+        self._before = before
 
     def tell(self, now: float, end: float, events: int) -> None:
         """`now` and `end` are virtual seconds since the start."""
@@ -124,7 +125,7 @@ class Run:
         parts = [f"{span(now)} of {span(end)} simulated", f"{int(events / waited)} events a second"]
         if 0 < now < end:
             parts.append(f"{span(waited * (end - now) / now)} still at this pace")
-        self._progress.tell(", ".join(parts))
+        self._progress.tell(self._before + ", ".join(parts))
 
 
 def span(seconds: float) -> str:

@@ -56,10 +56,25 @@ class Meter:
         self._guardians: dict[str, tuple[float, Resources]] = {}
         self._lost: dict[str, End] = {}
         self._held: dict[str, float] = defaultdict(float)
+        self._slot_hours = 0.0
+        self._held_counts: list[tuple[float, float]] = []
         self._nodes: dict[str, tuple[float, str]] = {}
         self._cost: dict[str, float] = defaultdict(float)
         store.listen("Pod", self._on_pod)
         store.listen("Node", self._on_node)
+
+    @property
+    def stays(self) -> list[Stay]:
+        """Every pod that came, in order."""
+        return list(self._stays.values())
+
+    @property
+    def now(self) -> float:
+        return self._clock.elapsed()
+
+    def held_over_time(self) -> tuple[tuple[float, float], ...]:
+        """How many slots were held, at each change and now."""
+        return (*self._held_counts, (self.now, float(len(self._guardians))))
 
     def summary(self) -> dict[str, Any]:
         """All numbers as of now."""
@@ -93,6 +108,7 @@ class Meter:
                 self._end_guardian(uid)
             elif bound and uid not in self._guardians:
                 self._guardians[uid] = (self._clock.elapsed(), changed_pod(change).requests)
+                self._note_count()
 
     def _follow(self, change: Change, uid: str, bound: bool) -> None:
         now, pod = self._clock.elapsed(), change.obj
@@ -132,24 +148,35 @@ class Meter:
 
     def _end_guardian(self, uid: str) -> None:
         if uid in self._guardians:
-            self._add_hours(uid, self._held)
+            self._slot_hours += self._add_hours(uid, self._held)
             del self._guardians[uid]
+            self._note_count()
 
-    def _add_hours(self, uid: str, totals: dict[str, float]) -> None:
+    def _note_count(self) -> None:
+        """Remember how many slots are held; of changes at one moment the last counts."""
+        now, count = self._clock.elapsed(), float(len(self._guardians))
+        if self._held_counts and self._held_counts[-1][0] == now:
+            self._held_counts.pop()
+        self._held_counts.append((now, count))
+
+    def _add_hours(self, uid: str, totals: dict[str, float]) -> float:
         since, requests = self._guardians[uid]
         hours = (self._clock.elapsed() - since) / HOUR
         for resource in requests:
             totals[resource] += requests[resource] * hours
+        return hours
 
     def _held_so_far(self) -> dict[str, Any]:
         totals = defaultdict(float, self._held)
+        slot_hours = self._slot_hours
         for uid in self._guardians:
-            self._add_hours(uid, totals)
+            slot_hours += self._add_hours(uid, totals)
         if not any(totals.values()) and not self._guardians:
             return {}
         others = sorted(name for name in totals if name not in (CPU, MEMORY))
         return {
             "slots": len(self._guardians),
+            "slot_hours": round(slot_hours, 4),
             "cpu_core_hours": round(totals[CPU] / 1000, 4),
             "memory_gib_hours": round(totals[MEMORY] / _GIB, 4),
             "resource_hours": {name: _in_units(name, totals[name]) for name in others},

@@ -48,7 +48,7 @@ class Play:
         self.invariants = Invariants(self.world.store, self.world.clock)
         prices = {pool.name: pool.price for pool in scenario.pools}
         store, across = self.world.store, policy.across_namespaces
-        self._meter = Meter(store, self.world.clock, prices, across)
+        self.meter = Meter(store, self.world.clock, prices, across)
         self._promises = Promises(store, policy)
         self._autoscaler: Autoscaler | None = None
         self._performer = Performer(self.world, operator_factory, self.journal, self.invariants)
@@ -86,7 +86,7 @@ class Play:
 
     def result(self) -> Result:
         """What can be said as of now."""
-        summary: dict[str, Any] = self._meter.summary()
+        summary: dict[str, Any] = self.meter.summary()
         errors = [f"unexpected error: {line}" for line in self.world.contained()]
         summary["violations"] = [*self.invariants.violations, *errors]
         failures = list(self._performer.failures)

@@ -1,0 +1,134 @@
+"""The numbers of one configuration, over all seeds that it was played with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headroom.sim.api.values import dig
+from headroom.sim.scenarios.model import Scenario
+from headroom.sim.scenarios.report import Result
+from headroom.sim.scenarios.waits import Stay, quantile
+from headroom.wire.durations import parse_duration
+
+DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What was promised: so many pods start within so many seconds."""
+
+    ratio: float
+    start_within: float
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """One pod at the end of a run."""
+
+    workload: str
+    owner: bool
+    seconds: float
+    started: bool
+
+
+@dataclass(slots=True)
+class Run:
+    """A configuration, and what its runs have shown."""
+
+    name: str
+    promise: Promise
+    waits: list[Waited] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    slot_hours: float = 0.0
+    held: tuple[tuple[float, float], ...] = ()  # of the first seed: when, how many
+
+    def add(self, result: Result, stays: Iterable[Stay], now: float) -> None:
+        """Take in one more run."""
+        self.results.append(result)
+        self.slot_hours += result.summary["held"].get("slot_hours", 0.0)
+        self.waits += [
+            Waited(stay.workload, stay.owner, stay.waited(now), stay.started) for stay in stays
+        ]
+
+    @property
+    def count(self) -> int:
+        return max(1, len(self.results))
+
+    def total(self, *path: str) -> float:
+        """A number of the summary, on average over the seeds."""
+        return round(sum(_dig(each.summary, path) for each in self.results) / self.count, DIGITS)
+
+    def cost_by_pool(self) -> dict[str, float]:
+        pools = sorted({pool for each in self.results for pool in each.summary["cost_by_pool"]})
+        return {pool: self.total("cost_by_pool", pool) for pool in pools}
+
+    def workloads(self) -> dict[str, dict[str, Any]]:
+        """Waits by workload."""
+        groups: dict[str, list[Waited]] = {}
+        for each in self.waits:
+            groups.setdefault(each.workload, []).append(each)
+        return {name: summed(groups[name]) for name in sorted(groups)}
+
+    def achieved(self, workloads: frozenset[str]) -> float | None:
+        """The part of the pods of these workloads that started in time; None without any."""
+        meant = [each for each in self.waits if each.workload in workloads]
+        if not meant:
+            return None
+        limit = self.promise.start_within
+        return sum(each.started and each.seconds <= limit for each in meant) / len(meant)
+
+    def troubles(self) -> list[str]:
+        """What did not come true, in any of the runs, each once."""
+        found = [
+            words
+            for each in self.results
+            for words in (*each.failures, *each.violations, *map(str, each.broken))
+        ]
+        return list(dict.fromkeys(found))
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing was seen that must never be seen."""
+        return not any(each.violations for each in self.results)
+
+
+def summed(waits: Sequence[Waited]) -> dict[str, Any]:
+    """How long pods waited, and how many never started."""
+    ordered = sorted(each.seconds for each in waits)
+    started = sum(each.started for each in waits)
+    return {
+        "created": len(waits),
+        "started": started,
+        "neverStarted": len(waits) - started,
+        "p50_wait_s": quantile(ordered, 0.50),
+        "p95_wait_s": quantile(ordered, 0.95),
+        "p99_wait_s": quantile(ordered, 0.99),
+    }
+
+
+def promised_to(runs: Sequence[Run]) -> frozenset[str]:
+    """The workloads whose promise is compared: those that room was kept for in any of the runs.
+
+    Where no room was kept for anybody, all of them.
+    """
+    owners = frozenset(each.workload for run in runs for each in run.waits if each.owner)
+    return owners or frozenset(each.workload for run in runs for each in run.waits)
+
+
+def promise_in(scenario: Scenario, otherwise: Promise) -> Promise:
+    """What the Headrooms of a scenario promise, where they do; else what is asked about."""
+    for obj in scenario.objects:
+        adaptive = dig(obj, "spec", "size", "adaptive") if obj.get("kind") == "Headroom" else None
+        if adaptive:
+            within = parse_duration(str(adaptive["startWithin"])).total_seconds()
+            return Promise(float(adaptive["ratio"]), within)
+    return otherwise
+
+
+def _dig(summary: Mapping[str, Any], path: Sequence[str]) -> float:
+    value: Any = summary
+    for step in path:
+        value = value.get(step, 0) if isinstance(value, Mapping) else 0
+    return float(value or 0)
