@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real faults tables cluster binaries chart image image-lock lock site clean
+.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real faults tables cluster binaries chart transcripts image image-lock lock site clean
 
 # The first interpreter that runs and is new enough; PYTHON=... overrides.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -100,6 +100,9 @@ binaries: $(READY)  ## find or build the control plane's programs; prints their 
 chart: $(READY)  ## the Helm chart, CRDs and Kustomize base in deploy/, from the code that makes them
 	@$(PY) -m tools.manifests
 	@$(PY) -m tools.chart
+
+transcripts: $(READY)  ## docs/operating/transcripts.md: installations on a fresh control plane, as typed and answered
+	$(PY) -m pytest -q tests/e2e/test_transcripts.py --update-golden
 
 image: $(READY)  ## an OCI image in build/image, without a container engine (ARGS="--arch arm64"); prints its digest
 	@$(PY) -m tools.image $(ARGS)

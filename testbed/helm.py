@@ -19,7 +19,7 @@ class Helm:
     """One helm with a home of its own, and the cluster that it talks to, if any."""
 
     def __init__(self, home: Path, kubeconfig: Path | None = None) -> None:
-        self._binary = provide([HELM]) / "helm"
+        self.binary = provide([HELM]) / "helm"
         self._home = home
         self._kubeconfig = kubeconfig
 
@@ -27,8 +27,8 @@ class Helm:
         """Run it and return what it prints; HelmFailed if it fails."""
         given = [f"--set={name}={value}" for name, value in (values or {}).items()]
         done = subprocess.run(
-            [self._binary, *arguments, *given],
-            env=self._environment(),
+            [self.binary, *arguments, *given],
+            env=self.environment(),
             capture_output=True,
             text=True,
             check=False,
@@ -38,7 +38,8 @@ class Helm:
             raise HelmFailed(done.stderr.strip())
         return done.stdout
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """The variables that it runs with."""
         places = {
             f"HELM_{name}_HOME": str(self._home / name.lower())
             for name in ("CACHE", "CONFIG", "DATA")

@@ -9,8 +9,9 @@ from headroom.core.actions import CreateGuardian
 from headroom.dialects.schedulinggate import SCHEDULING_GATE
 from headroom.dialects.schedulinggate.names import HEADROOM_CLASS
 from headroom.kube.client import Client
-from headroom.kube.prepare import keep_prepared, prepare
+from headroom.kube.prepare import POLICIES, keep_prepared, prepare
 from headroom.wire.kinds import PRIORITY_CLASSES
+from headroom.wire.policy import POLICY_NAME
 from headroom.wire.speech import Speech
 from tests.builders import hold
 from tests.kube.fakeapi import FakeApi, Reply, run
@@ -60,5 +61,24 @@ def test_a_class_that_somebody_deletes_is_made_again() -> None:
                 await client.close()
             made = [asked.path for asked in api.asked if asked.method == "POST"]
             assert PRIORITY_CLASSES.path() in made
+
+    run(main())
+
+
+def test_a_policy_of_a_kind_that_is_not_served_is_not_made() -> None:
+    gate, binding = POLICIES.values()
+
+    async def main() -> None:
+        async with FakeApi() as api:
+            client = Client(api.access())
+            missing = {"kind": "Status", "code": 404, "details": {"name": POLICY_NAME}}
+            api.script(gate.path(name=POLICY_NAME), Reply(404, body=missing))
+            try:
+                await prepare(client, "headroom-system")
+            finally:
+                await client.close()
+            made = [asked.path for asked in api.asked if asked.method == "POST"]
+            assert gate.path() in made
+            assert binding.path() not in made
 
     run(main())

@@ -16,6 +16,7 @@ import msgspec
 import structlog
 
 from headroom.core.actions import Done, Gone, Outcome, Taken
+from headroom.kube.answers import Answer
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble
@@ -30,6 +31,7 @@ Json = dict[str, Any]
 log = structlog.get_logger("headroom.kube")
 
 LOOK_AGAIN_S = 60.0
+NOT_FOUND = 404
 POLICY_GROUP = ("admissionregistration.k8s.io", "v1")
 POLICIES = {
     "MutatingAdmissionPolicy": Resource(
@@ -109,6 +111,15 @@ def _judged_class(wanted: Json, found: bytes) -> Done | _Preempts:
     return _Preempts()
 
 
+def _names_an_object(answer: Answer) -> bool:
+    """Whether a refusal is about an object; about a kind that is not served it names none.
+
+    Who may not create a kind is told so before it is looked whether the kind is served.
+    """
+    details = answer.read_status().details
+    return answer.status != NOT_FOUND or (details is not None and bool(details.name))
+
+
 async def _ensure(client: Client, resource: Resource, body: Json) -> Outcome | _Preempts:
     """Create an object unless it is there."""
     metadata = body["metadata"]
@@ -118,6 +129,8 @@ async def _ensure(client: Client, resource: Resource, body: Json) -> Outcome | _
         there = await client.send("GET", resource.path(namespace, metadata["name"]))
         if there.ok:
             return _judged_class(body, there.body) if resource == PRIORITY_CLASSES else Done()
+        if resource in POLICIES.values() and not _names_an_object(there):
+            return Gone("the cluster does not serve this kind")
         answer = await client.send("POST", write.path, msgspec.json.encode(body))
     except KubeError as error:
         return outcome_of_trouble(error)
