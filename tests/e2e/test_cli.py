@@ -145,6 +145,40 @@ def test_a_hold_is_kept_and_shown(installed: ControlPlane) -> None:
         assert running.end() == 0
 
 
+@contextmanager
+def watching(kubeconfig: Path, told: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A verb that goes on until it is interrupted; what it prints is in the file `told`."""
+    environment = {**os.environ, "KUBECONFIG": str(kubeconfig)}
+    command = [sys.executable, "-m", "headroom", *arguments]
+    with told.open("wb") as out, subprocess.Popen(command, env=environment, stdout=out) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_watch_prints_a_line_for_each_change_until_it_is_interrupted(
+    installed: ControlPlane, tmp_path: Path
+) -> None:
+    holds = "/apis/headroom.dev/v1alpha1/namespaces/default/holds"
+    told = tmp_path / "told"
+    with (
+        operator(installed.kubeconfig) as running,
+        watching(installed.kubeconfig, told, "get", "holds", "-w", "-n", "default") as watch,
+    ):
+        running.wait_until_ready()
+        installed.api.create(holds, HOLD)
+        until("the change is told", lambda: "Available" in told.read_text())
+        before = len(told.read_text().splitlines())
+        installed.kubectl("delete", "hold", "from-the-cli")
+        until("the end is told", lambda: len(told.read_text().splitlines()) > before)
+        watch.send_signal(signal.SIGINT)
+        assert watch.wait(60) in (0, 130)
+    lines = told.read_text().splitlines()
+    assert lines[0].startswith("NAME")
+    assert all(line.startswith("from-the-cli ") for line in lines[1:])
+
+
 def test_someone_without_rights_is_told_which_and_where_they_come_from(
     installed: ControlPlane,
 ) -> None:
