@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real faults tables cluster binaries chart transcripts image image-lock lock site clean
+.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real faults tables cluster binaries chart transcripts image release image-lock lock site clean
 
 # The first interpreter that runs and is new enough; PYTHON=... overrides.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -62,11 +62,12 @@ matrix: $(READY)  ## every test on every Kubernetes that is supported, one after
 test-fast: $(READY)  ## every test that needs no real control plane; `make check` has those of tidiness
 	SAMPLES=few $(PY) -m pytest -m "not e2e" --ignore=tests/tidy --ignore=tests/e2e -n auto --dist worksteal --durations=5 $(ARGS)
 
-check: $(READY)  ## format, lint, types, layers, tidiness: what CI asks first
+check: $(READY)  ## format, lint, types, layers, dependencies, tidiness: what CI asks first
 	$(VENV)/bin/ruff format --check $(CODE)
 	$(VENV)/bin/ruff check $(CODE)
 	$(VENV)/bin/mypy --strict $(CODE)
 	$(VENV)/bin/lint-imports
+	$(PY) -m tools.audit
 	$(PY) -m pytest -q tests/tidy
 
 format: $(READY)  ## format the code and mend what the linter can
@@ -106,6 +107,9 @@ transcripts: $(READY)  ## docs/operating/transcripts.md: installations on a fres
 
 image: $(READY)  ## an OCI image in build/image, without a container engine (ARGS="--arch arm64"); prints its digest
 	@$(PY) -m tools.image $(ARGS)
+
+release: $(READY)  ## everything that a release has in build/release: packages, image, chart, install.yaml, SBOM, provenance, checksums
+	@$(PY) -m tools.release $(ARGS)
 
 image-lock: $(READY)  ## pin the image's Debian packages anew, at the versions that apt has now
 	@$(PY) -m tools.image --lock --arch amd64 --arch arm64

@@ -90,6 +90,23 @@ def our_own(target: Path) -> Path:
     return wheel
 
 
+def our_sources(target: Path) -> Path:
+    """Build the archive of our sources, the same from the same sources, and return it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(target)],
+        cwd=ROOT,
+        env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        said = (done.stderr.strip().splitlines() or ["hatchling said nothing"])[-1]
+        raise ImageUnavailable(f"hatchling build: {said}")
+    (archive,) = target.glob("kube_headroom-*.tar.gz")
+    return archive
+
+
 def contents(wheel: Path) -> Iterator[tuple[str, bytes]]:
     """Yield path and bytes of every file of a wheel, below the directory of packages."""
     with zipfile.ZipFile(wheel) as archive:
