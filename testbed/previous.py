@@ -1,0 +1,60 @@
+"""The release before this one, from the history of the clone: its sources in the cache.
+
+`previous-release.txt` names the commit. Who has no history (an archive, a shallow clone) cannot run
+it, and is told so.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import tarfile
+from pathlib import Path
+
+from testbed.cache import cache_root, fill
+
+ROOT = Path(__file__).parent.parent
+PIN = Path(__file__).parent / "previous-release.txt"
+
+
+class PreviousUnavailable(Exception):
+    """The sources of the previous release are not in this clone."""
+
+
+def previous_commit() -> str:
+    """Return the commit that counts as the release before this one."""
+    lines = PIN.read_text(encoding="utf-8").splitlines()
+    (commit,) = (line.strip() for line in lines if line.strip() and not line.startswith("#"))
+    return commit
+
+
+def previous_sources(commit: str = "") -> Path:
+    """Return a directory to be put on PYTHONPATH that has the code of that commit."""
+    commit = commit or previous_commit()
+
+    def unpack(part: Path) -> None:
+        done = subprocess.run(
+            ["git", "archive", "--format=tar", commit, "src"],
+            cwd=ROOT,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            said = done.stderr.decode(errors="replace").strip()
+            raise PreviousUnavailable(
+                f"commit {commit[:12]} is not in this clone ({said}): git fetch --unshallow"
+            )
+        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+            archive.extractall(part, filter="data")
+
+    try:
+        place = fill(cache_root() / f"previous-{commit[:12]}", unpack, lambda: None)
+    except OSError as trouble:
+        raise PreviousUnavailable(f"git: {trouble}") from trouble
+    return place / "src"
+
+
+def environment(sources: Path) -> dict[str, str]:
+    """The environment in which `python -m headroom` is the code of these sources."""
+    return {**os.environ, "PYTHONPATH": str(sources)}
