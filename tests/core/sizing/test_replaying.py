@@ -76,6 +76,12 @@ def test_a_fixed_size_serves_as_many_as_come_in_a_lead_time() -> None:
     assert fit(arrivals, LEAD, 600.0).fixed(0.99) == 9
 
 
+def test_hours_that_were_not_looked_at_have_the_size_of_all() -> None:
+    arrivals = [(float(second), 1) for second in range(0, 2 * HOUR, 30)]
+    hours = fit([*arrivals, (3.5 * HOUR, 1)], LEAD, 600.0).by_hour(0.9)
+    assert hours == (3, 3, 0, 1, *(3 for _ in range(20)))
+
+
 def test_needs_say_which_size_suffices_for_which_part() -> None:
     needs = needs_of({1: 2, 3: -1, 5: -1})  # Two pods need 1 and 2, one needs 3 and one 4.
     assert [needs.enough(ratio) for ratio in (0.3, 0.66, 0.8, 1.0)] == [1, 2, 3, 4]

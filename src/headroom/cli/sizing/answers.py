@@ -158,8 +158,11 @@ def _why(answer: Answer) -> Sequence[str]:
     found = next_nine(answer.study, answer.choice.kind)
     if found is not None:
         promise, now, then = found
-        times = f", {then / now:.1f} times as much" if now > 0 else ""
-        words.append(f"a promise of {percent(promise)} leaves {then:.1f} slots unused{times}")
+        times = f", {then.idle / now.idle:.1f} times as many" if now.idle > 0 else ""
+        words.append(
+            f"sized for {percent(promise)}, it leaves {then.idle:.1f} slots unused{times}, "
+            f"and {then.ratio:.2%} find one"
+        )
     return words
 
 

@@ -68,7 +68,7 @@ class Source:
         if self.query and not self.prometheus:
             raise Misuse("--query is for --prometheus URL")
         if self.prometheus and (problem := address_problem(self.prometheus)):
-            raise Misuse(f"--prometheus {self.prometheus}: {problem}")
+            raise Misuse(f"--prometheus: {problem}")
         if self.selector and (self.trace or self.prometheus):
             return  # It is for the owners of the Headroom then.
         _selected(self.selector)

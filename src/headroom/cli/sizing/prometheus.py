@@ -17,6 +17,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
 
+from headroom.cli.errors import Misuse
 from headroom.core.quantity import shown
 from headroom.errors import HeadroomError
 from headroom.wire.traces.reading import Arrival
@@ -80,7 +81,7 @@ def _asked(query: Query, begin: float, end: float) -> Any:
         with urlopen(request, timeout=TIMEOUT) as answer:
             body = answer.read(MOST_BYTES + 1)
     except HTTPError as error:
-        raise PrometheusError(*_refused(query, error)) from error
+        raise _refused(query, error) from error
     except (URLError, OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         hint = "is it the address of Prometheus itself, such as http://localhost:9090?"
@@ -96,7 +97,7 @@ def _asked(query: Query, begin: float, end: float) -> Any:
         raise PrometheusError(f"{query.url}: the answer is no JSON: {text}", hint) from error
 
 
-def _refused(query: Query, error: HTTPError) -> tuple[str, str]:
+def _refused(query: Query, error: HTTPError) -> HeadroomError:
     """Prometheus' own words about a query that it does not take, if it has any."""
     with error:
         body = error.read(MOST_BYTES)
@@ -106,8 +107,9 @@ def _refused(query: Query, error: HTTPError) -> tuple[str, str]:
         words = error.reason if isinstance(error.reason, str) else ""
     message = f"{query.url}: HTTP {error.code}: {words[: 5 * LONGEST_SHOWN]}"
     if error.code in (400, 422):
-        return message, f"the query was: {query.text}; give another one with --query"
-    return message, "if it wants credentials, go through a proxy or kubectl port-forward"
+        return Misuse(message, f"the query was: {query.text}; give another one with --query")
+    hint = "if it wants credentials, go through a proxy or kubectl port-forward"
+    return PrometheusError(message, hint)
 
 
 def _points(query: Query, answer: Any) -> Iterator[tuple[float, float]]:
@@ -122,7 +124,7 @@ def _points(query: Query, answer: Any) -> Iterator[tuple[float, float]]:
     if not isinstance(series, list) or len(series) > 1:
         count = len(series) if isinstance(series, list) else 0
         hint = "put sum() or count() around it, so that there is one number for each step"
-        raise PrometheusError(f"the query answers with {count} series: {query.text}", hint)
+        raise Misuse(f"the query answers with {count} series: {query.text}", hint)
     for each in series:
         values = each.get("values") if isinstance(each, Mapping) else None
         for point in values if isinstance(values, list) else ():

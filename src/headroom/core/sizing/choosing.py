@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headroom.core.promise.settings import DAY
-from headroom.core.sizing.replaying import FEW
+from headroom.core.sizing.replaying import FEW, Outcome
 from headroom.core.sizing.studying import Kind, Study
 
 SIMPLER = 0.9  # A simpler policy is taken unless another one leaves a tenth less unused.
@@ -97,12 +97,14 @@ def _doubts(study: Study, chosen: Kind) -> list[tuple[Sureness, str]]:
     return found
 
 
-def next_nine(study: Study, kind: Kind) -> tuple[float, float, float] | None:
-    """A promise with a tenth of the misses: the promise, idle slots now and then; None: unknown."""
+def next_nine(study: Study, kind: Kind) -> tuple[float, Outcome, Outcome] | None:
+    """A promise with a tenth of the misses, and what comes of this one and of that one.
+
+    None: no such promise was looked at.
+    """
     now = study.question.promise
     later = [each for each in study.curve if 1.0 - each <= (1.0 - now) / _NINES * (1 + 1e-6)]
     if not later:
         return None
     upcoming = min(later)
-    rows = study.curve[now][kind], study.curve[upcoming][kind]
-    return upcoming, rows[0].outcome.idle, rows[1].outcome.idle
+    return upcoming, study.curve[now][kind].outcome, study.curve[upcoming][kind].outcome

@@ -30,13 +30,20 @@ class Fit:
     hours: tuple[Needs, ...]
     percents: tuple[tuple[float, int], ...]
     unserved: float
+    seen: frozenset[int] = frozenset(range(HOURS))  # hours of the day that were looked at
 
     def fixed(self, ratio: float) -> int:
         return self.needs.enough(ratio)
 
     def by_hour(self, ratio: float) -> tuple[int, ...]:
-        """A size for each hour of the day; hours in which nobody came have none."""
-        return tuple(needs.enough(ratio) for needs in self.hours)
+        """A size for each hour of the day; hours in which nobody came have none.
+
+        Of hours that were not looked at nothing is known: they have the size of all.
+        """
+        return tuple(
+            needs.enough(ratio) if hour in self.seen else self.fixed(ratio)
+            for hour, needs in enumerate(self.hours)
+        )
 
     def percent(self, ratio: float) -> float:
         """The percentage that was enough, in whole numbers, as far as one can be."""
@@ -60,7 +67,10 @@ def fit(arrivals: Iterable[Arrival], lead: float, duration: float) -> Fit:
     changes: dict[int, int] = defaultdict(int)
     hourly: list[dict[int, int]] = [defaultdict(int) for _ in range(HOURS)]
     shares: dict[float, int] = defaultdict(int)
+    begin: float | None = None
+    now = 0.0
     for now, pods in arrivals:
+        begin = now if begin is None else begin
         while recent and recent[0][0] <= now - lead:
             outstanding -= recent.popleft()[1]
         while waiting and waiting[0][0] <= now - lead:  # They ran when slots were ordered.
@@ -81,4 +91,12 @@ def fit(arrivals: Iterable[Arrival], lead: float, duration: float) -> Fit:
         recent.append((now, pods))
         waiting.append((now, pods))
     hours = tuple(needs_of(table) for table in hourly)
-    return Fit(needs_of(changes), hours, tuple(sorted(shares.items())), alone / came if came else 0)
+    unserved = alone / came if came else 0.0
+    seen = _hours(now if begin is None else begin, now)
+    return Fit(needs_of(changes), hours, tuple(sorted(shares.items())), unserved, seen)
+
+
+def _hours(begin: float, end: float) -> frozenset[int]:
+    """The hours of the day between two moments."""
+    first, last = int(begin // HOUR), int(end // HOUR)
+    return frozenset(hour % HOURS for hour in range(first, min(last, first + HOURS) + 1))
