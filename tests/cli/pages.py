@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,8 @@ class Ran:
 
 def followed(capsys: pytest.CaptureFixture[str], folder: Path, text: str) -> list[Ran]:
     """Do all that a page says, as somebody with a shell would."""
+    traces = Path("docs/guides/traces")
+    shutil.copytree(ROOT / traces, folder / traces)  # Scenarios of a page name them.
     ran: list[Ran] = []
     said: list[Ran] = []
     for block in BLOCK.finditer(text):
@@ -41,6 +44,8 @@ def followed(capsys: pytest.CaptureFixture[str], folder: Path, text: str) -> lis
             case "yaml":
                 assert block["file"], f"a file without a name: {block['text'][:60]}"
                 (folder / block["file"]).write_text(block["text"])
+            case "csv":
+                pass  # Some lines of a file that is there.
             case "text":
                 _compare(block["text"], said)
             case _:
@@ -88,4 +93,4 @@ def _known(words: list[str]) -> int:
 
 
 def _placed(folder: Path, word: str) -> str:
-    return str(folder / word) if word.endswith((".yaml", ".json")) else word
+    return str(folder / word) if word.endswith((".yaml", ".json", ".html")) else word

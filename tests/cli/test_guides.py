@@ -9,6 +9,7 @@ import pytest
 from tests.cli.pages import BLOCK, followed
 from tests.tidy.tree import ROOT, page
 
+SLOW = ("guides/how-much-headroom.md",)
 PAGES = sorted(
     str(path.relative_to(ROOT / "docs"))
     for folder in ("guides", "tutorial")
@@ -16,7 +17,10 @@ PAGES = sorted(
 )
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.e2e] if name in SLOW else []) for name in PAGES],
+)
 def test_a_page_works_as_it_is_written(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str
 ) -> None:

@@ -40,6 +40,20 @@ class Chart:
         return _Drawn(self).svg(alone)
 
 
+SPACE = ' xmlns="http://www.w3.org/2000/svg"'
+
+
+def standalone(svg: str) -> str:
+    """A chart of a page as a file of its own: with its style, its ground and its name space."""
+    opening, _, rest = svg.partition(">")
+    return f"{opening}{SPACE}>{_ground()}{rest}"
+
+
+def _ground() -> str:
+    style = f"<style>{variables('.chart')}{CHART}</style>"
+    return f'{style}<rect width="100%" height="100%" style="fill:var(--page)"/>'
+
+
 class _Drawn:
     """A chart with its scales: everything is placed by them."""
 
@@ -61,15 +75,11 @@ class _Drawn:
     def svg(self, alone: bool) -> str:
         chart = self.chart
         size = f'viewBox="0 0 {chart.width} {chart.height}"'
-        space = ' xmlns="http://www.w3.org/2000/svg"' if alone else ""
         whole = f'width="{chart.width}" height="{chart.height}" {size}'
-        style = f"<style>{variables('.chart')}{CHART}</style>" if alone else ""
-        ground = '<rect width="100%" height="100%" style="fill:var(--page)"/>' if alone else ""
         body = "".join((*self._title(), *self._grid(), *self._marks(), *self._axes()))
-        return (
-            f'<svg class="chart" role="img" aria-label="{safe(chart.title)}"{space} {whole}>'
-            f"{style}{ground}{body}</svg>"
-        )
+        name = f'class="chart" role="img" aria-label="{safe(chart.title)}"'
+        inline = f"<svg {name} {whole}>{body}</svg>"
+        return standalone(inline) if alone else inline
 
     def _title(self) -> Iterator[str]:
         if self.chart.title:
