@@ -53,6 +53,8 @@ VERBS = {
     "reserve kept --cpu 1 --owner app=web --wait 1m": ASKING,
     "run": ASKING,
     "simulate years.yaml": " simulated, ",
+    "compare years.yaml --vary spec.size.replicas=1,2": " simulated, ",
+    "recommend": ASKING,
 }
 
 

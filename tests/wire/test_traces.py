@@ -6,6 +6,7 @@ import gzip
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -115,6 +116,37 @@ def test_a_gigantic_trace_is_ended_at_a_bound() -> None:
 
     with pytest.raises(TraceError, match=r"t.csv:52: more than 50 lines; count pods by the second"):
         deque(Reading("t.csv", most_rows=50).arrivals(endless()))
+
+
+def test_whatever_stands_in_a_trace_is_read_or_told() -> None:
+    chance = Random(1)
+    cells = [
+        "0",
+        "1e3",
+        "1e400",
+        "-1",
+        "nan",
+        "１２",
+        "²",
+        "",
+        "2027-01-04T08:00:00+25:99",
+        '"',
+        "é",
+    ]
+    cells += ["9999-12-31T23:59:59Z", "1" * 5000, "\x00", "500m", "1e-9999", "99999999999h", "."]
+    heads = ["second,pods", "time,count,class", "second,cpu,memory,duration", ",", "memory,second"]
+    told: list[str] = []
+    for _ in range(2000):
+        lines = [chance.choice(heads)]
+        width = lines[0].count(",") + 1
+        for _ in range(chance.randrange(4)):
+            lines.append(",".join(chance.choice(cells) for _ in range(width)))
+        try:
+            series_of(Reading("t.csv").arrivals(lines), "t.csv")
+        except TraceError as error:
+            told += error.problems
+    assert len(told) > 1000
+    assert [words for words in told if not words.startswith("t.csv:")] == []
 
 
 def test_packed_and_plain_files_are_told_apart_by_what_is_in_them(tmp_path: Path) -> None:
