@@ -203,6 +203,25 @@ def test_a_namespace_in_the_files_brings_its_limits(
     assert "slots=1, of which 1 are in use" in done.err
 
 
+def test_namespaces_without_limits_have_those_of_the_operators_flag(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster, wish = tmp_path / "cluster.yaml", tmp_path / "wish.yaml"
+    cluster.write_text(CLUSTER)
+    wish.write_text(WISH)
+    asked = ("plan", str(wish), "--from", str(cluster), "--namespace-limits")
+    done = command(capsys, *asked, "slots=1")
+    assert done.code == 1
+    assert "slots=1, of which 1 are in use" in done.err
+    assert command(capsys, *asked, "slots=2").code == 0
+    own = "metadata: {name: default, annotations: {headroom.dev/limits: slots=2}}"
+    wish.write_text(f"{WISH}---\napiVersion: v1\nkind: Namespace\n{own}\n")
+    assert command(capsys, *asked, "slots=1").code == 0
+    misread = command(capsys, *asked, "slots")
+    assert misread.code == 2
+    assert "--namespace-limits" in misread.err
+
+
 SCENARIO = """
 apiVersion: sim.headroom.dev/v1alpha1
 kind: Scenario

@@ -15,7 +15,9 @@ from headroom.cli.options import (
     From,
     Kubeconfig,
     Namespace,
+    NamespaceLimits,
     Output,
+    read_limits,
 )
 from headroom.cli.output import Format, document, put, say
 
@@ -44,6 +46,7 @@ def plan(
     kubeconfig: Kubeconfig = None,
     context: Context = "",
     dialect: Dialects = None,
+    namespace_limits: NamespaceLimits = "",
     allow_invalid: AllowInvalid = False,
 ) -> None:
     """Say what would be held where if these manifests were applied.
@@ -59,7 +62,7 @@ def plan(
     from headroom.cli.telling.planning import planned
     from headroom.wire.kinds import NODES, PODS, RESOURCE_QUOTAS
 
-    dialects = tuple(dialect or ())
+    dialects, limits = tuple(dialect or ()), read_limits(namespace_limits)
     access = (str(kubeconfig or ""), context)
     with waiting(f"reading {', '.join(map(str, files))}"):
         documents = documents_of(files)
@@ -80,7 +83,7 @@ def plan(
     )
     world = wanted.beside(read_world(where))
     with waiting(f"finding places for {len(wanted.asked)} objects on {len(world.nodes)} nodes"):
-        found = planned(replace(world, now=moment) if moment else world, wanted.asked)
+        found = planned(replace(world, now=moment) if moment else world, wanted.asked, limits)
     told = plan_prose(found) if output is Format.TABLE else document(plan_document(found), output)
     put(told)
     troubles = [line for each in found for line in _trouble(each, wanted.places)]

@@ -5,18 +5,25 @@ from __future__ import annotations
 from headroom.cli.source import World
 from headroom.core.holds import Hold
 from headroom.core.objects import Key
-from headroom.core.quotas.namespaces import NO_LIMITS, LimitsError, misread, refusal, written
+from headroom.core.quotas.namespaces import (
+    NO_LIMITS,
+    LimitsError,
+    NamespaceLimits,
+    misread,
+    refusal,
+    written,
+)
 from headroom.engine.limits.usage import UsageBook
 
 
 class LimitRoom:
     """Limits that namespaces are annotated with, and what stands or was planned there.
 
-    The default for namespaces without the annotation is a flag of the operator; a plan does not
-    know it.
+    `default` is for namespaces without the annotation, as the operator's flag gives it.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, default: NamespaceLimits = NO_LIMITS) -> None:
+        self._default = default
         self._written = {each.name: each.limits for each in world.namespaces}
         self._usage = UsageBook()
         for pod in world.pods:
@@ -29,7 +36,7 @@ class LimitRoom:
     def take(self, hold: Hold) -> str:
         """Count a new guardian in its namespace; say which limit refuses it, empty: none."""
         home, name = hold.home, str(hold.parent)
-        limits = written(self._written.get(home, ""), NO_LIMITS)
+        limits = written(self._written.get(home, ""), self._default)
         if isinstance(limits, LimitsError):
             return misread(home, limits)
         refused = refusal(limits, hold, self._usage.without(home, name))

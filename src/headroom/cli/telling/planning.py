@@ -26,6 +26,7 @@ from headroom.core.naming import shape_of
 from headroom.core.objects import Key, NodeAffinity, NodeTerm, Pod, Requirement
 from headroom.core.owners import judged as judged_rules
 from headroom.core.policy import Policy
+from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
 from headroom.core.selection import NAME_FIELD
 from headroom.core.standing.eligibility import summary
 from headroom.core.standing.headrooms import Headroom, PerNode
@@ -82,12 +83,17 @@ class Table:
     limits: LimitRoom
 
 
-def planned(world: World, wanted: Sequence[Headroom | Hold]) -> tuple[Planned, ...]:
-    """Say of each object what would be held where, in the order in which they are given."""
+def planned(
+    world: World, wanted: Sequence[Headroom | Hold], limits: NamespaceLimits = NO_LIMITS
+) -> tuple[Planned, ...]:
+    """Say of each object what would be held where, in the order in which they are given.
+
+    `limits` are those of namespaces that have none of their own.
+    """
     known = [_known(world, each) for each in wanted]
     there = _with(world, known)
     state, quotas = ledger_of(there, Policy()).state, QuotaRoom(world.resource_quotas)
-    table = Table(state, quotas, LimitRoom(world))
+    table = Table(state, quotas, LimitRoom(world, limits))
     return tuple(
         _headroom(there, each, table) if isinstance(each, Headroom) else _hold(there, each, table)
         for each in known
