@@ -168,9 +168,11 @@ def test_a_pool_that_cannot_grow_is_mentioned(tmp_path: Path) -> None:
 
 
 def test_objects_that_nothing_acts_on_are_mentioned(tmp_path: Path) -> None:
-    limits = "apiVersion: v1\nkind: LimitRange\nmetadata: {name: c}\nspec: {limits: []}\n"
-    result = played(tmp_path, limits)
-    assert result.summary["notes"] == ["LimitRange: kept and shown, but nothing acts on it"]
+    settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+    result = played(tmp_path, settings)
+    assert result.summary["notes"] == [
+        "skipped 1 that have no bearing on where pods are placed: ConfigMap 1"
+    ]
 
 
 def test_a_play_can_be_watched_on_its_way(tmp_path: Path) -> None:

@@ -120,6 +120,8 @@ def needed() -> Iterator[tuple[str, str, str]]:
     # Applying from the server's side may create; an event told again is counted up.
     yield "create", HOLDS.group, "claimindexes"
     yield "patch", "", "events"
+    # `kube.cluster` tells which LimitRange refuses a guardian.
+    yield "list", "", "limitranges"
     # `kube.prepare` looks whether the installation is whole.
     yield "get", "scheduling.k8s.io", "priorityclasses"
     for plural in ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"):

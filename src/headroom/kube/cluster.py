@@ -11,12 +11,21 @@ import asyncio
 import gc
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import msgspec
 import structlog
 
-from headroom.core.actions import Action, Gone, Outcome, Tell
+from headroom.core.actions import (
+    Action,
+    CreateGuardian,
+    Denied,
+    Gone,
+    Invalid,
+    Outcome,
+    Tell,
+)
 from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError, NoSuchKind
@@ -29,7 +38,8 @@ from headroom.ports import Event, Synced
 from headroom.throttle import Throttle
 from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.events import Recorder
-from headroom.wire.kinds import CLAIM_INDEXES, PODS, Resource
+from headroom.wire.kinds import CLAIM_INDEXES, LIMIT_RANGES, PODS, Resource
+from headroom.wire.objects.limitranges import is_about_limits, with_limit_range
 from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.writes import Write
 
@@ -110,6 +120,9 @@ class KubeCluster:
             outcome = await self._tell(action)
         else:
             outcome = await self._send(self._speech.render(action))
+        if isinstance(action, CreateGuardian) and isinstance(outcome, Denied | Invalid):
+            message = await self._with_limit_range(outcome.message, action.hold.guardian_namespace)
+            outcome = replace(outcome, message=message)
         self.stats.outcomes[type(action).__name__, type(outcome).__name__] += 1
         return outcome
 
@@ -132,6 +145,20 @@ class KubeCluster:
             self._recorder.forget(tell)
             outcome = await self._send(self._recorder.write(tell))
         return outcome
+
+    async def _with_limit_range(self, message: str, namespace: str) -> str:
+        """A refusal with the name of the LimitRange that it comes from, where we may read them.
+
+        Refusals are few: each pauses its parent, longer each time.
+        """
+        if not is_about_limits(message):
+            return message
+        try:
+            body = await self.client.get(LIMIT_RANGES.path(namespace), "list the LimitRanges")
+            ranges = msgspec.json.decode(body, type=_Items).items
+        except (KubeError, *UNREADABLE_JSON):
+            return message
+        return with_limit_range(message, namespace, ranges)
 
     async def _send(self, write: Write) -> Outcome:
         path = write.path
@@ -182,6 +209,10 @@ class KubeCluster:
 def scopes_of(speech: Speech) -> tuple[Scope, ...]:
     """Everything of every kind that this speech follows from the start."""
     return tuple(Scope(resource) for resource in speech.resources)
+
+
+class _Items(msgspec.Struct):
+    items: list[dict[str, Any]]
 
 
 class _Version(msgspec.Struct, rename="camel"):

@@ -10,8 +10,19 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 
-from headroom.core.actions import Action, Gone, Outcome, Stale, Tell, Unavailable
+from headroom.core.actions import (
+    Action,
+    CreateGuardian,
+    Denied,
+    Gone,
+    Invalid,
+    Outcome,
+    Stale,
+    Tell,
+    Unavailable,
+)
 from headroom.core.objects import Key
 from headroom.core.standing.headrooms import Headroom
 from headroom.ports import (
@@ -27,6 +38,7 @@ from headroom.sim.faults import Fault, Faults
 from headroom.sim.requests import carry_out
 from headroom.sim.stage import Stage
 from headroom.wire.events import Recorder
+from headroom.wire.objects.limitranges import with_limit_range
 from headroom.wire.objects.needed import needed_kinds
 from headroom.wire.objects.scales import foreign_kind, unusable
 from headroom.wire.speech import Speech
@@ -90,12 +102,21 @@ class SimCluster:
     async def perform(self, action: Action) -> Outcome:
         """Do one write. Trouble is an Outcome, never an exception."""
         if not isinstance(action, Tell):
-            return await self._request(self._stage.store.registry.speech.render(action))
+            outcome = await self._request(self._stage.store.registry.speech.render(action))
+            return self._named(action, outcome) if isinstance(action, CreateGuardian) else outcome
         outcome = await self._request(self._recorder.write(action))
         if isinstance(outcome, Gone):
             self._recorder.forget(action)
             outcome = await self._request(self._recorder.write(action))
         return outcome
+
+    def _named(self, action: CreateGuardian, outcome: Outcome) -> Outcome:
+        """A refusal with the LimitRange that it comes from, as on a real cluster."""
+        if not isinstance(outcome, Denied | Invalid):
+            return outcome
+        namespace = action.hold.guardian_namespace
+        ranges = self._stage.store.list("LimitRange", namespace)
+        return replace(outcome, message=with_limit_range(outcome.message, namespace, ranges))
 
     async def _request(self, write: Write) -> Outcome:
         await self._wire()

@@ -76,6 +76,7 @@ WORKLOADS = (DEPLOYMENTS, STATEFUL_SETS, REPLICA_SETS, DAEMON_SETS, JOBS)
 
 BUDGETS = Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget")
 RESOURCE_QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
+LIMIT_RANGES = Resource("", "v1", "limitranges", "LimitRange")
 POD_TEMPLATES = Resource("", "v1", "podtemplates", "PodTemplate")
 
 # What a pod's volumes are made of.

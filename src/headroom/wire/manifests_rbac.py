@@ -100,6 +100,8 @@ def _operator_rules(speech: Speech) -> list[Json]:
         rule("", ("persistentvolumeclaims", "persistentvolumes"), ("patch",)),
         # Quotas that headrooms keep to; watched only where one asks for its room.
         rule("", ("resourcequotas",), FOLLOW),
+        # To tell which LimitRange refuses a guardian.
+        rule("", ("limitranges",), ("list",)),
         # Budgets of pods that give way to an owner; watched only where a hold has many owners.
         rule("policy", ("poddisruptionbudgets",), FOLLOW),
         # Guardians and latches made and deleted; the gate and the claim taken off owners; pods

@@ -59,6 +59,7 @@ HOLD = Kind(wire.HOLDS, scale=("spec", "expectedPods"), custom=True)
 HEADROOM = Kind(wire.HEADROOMS, scale=("spec", "size", "replicas"), custom=True)
 CLAIM_INDEX = Kind(wire.CLAIM_INDEXES, has_status=False, custom=True)
 QUOTA = Kind(Resource("", "v1", "resourcequotas", "ResourceQuota"))
+LIMIT_RANGE = Kind(wire.LIMIT_RANGES, has_status=False)
 SERVICE = Kind(Resource("", "v1", "services", "Service"))
 DEPLOYMENT = Kind(wire.DEPLOYMENTS, scale=_REPLICAS)
 REPLICA_SET = Kind(wire.REPLICA_SETS, scale=_REPLICAS)
@@ -81,6 +82,7 @@ _ALIVE = (
     HEADROOM,
     CLAIM_INDEX,
     QUOTA,
+    LIMIT_RANGE,
     SERVICE,
     DEPLOYMENT,
     REPLICA_SET,
@@ -96,7 +98,6 @@ _ALIVE = (
 
 _INERT = (
     Resource("", "v1", "configmaps", "ConfigMap"),
-    Resource("", "v1", "limitranges", "LimitRange"),
     Resource("", "v1", "serviceaccounts", "ServiceAccount"),
 )
 

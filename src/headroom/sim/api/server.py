@@ -1,9 +1,9 @@
 """A small API server: the verbs, with the rules that decide what is stored.
 
-Creating runs admission (`admission`, `quota`), updating runs the pod rules (`pods`) and the schema
-of our own kinds, deleting respects grace and finalizers. Every refusal is an `ApiError` in the real
-server's words. Callers that play a client over the network wait before they call; a call itself
-takes no virtual time.
+Creating runs admission (`admission`, `limitranges`, `quota`), updating runs the pod rules (`pods`)
+and the schema of our own kinds, deleting respects grace and finalizers. Every refusal is an
+`ApiError` in the real server's words. Callers that play a client over the network wait before they
+call; a call itself takes no virtual time.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from headroom.sim.api import (
     claimgate,
     evicting,
     kinds,
+    limitranges,
     nodes,
     patches,
     pods,
@@ -66,7 +67,7 @@ class ApiServer:
         _check_sanity(kind, obj)
         if kind is kinds.POD:
             obj = claimgate.gated(admission.prioritized(obj, self.store.list), self.store)
-            obj = admission.admit_pod(obj, self.store.timestamp())
+            obj = self._within_limits(admission.admit_pod(obj, self.store.timestamp()))
             self._check_quota(obj, _readable(obj))
             for words in unmodelled.notes(obj):
                 self.note(words)
@@ -244,6 +245,18 @@ class ApiServer:
         if self.store.get(Ref("Namespace", "", name)) is None:
             self.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
             self.note(f"namespace {name} was not in the files and has been made")
+
+    def _within_limits(self, obj: Json) -> Json:
+        """A new pod with the defaults of LimitRanges; raises what they refuse."""
+        ranges = list(self.store.list("LimitRange", ref_of(obj).namespace))
+        if not ranges:
+            return obj
+        obj = limitranges.with_defaults(obj, ranges)
+        _check_sanity(kinds.POD, obj)
+        refused = limitranges.refusal(obj, ranges)
+        if refused is not None:
+            raise refused
+        return obj
 
     def _check_quota(self, obj: Json, pod: Pod) -> None:
         ref = ref_of(obj)

@@ -31,7 +31,7 @@ from headroom.sim.scenarios.model import (
 )
 from headroom.sim.world import SimWorld
 
-_FIRST = ("Namespace", "PriorityClass", "Node", "ResourceQuota")
+_FIRST = ("Namespace", "PriorityClass", "Node", "ResourceQuota", "LimitRange")
 
 
 class Performer:
