@@ -17,9 +17,9 @@ RIVALS = {"rival-1": 1, "rival-2": 2, "rival-3": 2, "rival-4": 2, "rival-5": 4}
 RETURNS = 12
 
 
-def full_of_owners(world: World, door: str) -> None:
+def full_of_owners(world: World, door: str, pods: int = 110) -> None:
     """A node that two owners of one hold fill, and rivals that kube-scheduler has refused."""
-    world.add_node("a", cpu=4)
+    world.add_node("a", cpu=4, pods=pods)
     world.start_operator()
     world.apply(hold("h", cpu=4, allocateOnce=False))
     world.until_held("h")
@@ -61,6 +61,15 @@ def test_what_owners_return_without_warning_is_held_again(world: World, door: st
         world.until_runs(heir, on="a")
         assert rivals_in(world) == []
     assert world.status("h", "Hold")["phase"] == "Available"
+
+
+def test_on_a_node_with_few_places_for_pods_what_is_returned_is_held_again(world: World) -> None:
+    """Its fence is put up under a latch that keeps a place."""
+    full_of_owners(world, "gated", pods=6)
+    world.until("no latch is left", lambda: not world.ours("latch"))
+    world.finish("owner-0", "Succeeded")
+    world.until("what it returned is held", lambda: held(world) == [2])
+    assert rivals_in(world) == []
 
 
 @DOORS
