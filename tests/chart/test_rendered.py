@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -263,6 +264,30 @@ def test_a_service_monitor_finds_the_operators_metrics(render: Render) -> None:
     assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
     ports = {port["name"] for port in pod["spec"]["containers"][0]["ports"]}
     assert service["spec"]["ports"][0]["targetPort"] in ports
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["a file of rules", "an object"])
+def test_rules_and_dashboards_of_the_chart_become_objects(
+    helm: Helm, tmp_path: Path, whole: bool
+) -> None:
+    chart = tmp_path / "chart"
+    shutil.copytree(CHART, chart)
+    shutil.rmtree(chart / "files", ignore_errors=True)
+    on = {"metrics.prometheusRule.enabled": "true", "metrics.dashboards.enabled": "true"}
+    with pytest.raises(HelmFailed, match="no alert rules"):
+        helm("template", "x", str(chart), values=on)
+    rules: Json = {"groups": [{"name": "g", "rules": [{"alert": "A", "expr": "up == 0"}]}]}
+    for folder in ("rules", "dashboards"):
+        (chart / "files" / folder).mkdir(parents=True)
+    written = yaml.safe_dump({"spec": rules} if whole else rules)
+    (chart / "files/rules/alerts.yaml").write_text(written, encoding="utf-8")
+    picture = '{"title": "{{ legend }}", "panels": []}'
+    (chart / "files/dashboards/overview.json").write_text(picture, encoding="utf-8")
+    found = by_name(helm("template", "x", str(chart), "-n", HOME, values=on))
+    assert found["PrometheusRule", HOME, "headroom-alerts"]["spec"] == rules
+    config = found["ConfigMap", HOME, "headroom-dashboard-overview"]
+    assert config["data"] == {"overview.json": picture}
+    assert config["metadata"]["labels"]["grafana_dashboard"] == "1"
 
 
 def test_definitions_and_what_others_may_use_stay_when_the_release_goes(helm: Helm) -> None:
