@@ -219,11 +219,12 @@ class Run:
         # What the last node has left over is nobody's: rivals could have it.
         for number in range(nodes * NODE_CPU - len(names)):
             api.create(PODS.path(NAMESPACE), pod(f"filler-{number}"))
-        self._until("every hold is available", lambda: self._phases() == {"Available"})
+        if not self._until("every hold is available", lambda: self._phases() == {"Available"}, 3.0):
+            raise RuntimeError("not every hold is available: nothing can be said of an upgrade")
+        if self.options.window:  # Before rivals come: they would take its node while it is new.
+            self._open_a_window()
         for number in range(self.options.rivals):
             api.create(PODS.path(NAMESPACE), pod(f"rival-{number}"))
-        if self.options.window:
-            self._open_a_window()
 
     def _open_a_window(self) -> None:
         labels = {"pool": "window"}
@@ -333,12 +334,13 @@ class Run:
             and each["metadata"]["ownerReferences"][0]["kind"] == "Hold"
         }
 
-    def _until(self, what: str, true: Callable[[], bool]) -> bool:
-        deadline = time.monotonic() + PATIENCE_S
+    def _until(self, what: str, true: Callable[[], bool], times: float = 1.0) -> bool:
+        patience = PATIENCE_S * times
+        deadline = time.monotonic() + patience
         while not true():
             self.found.revived += sum(version.revive() for version in (self.old, self.new))
             if time.monotonic() > deadline:
-                print(f"not within {PATIENCE_S:g} s: {what}", file=sys.stderr)
+                print(f"not within {patience:g} s: {what}", file=sys.stderr)
                 return False
             time.sleep(0.5)
         return True
