@@ -199,7 +199,7 @@ def test_slots_as_large_as_a_node_are_told_in_pieces() -> None:
             "a slot for each volume of s3.csi.aws.com next to each pod that is gated by x/y",
         ),
         (
-            Adaptive(timedelta(seconds=2), 990),
+            Adaptive(timedelta(seconds=2), 0.99),
             "as much as lets 99 % of pods start within 2s",
         ),
     ],

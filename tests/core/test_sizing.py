@@ -18,7 +18,7 @@ from headroom.core.standing.headrooms import (
     Percent,
     Replicas,
 )
-from headroom.core.standing.sizing import Sight, Wish, surplus, wish
+from headroom.core.standing.sizing import Learnt, Sight, Wish, surplus, wish
 from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON
 from tests.core.headroom_builder import headroom, web
@@ -107,8 +107,11 @@ def test_a_headroom_with_problems_promises_nothing_and_says_which() -> None:
     assert made.notes[0].message == "spec.size: is missing"
 
 
-def test_a_size_that_is_not_served_yet_is_told() -> None:
-    assert reasons(wished(headroom(Adaptive(timedelta(seconds=2), 990)))) == ["InvalidSpec"]
+def test_a_size_that_is_learnt_is_as_large_as_was_learnt_and_looked_at_again() -> None:
+    size = Adaptive(timedelta(seconds=2), 0.99)
+    again = NOON + timedelta(seconds=10)
+    made = wished(headroom(size), learnt=Learnt(4, look_again=again))
+    assert (len(made.slots), made.look_again) == (4, again)
 
 
 def test_a_headroom_that_is_being_deleted_wishes_for_nothing() -> None:

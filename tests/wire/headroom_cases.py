@@ -15,6 +15,7 @@ GONE = object()
 SELECTOR = {"labelSelector": {"matchLabels": {"app": "web"}}}
 TEMPLATE: Json = {"resources": {"requests": {"cpu": "500m", "memory": "512Mi"}}}
 FROM: Json = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+PROMISE = {"startWithin": "2s", "ratio": 0.99}
 GATE: Json = {"gate": "example.com/gate"}
 WINDOW: Json = {"start": "0 8 * * 1-5", "duration": "10h"}
 
@@ -136,6 +137,32 @@ BAD = (
     _size("utilization-below", {"utilization": {"threshold": -0.8}}, ".utilization.threshold"),
     _size("utilization-word", {"utilization": {"threshold": "NaN"}}, ".utilization.threshold"),
     _size("utilization-empty", {"utilization": {}}, ".utilization.threshold"),
+    *(
+        _size(f"adaptive-{name}", {"adaptive": {**PROMISE, **changed}}, f".adaptive.{field}")
+        for name, field, changed in (
+            ("ratio-of-none", "ratio", {"ratio": 0}),
+            ("ratio-of-all", "ratio", {"ratio": 1}),
+            ("ratio-over", "ratio", {"ratio": 1.5}),
+            ("ratio-below", "ratio", {"ratio": -0.5}),
+            ("ratio-word", "ratio", {"ratio": "NaN"}),
+            ("within-no-time", "startWithin", {"startWithin": "0s"}),
+            ("within-negative", "startWithin", {"startWithin": "-2s"}),
+            ("within-number", "startWithin", {"startWithin": 2}),
+            ("max-below-min", "max", {"min": 3, "max": 2}),
+            ("min-below-none", "min", {"min": -1}),
+            ("short-memory", "memory", {"memory": "5m"}),
+            ("long-memory", "memory", {"memory": "9999h"}),
+        )
+    ),
+    _size("adaptive-empty", {"adaptive": {"ratio": 0.9}}, ".adaptive.startWithin"),
+    _size("adaptive-no-ratio", {"adaptive": {"startWithin": "2s"}}, ".adaptive.ratio"),
+    _size(
+        "adaptive-for-anybody",
+        {"adaptive": PROMISE},
+        says="learns from owners",
+        mode="Preemptible",
+        owners=GONE,
+    ),
     _limits("no-slots", {"slots": 0}, ".slots"),
     _limits("pods-below-none", {"pods": -1}, ".pods"),
     _limits("nodes-below-none", {"nodes": -1}, ".nodes"),
@@ -251,19 +278,26 @@ RIGHT = (
             },
         },
     ),
+    Case("adaptive", {"size": {"adaptive": PROMISE}}),
+    Case(
+        "adaptive-everything",
+        {
+            "size": {
+                "adaptive": {
+                    **PROMISE,
+                    "min": 0,
+                    "max": 50,
+                    "memory": "168h",
+                    "releaseAfter": "10m",
+                }
+            },
+            "schedule": [{**WINDOW, "replicas": 20}],
+        },
+    ),
     Case("for-ever", {"slotLifetime": "0"}),
     Case(
         "windows-per-node",
         {"size": {"perNode": {"slots": 1}}, "schedule": [{"start": "0 8 ? * MON", **WINDOW}]},
     ),
     Case("window-of-none", {"schedule": [{**WINDOW, "replicas": 0, "leadTime": "0"}]}),
-)
-
-# Fields that have their place in the API but are not served yet: taken in, and told in a condition.
-NOT_SERVED = (
-    Case(
-        "adaptive",
-        {"size": {"adaptive": {"startWithin": "2s", "ratio": 0.99}}},
-        "spec.size.adaptive",
-    ),
 )

@@ -115,7 +115,7 @@ def _promise(headroom: Headroom) -> str:
     if not isinstance(size, Adaptive):
         return ""
     seconds = size.start_within.total_seconds()
-    return f"{size.permille / 10:g} % start within {seconds:g} s"
+    return f"{100 * size.ratio:g} % start within {seconds:g} s"
 
 
 def _told(conditions: Sequence[Condition]) -> str:

@@ -230,6 +230,7 @@ class Engine:
         self._keeper.departures.begin()
         self._fencer.begin()
         self._own.begin()
+        self.ledger.slots.promises.begin(now)
         self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now)
         self._turns.begin(now)
 

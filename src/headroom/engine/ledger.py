@@ -78,7 +78,7 @@ class Ledger:
         self.state = ClusterState()
         self.spares = Spares(agenda, self.state)
         self.guardian_keys: dict[str, Keys] = {}
-        self.slots = SlotBook(agenda)
+        self.slots = SlotBook(agenda, policy.across_namespaces)
         self.contention = Contention(agenda)
         self.settling = Settling(agenda)
         self.volumes = VolumeBook()

@@ -47,10 +47,8 @@ def size_told(headroom: Headroom, size: Size, workload: Workload | None) -> str:
             return "as many chunks as the buffer's replicas, percentage and limits come to"
         case Follow(gate, slots):
             return f"{_followers(slots)} next to each pod that is gated by {gate}"
-        case Adaptive(start_within, permille):
-            return (
-                f"as much as lets {permille / 10:g} % of pods start within {length(start_within)}"
-            )
+        case Adaptive(start_within, ratio):
+            return f"as much as lets {100 * ratio:g} % of pods start within {length(start_within)}"
         case _:
             assert_never(size)
 

@@ -176,13 +176,13 @@ class Learner:
         """Take the factor that was enough for the part of the pods that is aimed at."""
         if self.factors.pods > 0.0:
             self.factor = self.factors.enough(self.target())
-            if self.young:
-                self.factor = max(self.factor, self.settings.first_factor)
+            unsure = 1.0 - self.factors.seen() / YOUNG_PODS
+            self.factor = max(self.factor, self.settings.first_factor * unsure)
 
 
 def wanted(learner: Learner, now: float, lead: float, factor: float | None = None) -> int:
     """How many slots the demand of a lead time from now needs, before limits and releases."""
-    if learner.began is None:
+    if not learner.total:
         return 0
     if learner.forecasts and learner.forecasts[-1].lead == lead:
         past = learner.forecasts[-1]  # Of the last step: nothing is learnt within one.

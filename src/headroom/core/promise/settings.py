@@ -29,7 +29,19 @@ class Settings:
     factors_half: float = 7 * DAY
     floor: float = 2.0
     repay: float = 1.0
-    first_factor: float = 3.0
+    first_factor: float = 2.0
 
 
 DEFAULTS = Settings()
+_USUAL_MEMORY = 14 * DAY
+
+
+def settings_for(memory: float) -> Settings:
+    """The settings for a memory of so many seconds: what came then counts a quarter."""
+    if memory == _USUAL_MEMORY:
+        return DEFAULTS
+    return Settings(
+        day_memory=max(1.0, 5.0 * memory / _USUAL_MEMORY),
+        weights_half=max(HOUR, min(3 * DAY, memory / 4)),
+        factors_half=memory / 2,
+    )

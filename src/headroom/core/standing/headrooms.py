@@ -16,6 +16,7 @@ from headroom.core.demand.buffers import BufferSize
 from headroom.core.demand.following import Follow
 from headroom.core.holds import LOCKED, OwnerRule, PodTemplate, Problem
 from headroom.core.objects import Condition, Key, Parent, no_labels
+from headroom.core.promise.report import PromiseStatus
 from headroom.core.tenancy.values import SlotObjects
 
 ON_CLAIM = "OnClaim"
@@ -62,12 +63,23 @@ class Utilization:
     ahead: bool = False
 
 
+MEMORY = timedelta(days=14)
+
+
 @dataclass(frozen=True, slots=True)
 class Adaptive:
-    """As much as lets this part of the pods start within this time."""
+    """As much as lets this part of the pods start within this time, learnt from those that came.
+
+    `memory` is how long what came counts, `release_after` how long a size is kept that nothing
+    calls for any more; None: one lead time.
+    """
 
     start_within: timedelta
-    permille: int
+    ratio: float
+    least: int = 0
+    most: int | None = None
+    memory: timedelta = MEMORY
+    release_after: timedelta | None = None
 
 
 Size = Replicas | Percent | PerNode | Utilization | Follow | Adaptive | BufferSize
@@ -180,6 +192,7 @@ class HeadroomStatus:
     updated: int = 0
     selector: str = ""
     spent: tuple[str, ...] = ()
+    promise: PromiseStatus | None = None
     conditions: tuple[Condition, ...] = ()
     observed_generation: int = 0
     template: str = ""  # the PodTemplate that a buffer's chunks are like, and its generation

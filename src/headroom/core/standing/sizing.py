@@ -67,6 +67,15 @@ class Sized:
 
 
 @dataclass(frozen=True, slots=True)
+class Learnt:
+    """How many slots a promise needs, where that is learnt (see `core.promise`)."""
+
+    count: int
+    notes: tuple[Note, ...] = ()
+    look_again: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Room:
     """What quotas leave to a buffer, and when to ask again."""
 
@@ -94,6 +103,7 @@ class Sight:
     spent: frozenset[str] = frozenset()
     overhead: Resources = EMPTY
     sized: Sized | None = None
+    learnt: Learnt | None = None
     followed: tuple[Followed, ...] = ()
     covered: tuple[tuple[str, str], ...] = ()
     room: Room | None = None
@@ -168,17 +178,16 @@ def _wish(
         return _beside_owners(headroom, size, template, sight)
     if isinstance(size, BufferSize):
         return _buffered(headroom, template, size, sight)
-    asked = _count(size, sight.workload)
-    if asked is None:
-        return _nothing("InvalidSpec", "spec.size: this size is not served yet")
+    learnt = sight.learnt or Learnt(_count(size, sight.workload))
+    asked = learnt.count
     if headroom.slot.chunk == NODE_CHUNK:
         most = pods_a_node(template, sight.nodes, sight.overhead)
         template, asked = times(template, most), -(-asked // most)
     names = _indexes(headroom, asked, sight)
     left = len(names)
     wished = _alike(headroom, template, names.first(sight.most), sight)
-    notes = (*_used_up(asked, left), *cut_to(sight.most, left), *wished.notes)
-    return replace(wished, asked=left, notes=notes)
+    notes = (*_used_up(asked, left), *cut_to(sight.most, left), *wished.notes, *learnt.notes)
+    return replace(wished, asked=left, notes=notes, look_again=learnt.look_again)
 
 
 def _alike(headroom: Headroom, template: PodTemplate, names: Indexes, sight: Sight) -> Wish:
@@ -268,15 +277,15 @@ def template_for(headroom: Headroom, workload: Workload | None) -> PodTemplate |
     return workload.template
 
 
-def _count(size: Size, workload: Workload | None) -> int | None:
+def _count(size: Size, workload: Workload | None) -> int:
     match size:
         case Replicas(count):
             return count
         case Percent(percent):
             replicas = workload.replicas if workload is not None else 0
             return -(-replicas * percent // 100)
-        case _:
-            return None
+        case _:  # Learnt, and nothing is known of it yet.
+            return 0
 
 
 def _indexes(headroom: Headroom, asked: int, sight: Sight) -> Indexes:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from headroom.core.holds import Problem
-from headroom.core.standing.headrooms import ALWAYS, Headroom, Replicas, Size, Window
+from headroom.core.standing.headrooms import ALWAYS, Adaptive, Headroom, Replicas, Size, Window
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -51,11 +51,13 @@ class ActiveWindow:
     """What is on now. Without a schedule it is always on: both times are None.
 
     `started_at` is when it opened, lead time included; slots are renewed then if they always are.
+    A size that is learnt is always on; `floor` is the most that its open windows ask for.
     """
 
     size: Size
     started_at: datetime | None = None
     ends_at: datetime | None = None
+    floor: int = 0
 
 
 def active(headroom: Headroom, now: datetime, calendar: Calendar) -> ActiveWindow | None:
@@ -70,7 +72,13 @@ def active(headroom: Headroom, now: datetime, calendar: Calendar) -> ActiveWindo
         for window in headroom.schedule
         if (active := _active(window, headroom.size, now, calendar)) is not None
     ]
-    return max(found, key=_largest, default=None)
+    largest = max(found, key=_largest, default=None)
+    if not isinstance(headroom.size, Adaptive):
+        return largest
+    if largest is None:
+        return ActiveWindow(headroom.size)
+    floor = largest.size.count if isinstance(largest.size, Replicas) else 0
+    return replace(largest, size=headroom.size, floor=floor)
 
 
 def has_begun(before: ActiveWindow | None, window: ActiveWindow | None) -> bool:

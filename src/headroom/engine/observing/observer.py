@@ -91,6 +91,7 @@ class Observer:
                 self.standing.pods_changed()
                 if ledger.policy.serves(pod.key.namespace):
                     self.standing.concern(self.standing.followers.see(before, pod))
+                self.standing.concern(ledger.slots.promises.see(before, pod, now))
                 self.bulk.see(pod)
                 self.fencer.see(pod, now)
                 self.doors.see(before, pod)
@@ -106,6 +107,7 @@ class Observer:
                 self.doors.want(allowed)
             case Headroom() as headroom:
                 self.standing.see(headroom)
+                ledger.slots.see_promise(headroom.parent.whole, ledger.pods.values())
                 self.quotas.see_order(headroom, now)
                 if headroom.served:
                     self.doors.want(headroom)
@@ -150,6 +152,7 @@ class Observer:
             case PodGone(key, uid):
                 old = ledger.pods.get(key)
                 ledger.lose_pod(key, uid)
+                ledger.slots.promises.lose(uid, now)
                 self.standing.pods_changed()
                 if old is not None and old.uid == uid:
                     self.keeper.ousted.lost(old)

@@ -54,6 +54,7 @@ class Announcer:
         subject = announcement(headroom.parent)
         shown = self._as_written(headroom, now)
         status = status_of(shown, wished, tally, now)
+        status = self._ledger.slots.promises.shown(shown, status, (wished, tally), now)
         conditions = self._doors.shown(shown, status.conditions, now)
         status = replace(status, conditions=conditions)
         if status == shown.status:

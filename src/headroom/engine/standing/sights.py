@@ -126,6 +126,12 @@ class Sights:
             workload=workload,
             room=self.buffers.room(headroom, now),
             sized=self.foresight.sized(headroom, size, workload, now),
+            learnt=ledger.slots.promises.size(
+                headroom,
+                window.floor if window is not None else 0,
+                workload.missing if workload is not None else 0,
+                now,
+            ),
             standing=self._standing(headroom, members),
             reach=self._reach(headroom, members),
             spent=self._spent(headroom, known),

@@ -5,19 +5,24 @@ A part of the ledger. It decides nothing; it says on the agenda which headroom i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.plan import headroom_subject
 from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
 from headroom.engine.agenda import Agenda
 from headroom.engine.indexes import drop
+from headroom.engine.promises.arrivals import Arrivals
+from headroom.engine.promises.book import PromiseBook
 
 
 class SlotBook:
     """Headrooms by their parent's text, as are their slots and counts."""
 
-    def __init__(self, agenda: Agenda) -> None:
+    def __init__(self, agenda: Agenda, across_namespaces: bool = False) -> None:
         self._agenda = agenda
+        self.promises = PromiseBook(agenda, Arrivals(across_namespaces))
         self.headrooms: dict[str, Headroom] = {}
         self.workloads: dict[tuple[str, WorkloadRef], Workload] = {}
         self.of: dict[str, dict[str, None]] = {}
@@ -55,8 +60,15 @@ class SlotBook:
             self.missed[whole] = self.missed.get(whole, 0) + 1
             self._agenda.touch(headroom_subject(headroom.parent))
 
+    def see_promise(self, whole: str, pods: Iterable[Pod]) -> None:
+        """A headroom is as we now have it, or is none of ours."""
+        headroom = self.headrooms.get(whole)
+        if headroom is not None:
+            self.promises.want(headroom, pods)
+
     def forget(self, whole: str) -> None:
         """A headroom is gone, with what was not counted yet."""
         self.headrooms.pop(whole, None)
         self.seated.pop(whole, None)
         self.missed.pop(whole, None)
+        self.promises.forget(whole)

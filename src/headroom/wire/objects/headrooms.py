@@ -26,6 +26,7 @@ from headroom.core.standing.headrooms import (
     ON_CLAIM,
     PREEMPT,
     WHEN_FREE,
+    Adaptive,
     Headroom,
     Limits,
     Percent,
@@ -221,10 +222,12 @@ def _check_together(headroom: Headroom, findings: Findings) -> None:
         isinstance(headroom.size, PerNode) and headroom.mode == LOCKED
     ):
         findings.add("spec.reclaim", "Preempt goes with size.perNode and mode Locked only")
-    if not isinstance(headroom.size, Replicas):
+    if isinstance(headroom.size, Adaptive) and headroom.mode != LOCKED:
+        findings.add("spec.size", "adaptive learns from owners, and mode Preemptible has none")
+    if not isinstance(headroom.size, Replicas | Adaptive):
         for index, window in enumerate(headroom.schedule):
             if window.replicas is not None:
-                message = "goes with size.replicas only; leave it out"
+                message = "goes with size.replicas and size.adaptive only; leave it out"
                 findings.add(f"spec.schedule[{index}].replicas", message)
     template = headroom.slot.template
     if template is None or _in_parts(headroom.size):

@@ -9,6 +9,7 @@ from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.holdstatus import ConditionJson, condition_of
 from headroom.wire.objects.podjson import JsonObject
+from headroom.wire.objects.promises import PromiseJson, promise_of
 from headroom.wire.objects.reader import Reader, Time
 from headroom.wire.times import bounded
 
@@ -23,6 +24,7 @@ class _Status(JsonObject):
     next_start: Time | None = None
     selector: str | None = None
     spent: list[str] | None = None
+    promise: PromiseJson | None = None
     conditions: list[ConditionJson] | None = None
     observed_generation: int | None = None
 
@@ -49,6 +51,7 @@ def _status(status: _Status) -> HeadroomStatus:
         next_start=bounded(status.next_start),
         selector=status.selector or "",
         spent=tuple(status.spent or ()),
+        promise=promise_of(status.promise) if status.promise is not None else None,
         conditions=tuple(condition_of(each) for each in status.conditions or ()),
         observed_generation=status.observed_generation or 0,
     )

@@ -1,7 +1,4 @@
-"""The size of a Headroom from its JSON, and the small readers that its other parts share.
-
-Sizes that this version does not serve are read too, so that the Headroom can say which.
-"""
+"""The size of a Headroom from its JSON, and the small readers that its other parts share."""
 
 from __future__ import annotations
 
@@ -20,6 +17,7 @@ from headroom.core.demand.following import (
     MOST_SLOTS as MOST_FOLLOWERS,
 )
 from headroom.core.standing.headrooms import (
+    MEMORY,
     NOTHING,
     Adaptive,
     Percent,
@@ -37,7 +35,7 @@ MOST_PARTS = 1e6  # A part of a whole is below one; what is far beyond is no num
 MOST_SLOTS = 100_000
 LEAST_PART = 0.001
 _PATH = "spec.size"
-_NOT_SERVED = "is not served yet by this version; use another size"
+LONGEST_MEMORY = timedelta(days=90)
 
 
 class _Size(JsonObject):
@@ -74,7 +72,11 @@ class _PerVolume(JsonObject):
 
 class _Adaptive(JsonObject):
     start_within: Raw = ABSENT
-    ratio: float | None = None
+    ratio: Raw = ABSENT
+    min: Raw = ABSENT
+    max: Raw = ABSENT
+    memory: Raw = ABSENT
+    release_after: Raw = ABSENT
 
 
 _read_size = Reader(_Size)
@@ -127,8 +129,7 @@ def _sized(name: str, raw: Raw, findings: Findings) -> Size:
             return _utilization(raw, path, findings)
         case "follow":
             return _follow(raw, path, findings)
-    findings.add(path, _NOT_SERVED)
-    return _not_served(name, raw, path, findings)
+    return _adaptive(raw, path, findings)
 
 
 def _per_node(raw: Raw, path: str, findings: Findings) -> Size:
@@ -222,11 +223,46 @@ def _utilization(raw: Raw, path: str, findings: Findings) -> Size:
     return Utilization(_permille(threshold))
 
 
-def _not_served(name: str, raw: Raw, path: str, findings: Findings) -> Size:
-    if name == "adaptive" and (promise := findings.read(_read_adaptive, raw, path)):
-        within = duration_at(promise.start_within, f"{path}.startWithin", findings)
-        return Adaptive(within or timedelta(), _permille(promise.ratio))
-    return NOTHING
+def _adaptive(raw: Raw, path: str, findings: Findings) -> Size:
+    given = findings.read(_read_adaptive, raw, path)
+    if given is None:
+        return NOTHING
+    least = number_at(given.min, f"{path}.min", findings, 0, MOST_SLOTS) or 0
+    most = number_at(given.max, f"{path}.max", findings, 0, MOST_SLOTS)
+    if most is not None and most < least:
+        findings.add(f"{path}.max", f"{most} is less than min, which is {least}")
+    memory = duration_at(given.memory, f"{path}.memory", findings)
+    if memory is not None and not timedelta(hours=1) <= memory <= LONGEST_MEMORY:
+        findings.add(f"{path}.memory", "is out of range; it may be 1h to 90 days (2160h)")
+    return Adaptive(
+        start_within=_start_within(given.start_within, f"{path}.startWithin", findings),
+        ratio=_ratio(given.ratio, f"{path}.ratio", findings),
+        least=least,
+        most=most,
+        memory=MEMORY if memory is None else memory,
+        release_after=duration_at(given.release_after, f"{path}.releaseAfter", findings),
+    )
+
+
+def _start_within(raw: Raw, path: str, findings: Findings) -> timedelta:
+    if not spelling(raw):
+        findings.add(path, "is missing: how soon a pod should start, such as 2s")
+        return timedelta()
+    within = duration_at(raw, path, findings)
+    if within == timedelta():
+        findings.add(path, "lasts no time, and no pod starts in none; write for example 2s")
+    return within or timedelta()
+
+
+def _ratio(raw: Raw, path: str, findings: Findings) -> float:
+    if not spelling(raw):
+        findings.add(path, "is missing: the part of the pods that should, such as 0.99")
+        return 0.0
+    ratio = findings.read(_read_part, raw, path)
+    if ratio is not None and not 0.0 < ratio < 1.0:
+        told = "no headroom keeps a promise to all" if ratio == 1.0 else "it is a part of the pods"
+        findings.add(path, f"{ratio:g} is out of range; {told}: more than 0, less than 1")
+    return ratio or 0.0
 
 
 def _permille(part: float | None) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from headroom.core.quantity import parse_quantity
 from headroom.wire.durations import parse_duration
+from headroom.wire.schema import promises
 from headroom.wire.schema.notation import Field, Rule, of
 from headroom.wire.schema.structural import DURATION_PATTERN, cel_at_most, scalar
 
@@ -162,12 +163,6 @@ TYPES: dict[str, dict[str, Field]] = {
             maxProperties=16,
         ),
     },
-    "SizeAdaptive": {
-        "startWithin": of("duration!", "How soon a pod should start."),
-        "ratio": of(
-            "number!", "For which part of the pods; between 0 and 1.", minimum=0, maximum=1
-        ),
-    },
     "HeadroomLimits": {
         "slots": of("int32", "At most so many slots.", minimum=1),
         "nodes": of(
@@ -213,9 +208,10 @@ TYPES: dict[str, dict[str, Field]] = {
         "nextStart": of("time", "When the next window of the schedule starts."),
         "selector": of("string", "Finds the guardians; for the scale subresource."),
         "spent": of("[]string", "Slots that are used up and not held again (refill Never)."),
+        "promise": of("HeadroomPromise", "How many owners started in time, and what it takes."),
         "conditions": of(
             "[]HoldCondition",
-            "Ready, Progressing and Degraded.",
+            "Ready, Progressing, Degraded and PromiseKept.",
             **{"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]},
         ),
         "observedGeneration": of("int64", "The generation of the spec that this speaks about."),
@@ -258,6 +254,7 @@ _IS_PART = "(has(self.size.perNode) && has(self.size.perNode.percent))"
 
 RULES: dict[str, tuple[Rule, ...]] = {
     "HeadroomSpec": (
+        *promises.ON_SPEC,
         Rule(
             "!has(self.size.percent) || has(self.slot.from)",
             "percent is of the replicas of a workload: name it in slot.from",
@@ -303,11 +300,11 @@ RULES: dict[str, tuple[Rule, ...]] = {
             at="owners",
         ),
         Rule(
-            "!has(self.schedule) || has(self.size.replicas) || "
+            "!has(self.schedule) || has(self.size.replicas) || has(self.size.adaptive) || "
             "self.schedule.all(window, !has(window.replicas))",
-            "replicas of a window go with size.replicas only",
+            "replicas of a window go with size.replicas and size.adaptive only",
             lambda spec: (
-                "replicas" in spec["size"]
+                any(name in spec["size"] for name in ("replicas", "adaptive"))
                 or all(window.get("replicas") is None for window in spec.get("schedule", ()))
             ),
             at="schedule",

@@ -1,0 +1,32 @@
+"""How long it takes from asking for a slot to holding it, as it was lately.
+
+A pod that waited for room without a slot counts too: it waited for the same machines. The lead time
+is one that nine of ten were not longer than.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+FIRST_LEAD = 60.0  # seconds, before anything was measured
+MOST_KEPT = 40
+LONGEST = 3600.0
+
+
+@dataclass(slots=True)
+class LeadTimes:
+    """The last few, in seconds."""
+
+    lately: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
+
+    def note(self, seconds: float) -> None:
+        """It took so long."""
+        self.lately.append(round(min(max(seconds, 0.0), LONGEST), 1))
+
+    def lead(self, waiting: float = 0.0) -> float:
+        """The lead time to reckon with; `waiting` is how long the oldest open wish waits now."""
+        if not self.lately:
+            return max(FIRST_LEAD, min(waiting, LONGEST))
+        inorder = sorted(self.lately)
+        return max(inorder[(len(inorder) * 9) // 10], min(waiting, LONGEST))

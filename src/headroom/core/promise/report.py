@@ -1,0 +1,137 @@
+"""What is told of a promise: whether it is kept, how often it was not, and what it takes.
+
+A headroom of any size is told about. One that promises nothing itself is measured by what most
+people mean: 99 % of the owners within five seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from headroom.core.promise.achieved import DAY, HOUR, WEEK, Achieved, Share
+from headroom.core.promise.learning import wanted
+from headroom.core.promise.settings import STEP
+from headroom.core.promise.stock import MOST, Sized, Stock
+
+PROMISE_KEPT = "PromiseKept"
+USUAL_RATIO, USUAL_WITHIN = 0.99, timedelta(seconds=5)
+FEWEST_TO_JUDGE = 100  # owners in a day; with fewer, one miss says nothing about 99 %
+KEPT, LEARNING, BURSTS, LIMIT, NO_ROOM, SHORT, LOST = (
+    "Kept",
+    "Learning",
+    "BurstsFromSilence",
+    "LimitReached",
+    "NoRoom",
+    "TooFewSlots",
+    "RecordLost",
+)
+_BURST_FACTOR = 10.0  # demand that takes so many spreads is not forecast by anybody
+
+
+NOBODY = Share()
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A promise with one nine more, the slots that it would need now, and slots unused by it."""
+
+    ratio: float
+    slots: int
+    idle: float
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseStatus:
+    """As `status.promise` shows it; `size` is None where the size is not learnt."""
+
+    ratio: float
+    start_within: timedelta
+    last_hour: Share = NOBODY
+    last_day: Share = NOBODY
+    last_week: Share = NOBODY
+    lead_time: timedelta = timedelta()
+    size: int | None = None
+    decided_by: str = ""
+    why: str = ""
+    next_nine: Price | None = None
+    record: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What may keep a promise from being kept, besides demand."""
+
+    limited: bool = False  # a limit cuts the size
+    no_room: bool = False  # slots find no node
+    lost: str = ""  # why the record of before could not be read
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a promise is kept: "True", "False" or "Unknown", a word why, and a sentence."""
+
+    status: str
+    reason: str
+    message: str
+
+
+def next_nine(ratio: float) -> float:
+    """The promise that allows a tenth of the misses."""
+    return round(1.0 - (1.0 - ratio) / 10.0, 8)
+
+
+def price(stock: Stock, ratio: float, now: float, lead: float) -> Price | None:
+    """What another promise would need, from what past owners needed; None while that is unknown."""
+    learner = stock.learner
+    if learner.young:
+        return None
+    factor = learner.factors.enough(ratio)
+    slots = wanted(learner, now, max(lead, STEP), factor)
+    return Price(ratio, slots, round(learner.factors.idle(factor), 1))
+
+
+def with_shares(promise: PromiseStatus, achieved: Achieved, now: float) -> PromiseStatus:
+    """A report with what came of the promise in the last hour, day and week."""
+    return replace(
+        promise,
+        last_hour=achieved.share(HOUR, now),
+        last_day=achieved.share(DAY, now),
+        last_week=achieved.share(WEEK, now),
+    )
+
+
+def verdict(
+    promise: PromiseStatus, sized: Sized | None, stock: Stock | None, about: Circumstances
+) -> Verdict:
+    """Judge a promise by the last day."""
+    day, within = promise.last_day, f"within {promise.start_within.total_seconds():g} s"
+    told = (
+        f"{day.pods - day.misses} of {day.pods} owners of the last day started {within} "
+        f"({100 * day.ratio:.2f} %; {100 * promise.ratio:g} % promised)"
+    )
+    if about.lost:
+        told = f"{told}; the record could not be read and learning starts over: {about.lost}"
+    if day.ratio >= promise.ratio:
+        if day.pods < FEWEST_TO_JUDGE:
+            return Verdict("Unknown", LOST if about.lost else LEARNING, told)
+        return Verdict("True", LOST if about.lost else KEPT, told)
+    if day.pods < FEWEST_TO_JUDGE and day.misses <= max(3, day.pods // 10):
+        return Verdict("Unknown", LOST if about.lost else LEARNING, told)
+    reason, why = _shortfall(sized, stock, about)
+    return Verdict("False", reason, f"{told}; {why}")
+
+
+def _shortfall(sized: Sized | None, stock: Stock | None, about: Circumstances) -> tuple[str, str]:
+    if about.limited or (sized is not None and sized.term == MOST):
+        return LIMIT, "a limit allows fewer slots than the promise needs"
+    if about.no_room:
+        return NO_ROOM, "slots find no node with room; see the condition Ready"
+    if stock is None or sized is None:
+        return SHORT, "the size is fixed; size.adaptive would learn one that keeps this promise"
+    if stock.learner.factor >= _BURST_FACTOR:
+        return BURSTS, (
+            "owners come in bursts that nothing announces; known demand helps: create them gated "
+            "or suspended, or open a window of spec.schedule before they come"
+        )
+    return SHORT, "more came than was forecast; the size grows until the promise is kept"

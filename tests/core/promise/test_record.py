@@ -1,0 +1,70 @@
+"""What was learnt, written down and read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from headroom.core.promise.record import MOST_TEXT, TITLE, Damaged, History, read, written
+from headroom.core.promise.stock import stock
+from tests.core.promise.arrivals import HOUR, scattered, serve
+
+
+def learnt(hours: float = 6) -> History:
+    history = History(stock(0.99))
+    serve(history.stock, scattered(lambda _: 0.05), hours * HOUR)
+    history.achieved.count(hours * HOUR, 30, 2)
+    history.leads.note(88.0)
+    return history
+
+
+def test_a_record_that_is_read_again_gives_the_same_sizes_and_counts() -> None:
+    history = learnt()
+    again = read(written(history), 0.99)
+    now = 6 * HOUR
+    assert again.stock.size(now, 90.0).slots == history.stock.size(now, 90.0).slots
+    assert again.achieved.share("day", now) == history.achieved.share("day", now)
+    assert again.leads.lead() == 88.0
+    assert written(again).count("\n") == written(history).count("\n")
+
+
+def test_a_record_stays_small_and_is_made_of_short_words_and_numbers() -> None:
+    text = written(learnt(26))
+    assert text.startswith(TITLE)
+    assert len(text) < MOST_TEXT / 2
+    assert max(len(line.partition(":")[0]) for line in text.splitlines()) < 40
+
+
+def test_with_another_ratio_what_was_learnt_counts_and_feedback_does_not() -> None:
+    history = learnt()
+    history.stock.learner.leaning = -1.0
+    again = read(written(history), 0.999)
+    assert again.stock.learner.leaning == 0.0
+    assert again.stock.learner.factors.seen() == pytest.approx(
+        history.stock.learner.factors.seen(), rel=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: "",
+        lambda text: text.replace("version 1", "version 9"),
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace("mean: ", "mean: nan "),
+        lambda text: text.replace("mean: ", "mean: inf "),
+        lambda text: text.replace("mean: ", "mean: many "),
+        lambda text: text.replace("averages: ", "averages: 1 "),
+        lambda text: text + "\nno name here",
+        lambda text: text.replace("\nleads: 88", ""),
+        lambda text: text.replace("needed: ", "needed: 999 "),
+        lambda text: text.replace("needed: ", "needed: 9999 1 "),
+        lambda text: text.replace("\nat: ", "\nat: 1 "),
+        lambda text: text + "x" * MOST_TEXT,
+    ],
+)
+def test_a_damaged_record_is_refused_in_words(spoil: Callable[[str], str]) -> None:
+    with pytest.raises(Damaged) as refused:
+        read(spoil(written(learnt(1))), 0.99)
+    assert str(refused.value)
