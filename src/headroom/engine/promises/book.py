@@ -16,6 +16,7 @@ from headroom.core.latches import kept_for
 from headroom.core.names import API_VERSION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Condition, Pod
 from headroom.core.plan import headroom_subject
+from headroom.core.promise.achieved import WEEK
 from headroom.core.promise.learning import Learner
 from headroom.core.promise.record import Damaged, History, read, written
 from headroom.core.promise.report import (
@@ -40,6 +41,7 @@ from headroom.engine.promises.arrivals import Arrivals, kept_back
 
 REPORT_PAUSE = timedelta(seconds=10)
 RECORD_PAUSE = timedelta(minutes=5)
+RECORD_GROWTH = 1.2  # A record is renewed early when so many times the owners have come.
 LOOK_PAUSE = timedelta(seconds=STEP)
 LONGEST_WAIT = 900.0  # A pod that waits longer waits for something else than a machine.
 NATIVE = "Headroom"
@@ -61,6 +63,7 @@ class Kept:
     condition: Condition | None = None
     told_at: datetime | None = None
     recorded_at: datetime | None = None
+    recorded: int = 0  # owners of the last week, then
 
     @property
     def ratio(self) -> float:
@@ -202,8 +205,10 @@ class PromiseBook:
         wished, tally = about
         at, history = now.timestamp(), kept.history
         record = kept.told.record if kept.told is not None else ""
-        if kept.recorded_at is None or now >= kept.recorded_at + RECORD_PAUSE or not record:
-            record, kept.recorded_at = written(history), now
+        late = kept.recorded_at is None or now >= kept.recorded_at + RECORD_PAUSE
+        week = history.achieved.share(WEEK, at).pods
+        if late or not record or week > RECORD_GROWTH * kept.recorded:
+            record, kept.recorded_at, kept.recorded = written(history), now, week
         lead = self._lead(kept)
         measured = round(history.leads.lead()) if history.leads.lately else 0
         promise = PromiseStatus(
