@@ -16,6 +16,8 @@ from headroom.core.holds import PREEMPTIBLE, Problem
 from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_SLOT_ANNOTATION
 from headroom.core.objects import Condition
 from headroom.core.policy import Policy
+from headroom.core.promise.achieved import Share
+from headroom.core.promise.report import Price, PromiseStatus
 from headroom.core.standing.headrooms import (
     NODE_CHUNK,
     Adaptive,
@@ -206,6 +208,33 @@ def test_slots_as_large_as_a_node_are_told_in_pieces() -> None:
 )
 def test_every_size_has_its_words(size: Size, words: str) -> None:
     assert size_told(headroom(), size, None) == words
+
+
+def test_a_promise_is_told_with_what_decided_its_size_and_the_price_of_the_next_nine() -> None:
+    within = timedelta(seconds=2)
+    promise = PromiseStatus(
+        0.99,
+        within,
+        last_hour=Share(10, 1),
+        last_day=Share(200, 1),
+        lead_time=timedelta(seconds=90),
+        size=2,
+        decided_by="Learnt",
+        why="1.0 pods expected",
+        next_nine=Price(0.999, 5, 3.5),
+    )
+    kept = Condition("PromiseKept", "True", "Kept", "199 of 200 owners")
+    status = HeadroomStatus(promise=promise, conditions=(kept,))
+    of = headroom(Adaptive(within, 0.99), status=status)
+    found = told(of, *NODES)
+    words = fact(found, "promise")
+    assert "99 % of owners within 2 s; last hour 9 of 10 (90.00 %)" in words
+    assert "week nobody" in words
+    assert "kept (Kept): 199 of 200 owners" in words
+    assert "needs 2 slots now (Learnt): 1.0 pods expected" in words
+    assert "a slot takes 90 s to be held" in words
+    assert "the next nine (99.9 %) would need 5 slots now and leave 3.5 unused" in words
+    assert "wishes for 2 slots" in found.summary
 
 
 def test_a_table_of_thousands_is_cut_for_people_only_and_begins_with_trouble() -> None:

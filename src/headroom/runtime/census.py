@@ -22,6 +22,7 @@ from headroom.core.names import (
     SCHEDULER_NAME,
 )
 from headroom.core.objects import Key, Pod
+from headroom.core.promise.report import PROMISE_KEPT
 from headroom.core.resources import CPU, EMPTY, Resources
 from headroom.core.standing.headrooms import Headroom, HeadroomStatus
 from headroom.ports import Clock, Event, HeadroomGone, HoldGone, PodGone, Seen
@@ -91,6 +92,9 @@ class Census:
         statuses = self._headrooms.values()
         held, pending = sum(each.held for each in statuses), sum(each.pending for each in statuses)
         self._metrics.count_slots(held, pending)
+        told = (each for status in statuses for each in status.conditions)
+        kept = Counter(each.status for each in told if each.type == PROMISE_KEPT)
+        self._metrics.count_promises(kept)
         room = EMPTY
         for pod in pods.values():
             if pod.occupies_node and pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:

@@ -52,6 +52,12 @@ class Metrics:
             ["state"],
             registry=self.registry,
         )
+        self.promises = Gauge(
+            "headroom_promises",
+            "Headrooms by whether they keep their promise: True, False or Unknown.",
+            ["kept"],
+            registry=self.registry,
+        )
         self.time_to_held = Histogram(
             "headroom_time_to_held_seconds",
             "From the creation of a hold to its guardian on a node.",
@@ -139,6 +145,11 @@ class Metrics:
         """Set the number of slots that stand, and of those on their way."""
         self.slots.labels("held").set(held)
         self.slots.labels("pending").set(pending)
+
+    def count_promises(self, by_word: Mapping[str, int]) -> None:
+        """Set the number of headrooms that keep their promise, do not, or have none to judge."""
+        for word in ("True", "False", "Unknown"):
+            self.promises.labels(word).set(by_word.get(word, 0))
 
     def render(self) -> bytes:
         """Return the text that Prometheus scrapes."""

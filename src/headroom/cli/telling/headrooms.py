@@ -13,6 +13,7 @@ from headroom.cli.source import World
 from headroom.cli.telling.answers import Explanation, Fact, NodeAnswer, SlotAnswer
 from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, UNSEEN, ledger_of, node_answers
 from headroom.cli.telling.doors import without_door
+from headroom.cli.telling.promises import promise_told
 from headroom.cli.telling.rooms import rooms
 from headroom.cli.telling.schedules import moment_told, size_told, slots_told, windows_told
 from headroom.cli.telling.slots import NOT_YET, SlotView, State, slots_of
@@ -130,6 +131,7 @@ def _facts(world: World, headroom: Headroom, wished: Wish) -> list[Fact]:
             f"in use now; {headroom.status.misses} owners found none; refill {headroom.refill}",
         )
     )
+    facts += [Fact("promise", text) for text in promise_told(headroom)]
     facts += [Fact("limit", note.message) for note in wished.notes if note.reason == "LimitReached"]
     facts += [Fact("note", note.message) for note in wished.notes if note.reason == "NothingToHold"]
     if isinstance(headroom.size, PerNode):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headroom.cli.source import World
+from headroom.cli.telling.promises import learnt_size
 from headroom.core.claims import claim_of
 from headroom.core.demand.following import (
     Follow,
@@ -98,6 +99,7 @@ def sight_of(world: World, headroom: Headroom) -> Sight:
         spent=frozenset(headroom.status.spent),
         overhead=_overhead(world) if headroom.slot.chunk == NODE_CHUNK else EMPTY,
         sized=_sized(world, headroom),
+        learnt=learnt_size(headroom),
         followed=tuple(_followed(world, headroom)),
     )
 

@@ -1,0 +1,50 @@
+"""What a headroom's status says of its promise, in words."""
+
+from __future__ import annotations
+
+from headroom.core.promise.achieved import Share
+from headroom.core.promise.report import PROMISE_KEPT
+from headroom.core.standing.headrooms import Adaptive, Headroom
+from headroom.core.standing.sizing import Learnt
+
+
+def learnt_size(headroom: Headroom) -> Learnt | None:
+    """The size that the operator has learnt, by the headroom's own word."""
+    promise = headroom.status.promise
+    if not isinstance(headroom.size, Adaptive) or promise is None or promise.size is None:
+        return None
+    return Learnt(promise.size)
+
+
+def promise_told(headroom: Headroom) -> list[str]:
+    """How the promise stands, what decided the size, and what the next nine would cost."""
+    promise = headroom.status.promise
+    if promise is None:
+        return []
+    within = f"{promise.start_within.total_seconds():g} s"
+    told = [
+        f"{100 * promise.ratio:g} % of owners within {within}; "
+        f"last hour {_share(promise.last_hour)}, day {_share(promise.last_day)}, "
+        f"week {_share(promise.last_week)}"
+    ]
+    kept = next((each for each in headroom.status.conditions if each.type == PROMISE_KEPT), None)
+    if kept is not None:
+        word = {"True": "kept", "False": "not kept"}.get(kept.status, "not known yet")
+        told.append(f"{word} ({kept.reason}): {kept.message}")
+    if promise.size is not None:
+        told.append(f"needs {promise.size} slots now ({promise.decided_by}): {promise.why}")
+    if promise.lead_time:
+        told.append(f"a slot takes {promise.lead_time.total_seconds():g} s to be held")
+    price = promise.next_nine
+    if price is not None:
+        told.append(
+            f"the next nine ({100 * price.ratio:g} %) would need {price.slots} slots now and leave "
+            f"{price.idle:g} unused on average"
+        )
+    return told
+
+
+def _share(share: Share) -> str:
+    if not share.pods:
+        return "nobody"
+    return f"{share.pods - share.misses} of {share.pods} ({100 * share.ratio:.2f} %)"
