@@ -10,6 +10,8 @@ import pytest
 
 from headroom.cli.errors import Misuse
 from headroom.cli.sizing.configurations import MOST, configurations
+from headroom.cli.sizing.runs import Promise, promises
+from headroom.sim.scenarios.model import Scenario
 from tests.cli.commands import Finished, headroom
 
 WORLD = """
@@ -188,3 +190,12 @@ def test_files_are_sorted_into_the_world_and_configurations() -> None:
     ]
     with pytest.raises(Misuse, match="only one configuration"):
         found("both.yaml")
+
+
+def test_configurations_that_promise_nothing_are_measured_by_those_that_do() -> None:
+    adaptive = {"startWithin": "5s", "ratio": 0.9}
+    wish = {"kind": "Headroom", "spec": {"size": {"adaptive": adaptive}}}
+    asked, told = Promise(0.99, 2.0), Promise(0.9, 5.0)
+    both = {"none": Scenario(), "some": Scenario(objects=(wish,))}
+    assert promises(both, asked) == {"none": told, "some": told}
+    assert promises({"none": Scenario()}, asked) == {"none": asked}

@@ -136,14 +136,15 @@ def _played(
     from headroom.cli.embedded import embedded_play
     from headroom.cli.printing.progress import Progress, waiting
     from headroom.cli.printing.progress import Run as Told
-    from headroom.cli.sizing.runs import Run, promise_in
+    from headroom.cli.sizing.runs import Run, promises
     from headroom.core.policy import Policy
 
     seeds, across = manner
+    promised = promises(scenarios, promise)
     runs: list[Run] = []
     notes: dict[str, None] = {}
     for index, (name, scenario) in enumerate(scenarios.items(), 1):
-        run = Run(name, promise_in(scenario, promise))
+        run = Run(name, promised[name])
         for number in range(seeds):
             words = f"{name} ({index} of {len(scenarios)}): "
             with waiting(f"{words}starting the simulation", Progress()) as progress:

@@ -117,14 +117,23 @@ def promised_to(runs: Sequence[Run]) -> frozenset[str]:
     return owners or frozenset(each.workload for run in runs for each in run.waits)
 
 
-def promise_in(scenario: Scenario, otherwise: Promise) -> Promise:
-    """What the Headrooms of a scenario promise, where they do; else what is asked about."""
+def promises(scenarios: Mapping[str, Scenario], otherwise: Promise) -> dict[str, Promise]:
+    """What each configuration promises; those that promise nothing are measured by the others.
+
+    Where nobody promises anything, by what is asked about.
+    """
+    found = {name: _promise_in(scenario) for name, scenario in scenarios.items()}
+    first = next((promise for promise in found.values() if promise is not None), otherwise)
+    return {name: promise or first for name, promise in found.items()}
+
+
+def _promise_in(scenario: Scenario) -> Promise | None:
     for obj in scenario.objects:
         adaptive = dig(obj, "spec", "size", "adaptive") if obj.get("kind") == "Headroom" else None
         if adaptive:
             within = parse_duration(str(adaptive["startWithin"])).total_seconds()
             return Promise(float(adaptive["ratio"]), within)
-    return otherwise
+    return None
 
 
 def _dig(summary: Mapping[str, Any], path: Sequence[str]) -> float:
