@@ -198,7 +198,7 @@ BAD = (
         "window-with-per-node",
         {"size": {"perNode": {"slots": 1}}, "schedule": [{**WINDOW, "replicas": 3}]},
         "spec.schedule",
-        "replicas of a window go with size.replicas only",
+        "replicas of a window go with size.replicas",
     ),
     Case("unknown-field", {"sizes": {}}, "spec.sizes"),
 )
