@@ -62,9 +62,25 @@ def test_with_another_ratio_what_was_learnt_counts_and_feedback_does_not() -> No
         lambda text: text.replace("needed: ", "needed: 9999 1 "),
         lambda text: text.replace("\nat: ", "\nat: 1 "),
         lambda text: text + "x" * MOST_TEXT,
+        lambda text: text.replace("seen: ", "seen: -"),
+        lambda text: text.replace("pods: ", "pods: -"),
     ],
 )
 def test_a_damaged_record_is_refused_in_words(spoil: Callable[[str], str]) -> None:
     with pytest.raises(Damaged) as refused:
         read(spoil(written(learnt(1))), 0.99)
     assert str(refused.value)
+
+
+def test_a_record_from_a_time_that_is_yet_to_come_is_gone_on_with() -> None:
+    history = read(written(learnt()), 0.99)
+    history.stock.learner.resume(HOUR)
+    history.stock.observe(2 * HOUR, 1, 0, 90.0)
+    assert history.stock.learner.at == 2 * HOUR
+    assert history.stock.size(2 * HOUR, 90.0).slots >= 1
+
+
+def test_numbers_beyond_all_measure_make_no_more_slots_than_a_headroom_may_have() -> None:
+    text = written(learnt()).replace("averages: ", "averages: 99999999")
+    history = read(text, 0.99)
+    assert history.stock.size(6 * HOUR, 90.0).slots <= 100_000

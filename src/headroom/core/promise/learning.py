@@ -93,8 +93,9 @@ class Learner:
         self.hour.skip()
         self.day.skip()
         self.waiting = self.missed = 0.0
-        if self.began is not None:
-            self.at = max(self.at, now // STEP * STEP)
+        if self.began is not None:  # A clock may have been set back since.
+            self.at = now // STEP * STEP
+            self.began = min(self.began, self.at)
 
     def expected(self, now: float, lead: float) -> Forecast:
         """Mean and spread of the demand of the lead time from now."""
@@ -117,7 +118,7 @@ class Learner:
     def _rates(self, now: float, lead: float) -> list[float]:
         """Each forecast of the rate in the lead time from now, in pods a second."""
         rates = list(self.averages)
-        age = now - (self.began if self.began is not None else now)
+        age = max(0.0, now - self.began) if self.began is not None else 0.0
         for index, length in enumerate(self.settings.averages):
             if age < 4.0 * length:  # An average that is young has not filled up yet.
                 rates[index] /= max(1.0 - exp(-age / length), 0.02)

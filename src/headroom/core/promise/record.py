@@ -22,6 +22,7 @@ from headroom.core.promise.weighing import Weighing
 
 TITLE = "headroom promise record, version 1"
 MOST_TEXT = 32_768
+_MAY_BE_NEGATIVE = ("at", "feedback")
 
 
 @dataclass(slots=True)
@@ -72,6 +73,9 @@ def read(text: str, ratio: float) -> History:
     if first.strip() != TITLE:
         raise Damaged(f"it begins with {first[:60]!r}, not with {TITLE!r}")
     lines = dict(_line(line) for line in rest.splitlines() if line.strip())
+    for name, numbers in lines.items():
+        if name not in _MAY_BE_NEGATIVE and min(numbers, default=0.0) < 0.0:
+            raise Damaged(f"{name[:60]} has a number below zero")
     try:
         return _history(lines, ratio)
     except Damaged:

@@ -12,7 +12,7 @@ from datetime import timedelta
 from headroom.core.promise.achieved import DAY, HOUR, WEEK, Achieved, Share
 from headroom.core.promise.learning import wanted
 from headroom.core.promise.settings import STEP
-from headroom.core.promise.stock import MOST, Sized, Stock
+from headroom.core.promise.stock import MOST, MOST_SLOTS, Sized, Stock
 
 PROMISE_KEPT = "PromiseKept"
 USUAL_RATIO, USUAL_WITHIN = 0.99, timedelta(seconds=5)
@@ -87,7 +87,7 @@ def price(stock: Stock, ratio: float, now: float, lead: float) -> Price | None:
     if learner.young:
         return None
     factor = learner.factors.enough(ratio)
-    slots = wanted(learner, now, max(lead, STEP), factor)
+    slots = min(wanted(learner, now, max(lead, STEP), factor), MOST_SLOTS)
     return Price(ratio, slots, round(learner.factors.idle(factor), 1))
 
 

@@ -27,6 +27,7 @@ _WORDS = {
     LEAST: "spec.size.adaptive.min",
     STARTING: "nothing came yet; one slot, to measure the lead time",
 }
+MOST_SLOTS = 100_000  # of any Headroom; what is beyond is no number to count with
 _FIRST_SLOTS = 1  # before anything came: one, so that the lead time is measured
 
 
@@ -76,7 +77,7 @@ class Stock:
     def size(self, now: float, lead: float, bounds: Bounds = NO_BOUNDS) -> Sized:
         """How many slots should stand or be on their way now."""
         lead = max(lead, STEP)
-        wants = wanted(self.learner, now, lead)
+        wants = min(wanted(self.learner, now, lead), MOST_SLOTS)
         self._call_for(now, wants, max(lead, bounds.release_after))
         terms = (
             (self.trail[0][1], LEARNT),
