@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+LOST_THE_LEAD = 3  # exit code
 STOP_S = 30
 
 
@@ -94,6 +95,12 @@ class HeadroomProcess:
 
 class OperatorProcess(HeadroomProcess):
     """The operator; once it is ready it leads."""
+
+    def start_if_it_lost_the_lead(self) -> None:
+        """Do what its Deployment would: an API server that does not answer costs the lead."""
+        if self.exit_code == LOST_THE_LEAD:
+            self.kill()
+            self.start()
 
     def __init__(self, kubeconfig: Path, log: Path, *flags: str) -> None:
         super().__init__(log, "run", "--kubeconfig", str(kubeconfig), *flags)

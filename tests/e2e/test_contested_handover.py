@@ -29,7 +29,7 @@ from tests.e2e.lookout import Lookout
 from tests.e2e.processes import OperatorProcess
 from tests.stories.things import NAMESPACE, hold, pod
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]  # 600 handovers take their time
 NODES = int(os.environ.get("NODES", "10"))
 ROUNDS = int(os.environ.get("ROUNDS", "60"))  # On each node, through either door in turn.
 RIVALS = 5

@@ -100,7 +100,7 @@ def cloud(karpenter_program: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 def test_slots_on_every_node_take_as_few_nodes_as_the_daemon_set_that_they_replace(
     cloud: Cloud,
 ) -> None:
-    cloud.plane.api.create(PRIORITY_CLASSES.path(), priority_class("room", 900_000_000))
+    cloud.plane.api.ensure(PRIORITY_CLASSES.path(), priority_class("room", 900_000_000))
     above = {"priorityClassName": "room"}
     keeper = workload("DaemonSet", "keeper", cpu=SLOT_CPU, pods=above)
     cloud.plane.api.create(DAEMON_SETS.path("default"), keeper)

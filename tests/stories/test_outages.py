@@ -31,7 +31,6 @@ SPREAD_S = 0.6  # Owners come, and things break, within this time.
 FROZEN_S = 3.0
 NOW = {"gracePeriodSeconds": 0}
 CONFLICT = 409
-LOST_THE_LEAD = 3  # exit code
 Outage = Callable[[ControlPlane], None]
 
 
@@ -60,9 +59,7 @@ class House:
         """Wait, and do meanwhile for the operator what its Deployment would."""
 
         def looked(now: Sight) -> bool:
-            if self.operator.exit_code == LOST_THE_LEAD:
-                self.operator.kill()
-                self.operator.start()
+            self.operator.start_if_it_lost_the_lead()
             assert self.operator.alive
             return true(now)
 

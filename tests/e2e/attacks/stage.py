@@ -51,7 +51,7 @@ from headroom.wire.manifests import Installation, install_objects
 from testbed.api import Api, ApiFailure, Json
 from testbed.controlplane import ControlPlane
 from tests.e2e.installing import install, until
-from tests.e2e.processes import OperatorProcess
+from tests.e2e.processes import LOST_THE_LEAD, OperatorProcess
 from tests.patience import TookTooLong, deadline_after, keep_waiting
 from tests.stories.things import hold, pod
 
@@ -220,6 +220,7 @@ class Stage:
         labels: Mapping[str, str] | None = None,
     ) -> Tenant:
         """Make a namespace and its admin; the client that comes back has only those rights."""
+        self.operator.start_if_it_lost_the_lead()
         api = self.plane.api
         if name in self.tenants:  # Of a test that is run a second time.
             name = f"{name}-{len(self.tenants)}"
@@ -248,6 +249,7 @@ class Stage:
         as_plain: bool = False,
     ) -> Iterator[None]:
         """Assert that the bystander and the operator do not notice what the body does."""
+        self.operator.start_if_it_lost_the_lead()
         bystander, pid = self.bystander(), self.operator.pid
         assert pid is not None, f"the operator does not run:\n{self.operator.log()}"
         bystander.beside_plain = as_plain
@@ -277,6 +279,8 @@ class Stage:
 
     def assert_same_process(self, pid: int) -> None:
         """The operator neither ended nor was started again."""
+        if self.operator.exit_code == LOST_THE_LEAD:
+            raise TookTooLong(f"the operator's lease was not renewed:\n{self.operator.log()}")
         assert self.operator.pid == pid, (
             f"the operator ended with {self.operator.exit_code}:\n{self.operator.log()}"
         )
