@@ -16,6 +16,7 @@ from testbed.controlplane import ControlPlane
 from tests.dashboard.browser import Browser, Page
 from tests.dashboard.fixtures import browser as browser
 from tests.dashboard.looking import assert_well
+from tests.dashboard.terminal import terminal
 from tests.e2e.installing import until
 from tests.e2e.test_cli import Running, headroom
 
@@ -172,3 +173,18 @@ def test_the_installed_account_may_review_tokens_and_nothing_more_than_that(serv
     until("tokens may be reviewed", lambda: may("authentication.k8s.io", "tokenreviews"))
     until("rights may be reviewed", lambda: may("authorization.k8s.io", "subjectaccessreviews"))
     assert not may("", "pods", "portforward")
+
+
+def test_top_draws_nodes_live_and_follows_the_size_of_the_window(served: Served) -> None:
+    path = HEADROOMS.format(OURS)
+    with terminal(served.plane.kubeconfig, "top", "-w", "--sort", "name", columns=50) as screen:
+        screen.until("cluster")
+        screen.until("█")
+        served.plane.api.create(path, headroom_object(OURS))
+        try:
+            screen.until("░")
+            before = len(screen.seen)
+            screen.resize(120)
+            screen.until("held 3 nodes", since=before)
+        finally:
+            served.plane.api.delete(f"{path}/spare")

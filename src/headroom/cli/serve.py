@@ -15,13 +15,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from headroom import __version__
 from headroom.cli.errors import Misuse
 from headroom.cli.output import put
 from headroom.cli.pictures.live import LiveFeed
-from headroom.cli.pictures.operator import Surroundings, operator_page
+from headroom.cli.pictures.operator import Surroundings, operator_page, tell_cost
 from headroom.cli.placeholders import settle
 from headroom.cli.printing.progress import waiting
 from headroom.core.names import LEASE_NAME
@@ -161,7 +162,7 @@ class Replica:
                 settings.http,
                 self._health,
                 metrics,
-                lambda: census.refresh(engine.ledger.pods),
+                partial(_refresh, census, metrics, around),
                 mount=pages.mount,
             )
             self._servers.append(("--http", served))
@@ -296,6 +297,12 @@ async def _with_overhead(settings: Settings) -> Settings:
             await client.close()
     speech = settings.speech.following((DAEMON_SETS,)) if counted else settings.speech
     return replace(settings, node_overhead=counted, speech=speech)
+
+
+def _refresh(census: Census, metrics: Metrics, around: Surroundings) -> None:
+    """Set the gauges to what is true now."""
+    census.refresh(around.ledger.pods)
+    tell_cost(metrics, around.ledger, around.prices)
 
 
 def _tell_skew(by: timedelta) -> None:

@@ -25,6 +25,7 @@ from headroom.cli.options import (
     read_limits,
 )
 from headroom.cli.output import Format, document, put, say
+from headroom.cli.pictures.flags import NOT_SHOWN, Html, Serve, Shown, Svg
 from headroom.cli.run import AcrossNamespaces
 
 if TYPE_CHECKING:
@@ -72,12 +73,14 @@ def simulate(
     proactive_scaleup_requests: proactive.Requests = None,
     proactive_scaleup_namespace: proactive.NamespaceName = None,
     allow_invalid: AllowInvalid = False,
+    serve: Serve = "",
+    html: Html = None,
+    svg: Svg = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Run manifests and scenarios on the embedded cluster.
+    """Run manifests and scenarios on the embedded cluster, with the real operator code.
 
-    With the real operator code, in virtual time. Exits 1 when an expectation did not come true, or
-    when a Headroom, a Hold or an object of a dialect ends invalid or cannot be served.
+    Exits 1 when an expectation fails, or an object ends invalid or cannot be served.
     """
     from headroom.cli.embedded import with_placeholders
     from headroom.cli.playing.recognizing import dialects_in, once
@@ -86,9 +89,8 @@ def simulate(
     from headroom.sim.scenarios.loading import load_scenario, read_text
 
     flags = proactive.Flags(
-        *(enable_proactive_scaleup, pod_injection_limit, node_limit),
-        *(proactive_scaleup_threshold, proactive_scaleup_profile),
-        *(proactive_scaleup_requests, proactive_scaleup_namespace),
+        *(enable_proactive_scaleup, pod_injection_limit, node_limit, proactive_scaleup_threshold),
+        *(proactive_scaleup_profile, proactive_scaleup_requests, proactive_scaleup_namespace),
     )
     ahead, names = proactive.read_with(flags, dialect or ())
     read = once(read_text)
@@ -102,23 +104,33 @@ def simulate(
         taints_bind_all=reservation_taints_for_all,
         namespace_limits=read_limits(namespace_limits),
     )
-    _tell(_played(scenario, speech, policy), output, allow_invalid)
+    result = _played(scenario, speech, policy, Shown(serve, html, svg))
+    if result is not None:
+        _tell(result, output, allow_invalid)
 
 
-def _played(scenario: Scenario, speech: Speech, policy: Policy) -> Result:
-    """Run a scenario, with progress on a terminal."""
+def _played(
+    scenario: Scenario, speech: Speech, policy: Policy, shown: Shown = NOT_SHOWN
+) -> Result | None:
+    """Run a scenario, with progress on a terminal; None where it was served and not played out."""
     from dataclasses import replace
     from functools import partial
 
     from headroom.cli.embedded import embedded_operator
     from headroom.cli.printing.progress import Run, waiting
-    from headroom.sim.scenarios.play import run_scenario
+    from headroom.sim.scenarios.play import Play, run_scenario
     from headroom.wire.kinds import DAEMON_SETS
 
     if scenario.autoscaling.counts_daemon_sets:  # As the operator finds out on a cluster.
         speech = speech.following((DAEMON_SETS,))
         policy = replace(policy, node_overhead=True)
     operator = partial(embedded_operator, speech=speech, policy=policy)
+    if shown.wanted:
+        from headroom.cli.pictures.showing import show
+        from headroom.cli.pictures.simulating import Run as Pictured
+
+        play = partial(Play, scenario, operator, speech=speech, policy=policy)
+        return show(Pictured(scenario, speech, policy, play), shown)
     with waiting("starting the simulation") as progress:
         watch = Run(progress).tell if progress.on else None
         return run_scenario(scenario, operator, speech=speech, policy=policy, watch=watch)

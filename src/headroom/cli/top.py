@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headroom.cli.errors import Misuse
 from headroom.cli.options import Context, Dialects, From, Kubeconfig, Output, a_namespace
 from headroom.cli.output import Format, document, put, say
+
+if TYPE_CHECKING:
+    from headroom.cli.source import Where
 
 Holders = Annotated[
     str,
@@ -21,8 +25,27 @@ Holders = Annotated[
 ]
 
 
+Watch = Annotated[
+    bool,
+    typer.Option("--watch", "-w", help="Draw a bar for each node, and go on. Ctrl-C ends it."),
+]
+Resource = Annotated[
+    str, typer.Option("--resource", metavar="NAME", help="With -w: the resource that is drawn.")
+]
+Sort = Annotated[
+    str, typer.Option("--sort", metavar="free|held|name", help="With -w: the order of nodes.")
+]
+Filter = Annotated[
+    str, typer.Option("--filter", metavar="TEXT", help="With -w: only nodes with this text.")
+]
+
+
 def top(
     namespace: Holders = "",
+    watch: Watch = False,
+    resource: Resource = "cpu",
+    sort: Sort = "free",
+    filter: Filter = "",
     output: Output = Format.TABLE,
     source: From = None,
     kubeconfig: Kubeconfig = None,
@@ -45,6 +68,11 @@ def top(
         foreign=False,
         needed=(PODS,),
     )
+    if watch:
+        if source or output is not Format.TABLE:
+            raise Misuse("-w draws a live cluster: it goes neither with --from nor with -o")
+        _follow(where, resource, sort, filter)
+        return
     world = read_world(where)
     found = holders(world.pods, namespace)
     nodes = fullest(rooms(world.nodes, world.pods)) if world.sees_room else []
@@ -54,3 +82,14 @@ def top(
     if not found:
         say("nothing is held")
     put(top_text(found, nodes))
+
+
+def _follow(where: Where, resource: str, sort: str, filter: str) -> None:
+    import asyncio
+
+    from headroom.cli.live.topping import follow_top
+    from headroom.cli.telling.bars import SORTS, Look
+
+    if sort not in SORTS:
+        raise Misuse(f"--sort {sort}: there are {', '.join(SORTS)}")
+    asyncio.run(follow_top(where, Look(resource, sort, filter)))

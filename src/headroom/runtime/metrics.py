@@ -64,6 +64,12 @@ class Metrics:
             buckets=WAIT_BUCKETS,
             registry=self.registry,
         )
+        self.held_cost = Gauge(
+            "headroom_held_cost_per_hour",
+            "What guardians on nodes cost per hour: a price, or CPU hours where there is none.",
+            ["unit"],
+            registry=self.registry,
+        )
         for phase in PHASES:
             self.holds.labels(phase)
 

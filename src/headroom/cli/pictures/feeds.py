@@ -26,7 +26,9 @@ class FileFeed:
         prices: Prices | None = None,
         timeline: Timeline | None = None,
         policy: Policy | None = None,
+        kind: str = FILE,
     ) -> None:
+        self._kind = kind
         self._world = world
         self._name = name
         self._policy = policy or Policy()
@@ -43,7 +45,7 @@ class FileFeed:
     def whole(self) -> Document:
         """The picture; always the same."""
         if not self._picture:
-            source = (FILE, self._name)
+            source = (self._kind, self._name)
             self._picture = picture(self._view, self._book, self._timeline, Windows(), source)
         return self._picture
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.cli.pictures.live import LiveFeed
+from headroom.core.resources import EMPTY, Resources
 from headroom.dashboard.access import Gate, Local, Reviewed, is_loopback
 from headroom.dashboard.hub import Hub
 from headroom.dashboard.pages import Pages
-from headroom.dashboard.prices import Prices
+from headroom.dashboard.prices import Prices, held_cost
+from headroom.dashboard.rows import HELD, use_of
 from headroom.engine.containment.quarantine import described, place_of
 from headroom.engine.ledger import Ledger
 from headroom.kube.client import Client
@@ -33,6 +35,28 @@ class Surroundings:
     now: Callable[[], datetime]
     speech: Speech
     prices: Prices
+
+
+def held_cost_of(ledger: Ledger, prices: Prices) -> tuple[str, float]:
+    """What guardians on nodes cost per hour, and in which unit."""
+    held: dict[str, Resources] = {}
+    for pod in ledger.pods.values():
+        if pod.occupies_node and use_of(pod) == HELD:
+            held[pod.node] = held.get(pod.node, EMPTY) + pod.requests
+    nodes = [ledger.nodes[name] for name in sorted(held) if name in ledger.nodes]
+    priced = [node for node in nodes if prices.of(node) is not None]
+    unit = "price" if priced else "cpu_hours"
+    costs = (
+        held_cost(prices.of(node), held[node.name], node.allocatable) for node in priced or nodes
+    )
+    return unit, round(sum(costs), 6)
+
+
+def tell_cost(metrics: Metrics, ledger: Ledger, prices: Prices) -> None:
+    """Set the gauge of what held room costs."""
+    unit, amount = held_cost_of(ledger, prices)
+    metrics.held_cost.clear()
+    metrics.held_cost.labels(unit).set(amount)
 
 
 def operator_page(

@@ -87,6 +87,7 @@ class LiveScreen:
         self.frames = 1 if hurry else SCENE_FRAMES
         self._hurry = hurry
         self._colours = True
+        self._glyphs = BLOCKS
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
@@ -94,6 +95,7 @@ class LiveScreen:
 
         from headroom.cli.output import console
 
+        self._glyphs = fitting_glyphs()  # Before rich stands before stdout and hides what it is.
         terminal = console()
         self._colours = not terminal.no_color
         self._live = Live(console=terminal, auto_refresh=False, transient=True)
@@ -131,9 +133,9 @@ class LiveScreen:
         head.append(f" {clock(at)} ", style="reverse bold")
         head.append(f"  {one_line(text)}\n\n", style="bold")
         if self._colours:
-            head.append_text(coloured(shown, fitting_glyphs()))
+            head.append_text(coloured(shown, self._glyphs))
         else:
-            head.append("\n".join(plain(shown, fitting_glyphs())))
+            head.append("\n".join(plain(shown, self._glyphs)))
         head.append("\n")
         return head
 

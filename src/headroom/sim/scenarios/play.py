@@ -100,6 +100,11 @@ class Play:
         end, store = self._limit(), self.world.store
         self.world.loop.on_jump = lambda now: tell(now, end, store.version)
 
+    @property
+    def ends(self) -> float:
+        """When it is over at the latest, in virtual seconds since the start."""
+        return self._limit()
+
     def close(self) -> None:
         self.world.close()
 

@@ -1,0 +1,42 @@
+"""The flags of `simulate` that show a run as a page or as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Serve = Annotated[
+    str,
+    typer.Option(
+        "--serve",
+        metavar="HOST:PORT",
+        help="Show the run as a page while it runs, with pause, speed and a time slider.",
+    ),
+]
+Html = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Write the run as one self-contained page."),
+]
+Svg = Annotated[
+    Path | None,
+    typer.Option("--svg", metavar="FILE", help="Write the timeline of the run as a picture."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a run is to be shown, beside its result."""
+
+    serve: str = ""
+    html: Path | None = None
+    svg: Path | None = None
+
+    @property
+    def wanted(self) -> bool:
+        return bool(self.serve or self.html or self.svg)
+
+
+NOT_SHOWN = Shown()

@@ -1,0 +1,34 @@
+"""The timeline of a picture as one SVG file."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from headroom.dashboard.document import Document
+from headroom.dashboard.timeline import FIELDS
+from headroom.plot.chart import Chart
+from headroom.plot.marks import Mark, Steps, Window
+from headroom.plot.scales import Axis, Unit
+
+TONES = {"wanted": 7, "held": 1, "claimed": 2, "waiting": 3, "misses": 4}
+
+
+def timeline_svg(whole: Document) -> str:
+    """Wanted, held, claimed, waiting and misses over time, with windows shaded."""
+    rows = sorted((float(second), row) for second, row in whole["timeline"].items())
+    marks: list[Mark] = []
+    if rows:
+        first, last = rows[0][0], rows[-1][0]
+        spans = [(_second(each["opens"]), _second(each["ends"])) for each in whole["windows"]]
+        inside = sorted((max(first, a), min(last, b)) for a, b in spans if a < last and b > first)
+        marks += [Window("window", begin, end) for begin, end in inside]
+    for index, name in enumerate(FIELDS):
+        points = tuple((second, float(row[index])) for second, row in rows)
+        marks.append(Steps(name, points, TONES[name], dashed=name == "wanted"))
+    title = f"{whole['source']['name'] or 'timeline'}: wanted, held, claimed, waiting, misses"
+    axis = Axis(unit=Unit.TIME)
+    return Chart(title, tuple(marks), axis, Axis("slots and pods", low=0.0), width=900).svg(True)
+
+
+def _second(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()

@@ -1,0 +1,58 @@
+"""A simulation shown: served while it runs, or written into files when it is over."""
+
+from __future__ import annotations
+
+import asyncio
+
+from headroom.cli.errors import Misuse
+from headroom.cli.output import say
+from headroom.cli.pictures.feeds import FileFeed
+from headroom.cli.pictures.flags import Shown
+from headroom.cli.pictures.plots import timeline_svg
+from headroom.cli.pictures.serving import local_address, serve_page
+from headroom.cli.pictures.simulating import Recorder, Run, Simulation, recorded
+from headroom.cli.pictures.writing import page_of, write_file
+from headroom.cli.printing.progress import waiting
+from headroom.dashboard.picture import SIMULATION
+from headroom.dashboard.timeline import from_journal
+from headroom.sim.scenarios.report import Result
+
+PAGE_PACE_S = 0.5
+
+
+def show(run: Run, shown: Shown) -> Result | None:
+    """Serve a run, or write it into files; its result, unless it was ended before its end."""
+    if shown.serve:
+        if shown.html or shown.svg:
+            raise Misuse("--serve shows a run while it runs; --html and --svg when it is over")
+        return _served(run, shown.serve)
+    with waiting("playing the simulation"):
+        result, recorder = recorded(run)
+    feed = _feed(run, recorder, result)
+    if shown.html is not None:
+        end = recorder.frames.all()[-1]["elapsed"]
+        control = {"paused": True, "speed": 0, "speeds": [], "elapsed": end, "end": end}
+        frames = recorder.frames.all()
+        write_file(shown.html, page_of(feed, frames, {**control, "done": True}))
+    if shown.svg is not None:
+        write_file(shown.svg, timeline_svg(feed.whole()))
+    return result
+
+
+def _feed(run: Run, recorder: Recorder, result: Result) -> FileFeed:
+    """The end of a run, with the timeline of all of it."""
+    if recorder.world is None:
+        raise Misuse("the simulation has no moment to show")
+    timeline = from_journal(result.journal, run.scenario.start)
+    name = run.scenario.name
+    return FileFeed(recorder.world, name, run.prices, timeline, run.policy, kind=SIMULATION)
+
+
+def _served(run: Run, where: str) -> Result | None:
+    address = local_address("--serve", where)
+    simulation = Simulation(run)
+    asyncio.run(serve_page(simulation, address, simulation, simulation.start, PAGE_PACE_S))
+    result = simulation.stop()
+    if result is None:
+        say("ended before the simulation was over; there is no result")
+    return result

@@ -1,0 +1,209 @@
+"""A simulation as pictures: while it runs, with its own clock, and as files when it is over.
+
+The simulation has an event loop of its own (its time is virtual), so it runs in a thread. The
+thread hands over finished pictures, which nobody changes; pages are served beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from headroom.cli.pictures.feeds import FileFeed
+from headroom.cli.source import WATCHED, World, decoded
+from headroom.core.policy import Policy
+from headroom.dashboard.book import filled
+from headroom.dashboard.document import Document, Scope
+from headroom.dashboard.frames import Frames
+from headroom.dashboard.picture import SIMULATION, Windows, picture
+from headroom.dashboard.prices import Prices
+from headroom.dashboard.timeline import Timeline, counted, sample_of
+from headroom.dashboard.view import view_of
+from headroom.sim.scenarios.model import Scenario
+from headroom.sim.scenarios.play import Play
+from headroom.sim.scenarios.report import Result
+from headroom.wire.kinds import WORKLOADS
+from headroom.wire.speech import Speech
+
+TICK_S = 0.25
+SPEEDS = (1.0, 10.0, 60.0, 600.0, 0.0)  # virtual seconds a second; 0 is as fast as it goes
+WISHED_S = 60.0  # about how long a run takes to look at, unless somebody chooses
+STEPS = 300
+CHANGING = ("at", "nodes", "labels", "objects", "waiting", "more_waiting", "cost", "windows")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is to be played, and by whom."""
+
+    scenario: Scenario
+    speech: Speech
+    policy: Policy
+    play: Callable[[], Play]
+
+    @cached_property
+    def prices(self) -> Prices:
+        found = {pool.name: pool.price for pool in self.scenario.pools if pool.price}
+        return Prices(found)
+
+
+class Recorder:
+    """Looks at a play from time to time: the newest picture, the timeline, frames to go back to."""
+
+    def __init__(self, run: Run, most: int) -> None:
+        self._run = run
+        self.frames = Frames(most)
+        self.timeline = Timeline()
+        self._windows = Windows()
+        self.world: World | None = None
+        self.newest: Document = {}
+
+    def look(self, play: Play) -> None:
+        """Take a picture of this moment."""
+        self.world = world = world_of(play, self._run.speech)
+        view = view_of(world)
+        self.timeline.add(world.now, sample_of(view, *counted(world.pods)))
+        source = (SIMULATION, self._run.scenario.name)
+        book = filled(view, self._run.prices)
+        self.newest = picture(view, book, self.timeline, self._windows, source)
+        kept = {name: self.newest[name] for name in CHANGING}
+        self.frames.add(play.world.elapsed, kept)
+
+
+def world_of(play: Play, speech: Speech) -> World:
+    """Everything that is in a simulated cluster now."""
+    kinds = (*WATCHED, *WORKLOADS, *filter(speech.reads, speech.resources))
+    names = dict.fromkeys(each.kind for each in kinds)
+    raw = [item for kind in names for item in play.objects(kind)]
+    return decoded(raw, kinds, play.world.clock.now(), speech)
+
+
+def recorded(run: Run, most: int = 60) -> tuple[Result, Recorder]:
+    """Play to the end, with a picture now and then."""
+    play, recorder = run.play(), Recorder(run, most)
+    seen = -1
+
+    def look(now: float, end: float, changes: int) -> None:
+        nonlocal seen
+        if changes != seen and recorder.frames.due(now):
+            seen = changes
+            recorder.look(play)
+
+    play.watch(look)
+    try:
+        result = play.finish()
+        recorder.look(play)
+        return result, recorder
+    finally:
+        play.close()
+
+
+class Simulation:
+    """A play that runs while pages look: their feed, and their clock."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._recorder = Recorder(run, STEPS)
+        self._paused = False
+        self._speed: float | None = None
+        self._elapsed = self._end = 0.0
+        self._stopping = threading.Event()
+        self._wake = threading.Event()
+        self._seen = threading.Event()  # There is a first picture, or never will be.
+        self._pool = ThreadPoolExecutor(1)
+        self._outcome: Future[Result | None] = Future()
+
+    def start(self) -> None:
+        self._outcome = self._pool.submit(self._played)
+
+    def stop(self) -> Result | None:
+        """End it; its result, if it has come to its end."""
+        self._stopping.set()
+        self._wake.set()
+        self._pool.shutdown()
+        return self._outcome.result()
+
+    def _played(self) -> Result | None:
+        play = self._run.play()
+        try:
+            self._end = play.ends
+            self._look(play)
+            while self._elapsed < self._end and not self._stopping.is_set():
+                began = time.monotonic()
+                if not self._paused:
+                    step = self.speed * TICK_S or self._end / STEPS
+                    play.run_to(min(self._end, self._elapsed + step))
+                    self._look(play)
+                if self._paused or self.speed:
+                    self._wake.wait(max(0.0, TICK_S - (time.monotonic() - began)))
+                    self._wake.clear()
+            if self._stopping.is_set():
+                return None
+            result = play.finish()
+            self._look(play)
+            return result
+        finally:
+            self._seen.set()
+            play.close()
+
+    def _look(self, play: Play) -> None:
+        self._recorder.look(play)
+        self._elapsed = play.world.elapsed
+        self._seen.set()
+
+    @property
+    def speed(self) -> float:
+        """What somebody chose, else what lets a run be seen in a minute."""
+        if self._speed is not None:
+            return self._speed
+        return next((each for each in SPEEDS if each * WISHED_S >= self._end), SPEEDS[-2])
+
+    async def sections(self) -> Document:
+        await asyncio.to_thread(self._seen.wait)
+        if self._outcome.done():
+            self._outcome.result()  # What went wrong in the thread is told here.
+        return {**self._recorder.newest, "control": self._state()}
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "paused": self._paused,
+            "speed": self.speed,
+            "speeds": list(SPEEDS),
+            "elapsed": self._elapsed,
+            "end": max(self._end, self._elapsed),
+            "done": self._outcome.done(),
+        }
+
+    def control(self, wish: dict[str, Any]) -> dict[str, Any]:
+        """Pause, go on, change the speed; ValueError says what is wrong with a wish."""
+        for name, value in wish.items():
+            if name == "paused" and isinstance(value, bool):
+                self._paused = value
+            elif name == "speed" and not isinstance(value, bool) and value in SPEEDS:
+                self._speed = float(value)
+            else:
+                raise ValueError(f"{name[:50]} cannot be set to that")
+        self._wake.set()
+        return self._state()
+
+    def frame(self, at: float) -> Document | None:
+        return self._recorder.frames.at(at)
+
+    async def pods_on(self, node: str) -> list[dict[str, Any]] | None:
+        return self._feed().pods_of(node)
+
+    async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
+        return await self._feed().explain(reference, scope)
+
+    def _feed(self) -> FileFeed:
+        """The newest moment, to be asked in detail."""
+        world = self._recorder.world
+        if world is None:
+            raise ValueError("nothing was seen yet")
+        return FileFeed(world, "", self._run.prices, policy=self._run.policy)

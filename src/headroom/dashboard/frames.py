@@ -1,0 +1,45 @@
+"""Pictures of a run, kept so that one can go back: evenly spread, and never too many."""
+
+from __future__ import annotations
+
+from headroom.dashboard.document import Document
+
+MOST = 240
+
+
+class Frames:
+    """Pictures by virtual seconds since the start; when there are too many, every second one goes.
+
+    `due` says whether the next picture would be kept, so that none is made in vain.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = max(2, most)
+        self._kept: list[tuple[float, Document]] = []
+        self._apart = 0.0
+
+    def due(self, elapsed: float) -> bool:
+        return not self._kept or elapsed - self._kept[-1][0] >= self._apart
+
+    def add(self, elapsed: float, document: Document) -> None:
+        """Keep a picture; one of the same moment takes its place."""
+        kept = self._kept
+        if kept and kept[-1][0] == elapsed:
+            kept.pop()
+        kept.append((elapsed, document))
+        if len(kept) > self._most:
+            self._kept = kept[:-1:2] + kept[-1:]
+            self._apart = max(self._apart * 2, (elapsed - kept[0][0]) / self._most)
+
+    def at(self, elapsed: float) -> Document | None:
+        """The last picture that is not later; the first one for what is before all."""
+        found = None
+        for moment, document in self._kept:
+            if found is not None and moment > elapsed:
+                break
+            found = document
+        return found
+
+    def all(self) -> list[Document]:
+        """Every picture with its moment, for a page in a file."""
+        return [{**document, "elapsed": moment} for moment, document in self._kept]
