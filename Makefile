@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real faults tables cluster binaries chart transcripts image release image-lock lock pictures site clean
+.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real faults tables cluster binaries chart transcripts image release image-lock lock pictures screenshots site clean
 
 # The first interpreter that runs and is new enough; PYTHON=... overrides.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -116,6 +116,9 @@ image-lock: $(READY)  ## pin the image's Debian packages anew, at the versions t
 
 pictures: $(READY)  ## the pictures of the guides, by the commands that the guides show
 	@$(PY) -m tools.pictures
+
+screenshots: $(READY)  ## the pictures of the page in docs/images, by the command that stands there
+	@$(PY) -m tools.screenshots
 
 site: $(SITE)/.ready  ## the documentation as a web site in build/site; a dead link is an error
 	@$(SITE)/bin/python -m sphinx -q -W --keep-going -n -c tools/site -d build/site-cache . build/site >&2

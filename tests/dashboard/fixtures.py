@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from testbed.browser import Browser, running_browser
 from testbed.packages import PackageUnavailable
-from tests.dashboard.browser import Browser, running_browser
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.dashboard.browser import Page
+from testbed.browser import Page
 
 NEEDS_A_NAME = {
     "button",

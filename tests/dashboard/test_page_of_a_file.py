@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from testbed.browser import Browser, Page
 from tests.cli.commands import headroom
-from tests.dashboard.browser import Browser, Page
 from tests.dashboard.looking import assert_well
 from tests.dashboard.worlds import hostile_result, many_nodes, served
 

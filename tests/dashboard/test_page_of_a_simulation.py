@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from testbed.browser import Browser
 from tests.cli.commands import headroom
-from tests.dashboard.browser import Browser
 from tests.dashboard.looking import assert_well
 from tests.dashboard.worlds import served
 
@@ -88,3 +88,13 @@ def test_a_simulation_in_one_file_shows_every_moment(
     with browser.page(picture.as_uri()) as page:
         page.until("document.documentElement.tagName === 'svg'")
         assert page.errors == []
+
+
+def test_the_picture_in_the_docs_is_what_the_command_on_the_page_makes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    images = Path(__file__).resolve().parents[2] / "docs" / "images"
+    made = tmp_path / "shop.svg"
+    done = headroom(capsys, "simulate", str(images / "shop.yaml"), "--svg", str(made))
+    assert done.code == 0, done.err
+    assert made.read_text() == (images / "shop.svg").read_text(), "run make screenshots"

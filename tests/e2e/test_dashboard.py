@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from testbed.browser import Browser, Page
 from testbed.controlplane import ControlPlane
-from tests.dashboard.browser import Browser, Page
 from tests.dashboard.fixtures import browser as browser
 from tests.dashboard.looking import assert_well
 from tests.dashboard.terminal import terminal

@@ -87,7 +87,9 @@ def counted(pods: Iterable[Pod]) -> tuple[int, int]:
     return claimed, waiting
 
 
-def from_journal(journal: Iterable[Mapping[str, Any]], start: datetime) -> Timeline:
+def from_journal(
+    journal: Iterable[Mapping[str, Any]], start: datetime, end: datetime | None = None
+) -> Timeline:
     """The timeline of a simulation's result, from what its journal says happened when."""
     reading = _Reading()
     timeline = Timeline()
@@ -104,6 +106,8 @@ def from_journal(journal: Iterable[Mapping[str, Any]], start: datetime) -> Timel
         reading.take(entry)
     if second is not None:
         timeline.add(datetime.fromtimestamp(second, start.tzinfo), reading.sample())
+    if end is not None and (second is None or end.timestamp() > second):
+        timeline.add(end, reading.sample())
     return timeline
 
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-from headroom.cli.pictures.explaining import explained
+from headroom.cli.pictures.explaining import explained, explained_by_words
 from headroom.cli.source import World
 from headroom.core.claims import claim_of
 from headroom.core.holds import Hold
@@ -44,6 +44,7 @@ PORTION = 200
 SAMPLE_S = 15.0
 FORGET_S = 300.0
 LONGEST_REST_S = 5.0
+MOST_ASKED = 2000  # pods; beyond, asking every node would take the operator's CPU for seconds
 T = TypeVar("T")
 
 
@@ -173,7 +174,8 @@ class LiveFeed:
         """Explain in a thread, then rest for as long as it took: the operator goes first."""
         loop = asyncio.get_running_loop()
         world, policy, began = self._world(), self._ledger.policy, loop.time()
-        found = await asyncio.to_thread(explained, world, reference, policy, scope)
+        ask = explained if len(world.pods) <= MOST_ASKED else explained_by_words
+        found = await asyncio.to_thread(ask, world, reference, policy, scope)
         await asyncio.sleep(min(LONGEST_REST_S, loop.time() - began))
         return found
 

@@ -43,7 +43,7 @@ def _feed(run: Run, recorder: Recorder, result: Result) -> FileFeed:
     """The end of a run, with the timeline of all of it."""
     if recorder.world is None:
         raise Misuse("the simulation has no moment to show")
-    timeline = from_journal(result.journal, run.scenario.start)
+    timeline = from_journal(result.journal, run.scenario.start, recorder.world.now)
     name = run.scenario.name
     return FileFeed(recorder.world, name, run.prices, timeline, run.policy, kind=SIMULATION)
 

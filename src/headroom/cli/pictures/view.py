@@ -70,6 +70,6 @@ def file_feed(files: Sequence[Path], dialects: Sequence[str], prices: object = N
         journal, start = each.data.get("journal"), each.data.get("start")
         if each.data.get("kind") == "Result" and isinstance(journal, list) and start:
             entries = [entry for entry in journal if isinstance(entry, dict)]
-            timeline = from_journal(entries, parse_time(str(start)))
+            timeline = from_journal(entries, parse_time(str(start)), world.now)
     name = ", ".join(str(path) for path in files)
     return FileFeed(world, name, prices if isinstance(prices, Prices) else None, timeline)

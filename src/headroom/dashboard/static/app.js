@@ -11,7 +11,7 @@ let pending = null;
 function redraw(touched) {
   if (!model.data) return;
   const sections = touched === null ? EVERYTHING : [...touched].filter((name) => name in DRAWN_BY);
-  if (touched === null || touched.has("nodes") || touched.has("labels")) fillChoices();
+  if (touched === null || touched.has("labels")) fillChoices();
   for (const draw of new Set(sections.map((name) => DRAWN_BY[name]))) draw();
   drawHead();
 }
@@ -130,6 +130,8 @@ async function showFrame(at) {
   if (state.at !== wanted) return;
   model.newest = model.frame ? model.newest : model.data;
   model.frame = at;
+  document.getElementById("slider").max = String(Math.floor(model.data.control?.elapsed ?? 0));
+  document.getElementById("slider").value = at;
   const live = model.data;
   model.data = { ...live, ...found, control: live.control };
   redraw(null);

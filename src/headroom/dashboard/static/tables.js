@@ -3,7 +3,7 @@
 
 const OBJECT_COLUMNS = ["kind", "namespace", "name", "wanted", "held", "claimed", "waiting", "misses", "next", "why"];
 const NUMBERS = new Set(["wanted", "held", "claimed", "waiting", "misses", "cpu", "share"]);
-const MOST_ROWS = 500;
+const MOST_ROWS = 200;
 
 function heading(name, sortable) {
   const cell = make("th", { scope: "col", class: NUMBERS.has(name) ? "number" : "" });
@@ -35,8 +35,8 @@ function drawObjects() {
   const entries = Object.entries(model.data.objects).sort(([a, first], [b, second]) => {
     const left = first[chosen];
     const right = second[chosen];
-    const by = chosen && left !== right ? (typeof left === "number" ? left - right : String(left).localeCompare(String(right))) : 0;
-    return (down ? -by : by) || a.localeCompare(b);
+    const by = chosen && left !== right ? (typeof left === "number" ? left - right : compare(String(left), String(right))) : 0;
+    return (down ? -by : by) || compare(a, b);
   });
   const wanted = state.filter.toLowerCase();
   const found = entries.filter(([name, row]) => !wanted || (name + " " + row.why).toLowerCase().includes(wanted));
@@ -61,7 +61,7 @@ function drawCost() {
   const say = (value) => (priced ? digits(value) + " per hour" : digits(value) + " CPU hours per hour");
   const parts = [make("p", { text: "Held room costs " + say(cost.total) + (priced ? "" : " (no prices are known)") + (cost.unpriced ? "; " + cost.unpriced + " nodes have no price and are left out" : "") })];
   for (const [title, rows] of [["pool", cost.pools], ["namespace", cost.namespaces]]) {
-    const entries = Object.entries(rows).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])).slice(0, 100);
+    const entries = Object.entries(rows).sort((a, b) => b[1] - a[1] || compare(a[0], b[0])).slice(0, 100);
     if (!entries.length) continue;
     const most = Math.max(...entries.map((entry) => entry[1]), 1e-9);
     parts.push(simpleTable([title, "per hour", ""], entries.map(([name, value]) => {
@@ -75,7 +75,7 @@ function drawCost() {
 
 function drawWaiting() {
   const area = document.getElementById("waiting-area");
-  const entries = Object.entries(model.data.waiting).sort((a, b) => a[0].localeCompare(b[0]));
+  const entries = Object.entries(model.data.waiting).sort((a, b) => compare(a[0], b[0]));
   if (!entries.length) { area.replaceChildren(make("p", { class: "quiet", text: "Nobody waits." })); return; }
   const more = entries.length - MOST_ROWS + (model.data.more_waiting || 0);
   const rows = entries.slice(0, MOST_ROWS).map(([name, row]) => [

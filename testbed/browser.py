@@ -72,13 +72,17 @@ class Browser:
 
     @contextmanager
     def page(
-        self, url: str, dark: bool = False, size: tuple[int, int] = (1200, 900)
+        self,
+        url: str,
+        dark: bool = False,
+        size: tuple[int, int] = (1200, 900),
+        early: str = "",
     ) -> Iterator[Page]:
-        """A tab that shows a page; closed at the end."""
+        """A tab that shows a page; closed at the end. `early` runs before the page's scripts."""
         tab = self.run(self._new_tab())
         page = Page(self, tab[0], tab[1])
         try:
-            page.begin(url, dark, size)
+            page.begin(url, dark, size, early)
             yield page
         finally:
             self.run(self._close_tab(tab[0], tab[1]))
@@ -151,7 +155,7 @@ class Page:
         )
         return await asyncio.wait_for(answer, PATIENCE_S)
 
-    def begin(self, url: str, dark: bool, size: tuple[int, int]) -> None:
+    def begin(self, url: str, dark: bool, size: tuple[int, int], early: str) -> None:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -163,7 +167,7 @@ class Page:
             deviceScaleFactor=1,
             mobile=False,
         )
-        self.send("Page.addScriptToEvaluateOnNewDocument", source=LISTENER)
+        self.send("Page.addScriptToEvaluateOnNewDocument", source=LISTENER + early)
         self.go(url)
 
     def go(self, url: str) -> None:

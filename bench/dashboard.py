@@ -1,0 +1,195 @@
+"""What the page costs: time to its first picture, page and operator at work, handovers beside it.
+
+First an operator's ledger of 5,000 nodes and 50,000 pods with churn, without an API server: no
+page, one page and three pages in a real browser, and an explanation. Then, on a real control plane,
+the handovers of `bench.handover` without and with three open pages.
+
+    python -m bench.dashboard [--nodes 5000] [--pods 50000] [--seconds 20] [--owners 500]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.handover import Row, Setting, arm
+from bench.lab import cluster, component_pids, lab, operator
+from testbed.browser import Browser, Page, running_browser
+from testbed.controlplane import ControlPlane
+from testbed.ports import Ports
+
+MARK = (
+    "new MutationObserver((_, self) => { if (document.documentElement?.dataset.drawn) {"
+    " globalThis.firstPicture = performance.now(); self.disconnect(); } })"
+    ".observe(document, {attributes: true, subtree: true, childList: true});"
+)
+PAGES = (0, 1, 3)
+
+
+class Server:
+    """The process that is measured."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self.address = self._line()
+
+    def _line(self) -> str:
+        line = self._process.stdout.readline().strip() if self._process.stdout else ""
+        if not line:
+            raise RuntimeError("the measured process has ended")
+        return line
+
+    def numbers(self) -> dict[str, float]:
+        """What it used since it was last asked."""
+        if self._process.stdin is not None:
+            self._process.stdin.write("\n")
+            self._process.stdin.flush()
+        found: dict[str, float] = json.loads(self._line())
+        return found
+
+
+@contextmanager
+def measured(nodes: int, pods: int) -> Iterator[Server]:
+    size = ("--nodes", str(nodes), "--pods", str(pods))
+    command = (sys.executable, "-m", "bench.dashboard_one", *size)
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield Server(process)
+        finally:
+            process.terminate()
+
+
+def page_numbers(page: Page, seconds: float) -> dict[str, float]:
+    """What the browser spent on a page during some seconds."""
+
+    def metrics() -> dict[str, float]:
+        found = page.send("Performance.getMetrics")["metrics"]
+        return {each["name"]: each["value"] for each in found}
+
+    page.send("Performance.enable")
+    before = metrics()
+    time.sleep(seconds)
+    after = metrics()
+    busy = after["TaskDuration"] - before["TaskDuration"]
+    return {
+        "first_picture_ms": page.eval("globalThis.firstPicture"),
+        "cpu_percent": 100 * busy / seconds,
+        "heap_mib": after["JSHeapUsedSize"] / 2**20,
+    }
+
+
+def look(browser: Browser, server: Server, count: int, seconds: float) -> dict[str, Any]:
+    """Open so many pages, let them follow for a while, and say what it took."""
+    with ExitStack() as open_pages:
+        pages = []
+        for _ in range(count):
+            pages.append(open_pages.enter_context(browser.page(server.address, early=MARK)))
+            pages[-1].until("globalThis.firstPicture > 0", 300)
+        server.numbers()
+        found: dict[str, Any] = {"page": page_numbers(pages[0], seconds)} if pages else {}
+        if not pages:
+            time.sleep(seconds)
+        found["operator"] = server.numbers()
+        if count == 1:
+            began = time.perf_counter()
+            page = pages[0]
+            page.eval("ask('explain?object=Headroom/team-0/h-0').then((answer) => answer.json())")
+            found["explain_s"] = time.perf_counter() - began
+            found["while_explaining"] = server.numbers()
+    return found
+
+
+def told(count: int, found: dict[str, Any]) -> list[str]:
+    at_work, page = found["operator"], found.get("page")
+    lines = [
+        f"{count} pages   operator: CPU {at_work['cpu_percent']:.0f} %, "
+        f"peak {at_work['peak_mib']:.0f} MiB, {lateness(at_work)}; "
+        f"{at_work['messages_per_second']:.2f} messages a second in all, "
+        f"{at_work['pictures_per_second']:.2f} pictures"
+    ]
+    if page:
+        lines.append(
+            f"          page: first picture after {page['first_picture_ms']:.0f} ms, "
+            f"CPU {page['cpu_percent']:.0f} %, heap {page['heap_mib']:.0f} MiB"
+        )
+    if "explain_s" in found:
+        busy = found["while_explaining"]
+        lines.append(f"          explain: {found['explain_s']:.2f} s; meanwhile {lateness(busy)}")
+    return lines
+
+
+def lateness(numbers: dict[str, float]) -> str:
+    """By how much the loop was late: what a handover would have waited."""
+    return (
+        f"loop late p50 {numbers['late_p50_ms']:.2f} ms, p99 {numbers['late_p99_ms']:.1f} ms, "
+        f"worst {numbers['late_max_ms']:.0f} ms"
+    )
+
+
+async def handovers(plane: ControlPlane, setting: Setting, pids: dict[str, int], name: str) -> Row:
+    async with lab(plane) as here:
+        return await arm(here, setting, pids, name, "paced")
+
+
+def side_by_side(browser: Browser, owners: int) -> list[str]:
+    """The same handovers without and with three open pages, in turn, on one operator."""
+    setting = Setting(owners, 50, 0, 25.0)
+    lines = []
+    ports = Ports()
+    port = ports.take()
+    with (
+        cluster(setting.nodes, setting.slots_per_node) as plane,
+        tempfile.TemporaryDirectory() as logs,
+        operator(
+            plane, Path(logs) / "operator.log", flags=("--http", f"127.0.0.1:{port}")
+        ) as process,
+    ):
+        pids = component_pids(plane, process)
+        for turn, count in enumerate((0, 3, 0, 3)):
+            with ExitStack() as open_pages:
+                for _ in range(count):
+                    page = open_pages.enter_context(
+                        browser.page(f"http://127.0.0.1:{port}/", early=MARK)
+                    )
+                    page.until("globalThis.firstPicture > 0", 300)
+                row = asyncio.run(handovers(plane, setting, pids, "door 1 alone"))
+            lines.append(
+                f"turn {turn + 1}, {count} pages: {row.owners} owners, {row.lost} lost, "
+                f"p50 {row.p50 * 1000:.1f} ms, p99 {row.p99 * 1000:.1f} ms, "
+                f"operator {row.cpu['operator']:.2f} CPU ms an owner"
+            )
+    ports.close()
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nodes", type=int, default=5000)
+    parser.add_argument("--pods", type=int, default=50_000)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--owners", type=int, default=500, help="0: no control plane is started")
+    options = parser.parse_args()
+    with running_browser() as browser:
+        with measured(options.nodes, options.pods) as server:
+            print(f"{options.nodes} nodes, {options.pods} pods, 100 changes a second")
+            for count in PAGES:
+                print("\n".join(told(count, look(browser, server, count, options.seconds))))
+                sys.stdout.flush()
+        if options.owners:
+            print("handovers through the gate on a real control plane")
+            print("\n".join(side_by_side(browser, options.owners)))
+
+
+if __name__ == "__main__":
+    main()
