@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from testbed.browser import Browser
+from tests.dashboard.fixtures import browser as browser
+
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -72,3 +75,11 @@ def test_nobody_of_a_burst_is_lost_with_the_operator_there(binaries: Path) -> No
     text = bench("burst", "--pods", "8", "--nodes", "2", "--rounds", "1", "--arms", arms)
     rows = [line[17:].split() for line in text.splitlines()[1:5]]
     assert [row[:2] for row in rows] == [["8", "0"]] * 4
+
+
+def test_the_page_is_measured_without_one_with_one_and_with_three(browser: Browser) -> None:
+    """The browser is asked for so that a machine without one says so."""
+    size = ("--nodes", "400", "--pods", "1000", "--seconds", "2", "--owners", "0")
+    lines = bench("dashboard", *size).splitlines()
+    assert [line.split()[0] for line in lines if "operator: CPU" in line] == ["0", "1", "3"]
+    assert sum("first picture after" in line for line in lines) == 2
