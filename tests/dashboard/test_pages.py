@@ -229,8 +229,8 @@ def test_a_thousand_open_streams_leave_room_for_probes(count: int) -> None:
             opening = (session.get("/api/v1/stream") for _ in range(count))
             answers = await asyncio.gather(*opening, return_exceptions=True)
             open_ones = [each for each in answers if isinstance(each, aiohttp.ClientResponse)]
-            assert 0 < sum(1 for each in open_ones if each.status == 200) <= 32
-            assert pages.streams <= 32
+            assert any(each.status == 200 for each in open_ones)
+            assert 0 < pages.peak <= 32
             refused = next(each for each in open_ones if each.status == 503)
             assert refused.headers["Retry-After"]
             async with session.get("/healthz") as healthy:

@@ -86,7 +86,7 @@ class Pages:
         self._clockwork = clockwork
         self._assets: dict[str, bytes] = {}
         self._explaining = asyncio.Semaphore(1)
-        self.streams = 0
+        self.streams = self.peak = 0
         self.sent = 0
 
     def mount(self, app: web.Application) -> None:
@@ -176,6 +176,7 @@ class Pages:
             text = f"{self._limits.streams} pages are open already; close one\n"
             raise web.HTTPServiceUnavailable(text=text, headers={"Retry-After": "10"})
         self.streams += 1
+        self.peak = max(self.peak, self.streams)
         response = web.StreamResponse(
             headers={**HEADERS, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
         )
