@@ -18,6 +18,7 @@ from testbed.packages import PackageUnavailable, Program, program
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 ALERTS = DEPLOY / "prometheus" / "alerts.yaml"
+TESTS = Path(__file__).with_name("alerts_test.yaml")
 GRAFANA = DEPLOY / "grafana" / "headroom.json"
 VIEWS = DEPLOY / "k9s" / "views.yaml"
 METRIC = re.compile(r"\bheadroom_\w+")
@@ -93,12 +94,11 @@ def promtool(pytestconfig: pytest.Config) -> Program:
 
 @pytest.mark.e2e
 @pytest.mark.parametrize(
-    "command", [("check", "rules", "alerts.yaml"), ("test", "rules", "alerts_test.yaml")]
+    "command", [("check", "rules", str(ALERTS)), ("test", "rules", str(TESTS))]
 )
 def test_promtool_takes_the_alert_rules(promtool: Program, command: tuple[str, ...]) -> None:
     done = subprocess.run(
         [promtool.path, *command],
-        cwd=ALERTS.parent,
         env={**os.environ, **promtool.environment},
         capture_output=True,
         text=True,
