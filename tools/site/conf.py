@@ -17,11 +17,12 @@ root_doc = "docs/index"
 include_patterns = [
     "docs/**.md",
     "examples/**.md",
+    "deploy/chart/README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
 ]
-exclude_patterns = [".*", "build", "dist", "src", "tests", "testbed", "bench", "deploy", "tools"]
+exclude_patterns = [".*", "build", "dist", "src", "tests", "testbed", "bench", "tools"]
 
 # Links are spelled as for forges; what leads nowhere is a warning, and `make site` allows none.
 myst_heading_anchors = 4
@@ -42,7 +43,7 @@ pygments_dark_style = "monokai"
 MENU = (
     ("Learn", ["docs/tutorial/*", "docs/concepts/*"]),
     ("Do", ["docs/guides/*", "examples/README"]),
-    ("Operate", ["docs/operating/*", "SECURITY"]),
+    ("Operate", ["docs/operating/*", "deploy/chart/README", "SECURITY"]),
     ("Look up", ["docs/reference/*", "docs/reference/behaviours/*", "CHANGELOG"]),
     ("Build on it", ["CONTRIBUTING", "docs/internals/*"]),
     ("Why it is so", ["docs/decisions/*"]),
