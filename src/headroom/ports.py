@@ -14,7 +14,7 @@ from typing import Protocol, assert_never
 from headroom.core.actions import Action, Outcome
 from headroom.core.budgets import Budget
 from headroom.core.demand.quotaroom import ResourceQuota
-from headroom.core.demand.volumes import StorageClass, Stored, Volume, VolumeClaim
+from headroom.core.demand.volumes import NodeDrivers, StorageClass, Stored, Volume, VolumeClaim
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Parent, Pod
 from headroom.core.quotas.limits import Quota
@@ -121,7 +121,7 @@ def gone(thing: Thing) -> Event:
             return HeadroomGone(thing.parent)
         case Workload():
             return WorkloadGone(thing)
-        case VolumeClaim() | Volume() | StorageClass():
+        case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
             return StoredGone(thing)
         case ResourceQuota():
             return ResourceQuotaGone(thing)

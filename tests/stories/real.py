@@ -15,6 +15,7 @@ from typing import Any
 from headroom.wire.kinds import (
     BUDGETS,
     CLAIM_INDEXES,
+    CSI_NODES,
     DAEMON_SETS,
     DEPLOYMENTS,
     EVENTS,
@@ -55,6 +56,7 @@ LEFT: tuple[Resource, ...] = (
     VOLUME_CLAIMS,
     VOLUMES,
     STORAGE_CLASSES,
+    CSI_NODES,
     CLAIM_INDEXES,
     RESOURCE_QUOTAS,
     LIMIT_RANGES,

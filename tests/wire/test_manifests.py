@@ -40,6 +40,7 @@ from headroom.dialects.koordinator import KOORDINATOR
 from headroom.dialects.korder import KORDER
 from headroom.wire.kinds import (
     BUDGETS,
+    CSI_NODES,
     HEADROOMS,
     HOLDS,
     NAMESPACES,
@@ -63,7 +64,7 @@ KEY = Key("shop", "web-0")
 PARENT = Parent("headroom.dev/v1alpha1", "Hold", "shop", "nightly", "u1")
 HOLD = Hold(PARENT, PodTemplate(Pod(Key("shop", ""))))
 REQUESTS = Resources({"cpu": 1000})
-SEEN = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES, RESOURCE_QUOTAS, BUDGETS)
+SEEN = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES, CSI_NODES, RESOURCE_QUOTAS, BUDGETS)
 ACTIONS: tuple[Action, ...] = (
     CreateGuardian("guardian", HOLD, REQUESTS),
     CreateLatch(KEY, PARENT, REQUESTS, "node-1"),

@@ -41,6 +41,7 @@ def dump(
     from headroom.core.names import API_VERSION
     from headroom.wire.kinds import (
         BUDGETS,
+        CSI_NODES,
         EVENTS,
         PRIORITY_CLASSES,
         RESOURCE_QUOTAS,
@@ -51,7 +52,7 @@ def dump(
     )
     from headroom.wire.times import format_time
 
-    storage = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES)
+    storage = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES, CSI_NODES)
     cluster = (*WORKLOADS, PRIORITY_CLASSES, BUDGETS, RESOURCE_QUOTAS, *storage)
     access = (str(kubeconfig or ""), context)
     where = Where(

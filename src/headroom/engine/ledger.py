@@ -75,13 +75,13 @@ class Ledger:
         self.open = Shelves(policy.across_namespaces)
         self.coming = Shelves(policy.across_namespaces)
         self.assumptions = Assumptions()
-        self.state = ClusterState()
+        self.volumes = VolumeBook()
+        self.state = ClusterState(storage=self.volumes.storage)
         self.spares = Spares(agenda, self.state)
         self.guardian_keys: dict[str, Keys] = {}
         self.slots = SlotBook(agenda, policy.across_namespaces)
         self.contention = Contention(agenda)
         self.settling = Settling(agenda)
-        self.volumes = VolumeBook()
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.claimant_keys: dict[str, Keys] = {}
         self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it

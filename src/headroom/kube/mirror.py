@@ -11,7 +11,7 @@ from typing import assert_never
 
 from headroom.core.budgets import Budget
 from headroom.core.demand.quotaroom import ResourceQuota
-from headroom.core.demand.volumes import StorageClass, Volume, VolumeClaim
+from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.quotas.limits import Quota
@@ -88,7 +88,9 @@ def key_of(thing: Thing) -> Key:
 
 def _uid_of(thing: Thing) -> str:
     match thing:
-        case Pod() | Node() | Workload() | VolumeClaim() | Volume() | StorageClass():
+        case Pod() | Node() | Workload():
+            return thing.uid
+        case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
             return thing.uid
         case ResourceQuota() | Budget():
             return thing.uid

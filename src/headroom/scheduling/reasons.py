@@ -20,6 +20,7 @@ VOLUME_IN_USE = (
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
     "already in-use by another pod"
 )
+VOLUME_COUNT = "node(s) exceed max volume count"
 VOLUME_UNBINDABLE = "node(s) didn't find available persistent volumes to bind"
 VOLUME_ZONE = "node(s) had no available volume zone"
 VOLUME_REACH = "node(s) didn't match PersistentVolume's node affinity"

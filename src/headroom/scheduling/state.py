@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from headroom.core.demand.volumes import NO_STORAGE, Storage
 from headroom.core.objects import (
     NO_LABELS,
     HostPort,
@@ -60,6 +61,7 @@ class ClusterState:
     """
 
     table: NodeTable = field(default_factory=NodeTable)
+    storage: Storage = NO_STORAGE  # What volumes there are, and how many a node can attach.
     pods: PodTallies = field(default_factory=PodTallies)
     terms: TermTallies = field(default_factory=TermTallies)
     _bound: dict[Key, _Bound] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from headroom.core.demand.attaching import Attachment, are_too_many, attachments
 from headroom.core.objects import HostPort, Key, Pod, TopologySpread
 from headroom.core.resources import PODS
 from headroom.core.selection import node_matches
@@ -31,6 +32,7 @@ from headroom.scheduling.reasons import (
     SPREAD_LABEL,
     TAINT,
     UNSCHEDULABLE,
+    VOLUME_COUNT,
     VOLUME_IN_USE,
     VOLUME_REACH,
     VOLUME_UNBINDABLE,
@@ -125,6 +127,12 @@ class Turn:
     def __post_init__(self) -> None:
         amounts = sorted(self.pod.requests.items())
         self.wanted = ((PODS, 1), *((name, amount) for name, amount in amounts if amount > 0))
+
+    @cached_property
+    def _attached(self) -> frozenset[Attachment]:
+        """The pod's volumes, where any node tells how many it can attach."""
+        storage = self.state.storage
+        return attachments(self.pod, storage) if storage.drivers else frozenset()
 
     @cached_property
     def names(self) -> frozenset[str] | None:
@@ -229,6 +237,8 @@ class Turn:
         stages: list[Stage] = []
         if self._volume_in_use(AS_IT_IS):
             stages.append(_stage(VOLUME_IN_USE, np.ones(table.capacity, np.bool_)))
+        if self._attached:
+            stages.append(_stage(VOLUME_COUNT, self._without_attachments()))
         if self.pod.reach or self.pod.late:
             far, unbindable = ~all_reached(self.pod, table), ~all_bindable(self.pod, table)
             failing = far | unbindable
@@ -244,11 +254,31 @@ class Turn:
             return (VOLUME_IN_USE,)
         if node is None:
             return ()
+        if self._attached and self._is_short_of_attachments(row, supposed):
+            return (VOLUME_COUNT,)
         far = (VOLUME_REACH,) if pod.reach and not reached(pod, node) else ()
         unbindable = (VOLUME_UNBINDABLE,) if pod.late and not bindable(pod, node) else ()
         if far or unbindable:
             return far + unbindable
         return (VOLUME_ZONE,) if pod.zones and not in_zone(pod, node) else ()
+
+    def _without_attachments(self) -> Bools:
+        table = self.state.table
+        short = np.zeros(table.capacity, np.bool_)
+        for name in self.state.storage.drivers:
+            row = table.row_of.get(name)
+            if row is not None:
+                short[row] = self._is_short_of_attachments(row, AS_IT_IS)
+        return short
+
+    def _is_short_of_attachments(self, row: int, supposed: Supposition) -> bool:
+        """Whether drivers can attach no more of the pod's volumes there, beside those of others."""
+        state, node = self.state, self.state.table.nodes[row]
+        if node is None:
+            return False
+        there = (*state.pods_on_row(row), *state.expected_on_row(row), *supposed.added)
+        others = [pod for pod in there if pod.key not in supposed.removed]
+        return are_too_many(self._attached, others, node.name, state.storage)
 
     def _volume_in_use(self, supposed: Supposition) -> bool:
         """Whether another pod, on whatever node, has a volume that one pod uses at a time."""

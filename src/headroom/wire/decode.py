@@ -19,6 +19,7 @@ from headroom.wire.containment import contained
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import (
     BUDGETS,
+    CSI_NODES,
     HEADROOMS,
     HOLDS,
     NAMESPACES,
@@ -39,7 +40,12 @@ from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.pods import decode_pod, pod_from
 from headroom.wire.objects.reader import ABSENT, Reader, identity_of, to_text
 from headroom.wire.objects.resourcequotas import decode_resource_quota
-from headroom.wire.objects.volumes import decode_claim, decode_storage_class, decode_volume
+from headroom.wire.objects.volumes import (
+    decode_claim,
+    decode_node_drivers,
+    decode_storage_class,
+    decode_volume,
+)
 from headroom.wire.objects.workloads import decode_workload, workload_from
 
 __all__ = [
@@ -115,6 +121,7 @@ DECODERS: dict[Resource, Decode] = {
     VOLUME_CLAIMS: decode_claim,
     VOLUMES: decode_volume,
     STORAGE_CLASSES: decode_storage_class,
+    CSI_NODES: decode_node_drivers,
     RESOURCE_QUOTAS: decode_resource_quota,
     BUDGETS: decode_budget,
 }

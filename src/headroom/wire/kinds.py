@@ -86,6 +86,8 @@ STORAGE_CLASSES = Resource(
     "storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False
 )
 
+CSI_NODES = Resource("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False)
+
 KINDS: tuple[Resource, ...] = (
     PODS,
     NODES,
@@ -100,6 +102,7 @@ KINDS: tuple[Resource, ...] = (
     VOLUME_CLAIMS,
     VOLUMES,
     STORAGE_CLASSES,
+    CSI_NODES,
     RESOURCE_QUOTAS,
     BUDGETS,
 )

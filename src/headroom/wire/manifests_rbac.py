@@ -95,7 +95,7 @@ def _operator_rules(speech: Speech) -> list[Json]:
         # Volumes by which slots follow pods, and of pods at our doors; watched only where a
         # Headroom goes by them, or such a pod mounts one.
         rule("", ("persistentvolumeclaims", "persistentvolumes"), FOLLOW),
-        rule("storage.k8s.io", ("storageclasses",), FOLLOW),
+        rule("storage.k8s.io", ("csinodes", "storageclasses"), FOLLOW),
         # Claims that wait for a pod of our scheduler: its node, or the volume that they are to get.
         rule("", ("persistentvolumeclaims", "persistentvolumes"), ("patch",)),
         # Quotas that headrooms keep to; watched only where one asks for its room.

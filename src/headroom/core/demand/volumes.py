@@ -92,7 +92,21 @@ class StorageClass:
         return Key("", self.name)
 
 
-Stored = VolumeClaim | Volume | StorageClass
+@dataclass(frozen=True, slots=True)
+class NodeDrivers:
+    """A CSINode: how many volumes of each driver may be attached to a node; not named: any."""
+
+    name: str
+    limits: Mapping[str, int] = field(default_factory=dict)
+    uid: str = ""
+    version: str = ""
+
+    @property
+    def key(self) -> Key:
+        return Key("", self.name)
+
+
+Stored = VolumeClaim | Volume | StorageClass | NodeDrivers
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +116,7 @@ class Storage:
     claims: Mapping[Key, VolumeClaim] = field(default_factory=dict)
     volumes: Mapping[str, Volume] = field(default_factory=dict)
     classes: Mapping[str, StorageClass] = field(default_factory=dict)
+    drivers: Mapping[str, NodeDrivers] = field(default_factory=dict)
 
 
 NO_STORAGE = Storage()

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from headroom.core.budgets import Budget
 from headroom.core.demand.quotaroom import ResourceQuota
-from headroom.core.demand.volumes import StorageClass, Volume, VolumeClaim
+from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import judged
@@ -116,7 +116,7 @@ class Observer:
             case Workload() as workload:
                 ledger.slots.workloads[workload.namespace, workload.ref] = workload
                 self.standing.workload_changed(workload)
-            case VolumeClaim() | Volume() | StorageClass():
+            case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
                 self._judge_anew(ledger.volumes.see(thing), now)
             case Budget() as budget:
                 ledger.budgets[budget.key] = budget

@@ -16,7 +16,14 @@ from datetime import datetime, timedelta
 from headroom.core.actions import PromiseVolume, SelectNode
 from headroom.core.demand.latebinding import MADE, bindings
 from headroom.core.demand.mounting import volume_refusal, with_volumes
-from headroom.core.demand.volumes import Storage, StorageClass, Stored, Volume, VolumeClaim
+from headroom.core.demand.volumes import (
+    NodeDrivers,
+    Storage,
+    StorageClass,
+    Stored,
+    Volume,
+    VolumeClaim,
+)
 from headroom.core.objects import Key, Node, Pod
 from headroom.core.plan import Sequence, pod_subject
 from headroom.engine.indexes import drop
@@ -40,7 +47,8 @@ class VolumeBook:
         self._since: dict[str, datetime] = {}  # by uid of a pod: its volumes were asked for
         self._troubled: dict[str, datetime] = {}  # by uid of a pod: its claims forbid every node
         self._asked: dict[str, str] = {}  # by uid of a claim: the node seen as chosen for it
-        self.storage = Storage(self._claims, self._volumes, self._classes)
+        self._drivers: dict[str, NodeDrivers] = {}
+        self.storage = Storage(self._claims, self._volumes, self._classes, self._drivers)
 
     def judged(self, pod: Pod, waits: bool) -> Pod:
         """A pod, with what its volumes ask if it waits at one of our doors."""
@@ -142,6 +150,8 @@ class VolumeBook:
                 self._volumes[thing.name] = thing
             case StorageClass():
                 self._classes[thing.name] = thing
+            case NodeDrivers():
+                self._drivers[thing.name] = thing
         return tuple(dict.fromkeys((*before, *self._concerned(thing))))
 
     def lose(self, thing: Stored) -> tuple[Key, ...]:
@@ -154,6 +164,8 @@ class VolumeBook:
                 self._volumes.pop(thing.name, None)
             case StorageClass():
                 self._classes.pop(thing.name, None)
+            case NodeDrivers():
+                self._drivers.pop(thing.name, None)
         return tuple(self._concerned(thing))
 
     def forget(self, uid: str) -> None:
@@ -169,6 +181,8 @@ class VolumeBook:
                 return self._volumes.get(thing.name)
             case StorageClass():
                 return self._classes.get(thing.name)
+            case NodeDrivers():
+                return self._drivers.get(thing.name)
 
     def _concerned(self, thing: Stored | None) -> Iterable[Key]:
         """The pods that go by a thing; a class or a free volume may matter to all who wait."""

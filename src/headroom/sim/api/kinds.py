@@ -70,6 +70,7 @@ POD_TEMPLATE = Kind(wire.POD_TEMPLATES, has_status=False)
 VOLUME_CLAIM = Kind(wire.VOLUME_CLAIMS)
 VOLUME = Kind(wire.VOLUMES)
 STORAGE_CLASS = Kind(wire.STORAGE_CLASSES, has_status=False)
+CSI_NODE = Kind(wire.CSI_NODES, has_status=False)
 DISRUPTION_BUDGET = Kind(wire.BUDGETS)
 
 _ALIVE = (
@@ -94,6 +95,7 @@ _ALIVE = (
     VOLUME_CLAIM,
     VOLUME,
     STORAGE_CLASS,
+    CSI_NODE,
 )
 
 _INERT = (

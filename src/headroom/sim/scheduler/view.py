@@ -59,6 +59,7 @@ class View:
         stage.feed("scheduler", "StatefulSet", self._on_controller)
         stage.feed("scheduler", "Service", self._on_service)
         self.volumes = VolumeView(stage, "scheduler", self._volumes_changed)
+        self.state.storage = self.volumes.storage
 
     def pending(self, key: Key) -> Pod | None:
         """A pod of ours that is on no node, as far as we know."""

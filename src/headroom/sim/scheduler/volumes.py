@@ -12,6 +12,7 @@ from collections.abc import Callable
 from headroom.core.demand.mounting import volume_refusal, with_volumes
 from headroom.core.demand.volumes import (
     Binding,
+    NodeDrivers,
     Storage,
     StorageClass,
     Volume,
@@ -21,7 +22,12 @@ from headroom.core.demand.volumes import (
 from headroom.core.objects import Key, Pod
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.stage import Stage
-from headroom.wire.objects.volumes import claim_from, storage_class_from, volume_from
+from headroom.wire.objects.volumes import (
+    claim_from,
+    node_drivers_from,
+    storage_class_from,
+    volume_from,
+)
 
 
 class VolumeView:
@@ -31,21 +37,23 @@ class VolumeView:
         self._claims: dict[Key, VolumeClaim] = {}
         self._volumes: dict[str, Volume] = {}
         self._classes: dict[str, StorageClass] = {}
-        self._storage = Storage(self._claims, self._volumes, self._classes)
+        self._drivers: dict[str, NodeDrivers] = {}
+        self.storage = Storage(self._claims, self._volumes, self._classes, self._drivers)
         self._changed = changed
         stage.feed(name, "PersistentVolumeClaim", self._on_claim)
         stage.feed(name, "PersistentVolume", self._on_volume)
         stage.feed(name, "StorageClass", self._on_class)
+        stage.feed(name, "CSINode", self._on_drivers)
 
     def judged(self, pod: Pod) -> tuple[Pod, str]:
         """The pod with what its volumes ask of a node, and why it is refused as a whole, if so."""
         if not pod.claims:
             return pod, ""
-        return with_volumes(pod, self._storage), volume_refusal(pod, self._storage)
+        return with_volumes(pod, self.storage), volume_refusal(pod, self.storage)
 
     def waiting(self, pod: Pod) -> tuple[str, ...]:
         """The claims of a pod that are still to be bound."""
-        mounted = mounts(pod.key.namespace, pod.claims, self._storage)
+        mounted = mounts(pod.key.namespace, pod.claims, self.storage)
         return tuple(each.claim for each in mounted if each.binding is not Binding.BOUND)
 
     def _on_claim(self, change: Change) -> None:
@@ -68,4 +76,11 @@ class VolumeView:
             self._classes.pop(change.ref.name, None)
         else:
             self._classes[change.ref.name] = storage_class_from(change.obj)
+        self._changed()
+
+    def _on_drivers(self, change: Change) -> None:
+        if change.verb is Verb.DELETED:
+            self._drivers.pop(change.ref.name, None)
+        else:
+            self._drivers[change.ref.name] = node_drivers_from(change.obj)
         self._changed()

@@ -17,6 +17,7 @@ from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Utilization
 from headroom.ports import Thing
 from headroom.wire.kinds import (
     BUDGETS,
+    CSI_NODES,
     DAEMON_SETS,
     RESOURCE_QUOTAS,
     STORAGE_CLASSES,
@@ -27,12 +28,13 @@ from headroom.wire.kinds import (
 from headroom.wire.objects.workloads import copied_kind
 
 STORAGE = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES)
+ATTACHING = (*STORAGE, CSI_NODES)
 
 
 def needed_kinds(thing: Thing, schedulers: frozenset[str] = frozenset()) -> tuple[Resource, ...]:
     """The kinds that have to be seen because of a thing; `schedulers` are names of ours."""
     if isinstance(thing, Pod):
-        return STORAGE if thing.claims and not thing.node and _is_ours(thing, schedulers) else ()
+        return ATTACHING if thing.claims and not thing.node and _is_ours(thing, schedulers) else ()
     if isinstance(thing, Hold):
         return () if thing.allocate_once else (BUDGETS,)
     if not isinstance(thing, Headroom):

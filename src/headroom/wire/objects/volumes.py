@@ -7,7 +7,13 @@ from typing import Any
 
 from msgspec import Raw
 
-from headroom.core.demand.volumes import ZONE_LABELS, StorageClass, Volume, VolumeClaim
+from headroom.core.demand.volumes import (
+    ZONE_LABELS,
+    NodeDrivers,
+    StorageClass,
+    Volume,
+    VolumeClaim,
+)
 from headroom.core.objects import Key, NodeTerm, Requirement
 from headroom.core.quantity import QuantityError, parse_quantity
 from headroom.wire.errors import DecodeError
@@ -107,6 +113,25 @@ class _Class(JsonObject):
     allowed_topologies: list[_Topology] | None = None
 
 
+class _Allocatable(JsonObject):
+    count: int | None = None
+
+
+class _Driver(JsonObject):
+    name: str | None = None
+    allocatable: _Allocatable | None = None
+
+
+class _CsiNodeSpec(JsonObject):
+    drivers: list[_Driver] | None = None
+
+
+class _CsiNode(JsonObject):
+    metadata: Metadata | None = None
+    spec: _CsiNodeSpec | None = None
+
+
+_read_csi_node = Reader(_CsiNode)
 _read_claim = Reader(_Claim)
 _read_volume = Reader(_Volume)
 _read_class = Reader(_Class)
@@ -182,6 +207,29 @@ def decode_storage_class(data: bytes | Raw) -> StorageClass:
         version=metadata.resource_version or "",
         topologies=tuple(_topology(each) for each in read.allowed_topologies or ()),
     )
+
+
+def decode_node_drivers(data: bytes | Raw) -> NodeDrivers:
+    """Read a CSINode."""
+    try:
+        read = _read_csi_node(data)
+    except DecodeError as error:
+        raise about("CSINode", data, error) from error
+    metadata, spec = read.metadata or Metadata(), read.spec or _CsiNodeSpec()
+    told = ((each.name, each.allocatable) for each in spec.drivers or ())
+    limits = {
+        name: most.count
+        for name, most in told
+        if name and most is not None and most.count is not None
+    }
+    return NodeDrivers(
+        metadata.name or "", limits, metadata.uid or "", metadata.resource_version or ""
+    )
+
+
+def node_drivers_from(thing: Mapping[str, Any]) -> NodeDrivers:
+    """Read a CSINode held as plain dicts."""
+    return decode_node_drivers(to_text("CSINode", thing))
 
 
 def claim_from(thing: Mapping[str, Any]) -> VolumeClaim:
