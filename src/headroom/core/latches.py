@@ -11,6 +11,7 @@ node. Everything here is worked out from what is in the API, so a restarted oper
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -89,6 +90,22 @@ def kept_for(pod: Pod) -> str:
 def users_on(latch: Pod) -> tuple[str, ...]:
     """The uids of owners that had the room of a slot when its latch was made."""
     return tuple(latch.annotations.get(USERS_ANNOTATION, "").split())
+
+
+def told_by(hold: Hold, latches: Iterable[Pod]) -> frozenset[str]:
+    """The uids of owners of a hold by the word of latches, which nobody but we may write.
+
+    Those that use it, and those that it was being handed to: an operator that dies right after the
+    handover has written them nowhere else.
+    """
+    told = {uid for latch in latches for uid in (*users_on(latch), *_named_on(latch, hold))}
+    return frozenset(told)
+
+
+def _named_on(latch: Pod, hold: Hold) -> list[str]:
+    parent, uid = str(hold.parent), hold.parent.uid
+    lines = claims_on(latch)
+    return [each.uid for each in lines if (each.parent, each.parent_uid) == (parent, uid)]
 
 
 def parents_on(latch: Pod) -> tuple[str, ...]:

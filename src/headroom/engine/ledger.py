@@ -15,7 +15,7 @@ from headroom.core.claims import claim_of
 from headroom.core.genuine import keeps
 from headroom.core.handover import Claim
 from headroom.core.holds import Hold
-from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on, users_on
+from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on, told_by
 from headroom.core.names import (
     CLAIM_GATE,
     DEFAULT_SCHEDULER_NAME,
@@ -250,7 +250,7 @@ class Ledger:
         for guardian in self.guardians_of(hold):  # Pods may be seen before their holds.
             if guardian.occupies_node:
                 self.last_node.setdefault(parent, guardian.node)
-        told = [uid for key in self.latches.about(parent) for uid in users_on(self.pods[key])]
+        told = told_by(hold, (self.pods[key] for key in self.latches.about(parent)))
         for key in self.claimant_keys.get(parent, ()):
             self.owners.note(hold, self.pods[key], told)
         for namespace in reach(hold, self.policy.across_namespaces):

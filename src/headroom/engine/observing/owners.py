@@ -2,8 +2,9 @@
 
 Labels, owner references, the rules of a hold and the operator's flags may all change while an owner
 runs. A claim that stood once stands until its pod ends. What is known here is known until a
-restart; after one the status of the hold says the same (`core.claims.is_claimant`), and of a slot
-that is bound to its node the latch by which it keeps its claim.
+restart; after one the status of the hold says the same (`core.claims.is_claimant`), and so does a
+latch: of a slot that is bound to its node the one by which it keeps its claim, of an owner that has
+just got its room the one under which it did.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class KnownOwners:
         """
         if pod.node:
             self._chosen.pop(pod.uid, None)
-        stands = self.has(hold, pod) or (pod.uid in told and is_claimant(hold, pod, known=True))
+        got = bool(pod.node) and pod.uid in told
+        stands = self.has(hold, pod) or (got and is_claimant(hold, pod, known=True))
         claim = claim_of(pod)
         if stands and claim is not None and pod.uid and CLAIM_GATE not in pod.gates:
             self._claims[pod.uid] = claim
