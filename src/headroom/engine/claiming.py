@@ -36,7 +36,7 @@ from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.launching import Launcher, left_beside, rivals_on
 from headroom.engine.ledger import Ledger
-from headroom.engine.sharing.keptroom import claims_standing_on, goes_without_place
+from headroom.engine.sharing.standingclaims import claims_standing_on, goes_without_place
 from headroom.scheduling.reasons import TOO_MANY_PODS
 
 REASONS_TOLD = 3

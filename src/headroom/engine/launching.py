@@ -26,7 +26,7 @@ from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
 from headroom.core.resources import Resources
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
-from headroom.engine.sharing.keptroom import claims_standing_on
+from headroom.engine.sharing.standingclaims import claims_standing_on
 from headroom.scheduling.suitability import in_zone, reached
 
 NEXT = "next handover"  # on a node, which waits for guardians that are being made

@@ -18,6 +18,7 @@ from headroom.core.policies import to_keep
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
+from headroom.engine.sharing.standingclaims import claims_on_node, lacking
 
 LONGEST_OWED = timedelta(seconds=30)
 """How long room that is free waits for the hold that it belongs to."""
@@ -50,9 +51,13 @@ def owed(ledger: Ledger, hold: Hold, node: str, now: datetime) -> Resources:
 def _has_room(ledger: Ledger, hold: Hold, node: str) -> bool:
     """Whether all that a hold is to keep would fit on its node."""
     size = to_keep(hold, users_on(ledger, hold, node))
-    wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
     ours = (*ledger.guardians_of(hold), *ledger.latches_of(hold))
     without = ledger.unsettled_on(node) | {pod.key for pod in ours}
+    for latch, other in claims_on_node(ledger, node):  # Larger than what those holds lack.
+        if other.parent != hold.parent:
+            without |= {latch.key}
+            size = size + lacking(ledger, other)
+    wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
     return unfit(ledger, wanted, node, without) is None
 
 

@@ -9,39 +9,23 @@ from datetime import datetime
 from headroom.core.actions import CreateGuardian
 from headroom.core.fences import fence_subject, returns
 from headroom.core.holds import Hold
-from headroom.core.latches import claims_on, kept_for, users_on
-from headroom.core.objects import ANYWHERE, Key, Pod
+from headroom.core.latches import claims_on, users_on
+from headroom.core.objects import ANYWHERE, Pod
 from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
 from headroom.core.policies import keeps_rest, to_keep
 from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, Resources
+from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
+from headroom.engine.sharing.standingclaims import (
+    claims_on_node,
+    claims_standing_on,
+    goes_without_place,
+    lacking,
+    users_of,
+)
 from headroom.scheduling.reasons import TOO_MANY_PODS
-
-
-def claims_standing_on(ledger: Ledger, node: str) -> frozenset[Key]:
-    """Latches on a node by which holds keep their claim on what owners use there.
-
-    Those of slots, and of reusable holds for whose rest no guardian has a place.
-    """
-    return frozenset(latch.key for latch, _ in _claims_on_node(ledger, node))
-
-
-def _claims_on_node(ledger: Ledger, node: str) -> Iterator[tuple[Pod, Hold]]:
-    for latch in ledger.state.nominated_on(node):
-        hold = ledger.holds.get(kept_for(latch)) if latch.key in ledger.latches else None
-        if hold is not None and not claims_on(latch) and (keeps_rest(hold) or users_on(latch)):
-            yield latch, hold
-
-
-def goes_without_place(ledger: Ledger, hold: Hold, node: str) -> bool:
-    """Whether an owner may leave a part of a hold where no guardian has a place for it.
-
-    Only where all places are taken by pods that are there: owners on their way take the place of
-    a guardian each, and may leave one free.
-    """
-    return returns(hold) and ledger.state.free_places(node, expected=False) < 1
 
 
 class KeptRoom:
@@ -87,7 +71,7 @@ class KeptRoom:
             hold is not None
             and returns(hold)
             and ledger.last_node.get(str(hold.parent), "") == node
-            and not _users_of(ledger, hold)
+            and not users_of(ledger, hold)
             and not any(pod.node for pod in ledger.guardians_of(hold))
             and str(hold.parent) not in self._coming.on(node)
             for hold in found
@@ -179,16 +163,15 @@ class KeptRoom:
         return given
 
     def could_hold_all(
-        self, hold: Hold, node: str, guardians: tuple[Pod, ...], fenced: bool
+        self, hold: Hold, node: str, guardians: tuple[Pod, ...], fenced: bool, now: datetime
     ) -> bool:
         """Whether what owners do not use of a hold would fit on its node."""
         if hold.terminal:
             return True
-        users = _users_of(self._ledger, hold)
-        users += self._ledger.lodgers_of(hold)
+        users = users_of(self._ledger, hold)
         if not users and not guardians and not fenced and not self._ledger.latches_of(hold):
             return True
-        return self._fits(hold, node, guardians, to_keep(hold, users))
+        return self._fits(hold, node, guardians, to_keep(hold, users), now)
 
     def is_claimed(self, hold: Hold) -> bool:
         """Whether a latch stands, or is being made, that keeps a slot's claim on its room."""
@@ -206,7 +189,7 @@ class KeptRoom:
             return True
         if any(users_on(latch) for latch in ledger.latches_of(hold)):
             return True
-        users = _users_of(ledger, hold)
+        users = users_of(ledger, hold)
         rest = to_keep(hold, users)
         if not users or not rest or not goes_without_place(ledger, hold, node):
             return False
@@ -215,33 +198,38 @@ class KeptRoom:
         without = ours | claims_standing_on(ledger, node)
         return unfit(ledger, wanted, node, without) == TOO_MANY_PODS
 
-    def whole(self, hold: Hold, node: str, guardians: tuple[Pod, ...]) -> bool:
+    def whole(self, hold: Hold, node: str, guardians: tuple[Pod, ...], now: datetime) -> bool:
         """Whether all of a slot would fit on its node beside the owners that use it there."""
-        return self._fits(hold, node, guardians, hold.template.pod.requests)
+        return self._fits(hold, node, guardians, hold.template.pod.requests, now)
 
-    def _fits(self, hold: Hold, node: str, guardians: tuple[Pod, ...], size: Resources) -> bool:
+    def _fits(
+        self,
+        hold: Hold,
+        node: str,
+        guardians: tuple[Pod, ...],
+        size: Resources,
+        now: datetime,
+    ) -> bool:
         if any(size.fits_in(pod.requests) for pod in guardians if pod.node):
             return True
         besides, places = self._coming_besides(hold, node)
         stands = any(pod.node == node for pod in guardians)
-        if not stands and _users_of(self._ledger, hold):
+        if not stands and users_of(self._ledger, hold):
             places += self._places_owed(node)
         if places and self._ledger.state.free_places(node) + stands <= places:
             return False
         size = size + besides
         without = {pod.key for pod in (*guardians, *self._ledger.latches_of(hold))}
-        for latch, other in _claims_on_node(self._ledger, node):
-            if keeps_rest(other):  # Whoever runs in another slot is counted by itself.
-                without |= {latch.key} if keeps_rest(hold) else set()
-            elif other.parent != hold.parent:  # It needs its room; who comes first has the place.
+        slot = keeps_rest(hold)
+        for latch, other in claims_on_node(self._ledger, node):
+            if other.parent != hold.parent:  # Its owners are counted by themselves.
                 without.add(latch.key)
-                size = size + to_keep(other, _users_of(self._ledger, other))
+                if not (slot and keeps_rest(other)):
+                    size = size + lacking(self._ledger, other)
+        if slot:
+            size = size + owed_on(self._ledger, node, now, hold)
         wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
         return unfit(self._ledger, wanted, node, frozenset(without)) is None
-
-
-def _users_of(ledger: Ledger, hold: Hold) -> list[Pod]:
-    return [pod for pod in ledger.claimants_of(hold) if pod.occupies_node]
 
 
 def _bound_in(sequence: Sequence) -> Iterator[CreateGuardian]:

@@ -18,7 +18,7 @@ from headroom.core.reclaiming import Reclaim, may_go, not_allowed, victims
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import limits_of
-from headroom.engine.sharing.keptroom import claims_standing_on
+from headroom.engine.sharing.standingclaims import claims_standing_on
 
 
 class Reclaims:
