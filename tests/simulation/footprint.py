@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Any
 
-from headroom.engine import assumptions
+from headroom.engine import agenda, assumptions
 
 DESCENDED = ("headroom.engine", "headroom.scheduling", "headroom.runtime")
 SLACK = 20  # entries of one kind that may differ: what was looked at last, names of nodes
 BOUNDED = {
-    "_ended": assumptions.MOST_ENDED
+    "_ended": assumptions.MOST_ENDED,
+    "_timers": agenda.SPARE_TIMERS,
+    "_changed": 4 * 64,  # of the smallest table of nodes
 }  # by attribute: has a bound of its own, and forgets the oldest
 
 
