@@ -46,7 +46,7 @@ def trace(folder: Path) -> Path:
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize("policy", ["static"])
+@pytest.mark.parametrize("policy", ["static", "adaptive"])
 def test_the_recommended_headroom_keeps_its_promise_in_a_simulation(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, policy: str
 ) -> None:
