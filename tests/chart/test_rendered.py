@@ -55,6 +55,7 @@ PAIRS: dict[str, tuple[Mapping[str, str], list[str]]] = {
         {"webhook.enabled": "true", "metrics.enabled": "true"},
         ["--webhook", "--metrics"],
     ),
+    "page": ({"dashboard.enabled": "true"}, ["--dashboard"]),
     "tenants": ({"tenantEdit": "true"}, ["--tenant-edit"]),
     "namespaces": ({"namespaces": "{shop,bank}"}, ["--namespaces", "shop,bank"]),
     "its own namespace too": (

@@ -125,6 +125,8 @@ def _general() -> Iterator[Value]:
     yield Value("namespaces", [], names, about, "--namespaces")
     about = "Who may edit a namespace may reserve there."
     yield Value("tenantEdit", False, _BOOL, about, "--tenant-edit")
+    about = "The rights around the operator's page: who may look, and whose token may be checked."
+    yield Value("dashboard.enabled", False, _BOOL, about, "--dashboard")
     about = "The admission policy that gates owners; auto: where the cluster has that kind (1.36)."
     yield Value("policies.gate", "auto", _AUTO, about, "--policy, --no-policy")
     about = "The policies that hold our accounts to their work and reserve our names; auto: same."

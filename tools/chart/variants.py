@@ -46,6 +46,7 @@ MARKS: Mapping[str, str] = {
 TESTS: Mapping[str, str] = {
     **{name: f'has "{name}" $.Values.dialects' for name in NAMES},
     "confine": 'include "headroom.confine" $',
+    "dashboard": "$.Values.dashboard.enabled",
     "gate": 'include "headroom.gate" $',
     "metrics": "$.Values.metrics.enabled",
     "scoped": "$.Values.namespaces",
@@ -76,6 +77,7 @@ def installed(on: Combination) -> Mapping[Name, Json]:
             webhook="webhook" in on,
             metrics="metrics" in on,
             tenant_edit="tenantEdit" in on,
+            dashboard="dashboard" in on,
             namespaces=(SERVED,) if "scoped" in on else (),
             speech=chosen(dialects, mountpoint, "zz-pause-zz"),
             arguments=("zz:arguments",),
