@@ -245,6 +245,9 @@ class RealWorld(World):
             seen = {"node": spec.get("nodeName"), "gates": gates, "phase": status.get("phase")}
             seen |= {"nominated": status.get("nominatedNodeName"), "reason": status.get("reason")}
             seen |= {"annotations": metadata.get("annotations"), "born": metadata["uid"][:8]}
+            seen |= {"asks": spec["containers"][0].get("resources", {}).get("requests")}
+            refused = [each for each in status.get("conditions", ()) if each["status"] == "False"]
+            seen |= {"told": [each["message"] for each in refused if each.get("message")]}
             told = {key: value for key, value in seen.items() if value}
             lines.append(f"pod {metadata['name']} {told}")
         for item in self.all("Hold"):
