@@ -46,7 +46,7 @@ test: $(READY)  ## every test, those on the real control plane too (KUBERNETES=1
 	@$(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
 	@$(PY) -m testbed.binaries karpenter >&2 || echo "no Karpenter: the tests that need one will be skipped" >&2
 	@$(PY) -m testbed.binaries helm >&2 || echo "no Helm: the tests that need it will be skipped" >&2
-	$(PY) -m pytest -n $(JOBS) --dist loadfile --durations=15 $(AGAIN) $(ARGS)
+	$(PY) -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=15 $(AGAIN) $(ARGS)
 	@test -n "$(KUBERNETES)$(ARGS)" || $(MAKE) --no-print-directory test-oldest
 
 test-oldest: $(READY)  ## a short pass on the oldest Kubernetes that is supported; `make test` has it

@@ -15,6 +15,7 @@ import pytest
 import structlog
 
 from testbed.binaries import BinariesUnavailable, provide
+from tests.ordering import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.samples import pytest_collection_finish as pytest_collection_finish
 
 GOLDEN = Path(__file__).parent / "golden"
