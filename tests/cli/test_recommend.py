@@ -230,6 +230,17 @@ def test_traces_that_say_nothing_are_told(
     assert words in refused(capsys, "--trace", str(path)).err
 
 
+@pytest.mark.parametrize("first", [10, 15, 18, 19])
+def test_three_pods_within_three_seconds_are_enough_for_a_guess(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, first: int
+) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("second,pods\n" + "".join(f"{first + n},1\n" for n in range(3)))
+    finished = headroom(capsys, "recommend", "--trace", str(path), "--promise", "0.5")
+    assert finished.code in (0, 1), finished.err
+    assert "How sure: low" in finished.out
+
+
 def test_a_promise_that_would_not_have_been_kept_is_a_no(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -173,6 +173,9 @@ def _train_until(past: Past, text: str) -> float:
     begin, end = past.begin, past.end
     moment = _moment(text, begin) if text else (begin + end) / 2
     before = past.index(moment) if begin < moment < end else 0
+    if not text and not 0 < before < len(past.seconds):  # Nobody came in one of the halves.
+        moment = past.seconds[len(past.seconds) // 2]
+        before = past.index(moment)
     if not 0 < before < len(past.seconds):
         if not text:
             words = "all pods came at once: there is nothing to learn from and nothing to judge"
