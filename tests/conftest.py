@@ -2,7 +2,6 @@
 
 `golden` compares a text with the file of that name under tests/golden; `pytest --update-golden`
 rewrites the files, and the diff is then read in review. `binaries` are the real control plane's.
-Logging is set up anew for each test, because a command that ran in this process has changed it.
 """
 
 from __future__ import annotations
