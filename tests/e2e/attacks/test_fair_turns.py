@@ -16,7 +16,7 @@ import pytest
 from headroom.runtime.loglimits import NAMESPACE_LINES
 from headroom.wire.kinds import PODS
 from testbed.controlplane import ControlPlane
-from tests.e2e.attacks.stage import Stage, Tenant, stage_of
+from tests.e2e.attacks.stage import KINDS, Stage, Tenant, stage_of
 from tests.e2e.installing import until
 from tests.stories.things import headroom, hold
 
@@ -81,7 +81,7 @@ def test_2000_holds_that_quota_refuses_hurt_nobody(stage: Stage) -> None:
         for made in [pool.submit(make_some, crowd, first) for first in range(WRITERS)]:
             made.result()
     print("while holds are written:", stage.times)
-    until("many are told", lambda: all(refused(crowd, n) for n in range(0, 200, 10)), seconds=240)
+    until("many are told", lambda: refused(crowd) >= 100, seconds=240)
     with stage.unhurt():
         watch_for(WATCHED_S)
     lines = stage.operator.log(10**7).splitlines()[before:]
@@ -132,5 +132,8 @@ def make_some(tenant: Tenant, first: int) -> None:
         tenant.api.close()
 
 
-def refused(tenant: Tenant, number: int) -> bool:
-    return bool(tenant.condition("Hold", f"h{number}").get("reason") == "GuardianRefused")
+def refused(tenant: Tenant) -> int:
+    """How many holds say that their guardian was refused; a namespace has ten statuses a second."""
+    found = tenant.api.items(KINDS["Hold"].path(tenant.name))
+    told = [each.get("status", {}).get("conditions", ()) for each in found]
+    return sum(any(each["reason"] == "GuardianRefused" for each in one) for one in told)
