@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from headroom.core.actions import WriteHeadroomStatus
 from headroom.core.names import SCHEDULER_NAME
 from headroom.core.objects import Condition
 from headroom.core.promise.report import PromiseStatus
 from headroom.core.standing.headrooms import Adaptive, Headroom, Replicas, Window
+from headroom.engine.agenda import Agenda
+from headroom.engine.promises.arrivals import Arrivals
+from headroom.engine.promises.book import PromiseBook
 from tests.builders import node, pod
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play
 
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 TWO_SECONDS = timedelta(seconds=2)
 
 
@@ -171,3 +175,18 @@ def test_a_status_is_not_written_again_when_nothing_is_new() -> None:
     writes = len(play.did(WriteHeadroomStatus))
     play.run(3600)
     assert len(play.did(WriteHeadroomStatus)) == writes
+
+
+def test_a_pod_that_was_kept_back_comes_after_its_headroom_is_gone() -> None:
+    book = PromiseBook(Agenda(), Arrivals(across_namespaces=False))
+    book.begin(NOW)
+    wanted = adaptive()
+    book.want(wanted, ())
+    other = replace(wanted.parent, name="other", uid="uid-of-other")
+    book.want(replace(wanted, parent=other), ())
+    kept_back = pod("g", 1, labels={"app": "web"}, gates=("a/b",), created=NOW)
+    assert list(book.see(None, kept_back, NOW)) == []
+    assert book.arrivals.gated_for[wanted.parent.whole] == 1
+    book.forget(wanted.parent.whole)
+    assert list(book.see(kept_back, replace(kept_back, gates=()), NOW)) == [other.whole]
+    assert not book.arrivals.gated_for

@@ -58,13 +58,19 @@ class Arrivals:
         if old is not None and old.owners == headroom.owners:
             self._headrooms[whole] = headroom
             return
-        self.forget(whole)
+        self._unindex(whole)
         self._headrooms[whole] = headroom
         for place in self._places(headroom):
             self._index.setdefault(place, {})[whole] = None
 
     def forget(self, whole: str) -> None:
-        """A headroom is gone."""
+        """A headroom is gone; owners that are kept back wait for it no more."""
+        self._unindex(whole)
+        if self.gated_for.pop(whole, 0):
+            for uid, wholes in list(self._gated.items()):
+                self._gated[uid] = tuple(each for each in wholes if each != whole)
+
+    def _unindex(self, whole: str) -> None:
         old = self._headrooms.pop(whole, None)
         if old is not None:
             for place in self._places(old):
@@ -107,6 +113,9 @@ class Arrivals:
     def _ungate(self, uid: str) -> tuple[str, ...]:
         wholes = self._gated.pop(uid, ())
         self.gated_for.subtract(wholes)
+        for whole in wholes:
+            if self.gated_for[whole] <= 0:  # Else it would remember every headroom there ever was.
+                del self.gated_for[whole]
         return wholes
 
     def _for(self, pod: Pod) -> tuple[str, ...]:
