@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real faults tables cluster binaries chart transcripts image release image-lock lock pictures screenshots site clean
+.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real faults tables shape cluster binaries chart transcripts image release image-lock lock pictures screenshots site clean
 
 # The first interpreter that runs and is new enough; PYTHON=... overrides.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -85,6 +85,9 @@ soak: $(READY)  ## seven simulated days with faults and hostile tenants (SEEDS=1
 
 soak-real: $(READY)  ## half an hour of churn and a hostile tenant on a real control plane
 	@$(PY) -m bench soak $(ARGS)
+
+shape: $(READY)  ## how large and how tangled the engine is, beside the aims; ARGS=--names: what was counted
+	@$(PY) -m tools.shape $(ARGS)
 
 tables: $(READY)  ## the tables of docs/reference/behaviours, from tests/behaviours and the tests
 	@$(PY) -m tools.tables
