@@ -19,9 +19,9 @@ from testbed.packages import PackageUnavailable
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 SCENARIO = "docs/images/shop.yaml"
-LOOK = "?group=pool&at=9000"
-SIZE = (1000, 1180)
-READY = "document.querySelector('#moment').innerText.startsWith('2:30:00')"
+LOOK = "?group=pool&at=7800"
+SIZE = (1200, 1420)
+READY = "document.querySelector('#moment').innerText.startsWith('2:10:00')"
 
 
 def main() -> int:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from typing import Any
 
+from testbed.axe import axe_script, barriers
 from testbed.browser import Page
+from testbed.packages import PackageUnavailable
 
 NEEDS_A_NAME = {
     "button",
@@ -68,6 +72,9 @@ def assert_well(page: Page) -> None:
     assert page.errors == []
     assert page.violations == []
     assert page.eval(CHECK) == []
+    if axe_is_here():
+        found = barriers(page)
+        assert not found, "\n".join(found)
     tree = page.send("Accessibility.getFullAXTree")["nodes"]
     nameless = [
         _role(each)
@@ -75,6 +82,17 @@ def assert_well(page: Page) -> None:
         if not each.get("ignored") and _role(each) in NEEDS_A_NAME and not _name(each)
     ]
     assert [role for role in nameless if role != "table"] == []
+
+
+@cache
+def axe_is_here() -> bool:
+    """Whether axe-core can be had; without it a loud line says so, and our own check remains."""
+    try:
+        axe_script()
+    except PackageUnavailable as trouble:
+        print(f"\nNO CHECK WITH AXE-CORE: {trouble}", file=sys.__stderr__)
+        return False
+    return True
 
 
 def _role(node: dict[str, Any]) -> str:

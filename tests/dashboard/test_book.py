@@ -213,15 +213,22 @@ def test_the_journal_of_a_result_becomes_its_timeline() -> None:
         {"at": 3, "what": "pod_claimed", "object": "Pod/a/owner"},
         {"at": 4, "what": "pod_deleted", "object": "Pod/a/g"},
         {"at": 4, "what": "pod_bound", "object": "Pod/a/owner"},
+        {"at": 5, "what": "headroom_missed", "object": "Headroom/a/h", "misses": 3},
+        {"at": 5, "what": "headroom_promise", "object": "Headroom/a/h", "owners": 9, "late": 2},
+        {"at": 6, "what": "headroom_missed", "object": "Headroom/a/odd", "misses": "many"},
+        {"at": 7, "what": "headroom_deleted", "object": "Headroom/a/h"},
         {"at": "never", "what": "pod_bound"},
     ]
     rows = list(from_journal(journal, NOW).section().values())
     assert rows == [
-        [0, 0, 0, 0, 0],
-        [2, 1, 0, 0, 0],
-        [2, 1, 0, 1, 0],
-        [2, 1, 0, 1, 0],
-        [2, 0, 1, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0],
+        [2, 1, 0, 0, 0, 0, 0],
+        [2, 1, 0, 1, 0, 0, 0],
+        [2, 1, 0, 1, 0, 0, 0],
+        [2, 0, 1, 0, 0, 0, 0],
+        [2, 0, 1, 0, 3, 9, 2],
+        [2, 0, 1, 0, 3, 9, 2],
+        [0, 0, 1, 0, 0, 0, 0],
     ]
 
 

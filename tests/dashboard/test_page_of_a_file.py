@@ -64,6 +64,8 @@ def test_choices_go_into_the_url_and_come_back_from_it(browser: Browser, address
         page.choose("#look", "grid")
         page.choose("#sort", "name")
         page.choose("#filter", "general-1")
+        page.choose("#pod", "own")
+        page.click("#find button")
         page.click("#theme")
         assert page.until("document.querySelectorAll('.grid .node').length === 1")
         there = page.eval("location.href")
@@ -74,6 +76,7 @@ def test_choices_go_into_the_url_and_come_back_from_it(browser: Browser, address
         assert page.text("#node-area h3") == "general"
         assert page.eval("document.documentElement.dataset.theme") == "dark"
         assert "memory" in page.text("#totals")
+        page.until("document.querySelector('#pod-area').innerText.includes('burst-0')")
         assert_well(page)
 
 
@@ -88,7 +91,7 @@ def test_a_node_opens_to_its_pods_and_a_row_to_what_explain_says(
         assert query(page)["node"] == ["general-0"]
         page.key("Escape")
         page.until("!document.querySelector('#details').open")
-        assert "node" not in query(page)
+        page.until("!new URLSearchParams(location.search).has('node')")
         page.click('[data-object="Headroom/shop/burst"]')
         page.until("!!document.querySelector('#details-area dl')")
         told = headroom(capsys, "explain", "headroom/burst", "-n", "shop", "--from", str(result))
@@ -140,6 +143,32 @@ def test_a_page_in_a_file_needs_no_server_and_loads_nothing(
         assert [url for url in page.requests if not url.startswith(("file:", "about:"))] == []
         assert page.eval("globalThis.hit ?? null") is None
         assert_well(page)
+
+
+def test_a_pod_is_found_by_a_part_of_its_name_and_leads_to_its_node(
+    browser: Browser, address: str, result: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "page.html"
+    assert headroom(capsys, "view", str(result), "--html", str(file)).code == 0
+    for where in (address, file.as_uri()):
+        with browser.page(where) as page:
+            page.until(DRAWN)
+            page.choose("#pod", "SHOP/own")
+            page.click("#find button")
+            page.until("!!document.querySelector('#pod-area [data-opens]')")
+            assert "Headroom/shop/burst" in page.text("#pod-area")
+            assert "late" not in page.text("#pod-area")
+            page.click("#pod-area [data-opens]")
+            page.until("document.querySelector('#details').open")
+            assert page.text("#details-title") == "Node burst-0"
+            page.key("Escape")
+            page.choose("#pod", "late")
+            page.click("#find button")
+            page.until("document.querySelector('#pod-area').innerText.includes('waits')")
+            page.choose("#pod", "nobody-of-that-name")
+            page.click("#find button")
+            page.until("document.querySelector('#pod-area').innerText.includes('No pod has')")
+            assert_well(page)
 
 
 def test_above_some_hundreds_of_nodes_a_canvas_is_drawn_and_keys_work_in_it(

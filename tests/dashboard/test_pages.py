@@ -62,6 +62,10 @@ class Feed:
     async def pods_on(self, node: str) -> list[dict[str, Any]] | None:
         return [{"namespace": name, "name": "p"} for name in NAMESPACES] if node == "n0" else None
 
+    async def find_pods(self, text: str, scope: Scope) -> dict[str, Any]:
+        found = [name for name in (*NAMESPACES, "quiet") if scope.sees_pods(name)]
+        return {"pods": [{"namespace": name, "name": text} for name in found], "more": 0}
+
     async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
         return {"summary": reference} if reference.endswith("/x") else None
 
@@ -94,6 +98,13 @@ class Reviews:
         return Answer(self._status, json.dumps({"status": status}).encode(), 0.0)
 
 
+EVERY_PATH = (
+    "snapshot",
+    "stream",
+    "node?name=n0",
+    "pods?name=p",
+    "explain?object=Hold/team-7/x",
+)
 TOKENS: dict[str, set[tuple[str, str]]] = {
     "admin": {("nodes", ""), ("pods", ""), ("headrooms", "")},
     "tenant": {("pods", "team-7"), ("headrooms", "team-7")},
@@ -264,7 +275,7 @@ def test_a_slow_reader_is_dropped_and_others_are_served() -> None:
 def test_without_a_token_or_with_one_that_is_unknown_nothing_is_seen() -> None:
     async def story() -> None:
         async with serving(Feed(), Reviewed(Reviews(TOKENS))) as (session, _, _):
-            for path in ("snapshot", "stream", "node?name=n0", "explain?object=Hold/team-7/x"):
+            for path in EVERY_PATH:
                 for headers in ({}, bearer("forged"), {"Authorization": "Basic YTpi"}):
                     async with session.get(f"/api/v1/{path}", headers=headers) as answer:
                         assert answer.status == 401
@@ -278,7 +289,7 @@ def test_without_a_token_or_with_one_that_is_unknown_nothing_is_seen() -> None:
 def test_a_token_without_rights_sees_nothing() -> None:
     async def story() -> None:
         async with serving(Feed(), Reviewed(Reviews(TOKENS))) as (session, _, _):
-            for path in ("snapshot", "stream", "node?name=n0", "explain?object=Hold/team-7/x"):
+            for path in EVERY_PATH:
                 async with session.get(f"/api/v1/{path}", headers=bearer("nobody")) as answer:
                     assert answer.status == 403
                     assert "team-7" not in await answer.text()
@@ -302,6 +313,9 @@ def test_nobody_sees_another_namespaces_data() -> None:
                     told = json.dumps(data)
                     assert "team-8" not in told
                     assert "team-7" in told
+            async with session.get("/api/v1/pods?name=p", headers=headers) as answer:
+                found = (await answer.json())["pods"]
+                assert [row["namespace"] for row in found] == ["team-7"]
             for path, status in (
                 ("node?name=n0", 403),
                 ("explain?object=Hold/team-7/x", 200),
@@ -312,6 +326,69 @@ def test_nobody_sees_another_namespaces_data() -> None:
             ):
                 async with session.get(f"/api/v1/{path}", headers=headers) as answer:
                     assert answer.status == status, path
+
+    ran(story)
+
+
+def test_what_a_tenant_does_not_see_is_no_gap_in_their_stream() -> None:
+    class Elsewhere(Feed):
+        """Most of the time only nodes and other people's rows change."""
+
+        async def sections(self) -> Document:
+            found = await super().sections()
+            found["objects"]["Hold/team-7/x"] = {"namespace": "team-7", "held": self.looks // 5}
+            return found
+
+    async def story() -> None:
+        async with serving(Elsewhere(), Reviewed(Reviews(TOKENS))) as (session, _, _):
+            headers = bearer("tenant")
+            async with session.get("/api/v1/stream", headers=headers) as stream:
+                reader = messages(stream)
+                _, _, data = await anext(reader)
+                for _ in range(3):
+                    event, _, change = await anext(reader)
+                    assert event == "difference"
+                    assert change["from"] == data["revision"]
+                    data = change
+
+    ran(story)
+
+
+def test_rights_in_many_namespaces_are_asked_for_once_a_minute() -> None:
+    class Wide(Feed):
+        async def sections(self) -> Document:
+            found = await super().sections()
+            names = [f"ns-{number}" for number in range(600)]
+            found["objects"] = {f"Hold/{name}/x": {"namespace": name} for name in names}
+            return found
+
+    async def story() -> None:
+        reviews = Reviews({"tenant": {("headrooms", "ns-7")}})
+        async with serving(Wide(), Reviewed(reviews)) as (session, _, _):
+            asked = []
+            for _ in range(2):
+                async with session.get("/api/v1/snapshot", headers=bearer("tenant")) as answer:
+                    assert answer.status == 200
+                asked.append(len(reviews.asked))
+            assert asked[0] == asked[1]
+
+    ran(story)
+
+
+def test_a_namespace_with_nothing_to_show_can_be_asked_for_by_name() -> None:
+    async def story() -> None:
+        rights = {"tenant": {("pods", "quiet"), ("headrooms", "team-7")}}
+        async with serving(Feed(), Reviewed(Reviews(rights))) as (session, _, _):
+            cases: tuple[tuple[str, list[str]], ...] = (
+                ("p", []),
+                ("quiet/p", ["quiet"]),
+                ("team-8/p", []),
+            )
+            for text, expected in cases:
+                path = f"/api/v1/pods?name={text}"
+                async with session.get(path, headers=bearer("tenant")) as answer:
+                    found = [row["namespace"] for row in (await answer.json())["pods"]]
+                    assert found == expected, text
 
     ran(story)
 

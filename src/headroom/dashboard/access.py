@@ -29,7 +29,9 @@ from headroom.wire.errors import UNREADABLE_JSON
 TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 KEPT_S = 60.0
-MOST_KEPT = 512
+MOST_PEOPLE = 512
+MOST_RIGHTS = 50_000  # of twenty people with rights in some of a thousand namespaces
+LONGEST_NAMESPACE = 63
 MOST_WAITING = 16
 LONGEST_TOKEN = 16_384
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -78,6 +80,7 @@ class _Person:
 
     name: str
     spec: str
+    key: str
 
 
 class Reviewed:
@@ -85,8 +88,8 @@ class Reviewed:
 
     def __init__(self, client: Asked) -> None:
         self._client = client.lane()
-        self._people: _Kept[_Person | None] = _Kept()
-        self._rights: _Kept[bool] = _Kept()
+        self._people: _Kept[_Person | None] = _Kept(MOST_PEOPLE)
+        self._rights: _Kept[bool] = _Kept(MOST_RIGHTS)
         self._asking = asyncio.Semaphore(4)
         self._waiting = 0
         self.reviews = 0
@@ -101,7 +104,10 @@ class Reviewed:
             await self._namespaces(person, GROUP, "headrooms", namespaces),
         )
         if not nodes and found.pods == frozenset() and found.objects == frozenset():
-            text = f"{person.name} may list neither nodes, nor pods or Headrooms anywhere\n"
+            text = (
+                f"{person.name} may list neither nodes, nor pods or Headrooms in any namespace "
+                "that has something to show\n"
+            )
             raise web.HTTPForbidden(text=text)
         return found
 
@@ -111,7 +117,7 @@ class Reviewed:
         """In which namespaces a kind may be listed; None means in all: one review is enough."""
         if await self._may(person, group, plural, ""):
             return None
-        names = sorted(name for name in namespaces if name)
+        names = sorted(name for name in namespaces if 0 < len(name) <= LONGEST_NAMESPACE)
         answers = await asyncio.gather(*(self._may(person, group, plural, name) for name in names))
         return frozenset(name for name, yes in zip(names, answers, strict=True) if yes)
 
@@ -132,10 +138,11 @@ class Reviewed:
             return None
         kept = {name: user[name] for name in ("uid", "groups", "extra") if user.get(name)}
         spec = msgspec.json.encode({"user": user.get("username", ""), **kept}).decode()
-        return _Person(str(user.get("username", "")), spec)
+        key = hashlib.sha256(spec.encode()).hexdigest()
+        return _Person(str(user.get("username", "")), spec, key)
 
     async def _may(self, person: _Person, group: str, plural: str, namespace: str) -> bool:
-        key = f"{person.spec}\n{group}/{plural}\n{namespace}"
+        key = f"{person.key} {group}/{plural} {namespace}"
         known, allowed = self._rights.get(key)
         if known:
             return bool(allowed)
@@ -176,7 +183,8 @@ class Reviewed:
 class _Kept(Generic[T]):
     """Answers for a minute; the oldest goes where there are too many."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._answers: OrderedDict[str, tuple[float, T]] = OrderedDict()
 
     def get(self, key: str) -> tuple[bool, T | None]:
@@ -190,7 +198,7 @@ class _Kept(Generic[T]):
         now = asyncio.get_running_loop().time()
         self._answers.pop(key, None)
         self._answers[key] = (now + KEPT_S, answer)
-        while len(self._answers) > MOST_KEPT:
+        while len(self._answers) > self._most:
             self._answers.popitem(last=False)
 
 

@@ -236,8 +236,15 @@ def _shown(allocatable: Resources) -> dict[str, int]:
 def filled(view: View, prices: Prices | None = None) -> Book:
     """A book of everything in a view."""
     book = Book(prices)
-    book.take_pods(view, view.pods)
-    book.take_nodes(view.nodes)
-    book.take_objects(view, (*view.headrooms, *view.holds))
-    book.settle(view)
+    take_all(book, view)
     return book
+
+
+def take_all(book: Book, view: View, old: View | None = None) -> None:
+    """Bring a book from an old view to a new one."""
+    was = old or View(view.now, {}, {}, {}, {})
+    book.take_pods(view, dict.fromkeys((*was.pods, *view.pods)))
+    book.take_nodes((*was.nodes, *view.nodes))
+    names = (*was.headrooms, *was.holds, *view.headrooms, *view.holds)
+    book.take_objects(view, dict.fromkeys(names))
+    book.settle(view)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headroom.dashboard.document import Document
+from headroom.dashboard.document import Document, difference
 
 MOST = 240
 
@@ -10,13 +10,14 @@ MOST = 240
 class Frames:
     """Pictures by virtual seconds since the start; when there are too many, every second one goes.
 
-    `due` says whether the next picture would be kept, so that none is made in vain.
+    `due` says whether the next picture would be kept, so that none is made in vain. `apart` is how
+    long a state has to last to be kept.
     """
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MOST, apart: float = 0.0) -> None:
         self._most = max(2, most)
         self._kept: list[tuple[float, Document]] = []
-        self._apart = 0.0
+        self._apart = apart
 
     def due(self, elapsed: float) -> bool:
         return not self._kept or elapsed - self._kept[-1][0] >= self._apart
@@ -40,6 +41,18 @@ class Frames:
             found = document
         return found
 
-    def all(self) -> list[Document]:
-        """Every picture with its moment, for a page in a file."""
-        return [{**document, "elapsed": moment} for moment, document in self._kept]
+    @property
+    def end(self) -> float:
+        """The moment of the last picture."""
+        return self._kept[-1][0] if self._kept else 0.0
+
+    def changes(self) -> list[Document]:
+        """The first picture and then differences, each with its moment: for a page in a file."""
+        found: list[Document] = []
+        before: Document = {}
+        for moment, document in self._kept:
+            change = difference(before, document) if found else None
+            part = {"change": change} if found else {"whole": document}
+            found.append({"elapsed": moment, "at": document.get("at"), **part})
+            before = document
+        return found

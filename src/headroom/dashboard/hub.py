@@ -21,6 +21,7 @@ from headroom.dashboard.document import FORMAT, Document, Scope, difference, vis
 PACE_S = 1.0
 KEPT = 16
 MOST_ENCODED = 64
+MOST_BYTES = 32 * 2**20  # of all that is kept encoded
 
 
 def contained(work: Callable[[], None], trouble: Callable[[Exception], None]) -> None:
@@ -46,6 +47,10 @@ class Feed(Protocol):
         """The pods of a node; None where there is no such node."""
         ...
 
+    async def find_pods(self, text: str, scope: Scope) -> dict[str, Any]:
+        """Pods with a text in their `namespace/name`, as far as somebody may see them."""
+        ...
+
     async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
         """What `headroom explain` says of `Kind/namespace/name`; None where there is none."""
         ...
@@ -67,6 +72,7 @@ class Hub:
         self._made_at: float | None = None
         self._kept: OrderedDict[int, Document] = OrderedDict()
         self._encoded: OrderedDict[tuple[int, int, Scope], bytes] = OrderedDict()
+        self._bytes = 0
 
     async def current(self) -> Document:
         """The newest picture, at most `pace` seconds old; the last good one where it fails."""
@@ -126,6 +132,9 @@ class Hub:
         found = self._encoded.get(key)
         if found is None:
             found = self._encoded[key] = make()
-            while len(self._encoded) > MOST_ENCODED:
-                self._encoded.popitem(last=False)
+            self._bytes += len(found)
+            while len(self._encoded) > MOST_ENCODED or (
+                self._bytes > MOST_BYTES and len(self._encoded) > 1
+            ):
+                self._bytes -= len(self._encoded.popitem(last=False)[1])
         return found

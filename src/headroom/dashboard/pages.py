@@ -39,7 +39,21 @@ TYPES = {
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
 }
-SCRIPTS = ("format.js", "state.js", "data.js", "nodes.js", "charts.js", "tables.js", "app.js")
+SCRIPTS = tuple(
+    f"{name}.js"
+    for name in (
+        "format",
+        "state",
+        "data",
+        "nodes",
+        "charts",
+        "schedules",
+        "tables",
+        "details",
+        "clock",
+        "app",
+    )
+)
 CONTROL_HEADER = "X-Headroom-Control"
 
 
@@ -86,6 +100,7 @@ class Pages:
         self._clockwork = clockwork
         self._assets: dict[str, bytes] = {}
         self._explaining = asyncio.Semaphore(1)
+        self._finding = asyncio.Semaphore(1)
         self.streams = self.peak = 0
         self.sent = 0
 
@@ -97,6 +112,7 @@ class Pages:
             "/api/v1/snapshot": self._snapshot,
             "/api/v1/stream": self._stream,
             "/api/v1/node": self._node,
+            "/api/v1/pods": self._pods,
             "/api/v1/explain": self._explain,
         }
         for path, handler in routes.items():
@@ -122,8 +138,8 @@ class Pages:
             body=self._assets[name], content_type=kind, charset="utf-8", headers=HEADERS
         )
 
-    async def _seen(self, request: web.Request) -> tuple[Document, Scope]:
-        """The newest picture, and what of it the person who asks may see."""
+    async def _seen(self, request: web.Request, asked: str = "") -> tuple[Document, Scope]:
+        """The newest picture, and what the person who asks may see of it and of one namespace."""
         # First whether they may see anything: a picture costs more than a refusal.
         try:
             scope = await self._gate.scope(request, ())
@@ -135,7 +151,8 @@ class Pages:
             text = "the picture of the cluster could not be made; the log says why\n"
             raise web.HTTPServiceUnavailable(text=text) from trouble
         if scope is None or not scope.everything:
-            scope = await self._gate.scope(request, namespaces_of(document))
+            namespaces = namespaces_of(document) | {asked}
+            scope = await self._gate.scope(request, namespaces)
         return document, scope
 
     async def _snapshot(self, request: web.Request) -> web.Response:
@@ -155,11 +172,20 @@ class Pages:
             msgspec.json.encode({"node": name, "pods": shown, "hidden": len(found) - len(shown)})
         )
 
+    async def _pods(self, request: web.Request) -> web.Response:
+        text = request.query.get("name", "")
+        namespace, slash, _ = text.partition("/")
+        _, scope = await self._seen(request, namespace if slash else "")
+        if not text or len(text) > LONGEST_NAME:
+            raise web.HTTPBadRequest(text="name=PART of a pod's name is needed\n")
+        async with self._finding:
+            return _json(msgspec.json.encode(await self._hub.feed.find_pods(text, scope)))
+
     async def _explain(self, request: web.Request) -> web.Response:
-        _, scope = await self._seen(request)
         reference = request.query.get("object", "")
         kind, _, place = reference.partition("/")
         namespace, slash, name = place.partition("/")
+        _, scope = await self._seen(request, namespace)
         if not slash or not name or len(reference) > LONGEST_NAME:
             raise web.HTTPBadRequest(text="object=Kind/namespace/name is needed\n")
         allowed = scope.sees_pods if kind == "Pod" else scope.sees_objects
@@ -213,8 +239,9 @@ class Pages:
             change = b""
             if newest["revision"] != document["revision"]:
                 change = hub.change(document, newest, scope)
-            document = newest
             if change:
+                # What somebody does not see is no step of theirs: the next begins where they are.
+                document = newest
                 await self._write(response, "difference", hub.id_of(newest), change)
                 spoken = loop.time()
             elif loop.time() - spoken >= self._limits.ping_seconds:

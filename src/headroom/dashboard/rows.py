@@ -11,6 +11,7 @@ from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import CLAIM_GATE, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Condition, Pod, titled
+from headroom.core.promise.report import PROMISE_KEPT
 from headroom.core.standing.headrooms import Adaptive, Headroom
 from headroom.core.standing.windows import next_start
 from headroom.engine.cron import calendar
@@ -86,6 +87,7 @@ def headroom_row(headroom: Headroom, now: datetime) -> Row:
         "why": _cut(_told(status.conditions)),
         "next": format_time(following) if following else "",
         "promise": _promise(headroom),
+        "achieved": _achieved(headroom),
     }
 
 
@@ -107,6 +109,7 @@ def hold_row(hold: Hold) -> Row:
         "next": "",
         "ends": format_time(ends) if ends is not None and not hold.terminal else "",
         "promise": "",
+        "achieved": None,
     }
 
 
@@ -116,6 +119,21 @@ def _promise(headroom: Headroom) -> str:
         return ""
     seconds = size.start_within.total_seconds()
     return f"{100 * size.ratio:g} % start within {seconds:g} s"
+
+
+def _achieved(headroom: Headroom) -> Row | None:
+    """What came of the promise: owners and those that were late, by span."""
+    promise = headroom.status.promise
+    if promise is None:
+        return None
+    spans = {"hour": promise.last_hour, "day": promise.last_day, "week": promise.last_week}
+    judged = {each.type: each.status for each in headroom.status.conditions}
+    return {
+        "ratio": promise.ratio,
+        "within": promise.start_within.total_seconds(),
+        "kept": judged.get(PROMISE_KEPT, "Unknown"),
+        **{name: [share.pods, share.misses] for name, share in spans.items()},
+    }
 
 
 def _told(conditions: Sequence[Condition]) -> str:

@@ -1,7 +1,8 @@
 """How a cluster went: a bounded list of samples, made coarser as it grows longer.
 
-A sample has what was wanted, held, claimed and waited for at a moment, and how many owners had gone
-without a hold until then. When there are too many, every second one is dropped: the picture keeps
+A sample has what was wanted, held, claimed and waited for at a moment, how many owners had found no
+slot until then, and what came of promises: the owners of the hour before, and those that were late.
+When there are too many, every second one is dropped: the picture keeps
 its whole length.
 """
 
@@ -18,7 +19,8 @@ from headroom.core.objects import Pod
 from headroom.dashboard.view import View
 
 MOST = 600
-FIELDS = ("wanted", "held", "claimed", "waiting", "misses")
+LINES = ("wanted", "held", "claimed", "waiting", "misses")
+FIELDS = (*LINES, "owners", "late")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Sample:
     claimed: int
     waiting: int
     misses: int
+    owners: int = 0
+    late: int = 0
 
     def row(self) -> list[int]:
         return [getattr(self, name) for name in FIELDS]
@@ -66,6 +70,7 @@ def sample_of(view: View, claimed: int, waiting: int) -> Sample:
     statuses = [headroom.status for headroom in view.headrooms.values() if headroom.served]
     holds = [hold for hold in view.holds.values() if not hold.slot and hold.member is None]
     standing = [hold for hold in holds if not hold.terminal]
+    hours = [each.promise.last_hour for each in statuses if each.promise is not None]
     return Sample(
         wanted=sum(each.desired for each in statuses) + len(standing),
         held=sum(each.held for each in statuses)
@@ -73,6 +78,8 @@ def sample_of(view: View, claimed: int, waiting: int) -> Sample:
         claimed=claimed,
         waiting=waiting,
         misses=sum(each.misses for each in statuses),
+        owners=sum(hour.pods for hour in hours),
+        late=sum(hour.misses for hour in hours),
     )
 
 
@@ -120,6 +127,8 @@ class _Reading:
         self._aside: set[str] = set()
         self._claims: set[str] = set()
         self._wished: dict[str, int] = {}
+        self._missed: dict[str, int] = {}
+        self._hours: dict[str, tuple[int, int]] = {}
 
     def take(self, entry: Mapping[str, Any]) -> None:
         what, name = str(entry.get("what", "")), str(entry.get("object", ""))
@@ -147,10 +156,15 @@ class _Reading:
     def _wish(self, what: str, name: str, entry: Mapping[str, Any]) -> None:
         if what.endswith("_held") and isinstance(entry.get("desired"), int):
             self._wished[name] = entry["desired"]
+        elif what.endswith("_missed"):
+            self._missed[name] = _count(entry, "misses")
+        elif what.endswith("_promise"):
+            self._hours[name] = (_count(entry, "owners"), _count(entry, "late"))
         elif what in ("hold_created", "reservation_created", "ticket_created"):
             self._wished[name] = 1
         elif what.endswith("_deleted") or entry.get("phase") in ("Succeeded", "Failed"):
-            self._wished.pop(name, None)
+            for known in (self._wished, self._missed, self._hours):
+                known.pop(name, None)
 
     def sample(self) -> Sample:
         return Sample(
@@ -158,5 +172,12 @@ class _Reading:
             held=sum(self._guardians.values()),
             claimed=sum(1 for name in self._claims if self._pods.get(name)),
             waiting=sum(1 for bound in self._pods.values() if not bound),
-            misses=0,
+            misses=sum(self._missed.values()),
+            owners=sum(owners for owners, _ in self._hours.values()),
+            late=sum(late for _, late in self._hours.values()),
         )
+
+
+def _count(entry: Mapping[str, Any], name: str) -> int:
+    value = entry.get(name)
+    return value if isinstance(value, int) and value >= 0 else 0

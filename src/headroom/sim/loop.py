@@ -56,7 +56,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._idle = False
         self._turns = 0
         self._failures: list[BaseException] = []
-        self.on_jump: Callable[[float], None] | None = None  # told of each new moment
+        self.on_jump: Callable[[float], None] | None = None  # told of the next moment
         super().__init__(_Waiter(self._jump))
         self.set_exception_handler(self._note_failure)
 
@@ -84,7 +84,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def settle_at(self, moment: float) -> None:
         """Let an idle world's clock show a later time; nothing happens in between."""
-        self._now = max(self._now, round(moment, DIGITS))
+        moment = round(moment, DIGITS)
+        if moment > self._now:
+            self._leave(moment)
+        self._now = max(self._now, moment)
+
+    def _leave(self, upcoming: float) -> None:
+        """Tell that everything of this moment is done; the clock shows it still."""
+        if self.on_jump is not None:
+            self.on_jump(upcoming)
 
     def _jump(self, timeout: float | None) -> None:
         if timeout is not None and timeout <= 0:
@@ -99,13 +107,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self.stop()
             return
         upcoming = round(self._now + timeout, DIGITS)
+        self._leave(min(upcoming, self._limit))
         if upcoming > self._limit:
             self._now = max(self._now, self._limit)
             self.stop()
         else:
             self._now = upcoming
-            if self.on_jump is not None:
-                self.on_jump(upcoming)
 
     def _note_failure(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         cause = context.get("exception")

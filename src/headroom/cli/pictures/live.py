@@ -23,6 +23,7 @@ from headroom.core.quotas.limits import Quota
 from headroom.core.standing.headrooms import Headroom
 from headroom.dashboard.book import Book
 from headroom.dashboard.document import Document, Scope
+from headroom.dashboard.finding import Finding
 from headroom.dashboard.hub import contained
 from headroom.dashboard.picture import LIVE, Windows, picture
 from headroom.dashboard.prices import Prices
@@ -41,6 +42,7 @@ from headroom.ports import (
 from headroom.wire.speech import Speech
 
 PORTION = 200
+SEARCHED = 2000  # names that are compared at once: about a millisecond
 SAMPLE_S = 15.0
 FORGET_S = 300.0
 LONGEST_REST_S = 5.0
@@ -170,6 +172,13 @@ class LiveFeed:
             return None
         return self._book.pods_on(self._view(), node)
 
+    async def find_pods(self, text: str, scope: Scope) -> dict[str, Any]:
+        pods, finding = self._ledger.pods, Finding(text, scope)
+        for keys in _portions(list(pods), SEARCHED):
+            finding.look(keys)
+            await asyncio.sleep(0)
+        return finding.result(pods)
+
     async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
         """Explain in a thread, then rest for as long as it took: the operator goes first."""
         loop = asyncio.get_running_loop()
@@ -203,7 +212,7 @@ def _taken(dirty: dict[T, None]) -> list[T]:
     return found
 
 
-def _portions(things: Iterable[T]) -> Iterator[list[T]]:
+def _portions(things: Iterable[T], size: int = PORTION) -> Iterator[list[T]]:
     left = iter(things)
-    while portion := list(islice(left, PORTION)):
+    while portion := list(islice(left, size)):
         yield portion

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from headroom.dashboard.document import Document
-from headroom.dashboard.timeline import FIELDS
+from headroom.dashboard.timeline import LINES
 from headroom.plot.chart import Chart
 from headroom.plot.marks import Mark, Steps, Window
 from headroom.plot.scales import Axis, Unit
@@ -22,7 +22,7 @@ def timeline_svg(whole: Document) -> str:
         spans = [(_second(each["opens"]), _second(each["ends"])) for each in whole["windows"]]
         inside = sorted((max(first, a), min(last, b)) for a, b in spans if a < last and b > first)
         marks += [Window("window", begin, end) for begin, end in inside]
-    for index, name in enumerate(FIELDS):
+    for index, name in enumerate(LINES):
         points = tuple((second, float(row[index])) for second, row in rows)
         marks.append(Steps(name, points, TONES[name], dashed=name == "wanted"))
     title = f"{whole['source']['name'] or 'timeline'}: wanted, held, claimed, waiting, misses"

@@ -30,9 +30,9 @@ def show(run: Run, shown: Shown) -> Result | None:
         result, recorder = recorded(run)
     feed = _feed(run, recorder, result)
     if shown.html is not None:
-        end = recorder.frames.all()[-1]["elapsed"]
+        end = recorder.frames.end
         control = {"paused": True, "speed": 0, "speeds": [], "elapsed": end, "end": end}
-        frames = recorder.frames.all()
+        frames = recorder.frames.changes()
         write_file(shown.html, page_of(feed, frames, {**control, "done": True}))
     if shown.svg is not None:
         write_file(shown.svg, timeline_svg(feed.whole()))

@@ -18,13 +18,13 @@ from typing import Any
 from headroom.cli.pictures.feeds import FileFeed
 from headroom.cli.source import WATCHED, World, decoded
 from headroom.core.policy import Policy
-from headroom.dashboard.book import filled
+from headroom.dashboard.book import Book, take_all
 from headroom.dashboard.document import Document, Scope
 from headroom.dashboard.frames import Frames
 from headroom.dashboard.picture import SIMULATION, Windows, picture
 from headroom.dashboard.prices import Prices
 from headroom.dashboard.timeline import Timeline, counted, sample_of
-from headroom.dashboard.view import view_of
+from headroom.dashboard.view import View, view_of
 from headroom.sim.scenarios.model import Scenario
 from headroom.sim.scenarios.play import Play
 from headroom.sim.scenarios.report import Result
@@ -35,6 +35,7 @@ TICK_S = 0.25
 SPEEDS = (1.0, 10.0, 60.0, 600.0, 0.0)  # virtual seconds a second; 0 is as fast as it goes
 WISHED_S = 60.0  # about how long a run takes to look at, unless somebody chooses
 STEPS = 300
+LASTING = 4  # A state is kept if it lasts a quarter of the usual time between two pictures.
 CHANGING = ("at", "nodes", "labels", "objects", "waiting", "more_waiting", "cost", "windows")
 
 
@@ -56,11 +57,13 @@ class Run:
 class Recorder:
     """Looks at a play from time to time: the newest picture, the timeline, frames to go back to."""
 
-    def __init__(self, run: Run, most: int) -> None:
+    def __init__(self, run: Run, most: int, apart: float = 0.0) -> None:
         self._run = run
-        self.frames = Frames(most)
+        self.frames = Frames(most, apart)
         self.timeline = Timeline()
         self._windows = Windows()
+        self._book = Book(run.prices)
+        self._view: View | None = None
         self.world: World | None = None
         self.newest: Document = {}
 
@@ -70,8 +73,10 @@ class Recorder:
         view = view_of(world)
         self.timeline.add(world.now, sample_of(view, *counted(world.pods)))
         source = (SIMULATION, self._run.scenario.name)
-        book = filled(view, self._run.prices)
-        self.newest = picture(view, book, self.timeline, self._windows, source)
+        # One book for the whole run: rows that stay the same are kept once, not once a picture.
+        take_all(self._book, view, self._view)
+        self._view = view
+        self.newest = picture(view, self._book, self.timeline, self._windows, source)
         kept = {name: self.newest[name] for name in CHANGING}
         self.frames.add(play.world.elapsed, kept)
 
@@ -86,12 +91,14 @@ def world_of(play: Play, speech: Speech) -> World:
 
 def recorded(run: Run, most: int = 60) -> tuple[Result, Recorder]:
     """Play to the end, with a picture now and then."""
-    play, recorder = run.play(), Recorder(run, most)
+    play = run.play()
+    recorder = Recorder(run, most, play.ends / (LASTING * most))
     seen = -1
 
-    def look(now: float, end: float, changes: int) -> None:
+    def look(upcoming: float, end: float, changes: int) -> None:
+        # What will stay for a while is kept, as of the moment at which it came.
         nonlocal seen
-        if changes != seen and recorder.frames.due(now):
+        if changes != seen and recorder.frames.due(upcoming):
             seen = changes
             recorder.look(play)
 
@@ -197,6 +204,9 @@ class Simulation:
 
     async def pods_on(self, node: str) -> list[dict[str, Any]] | None:
         return self._feed().pods_of(node)
+
+    async def find_pods(self, text: str, scope: Scope) -> dict[str, Any]:
+        return await self._feed().find_pods(text, scope)
 
     async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
         return await self._feed().explain(reference, scope)

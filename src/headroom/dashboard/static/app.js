@@ -1,8 +1,8 @@
 "use strict";
-// Wires the parts: controls, drawing when data comes, the clock of a simulation.
+// Wires the parts: controls, and drawing when data comes.
 
 const DRAWN_BY = {
-  nodes: drawNodes, labels: drawNodes, objects: drawObjects, timeline: drawTimeline,
+  nodes: drawNodes, labels: drawNodes, objects: () => { drawObjects(); drawTimeline(); }, timeline: drawTimeline,
   windows: () => { drawTimeline(); drawSchedules(); }, cost: drawCost, waiting: drawWaiting, more_waiting: drawWaiting,
 };
 const EVERYTHING = Object.keys(DRAWN_BY);
@@ -13,6 +13,7 @@ function redraw(touched) {
   const sections = touched === null ? EVERYTHING : [...touched].filter((name) => name in DRAWN_BY);
   if (touched === null || touched.has("labels")) fillChoices();
   for (const draw of new Set(sections.map((name) => DRAWN_BY[name]))) draw();
+  drawSummary();
   drawHead();
 }
 
@@ -26,8 +27,8 @@ function schedule(touched) {
   requestAnimationFrame(() => {
     const { touched: all } = pending;
     pending = null;
-    if (!model.frame) redraw(all);
-    else drawClock();
+    if (model.frame === null) redraw(all);
+    else if (model.data) { drawTimeline(); drawClock(); }
     document.documentElement.dataset.drawn = model.data ? String(model.data.revision ?? 0) : "";
   });
 }
@@ -35,6 +36,7 @@ function schedule(touched) {
 function drawHead() {
   const { data } = model;
   const source = { live: "Live cluster", simulation: "Simulation", file: "File" }[data.source.kind] || data.source.kind;
+  document.title = plain((data.source.name ? data.source.name + " · " : "") + "Headroom");
   document.getElementById("source").textContent = plain(source + " " + (data.source.name || "") + ", as of " + clockTime(data.at));
   const hidden = document.getElementById("hidden");
   hidden.hidden = !(data.hidden || []).length;
@@ -71,7 +73,7 @@ function listen() {
   }
   document.getElementById("filter").addEventListener("input", (event) => {
     setState({ filter: event.target.value });
-    if (model.data) { drawNodes(); drawObjects(); }
+    if (model.data) { drawNodes(); drawObjects(); drawWaiting(); }
   });
   document.getElementById("node-area").addEventListener("click", (event) => {
     const found = event.target.closest?.("[data-node]");
@@ -86,7 +88,13 @@ function listen() {
   document.getElementById("close").addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => setState({ node: "", object: "" }));
   let resizing = 0;
-  addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(() => model.data && drawNodes(), 150); });
+  addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(() => { if (model.data) { drawNodes(); drawTimeline(); drawSchedules(); } }, 150); });
+  document.getElementById("find").addEventListener("submit", (event) => {
+    event.preventDefault();
+    setState({ pod: document.getElementById("pod").value.trim() });
+    lookForPods();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { applyTheme(); if (model.data) drawNodes(); });
   listenToClock();
 }
 
@@ -105,66 +113,11 @@ function said(how, why) {
   }
 }
 
-function listenToClock() {
-  const control = async (wish) => {
-    const answer = await ask("control", { method: "POST", headers: { "X-Headroom-Control": "1" }, body: JSON.stringify(wish) });
-    model.data = { ...model.data, control: await answer.json() };
-    drawClock();
-  };
-  document.getElementById("play").addEventListener("click", () => control({ paused: !model.data.control.paused }));
-  document.getElementById("speed").addEventListener("change", (event) => control({ speed: Number(event.target.value) }));
-  document.getElementById("now").addEventListener("click", () => showFrame(""));
-  document.getElementById("slider").addEventListener("input", (event) => showFrame(event.target.value));
-}
-
-async function showFrame(at) {
-  setState({ at });
-  if (at === "") {
-    if (model.newest) model.data = model.newest;
-    model.frame = null;
-    redraw(null);
-    return;
-  }
-  const wanted = at;
-  const found = model.embedded ? frameIn(Number(at)) : await (await ask("frame?at=" + encodeURIComponent(at))).json();
-  if (state.at !== wanted) return;
-  model.newest = model.frame ? model.newest : model.data;
-  model.frame = at;
-  document.getElementById("slider").max = String(Math.floor(model.data.control?.elapsed ?? 0));
-  document.getElementById("slider").value = at;
-  const live = model.data;
-  model.data = { ...live, ...found, control: live.control };
-  redraw(null);
-  model.data = live;
-}
-
-function frameIn(at) {
-  const frames = model.embedded.frames || [];
-  return frames.filter((frame) => frame.elapsed <= at).pop() || frames[0];
-}
-
-function drawClock() {
-  const { control } = model.data;
-  document.getElementById("clock").hidden = !control;
-  if (!control) return;
-  const live = !model.embedded;
-  for (const id of ["play", "speed"]) document.getElementById(id).hidden = !live;
-  document.querySelector('label[for="speed"]').hidden = !live;
-  document.getElementById("play").textContent = control.paused ? "Play" : "Pause";
-  fill("speed", (control.speeds || []).map((speed) => [String(speed), speed === 0 ? "as fast as it goes" : speed + " ×"]), String(control.speed));
-  const slider = document.getElementById("slider");
-  slider.max = String(Math.floor(control.elapsed));
-  if (!model.frame) slider.value = slider.max;
-  const at = Number(slider.value);
-  slider.setAttribute("aria-valuetext", stopwatch(at));
-  document.getElementById("moment").textContent = stopwatch(at) + " of " + stopwatch(control.end) + (control.done ? ", finished" : "");
-}
-
 async function begin() {
   readState();
   applyTheme();
   legend();
-  for (const id of ["look", "sort", "filter"]) document.getElementById(id).value = state[id];
+  for (const id of ["look", "sort", "filter", "pod"]) document.getElementById(id).value = state[id];
   listen();
   const inside = document.getElementById("data");
   let opened = false;
@@ -176,6 +129,7 @@ async function begin() {
       if (state.at) showFrame(state.at);
       if (state.node) openNode(state.node);
       else if (state.object) openObject(state.object);
+      if (state.pod) lookForPods();
     });
   };
   if (inside) {

@@ -1,15 +1,22 @@
 "use strict";
-// The timeline and the next 24 hours, as SVG with a table beside it for who cannot see it.
+// The timeline as SVG, with a table beside it for who cannot see it.
 
-const SERIES = ["wanted", "held", "claimed", "waiting", "misses"];
+const SERIES = ["wanted", "held", "claimed", "waiting"];
+const COLUMNS = ["wanted", "held", "claimed", "waiting", "misses", "owners", "late"];
+const [MISSES, OWNERS, LATE] = [4, 5, 6];
 const DAY_S = 86400;
+const STRIP = 26;
 
 function secondsOf(text) {
   return Date.parse(text) / 1000;
 }
 
+function isoOf(second) {
+  return new Date(second * 1000).toISOString();
+}
+
 function shortTime(second, span) {
-  const text = new Date(second * 1000).toISOString();
+  const text = isoOf(second);
   return span > DAY_S ? text.slice(5, 16).replace("T", " ") : text.slice(11, span < 600 ? 19 : 16);
 }
 
@@ -18,17 +25,26 @@ function niceStep(span, most) {
   return steps.find((step) => span / step <= most) || Math.ceil(span / most / DAY_S) * DAY_S;
 }
 
-function axes(svg, box, from, to, most) {
-  const step = niceStep(to - from, 8);
+// Whole numbers from zero to at least the most: slots and pods come in ones.
+function niceTicks(most, count) {
+  const rough = Math.max(1, most / count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = Math.max(1, [1, 2, 5, 10].find((each) => each * power >= rough) * power);
+  const ticks = [];
+  for (let value = 0; value < most + step; value += step) ticks.push(value);
+  return ticks;
+}
+
+function canvasOf(area) {
+  return Math.max(280, Math.floor(area.clientWidth || 900));
+}
+
+function timeAxis(svg, box, from, to) {
+  const step = niceStep(to - from, Math.max(2, Math.floor(box.width / 90)));
   for (let second = Math.ceil(from / step) * step; second <= to; second += step) {
     const x = box.left + (box.width * (second - from)) / (to - from);
-    svg.append(drawn("line", { class: "axis", x1: x, x2: x, y1: box.top + box.height, y2: box.top + box.height + 4 }));
-    svg.append(drawn("text", { x, y: box.top + box.height + 15, "text-anchor": "middle" }, shortTime(second, to - from)));
-  }
-  svg.append(drawn("polyline", { class: "axis", points: [box.left, box.top, box.left, box.top + box.height, box.left + box.width, box.top + box.height].join(" ") }));
-  for (const part of most ? [0, 0.5, 1] : []) {
-    const y = box.top + box.height * (1 - part);
-    svg.append(drawn("text", { x: box.left - 5, y: y + 4, "text-anchor": "end" }, digits(most * part)));
+    svg.append(drawn("line", { class: "rule", x1: x, x2: x, y1: box.top, y2: box.top + box.height }));
+    svg.append(drawn("text", { class: "label", x, y: box.top + box.height + 15, "text-anchor": "middle" }, shortTime(second, to - from)));
   }
 }
 
@@ -38,73 +54,155 @@ function shade(svg, box, from, to, windows) {
     const left = place(secondsOf(each.opens));
     const right = place(secondsOf(each.ends));
     if (right <= left) continue;
-    const title = drawn("title", {}, each.object + ": " + clockTime(each.start) + " to " + clockTime(each.ends));
     const piece = drawn("rect", { class: "window", x: left, y: box.top, width: right - left, height: box.height });
-    piece.append(title);
+    piece.append(drawn("title", {}, each.object + ": " + clockTime(each.start) + " to " + clockTime(each.ends)));
     svg.append(piece);
   }
+}
+
+// A value stays until the next moment: points of a line with steps.
+function steps(entries, at, x, y) {
+  let points = "";
+  let before = null;
+  for (const [second, row] of entries) {
+    const value = at(row);
+    if (value === null) continue;
+    const [left, top] = [x(second).toFixed(1), y(value).toFixed(1)];
+    if (before !== null && before !== top) points += " " + left + "," + before;
+    points += " " + left + "," + top;
+    before = top;
+  }
+  return points.trim();
+}
+
+function drawLines(svg, box, entries, x) {
+  const most = Math.max(1, ...entries.map(([, row]) => Math.max(row[0], row[1], row[2], row[3])));
+  const ticks = niceTicks(most, 4);
+  const top = ticks[ticks.length - 1];
+  const y = (value) => box.top + box.height * (1 - value / top);
+  for (const value of ticks) {
+    svg.append(drawn("line", { class: "rule", x1: box.left, x2: box.left + box.width, y1: y(value), y2: y(value) }));
+    svg.append(drawn("text", { class: "label", x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, digits(value)));
+  }
+  const held = steps(entries, (row) => row[1], x, y);
+  const right = x(entries[entries.length - 1][0]).toFixed(1);
+  svg.append(drawn("polygon", { class: "area", points: x(entries[0][0]).toFixed(1) + "," + y(0) + " " + held + " " + right + "," + y(0) }));
+  // What is wanted is drawn over what is held: where they are equal, both are seen.
+  for (const index of [1, 0, 2, 3]) svg.append(drawn("polyline", { class: "line " + SERIES[index], points: steps(entries, (row) => row[index], x, y) }));
+}
+
+// New misses by moment: one bar for each, as high as there were many.
+function drawMisses(svg, box, entries, x) {
+  const fresh = entries.map(([second, row], index) => [second, Math.max(0, row[MISSES] - (index ? entries[index - 1][1][MISSES] : 0))]);
+  const most = Math.max(1, ...fresh.map(([, count]) => count));
+  svg.append(drawn("text", { class: "label", x: box.left - 6, y: box.top + STRIP - 8, "text-anchor": "end" }, "misses"));
+  svg.append(drawn("line", { class: "axis", x1: box.left, x2: box.left + box.width, y1: box.top + STRIP, y2: box.top + STRIP }));
+  for (const [second, count] of fresh) {
+    if (!count) continue;
+    const height = Math.max(3, (STRIP * count) / most);
+    const bar = drawn("rect", { class: "missed", x: (x(second) - 1.5).toFixed(1), y: box.top + STRIP - height, width: 3, height });
+    bar.append(drawn("title", {}, count + " owners found no slot, " + clockTime(isoOf(second))));
+    svg.append(bar);
+  }
+  if (!entries.some(([, row]) => row[MISSES])) svg.append(drawn("text", { class: "label", x: box.left + 6, y: box.top + STRIP - 8 }, "none"));
+}
+
+// The part of the owners of the hour before that started in time, and what is promised.
+function drawAchieved(svg, box, entries, x, promised) {
+  const at = (row) => (row[OWNERS] ? 1 - row[LATE] / row[OWNERS] : null);
+  const lowest = Math.min(...promised, ...entries.map(([, row]) => at(row) ?? 1));
+  const floor = lowest >= 0.9 ? 0.9 : lowest >= 0.5 ? 0.5 : 0;
+  const height = STRIP * 2;
+  const y = (value) => box.top + height * (1 - (value - floor) / (1 - floor));
+  for (const value of [floor, 1]) {
+    svg.append(drawn("line", { class: "rule", x1: box.left, x2: box.left + box.width, y1: y(value), y2: y(value) }));
+    svg.append(drawn("text", { class: "label", x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, Math.round(value * 100) + " %"));
+  }
+  for (const ratio of promised) svg.append(drawn("line", { class: "line promised", x1: box.left, x2: box.left + box.width, y1: y(ratio), y2: y(ratio) }));
+  svg.append(drawn("polyline", { class: "line achieved", points: steps(entries, at, x, y) }));
+}
+
+function legendOf(names) {
+  return make("ul", { class: "keys", "aria-label": "Lines" }, ...names.map(([name, text]) => {
+    const swatch = drawn("svg", { viewBox: "0 0 26 10", "aria-hidden": "true" });
+    if (name === "missed") swatch.append(drawn("rect", { class: name, x: 11, y: 0, width: 4, height: 10 }));
+    else if (name === "window") swatch.append(drawn("rect", { class: name, width: 26, height: 10, fill: "var(--shade)", stroke: "var(--line)" }));
+    else swatch.append(drawn("line", { class: "line " + name, x1: 0, x2: 26, y1: 5, y2: 5 }));
+    return make("li", {}, swatch, make("span", { text }));
+  }));
 }
 
 function drawTimeline() {
   const area = document.getElementById("timeline-area");
   const entries = Object.entries(model.data.timeline).map(([second, row]) => [Number(second), row]).sort((a, b) => a[0] - b[0]);
   if (entries.length < 2) {
-    area.replaceChildren(make("p", { class: "quiet", text: "Nothing to show yet: a timeline needs two moments." }));
+    const why = (model.data.hidden || []).includes("the timeline") ? "Your rights do not show you the timeline." : "Nothing to show yet: a timeline needs two moments.";
+    area.replaceChildren(make("p", { class: "quiet", text: why }), ...promises());
     return;
   }
-  const from = entries[0][0];
-  const to = Math.max(entries[entries.length - 1][0], from + 1);
-  const box = { left: 46, top: 8, width: 840, height: 190 };
-  const most = Math.max(1, ...entries.map(([, row]) => Math.max(...row)));
+  const [from, to] = [entries[0][0], Math.max(entries[entries.length - 1][0], entries[0][0] + 1)];
+  const width = canvasOf(area);
+  const tall = width < 600 ? 150 : 200;
+  const box = { left: 48, top: 8, width: width - 64, height: tall };
+  const promised = [...new Set(Object.values(model.data.objects).filter((row) => row.achieved).map((row) => row.achieved.ratio))].sort();
+  const achieved = entries.some(([, row]) => row[OWNERS]);
+  const below = box.top + tall + 34;
+  const height = below + STRIP + (achieved ? STRIP * 2 + 22 : 0) + 6;
   const last = entries[entries.length - 1][1];
-  const told = SERIES.map((name, index) => name + " " + last[index]).join(", ");
-  const svg = drawn("svg", { viewBox: "0 0 900 225", role: "img", "aria-label": "Timeline from " + clockTime(new Date(from * 1000).toISOString()) + " to " + clockTime(new Date(to * 1000).toISOString()) + "; at the end " + told });
+  const told = COLUMNS.slice(0, 5).map((name, index) => name + " " + last[index]).join(", ");
+  const svg = drawn("svg", { class: "chart", width, height, viewBox: "0 0 " + width + " " + height, role: "img", "aria-label": "Timeline from " + clockTime(isoOf(from)) + " to " + clockTime(isoOf(to)) + "; at the end " + told });
+  const x = (second) => box.left + (box.width * (second - from)) / (to - from);
   shade(svg, box, from, to, model.data.windows);
-  axes(svg, box, from, to, most);
-  SERIES.forEach((name, index) => {
-    let points = "";
-    let before = null;
-    for (const [second, row] of entries) {
-      const x = (box.left + (box.width * (second - from)) / (to - from)).toFixed(1);
-      const y = (box.top + box.height * (1 - row[index] / most)).toFixed(1);
-      if (before !== null && before !== y) points += " " + x + "," + before;
-      points += " " + x + "," + y;
-      before = y;
-    }
-    svg.append(drawn("polyline", { class: "line " + name, points: points.trim() }));
+  timeAxis(svg, box, from, to);
+  drawLines(svg, box, entries, x);
+  drawMisses(svg, { ...box, top: below }, entries, x);
+  if (achieved) drawAchieved(svg, { ...box, top: below + STRIP + 16 }, entries, x, promised);
+  if (model.frame !== null) {
+    const back = model.data.control.elapsed - Number(model.frame);
+    const now = Math.min(to, Math.max(from, secondsOf(model.newest.at) - back));
+    svg.append(drawn("line", { class: "moment", x1: x(now), x2: x(now), y1: box.top, y2: height - 6 }));
+  }
+  const readout = make("p", { class: "readout quiet", "aria-hidden": "true" });
+  pointing(svg, entries, { box, from, to, height }, readout);
+  const names = [["wanted", "wanted"], ["held", "held"], ["claimed", "claimed: owners in held room now"], ["waiting", "waiting pods"], ["missed", "misses: owners that found no slot"]];
+  if (achieved) names.push(["achieved", "owners of the hour before that started in time"], ["promised", "promised"]);
+  if (model.data.windows.length) names.push(["window", "window of a schedule"]);
+  const every = Math.max(1, Math.ceil(entries.length / 50));
+  const rows = entries.filter((_, index) => index % every === 0 || index === entries.length - 1).map(([second, row]) => [clockTime(isoOf(second)), ...COLUMNS.map((_, index) => row[index] ?? 0)]);
+  const table = simpleTable(["time", "wanted", "held", "claimed", "waiting", "misses so far", "owners, last hour", "of them late"], rows, "timeline");
+  const open = area.querySelector("details")?.open;
+  const fold = folded("The same as a table", table);
+  if (open) fold.open = true;
+  area.replaceChildren(svg, readout, legendOf(names), fold, ...promises());
+}
+
+// What the lines say where somebody points.
+function pointing(svg, entries, { box, from, to, height }, readout) {
+  const pointer = drawn("line", { class: "pointer", y1: box.top, y2: height - 6, visibility: "hidden" });
+  svg.append(pointer);
+  svg.addEventListener("pointermove", (event) => {
+    const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width || 1;
+    const x = Math.min(box.left + box.width, Math.max(box.left, (event.clientX - svg.getBoundingClientRect().left) / scale));
+    const second = from + ((x - box.left) * (to - from)) / box.width;
+    const found = entries.filter(([each]) => each <= second).pop() || entries[0];
+    for (const name of ["x1", "x2"]) pointer.setAttribute(name, x);
+    pointer.setAttribute("visibility", "visible");
+    readout.textContent = plain(clockTime(isoOf(Math.floor(second))) + ": " + COLUMNS.slice(0, 5).map((name, index) => name + " " + found[1][index]).join(", "));
   });
-  const marks = { wanted: "dashed grey", held: "orange", claimed: "green", waiting: "dotted red", misses: "red" };
-  const legend = make("p", { class: "quiet", text: SERIES.map((name) => name + ": " + marks[name]).join("; ") + ". Shaded: windows of schedules." });
-  const step = Math.max(1, Math.ceil(entries.length / 50));
-  const rows = entries.filter((_, index) => index % step === 0 || index === entries.length - 1).map(([second, row]) => [clockTime(new Date(second * 1000).toISOString()), ...row]);
-  area.replaceChildren(svg, legend, folded("The same as a table", simpleTable(["time", ...SERIES], rows, "timeline")), promises());
+  svg.addEventListener("pointerleave", () => { pointer.setAttribute("visibility", "hidden"); readout.textContent = ""; });
 }
 
 function promises() {
-  const rows = Object.values(model.data.objects).filter((row) => row.promise).map((row) => [row.kind + "/" + row.namespace + "/" + row.name, row.promise]);
-  return rows.length ? simpleTable(["Headroom", "promise"], rows, "promises") : make("p", { class: "quiet", text: "No Headroom here has a promise." });
-}
-
-function drawSchedules() {
-  const area = document.getElementById("schedule-area");
-  const now = secondsOf(model.data.at);
-  const coming = model.data.windows.filter((each) => secondsOf(each.ends) > now && secondsOf(each.opens) < now + DAY_S);
-  if (!coming.length) {
-    area.replaceChildren(make("p", { class: "quiet", text: "No window of a schedule opens in the next 24 hours." }));
-    return;
-  }
-  const names = [...new Set(coming.map((each) => each.object))].slice(0, 30);
-  const box = { left: 250, top: 6, width: 636, height: names.length * 22 };
-  const svg = drawn("svg", { viewBox: "0 0 900 " + (box.height + 30), role: "img", "aria-label": coming.length + " windows of " + names.length + " objects in the next 24 hours; the table below has them." });
-  axes(svg, box, now, now + DAY_S, 0);
-  names.forEach((name, index) => {
-    const y = box.top + index * 22;
-    const short = plain(name);
-    svg.append(drawn("text", { x: box.left - 6, y: y + 15, "text-anchor": "end" }, short.length > 38 ? "…" + short.slice(-37) : short));
-    shade(svg, { ...box, top: y + 3, height: 16 }, now, now + DAY_S, coming.filter((each) => each.object === name));
+  const rows = Object.entries(model.data.objects).filter(([, row]) => row.promise || row.achieved).map(([name, row]) => {
+    const { achieved } = row;
+    if (!achieved) return [name, row.promise, "", "", "", ""];
+    const part = ([owners, late]) => (owners ? percent(1 - late / owners) + " of " + owners : "nobody came");
+    const judged = { True: ["good-word", "kept"], False: ["bad-word", "not kept"] }[achieved.kept] || ["quiet", "not known yet"];
+    const says = row.promise || "none; measured by " + digits(100 * achieved.ratio) + " % within " + digits(achieved.within) + " s";
+    return [name, says, part(achieved.hour), part(achieved.day), part(achieved.week), make("span", { class: judged[0], text: judged[1] })];
   });
-  const rows = coming.slice(0, 200).map((each) => [each.object, clockTime(each.opens), clockTime(each.start), clockTime(each.ends), each.replicas ?? "its usual size"]);
-  area.replaceChildren(svg, folded("The same as a table", simpleTable(["object", "held from", "starts", "ends", "slots"], rows, "windows")));
+  if (!rows.length) return [];
+  return [make("h3", { text: "Promises: owners that start in time" }), simpleTable(["object", "promise", "last hour", "last day", "last week", "verdict"], rows.slice(0, MOST_ROWS), "promises")];
 }
 
 function folded(title, inside) {

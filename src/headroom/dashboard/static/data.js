@@ -2,23 +2,51 @@
 // The data: embedded in the page, or a snapshot and then differences from the server.
 
 const MAPS = ["nodes", "labels", "objects", "waiting", "timeline"];
-const model = { data: null, token: "", lastId: "", embedded: null, frame: null };
+const model = { data: null, token: "", lastId: "", embedded: null, frame: null, newest: null };
 
-function applyDifference(change) {
-  const old = model.data;
+// The snapshot after a difference; `touched` is told which parts are new.
+function changed(old, change, touched) {
   const fresh = { ...old, at: change.at, revision: change.revision };
-  const touched = new Set();
   for (const [name, value] of Object.entries(change.set)) {
-    touched.add(name);
+    touched?.add(name);
     fresh[name] = MAPS.includes(name) ? { ...old[name], ...value } : value;
   }
   for (const [name, keys] of Object.entries(change.gone)) {
-    touched.add(name);
+    touched?.add(name);
     fresh[name] = { ...fresh[name] };
     for (const key of keys) delete fresh[name][key];
   }
-  model.data = fresh;
+  return fresh;
+}
+
+// The newest picture; while somebody looks back, it is not the one that is drawn.
+function newest() {
+  return model.frame === null ? model.data : model.newest;
+}
+
+function setNewest(data) {
+  if (model.frame === null) model.data = data;
+  else {
+    model.newest = data;
+    model.data = { ...model.data, timeline: data.timeline, control: data.control };
+  }
+}
+
+function applyDifference(change) {
+  const touched = new Set();
+  setNewest(changed(newest(), change, touched));
   return touched;
+}
+
+// A page in a file has its first moment whole and then differences.
+function frameIn(at) {
+  let found = null;
+  for (const frame of model.embedded.frames || []) {
+    if (found && frame.elapsed > at) break;
+    found = frame.whole ? frame.whole : frame.change ? changed(found, frame.change) : found;
+    found = { ...found, at: frame.at };
+  }
+  return found || {};
 }
 
 async function ask(path, options) {
@@ -31,6 +59,16 @@ async function ask(path, options) {
     throw error;
   }
   return answer;
+}
+
+// Pods by a part of their name; a file has those that it shows.
+async function findPods(text) {
+  if (!model.embedded) return (await ask("pods?name=" + encodeURIComponent(text))).json();
+  const wanted = text.toLowerCase();
+  const all = Object.entries(model.embedded.node || {}).flatMap(([node, found]) => found.pods.map((pod) => ({ ...pod, node })));
+  for (const row of Object.values(model.data.waiting)) all.push({ ...row, node: "", use: "waits", phase: "Pending", for: row.guardian });
+  const found = all.filter((pod) => (pod.namespace + "/" + pod.name).toLowerCase().includes(wanted));
+  return { pods: found.slice(0, 100), more: Math.max(0, found.length - 100) };
 }
 
 async function detail(kind, name) {
@@ -53,10 +91,10 @@ function readMessage(text, tell) {
   if (!fields.data) return;
   const value = JSON.parse(fields.data);
   if (fields.event === "difference") {
-    if (!model.data || value.from !== model.data.revision) throw new Error("a difference is missing");
+    if (!model.data || value.from !== newest().revision) throw new Error("a difference is missing");
     tell(applyDifference(value));
   } else {
-    model.data = value;
+    setNewest(value);
     tell(null);
   }
   model.lastId = fields.id;

@@ -60,6 +60,27 @@ function clockTime(text) {
   return Number.isNaN(moment.getTime()) ? plain(text) : moment.toISOString().replace("T", " ").replace(/(:\d\d)\.\d+Z$/, "$1 UTC");
 }
 
+// A moment as short as it can be said beside the time of the picture.
+function nearTime(text) {
+  const whole = clockTime(text);
+  if (whole.length !== 23) return whole;
+  const short = whole.endsWith(":00 UTC") ? whole.slice(0, 16) + " UTC" : whole;
+  const day = clockTime(model.data?.at).slice(0, 10);
+  if (short.startsWith(day)) return short.slice(11);
+  return short.startsWith(day.slice(0, 4)) ? short.slice(5) : short;
+}
+
+function duration(seconds) {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 120) return whole + " s";
+  if (whole < 7200) return Math.floor(whole / 60) + " min";
+  return whole < 172800 ? Math.floor(whole / 3600) + " h" : Math.floor(whole / 86400) + " d";
+}
+
+function percent(part) {
+  return Math.floor(part * 10000) / 100 + " %";
+}
+
 function stopwatch(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
   const two = (number) => String(number).padStart(2, "0");

@@ -63,17 +63,19 @@ function nodeElement(entry) {
     piece.style[state.look === "grid" ? "height" : "width"] = (100 * Math.max(0, parts[use])) / whole + "%";
     bar.append(piece);
   }
-  const note = share(parts.used + parts.claimed, parts.whole) + "% + " + share(parts.held, parts.whole) + "% held";
-  return make("button", { type: "button", class: "node", "data-node": entry.name, "aria-label": plain(nodeWords(entry)) },
+  const note = share(parts.used + parts.claimed, parts.whole) + " % used" + (parts.held ? ", " + share(parts.held, parts.whole) + " % held" : "");
+  const words = plain(nodeWords(entry));
+  return make("button", { type: "button", class: "node", "data-node": entry.name, title: words },
     make("span", { class: "name", text: entry.name }), bar,
-    make("span", { class: entry.row.state ? "note state" : "note", text: entry.row.state ? note + " " + entry.row.state : note }));
+    make("span", { class: entry.row.state ? "note state" : "note", text: entry.row.state || note }));
 }
 
 function drawNodes() {
   const area = document.getElementById("node-area");
   const entries = chosenNodes();
   const focused = document.activeElement?.dataset?.node;
-  if (entries.length > MOST_ELEMENTS) drawCanvas(area, entries);
+  if (!entries.length) area.replaceChildren(make("p", { class: "quiet", text: noNodes() }));
+  else if (entries.length > MOST_ELEMENTS) drawCanvas(area, entries);
   else {
     const parts = [];
     let group = null;
@@ -93,10 +95,15 @@ function drawNodes() {
   drawTotals(entries);
 }
 
+function noNodes() {
+  if ((model.data.hidden || []).includes("nodes")) return "Your rights do not show you nodes.";
+  return Object.keys(model.data.nodes).length ? "No node has that in its name, pool, zone or state." : "There is no node here yet.";
+}
+
 function drawTotals(entries) {
   const sums = { whole: 0, used: 0, claimed: 0, held: 0, free: 0 };
   for (const entry of entries) for (const name of Object.keys(sums)) sums[name] += entry.parts[name];
-  const told = [...USES, "free"].map((use) => use + " " + amount(state.resource, sums[use]) + " (" + share(sums[use], sums.whole) + "%)").join(", ");
+  const told = [...USES, "free"].map((use) => use + " " + amount(state.resource, sums[use]) + " (" + share(sums[use], sums.whole) + " %)").join(", ");
   const all = Object.keys(model.data.nodes).length;
   const count = entries.length === all ? all + (all === 1 ? " node" : " nodes") : entries.length + " of " + all + " nodes";
   document.getElementById("totals").textContent = plain(count + ", " + state.resource + " " + amount(state.resource, sums.whole) + ": " + told);
@@ -105,7 +112,7 @@ function drawTotals(entries) {
 function colours() {
   const style = getComputedStyle(document.documentElement);
   const found = {};
-  for (const name of [...USES, "free", "text", "miss", "focus", "back"]) found[name] = style.getPropertyValue("--" + name).trim();
+  for (const name of [...USES, "free", "text", "miss", "focus", "card", "hatch"]) found[name] = style.getPropertyValue("--" + name).trim();
   return found;
 }
 
@@ -151,15 +158,29 @@ function drawCanvas(area, entries) {
   paint(canvas, size, titles, ratio);
 }
 
+// Held room is hatched here as in the bars.
+function hatch(pen, colour) {
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = 6;
+  const brush = tile.getContext("2d");
+  brush.fillStyle = colour.held;
+  brush.fillRect(0, 0, 6, 6);
+  brush.strokeStyle = colour.hatch;
+  brush.lineWidth = 1.5;
+  for (const shift of [-6, 0, 6]) { brush.beginPath(); brush.moveTo(shift, 6); brush.lineTo(shift + 6, 0); brush.stroke(); }
+  return pen.createPattern(tile, "repeat");
+}
+
 function paint(canvas, size, titles, ratio) {
   const pen = canvas.getContext("2d");
   const colour = colours();
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.fillStyle = colour.back;
+  pen.fillStyle = colour.card;
   pen.fillRect(0, 0, canvas.width, canvas.height);
   pen.font = "12px system-ui, sans-serif";
   pen.fillStyle = colour.text;
   for (const [title, y] of titles) pen.fillText(plain(title), 2, y);
+  const hatched = hatch(pen, colour);
   canvasState.cells.forEach((cell, index) => {
     const { parts } = cell.entry;
     const whole = Math.max(parts.whole, parts.used + parts.claimed + parts.held, 1);
@@ -168,7 +189,7 @@ function paint(canvas, size, titles, ratio) {
     let x = cell.x;
     for (const use of USES) {
       const part = (size.width * Math.max(0, parts[use])) / whole;
-      pen.fillStyle = colour[use];
+      pen.fillStyle = use === "held" ? hatched : colour[use];
       pen.fillRect(x, cell.y, part, size.height);
       x += part;
     }

@@ -3,7 +3,7 @@
 
 const DEFAULTS = {
   resource: "cpu", group: "", look: "bars", sort: "free", filter: "",
-  node: "", object: "", theme: "", order: "", at: "",
+  node: "", object: "", theme: "", order: "", at: "", pod: "",
 };
 
 const state = { ...DEFAULTS };

@@ -88,6 +88,17 @@ class Journal:
         elif _counts(change.obj) != _counts(change.old):
             held, desired = _counts(change.obj)
             self.note(f"{word}_held", name, held=held, desired=desired)
+        if change.verb is Verb.MODIFIED:
+            self._on_misses(name, word, change)
+
+    def _on_misses(self, name: str, word: str, change: Change) -> None:
+        """Note owners that found no slot, and what came of a promise in the last hour."""
+        misses = dig(change.obj, "status", "misses")
+        if (misses or 0) != (dig(change.old, "status", "misses") or 0):
+            self.note(f"{word}_missed", name, misses=misses)
+        hour = dig(change.obj, "status", "promise", "lastHour")
+        if hour and hour != dig(change.old, "status", "promise", "lastHour"):
+            self.note(f"{word}_promise", name, owners=hour.get("owners"), late=hour.get("misses"))
 
 
 def _node(pod: Json | None) -> str:

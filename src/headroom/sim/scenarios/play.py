@@ -27,7 +27,7 @@ from headroom.wire.speech import NATIVE, Speech
 
 DEFAULT_POLICY = Policy()
 Watch = Callable[[float, float, int], None]
-"""Is told how far a run is: virtual seconds now and at the end, and changes so far."""
+"""Is told how far a run is: virtual seconds of the next moment and of the end, changes so far."""
 
 
 class Play:
@@ -96,7 +96,7 @@ class Play:
         return result_of(self.scenario, self.world, told)
 
     def watch(self, tell: Watch) -> None:
-        """Have it told how far the run is, at each new moment."""
+        """Have it told of each new moment, while the world still is as it was until then."""
         end, store = self._limit(), self.world.store
         self.world.loop.on_jump = lambda now: tell(now, end, store.version)
 

@@ -1,0 +1,37 @@
+"""Pods by a part of their name, among all that there are. Pure, in portions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from headroom.core.objects import Key, Pod
+from headroom.dashboard.document import Scope
+from headroom.dashboard.rows import pod_row
+
+MOST_FOUND = 100
+
+
+class Finding:
+    """Looks for a text in `namespace/name`, whatever the case; the first ones are kept."""
+
+    def __init__(self, text: str, scope: Scope) -> None:
+        self._text = text.casefold()
+        self._scope = scope
+        self._found: list[Key] = []
+
+    def look(self, keys: Iterable[Key]) -> None:
+        """Look through some more pods."""
+        text, sees = self._text, self._scope.sees_pods
+        self._found += [
+            key
+            for key in keys
+            if text in f"{key.namespace}/{key.name}".casefold() and sees(key.namespace)
+        ]
+
+    def result(self, pods_by_key: Mapping[Key, Pod]) -> dict[str, Any]:
+        """Rows of the first pods by name, and how many more there are."""
+        shown = sorted(self._found)[:MOST_FOUND]
+        pods = [pod for key in shown if (pod := pods_by_key.get(key)) is not None]
+        rows = [{**pod_row(pod), "node": pod.node if self._scope.nodes else ""} for pod in pods]
+        return {"pods": rows, "more": len(self._found) - len(shown)}
