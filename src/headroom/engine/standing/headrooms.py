@@ -18,7 +18,7 @@ from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
 from headroom.core.owners import judged as judged_rules
-from headroom.core.plan import Sequence, earliest, headroom_subject, latest
+from headroom.core.plan import Sequence, earliest, headroom_subject, hold_subject, latest
 from headroom.core.standing.events import claim_tellings, window_tellings
 from headroom.core.standing.headrooms import NEVER, Headroom, PerNode, Workload
 from headroom.core.standing.members import stands
@@ -335,7 +335,9 @@ class Standing:
         for slot in surplus(headroom, wished, replace(sight, standing=there | sight.standing)):
             name = str(replace(headroom.parent, slot=slot))
             hold = ledger.holds.get(name)
-            if hold is not None and ledger.promised(hold):
+            # A handover that has begun is under way before its claim is seen.
+            moving = hold is not None and ledger.agenda.busy(hold_subject(hold.parent))
+            if hold is not None and (moving or ledger.promised(hold)):
                 again = earliest(again, now + PROMISED_AGAIN)
                 continue
             ledger.lose_hold(name)
