@@ -11,22 +11,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from headroom import __version__
 from headroom.wire.manifests import Installation, install_objects
 from headroom.wire.yamls import dump_all
 from tools.image.__main__ import build as build_image
 from tools.image.packages import ImageUnavailable
 from tools.image.wheels import our_own, our_sources
-from tools.release import archives, krew, provenance, sbom
+from tools.release import archives, krew, provenance, sbom, signing
 
 OUT = provenance.ROOT / "build/release"
 ARCHES = ("amd64", "arm64")
 
 
-def build(arches: Sequence[str] = ARCHES) -> dict[str, bytes]:
-    """Return every file of a release by its name; the same sources give the same bytes.
+def build(arches: Sequence[str] = ARCHES, key: Ed25519PrivateKey | None = None) -> dict[str, bytes]:
+    """Return every file of a release by its name; the same sources and key give the same bytes.
 
-    Without architectures there is no image.
+    Without architectures there is no image, without a key no signature.
     """
     made: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory() as work:
@@ -43,6 +45,8 @@ def build(arches: Sequence[str] = ARCHES) -> dict[str, bytes]:
     about = provenance.statement(made, {"command": "make release", "arches": [*arches]})
     made["provenance.intoto.json"] = _json(about)
     made["SHA256SUMS"] = sums(made)
+    if key is not None:
+        made |= signing.signed(made["provenance.intoto.json"], made["SHA256SUMS"], key)
     return made
 
 
@@ -61,10 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.release", description=__doc__)
     parser.add_argument("--arch", action="append", choices=ARCHES, default=[])
     parser.add_argument("--no-image", action="store_true", help="everything but the image")
+    parser.add_argument("--key", type=Path, help="sign with this key (PEM, ed25519)")
     options = parser.parse_args(arguments)
     try:
-        made = build(() if options.no_image else options.arch or ARCHES)
-    except ImageUnavailable as trouble:
+        key = signing.private_key(options.key) if options.key else None
+        made = build(() if options.no_image else options.arch or ARCHES, key)
+    except (ImageUnavailable, signing.BadKey) as trouble:
         print(trouble, file=sys.stderr)
         return 1
     OUT.mkdir(parents=True, exist_ok=True)

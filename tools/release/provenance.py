@@ -1,8 +1,8 @@
 """What a release was made from: an in-toto statement with a provenance predicate of SLSA.
 
-It is not signed, so it proves nothing by itself: it says which commit and which lock files give
-these bytes, and who doubts it builds them again. Sign it with a key of your own (`cosign
-attest-blob`).
+It says which commit and which lock files give these bytes: who doubts it builds them again and
+compares (`verify --same-sources`). By itself it does not prove who made it; `signing` does, for who
+has the maker's public key.
 """
 
 from __future__ import annotations
