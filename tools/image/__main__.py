@@ -1,4 +1,4 @@
-"""`python -m tools.image`: build the image, or pin its packages anew (`--lock`).
+"""`python -m tools.image`: build the image, or its layers alone, or pin its packages (`--lock`).
 
 The digest of each image goes to stdout; the same sources and pins give the same one.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from headroom import __version__
@@ -23,6 +23,8 @@ LIBRARY = f"usr/local/lib/python{wheels.PYTHON}/dist-packages"
 ENTRYPOINT = [f"/usr/bin/python{wheels.PYTHON}", "-I", "-B", "-m", "headroom"]
 USER = 65532  # as in the manifests of `headroom install`
 TAG = f"headroom:{__version__}"
+# The layers by name, the lowest first, and what the history of the image says of each.
+LAYERS = {"python": "Python from Debian packages", "libraries": "pinned wheels", "headroom": TAG}
 
 
 def config() -> dict[str, object]:
@@ -65,20 +67,35 @@ def library_layer(files: Sequence[Path]) -> bytes:
     return layer.tar()
 
 
+def layers_of(arches: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Yield each architecture with its layers, as tar files by name, the lowest first."""
+    with tempfile.TemporaryDirectory() as work:
+        own = library_layer([wheels.our_own(Path(work))])
+        for arch in arches:
+            libraries = library_layer(wheels.dependencies(arch))
+            made = (runtime_layer(arch), libraries, own)
+            yield arch, dict(zip(LAYERS, made, strict=True))
+
+
 def build(arches: Sequence[str]) -> tuple[bytes, list[str]]:
     """Return the archive of the layout and the digest of each image."""
     layout = Layout(TAG)
     digests = []
-    with tempfile.TemporaryDirectory() as work:
-        own = wheels.our_own(Path(work))
-        for arch in arches:
-            layers = [
-                ("Python from Debian packages", runtime_layer(arch)),
-                ("pinned wheels", library_layer(wheels.dependencies(arch))),
-                (TAG, library_layer([own])),
-            ]
-            digests.append(layout.add_image(arch, layers, config()))
+    for arch, layers in layers_of(arches):
+        named = [(LAYERS[name], tar) for name, tar in layers.items()]
+        digests.append(layout.add_image(arch, named, config()))
     return layout.archive(), digests
+
+
+def write_layers(arches: Sequence[str], target: Path) -> list[Path]:
+    """Write the layers for deploy/image/Containerfile, and return the files."""
+    written = []
+    for arch, layers in layers_of(arches):
+        (target / arch).mkdir(parents=True, exist_ok=True)
+        for name, tar in layers.items():
+            written.append(target / arch / f"{name}.tar")
+            written[-1].write_bytes(tar)
+    return written
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -86,6 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.image", description=__doc__)
     parser.add_argument("--arch", action="append", choices=tuple(wheels.MACHINES), default=[])
     parser.add_argument("--lock", action="store_true", help="pin the packages anew")
+    text = "write the layers for deploy/image/Containerfile instead"
+    parser.add_argument("--layers", action="store_true", help=text)
     options = parser.parse_args(arguments)
     arches = options.arch or ["amd64"]
     try:
@@ -93,6 +112,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for arch in arches:
                 packages.write_lock(packages.of_image(arch))
                 packages.write_lock(packages.of_runtime(arch))
+            return 0
+        if options.layers:
+            for file in write_layers(arches, OUT / "layers"):
+                print(file.relative_to(wheels.ROOT))
             return 0
         archive, digests = build(arches)
     except packages.ImageUnavailable as trouble:
