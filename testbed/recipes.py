@@ -157,11 +157,5 @@ def default_recipes(minor: str = "") -> tuple[Recipe, ...]:
     return (KUBERNETES[minor or chosen_minor()], KWOK)
 
 
-def is_at_least(minor: str) -> bool:
-    """Say whether the chosen version of Kubernetes is this one or newer."""
-    known = list(KUBERNETES)
-    return known.index(chosen_minor()) >= known.index(minor)
-
-
 if __name__ == "__main__":
     print(*KUBERNETES)

@@ -12,8 +12,8 @@ from headroom.wire.policy import policy_objects
 from headroom.wire.yamls import dump_all
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
-from testbed.recipes import is_at_least
 from tests.patience import deadline_after, keep_waiting
+from tests.versions import has
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _POLL_S = 0.05
@@ -29,7 +29,7 @@ def until(what: str, true: Callable[[], bool], *, seconds: float = 30.0) -> None
 
 def served_here(objects: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Leave out what this version of Kubernetes does not have, as `headroom install` does."""
-    if is_at_least("1.36"):
+    if has("mutating-policy"):
         return list(objects)
     return [each for each in objects if not each["kind"].startswith("MutatingAdmissionPolicy")]
 
@@ -46,6 +46,13 @@ def install(plane: ControlPlane, objects: Iterable[Mapping[str, Any]]) -> None:
     plane.kubectl("apply", "--server-side", "-f", "-", input=dump_all(made))
     definitions = [each for each in made if each["kind"] == "CustomResourceDefinition"]
     until("all our kinds are served", lambda: all(_served(plane, crd) for crd in definitions))
+
+
+def remove_asking_policy(plane: ControlPlane) -> None:
+    """Take away the policy that gates pods by a dialect's words; `headroom uninstall` leaves it."""
+    if has("mutating-policy"):
+        kinds = "mutatingadmissionpolicy,mutatingadmissionpolicybinding"
+        plane.kubectl("delete", kinds, "asks-gate.headroom.dev", "--ignore-not-found")
 
 
 def _served(plane: ControlPlane, crd: Mapping[str, Any]) -> bool:

@@ -25,9 +25,9 @@ from tests.e2e.gate_cases import (
     write_index,
 )
 from tests.e2e.installing import install, until
-from tests.versions import since
+from tests.versions import needs
 
-pytestmark = [pytest.mark.e2e, since("1.36")]
+pytestmark = [pytest.mark.e2e, needs("mutating-policy")]
 NAMESPACE = "policy-shop"
 
 Gates = Callable[..., list[str]]

@@ -21,8 +21,9 @@ from tests.e2e.installing import install, our_objects, until
 from tests.e2e.lookout import Lookout, Sight
 from tests.e2e.processes import OperatorProcess
 from tests.stories.things import GATE, hold, pod
+from tests.versions import needs
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, needs("mutating-policy")]
 SHOP = "shop"
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{SHOP}/deployments"
 LONGEST_WAIT = timedelta(seconds=30)

@@ -24,8 +24,9 @@ from headroom.wire.speech import Speech
 from headroom.wire.times import format_micro_time
 from testbed.controlplane import ControlPlane
 from tests.e2e.gate_cases import gates_of, pod
-from tests.e2e.installing import install, until
+from tests.e2e.installing import install, remove_asking_policy, until
 from tests.e2e.test_cli import headroom
+from tests.versions import skip_without
 from tests.wire.toydialect import ASKS, TOY
 
 pytestmark = pytest.mark.e2e
@@ -45,16 +46,13 @@ def plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     install(control_plane, install_objects(everything))
     yield control_plane
     control_plane.kubectl("delete", "deployment,pdb", "headroom-operator", "-n", HOME)
-    control_plane.kubectl(
-        "delete",
-        "mutatingadmissionpolicy,mutatingadmissionpolicybinding",
-        "asks-gate.headroom.dev",
-    )
+    remove_asking_policy(control_plane)
 
 
 @pytest.fixture(scope="module")
 def gates(plane: ControlPlane) -> Gates:
     """Ask which gates a new pod would get, with a fresh index in both namespaces."""
+    skip_without("mutating-policy")
     for name, labels in ((SHOP, {}), (LABELLED, {"headroom.dev/claims": "enabled"})):
         plane.api.ensure("/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
         write_index(plane, name, 600)

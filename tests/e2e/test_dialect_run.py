@@ -11,8 +11,9 @@ import pytest
 from headroom.cli.dialects import chosen
 from headroom.wire.manifests import Installation, install_objects
 from testbed.controlplane import ControlPlane
-from tests.e2e.installing import install, until
+from tests.e2e.installing import install, remove_asking_policy, until
 from tests.e2e.processes import OperatorProcess
+from tests.versions import has
 
 pytestmark = pytest.mark.e2e
 SHOP = "dialect-shop"
@@ -43,9 +44,7 @@ def plane(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory)
         yield control_plane
         assert "missing" not in running.log()
         control_plane.kubectl("delete", "orders.core.korder.dev", "--all", "-n", SHOP)
-    control_plane.kubectl(
-        "delete", "mutatingadmissionpolicy,mutatingadmissionpolicybinding", "asks-gate.headroom.dev"
-    )
+    remove_asking_policy(control_plane)
 
 
 def phases(plane: ControlPlane) -> list[str]:
@@ -57,7 +56,10 @@ def gates(plane: ControlPlane, path: str) -> list[str]:
     """Which gates a new owner gets."""
     container = {"name": "m", "image": "x", "resources": {"requests": {"cpu": "100m"}}}
     metadata = {"name": "owner", "annotations": {"korder.dev/order-request": "web"}}
-    made = plane.api.create(path, {"metadata": metadata, "spec": {"containers": [container]}})
+    spec: dict[str, Any] = {"containers": [container]}
+    if not has("mutating-policy"):  # Then the manifest has to say it.
+        spec["schedulingGates"] = [{"name": GATE}]
+    made = plane.api.create(path, {"metadata": metadata, "spec": spec})
     return [gate["name"] for gate in made["spec"].get("schedulingGates") or ()]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from testbed.controlplane import ControlPlane
-from tests.e2e.installing import until
+from tests.e2e.installing import remove_asking_policy, until
 from tests.e2e.test_cli import headroom, operator
 
 pytestmark = pytest.mark.e2e
@@ -50,8 +50,7 @@ def plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
             running.end()
     gone = headroom(kubeconfig, "uninstall")
     assert gone.returncode == 0, gone.stderr
-    policies = "mutatingadmissionpolicy,mutatingadmissionpolicybinding"
-    control_plane.kubectl("delete", policies, "asks-gate.headroom.dev", "--ignore-not-found")
+    remove_asking_policy(control_plane)
     for plural in ("orders", "tickets", "quotas"):
         control_plane.kubectl("delete", "crd", f"{plural}.core.korder.dev")
 

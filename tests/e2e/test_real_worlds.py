@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from testbed.controlplane import ControlPlane
-from tests.e2e.installing import until
+from tests.e2e.installing import remove_asking_policy, until
 from tests.e2e.test_cli import headroom, operator
 from tests.e2e.test_people import ORDER, SPARE
 
@@ -81,8 +81,7 @@ def furnished(control_plane: ControlPlane) -> Iterator[ControlPlane]:
         running.__exit__(None, None, None)
     gone = headroom(kubeconfig, "uninstall")
     assert gone.returncode == 0, gone.stderr
-    policies = "mutatingadmissionpolicy,mutatingadmissionpolicybinding"
-    control_plane.kubectl("delete", policies, "asks-gate.headroom.dev", "--ignore-not-found")
+    remove_asking_policy(control_plane)
     for plural in ("orders", "tickets", "quotas"):
         control_plane.kubectl("delete", "crd", f"{plural}.core.korder.dev")
 

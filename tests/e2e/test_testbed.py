@@ -16,6 +16,7 @@ import pytest
 from testbed.api import Json
 from testbed.controlplane import ControlPlane, KubectlFailed
 from tests.patience import deadline_after, keep_waiting
+from tests.versions import needs
 
 pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("binaries")]
 
@@ -71,6 +72,7 @@ def test_nobody_has_rights_that_rbac_did_not_give(control_plane: ControlPlane, w
     assert json.loads(seen)["status"]["userInfo"]["username"] == names[who]
 
 
+@needs("mutating-policy")
 def test_a_mutating_admission_policy_is_obeyed(control_plane: ControlPlane) -> None:
     base = "/apis/admissionregistration.k8s.io/v1"
     mutation = 'Object{metadata: Object.metadata{labels: {"stamped": "yes"}}}'
@@ -187,6 +189,7 @@ import sys, time
 from pathlib import Path
 from threading import Thread
 from testbed.controlplane import ControlPlane
+from tests.versions import needs
 
 def start() -> None:
     plane = ControlPlane.start(Path(sys.argv[1]), hollow_nodes=1)

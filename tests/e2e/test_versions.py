@@ -18,9 +18,10 @@ from headroom.cli.dialects import NAMES
 from headroom.kube.versions import FEATURES, read_version
 from testbed.api import Json
 from testbed.controlplane import ControlPlane
-from testbed.recipes import KUBERNETES, chosen_minor, is_at_least
+from testbed.recipes import KUBERNETES, chosen_minor
 from tests.e2e.installing import until
 from tests.e2e.processes import OperatorProcess
+from tests.versions import has
 
 pytestmark = [pytest.mark.e2e, pytest.mark.every_version]
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
@@ -64,7 +65,7 @@ def expected() -> dict[str, bool]:
 def test_everything_is_installed_but_what_this_version_does_not_have(installed: str) -> None:
     passed_over = [line for line in installed.splitlines() if "no such kind" in line]
     assert all("MutatingAdmissionPolicy" in line for line in passed_over)
-    assert bool(passed_over) == (not is_at_least("1.36"))
+    assert bool(passed_over) == (not has("mutating-policy"))
     assert "warning" not in installed
 
 

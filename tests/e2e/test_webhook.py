@@ -1,4 +1,4 @@
-"""The webhook on a real API server that has no MutatingAdmissionPolicy: one of Kubernetes 1.35.
+"""The webhook on an API server without MutatingAdmissionPolicy: as of Kubernetes 1.35, or older.
 
 It is called on loopback by its URL instead of through a Service; everything else is as installed,
 each program with the rights of its own account.
@@ -52,6 +52,7 @@ from tests.e2e.lookout import Lookout
 from tests.e2e.processes import OperatorProcess, WebhookProcess
 from tests.stories.things import hold
 from tests.stories.things import pod as owner
+from tests.versions import has
 
 pytestmark = pytest.mark.e2e
 HOME = "headroom-system"
@@ -132,7 +133,8 @@ class Replica:
 @pytest.fixture(scope="module")
 def site(binaries: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     work = tmp_path_factory.mktemp("webhook")
-    with ControlPlane.start(work / "plane", kwok=True, apiserver_args=[BEFORE_POLICIES]) as plane:
+    older = [BEFORE_POLICIES] if has("mutating-policy") else []
+    with ControlPlane.start(work / "plane", kwok=True, apiserver_args=older) as plane:
         port = plane.site.ports.take()
         install(plane, installed(f"https://127.0.0.1:{port}"))
         for name in (SHOP, BENCH):

@@ -23,9 +23,9 @@ from testbed.api import ApiFailure, Json
 from testbed.controlplane import ControlPlane
 from testbed.helm import Helm
 from testbed.ports import Ports
-from testbed.recipes import is_at_least
 from tests.e2e.installing import until
 from tests.e2e.processes import HeadroomProcess
+from tests.versions import has
 
 ROOT = Path(__file__).parent.parent.parent
 HOME, ACCOUNT = "headroom-system", "headroom-operator"
@@ -152,7 +152,7 @@ KEPT = {**KEPT, "spec": {**KEPT["spec"], "owners": [{"priorityAtLeast": 1000}]}}
 def workload() -> Json:
     """A Deployment whose pod is an owner; it says the gate itself where no policy puts it on."""
     labels = {"app": "checkout"}
-    gate = {} if is_at_least("1.36") else {"schedulingGates": [{"name": "headroom.dev/claim"}]}
+    gate = {} if has("mutating-policy") else {"schedulingGates": [{"name": "headroom.dev/claim"}]}
     containers = [
         {
             "name": "main",

@@ -20,7 +20,6 @@ from testbed.recipes import (
     UnknownVersion,
     chosen_minor,
     default_recipes,
-    is_at_least,
 )
 
 ALPHA = Program("example/alpha", "v1.2.3")
@@ -213,7 +212,6 @@ def test_the_environment_chooses_the_version_of_kubernetes(
     monkeypatch.setenv("KUBERNETES", asked)
     assert chosen_minor() == minor
     assert default_recipes()[0] is KUBERNETES[minor]
-    assert is_at_least("1.36") == (minor in ("1.36", "1.37"))
 
 
 @pytest.mark.parametrize("asked", ["1.29", "v1.33.1", "new", "1"])

@@ -13,6 +13,7 @@ from testbed.controlplane import ControlPlane
 from tests.e2e.installing import until
 from tests.stories.operating import ThreadedOperator
 from tests.stories.things import GATE, hold, pod
+from tests.versions import needs
 
 pytestmark = pytest.mark.e2e
 NOW = {"gracePeriodSeconds": 0}
@@ -30,6 +31,7 @@ def skewed(plane: ControlPlane, minutes: int) -> Iterator[ThreadedOperator]:
         operator.kill()
 
 
+@needs("mutating-policy")
 @pytest.mark.parametrize("minutes", [-10, 10])
 def test_a_clock_ten_minutes_off_neither_ends_holds_nor_gates_for_longer(
     attacked_plane: ControlPlane, minutes: int

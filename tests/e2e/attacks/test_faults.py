@@ -15,6 +15,7 @@ from tests.e2e.attacks.stage import HOME, RBAC, Stage, Tenant, stage_of
 from tests.e2e.installing import until
 from tests.e2e.processes import OperatorProcess
 from tests.stories.things import GATE, headroom, hold, pod, workload
+from tests.versions import needs
 
 pytestmark = pytest.mark.e2e
 ACCOUNT = "headroom-operator"
@@ -98,6 +99,7 @@ def test_an_api_server_that_freezes_costs_the_lead_and_no_hold(stage: Stage) -> 
     until("the owner gets its hold", lambda: running(tenant, "owner"), seconds=60)
 
 
+@needs("mutating-policy")
 def test_a_token_that_is_revoked_ends_the_operator_and_gates_nobody(stage: Stage) -> None:
     tenant = stage.tenant("revoked", labels={"headroom.dev/claims": "enabled"})
     tenant.create(hold("kept", cpu="10m", app="kept"))

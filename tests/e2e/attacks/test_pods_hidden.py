@@ -19,6 +19,7 @@ from tests.e2e.installing import until
 from tests.e2e.processes import OperatorProcess
 from tests.e2e.throttling import Gateway
 from tests.stories.things import GATE, hold, pod
+from tests.versions import needs
 
 pytestmark = pytest.mark.e2e
 ACCOUNT = "headroom-operator"
@@ -90,6 +91,7 @@ def phase(tenant: Tenant, kind: str, name: str) -> str:
     return str((tenant.get(kind, name).get("status") or {}).get("phase"))
 
 
+@needs("mutating-policy")
 def test_without_the_right_to_pods_nobody_is_gated_and_nothing_is_lost(
     stage: Stage, gateway: Gateway, probes: str
 ) -> None:
