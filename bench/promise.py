@@ -5,23 +5,28 @@ when it comes, a slot comes back one lead time after it was taken, idle is the m
 slots unused. The first half is for learning, the second is judged; `from nothing` is judged on all
 of it. `oracle static` is the smallest fixed size that keeps the promise on what is judged, `less`
 how much less idle than with it, `equal` than with the fixed size of equally many hits. Percent and
-hindsight know what is judged, too; the hourly quantile knows the first half. Without files, three
-traces are made up: a rhythm of the day, a peak in each hour, and bursts out of silence.
+hindsight know what is judged, too; the hourly quantile knows the first half. `mean and misses` is
+the simple rule that ours has to beat: the largest of two moving averages and of the usual rate at
+this time of the day, plus a factor times its root; each miss raises the factor, each pod lowers it.
+Without files, traces are made up: a rhythm of the day, a peak in each hour, pods all at once each
+quarter of an hour, bursts of any length, and bursts out of silence. `--parts` judges each of N
+parts but the first by itself, `--neighbours` half and double of each setting.
 
-    python -m bench.promise [FILE…] [--lead 30,90,180] [--ratio 0.99] [--neighbours]
+    python -m bench.promise [FILE…] [--lead 30,90,180] [--ratio 0.99] [--parts N] [--neighbours]
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import itertools
 import random
 import sys
 from bisect import bisect_left
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from math import pi, sin
+from math import ceil, pi, sin, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +38,14 @@ from headroom.core.sizing.policies import ByHour, Fixed, Policy, Promised, Share
 from headroom.core.sizing.replaying import Outcome, replay
 
 HOUR, DAY = 3600, 86400
+PART, PARTS = 600, 144  # of a day
 RUNS_FOR_S = 600.0  # for a share of what runs: traces do not say how long
 DAYS_MADE = 6
 MOST_SLOTS = 4096
 
 Arrivals = list[tuple[float, int]]
+Span = tuple[float, float]
+Row = tuple[str, Outcome]
 
 
 @dataclass
@@ -46,7 +54,7 @@ class Trace:
 
     name: str
     arrivals: Arrivals
-    frontier: dict[tuple[float, float, int], Outcome] = field(default_factory=dict)
+    frontier: dict[tuple[float, Span, int], Outcome] = field(default_factory=dict)
 
     @property
     def end(self) -> float:
@@ -57,29 +65,29 @@ class Trace:
             bisect_left(self.arrivals, (begin, 0)) : bisect_left(self.arrivals, (end, 0))
         ]
 
-    def fixed(self, slots: int, lead: float, begin: float) -> Outcome:
-        key = (lead, begin, slots)
+    def fixed(self, slots: int, lead: float, span: Span) -> Outcome:
+        key = (lead, span, slots)
         if key not in self.frontier:
-            self.frontier[key] = judged(self, Fixed(slots), lead, begin)
+            self.frontier[key] = judged(self, Fixed(slots), lead, span)
         return self.frontier[key]
 
-    def enough(self, ratio: float, lead: float, begin: float) -> int:
+    def enough(self, ratio: float, lead: float, span: Span) -> int:
         """The smallest fixed size with so many hits."""
         low, high = 0, 1
-        while high < MOST_SLOTS and self.fixed(high, lead, begin).ratio < ratio:
+        while high < MOST_SLOTS and self.fixed(high, lead, span).ratio < ratio:
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            if self.fixed(middle, lead, begin).ratio >= ratio:
+            if self.fixed(middle, lead, span).ratio >= ratio:
                 high = middle
             else:
                 low = middle
         return high
 
-    def idle_at(self, ratio: float, lead: float, begin: float) -> float:
+    def idle_at(self, ratio: float, lead: float, span: Span) -> float:
         """The idle of a fixed size with so many hits, between two sizes in proportion."""
-        high = self.enough(ratio, lead, begin)
-        above, below = self.fixed(high, lead, begin), self.fixed(high - 1, lead, begin)
+        high = self.enough(ratio, lead, span)
+        above, below = self.fixed(high, lead, span), self.fixed(high - 1, lead, span)
         step = above.ratio - below.ratio
         part = (ratio - below.ratio) / step if step > 0 else 1.0
         return below.idle + min(max(part, 0.0), 1.0) * (above.idle - below.idle)
@@ -101,12 +109,55 @@ class Hindsight:
         return max(self.slots.get(hour, 0) for hour in hours)
 
 
-def judged(trace: Trace, policy: Policy, lead: float, begin: float) -> Outcome:
-    """Let a policy learn until `begin`, and judge it from there on."""
+@dataclass
+class MeanAndMisses:
+    """Mean plus a factor times its root; the factor follows from misses alone."""
+
+    ratio: float
+    lead: float
+    rate: float = 0.02  # what one miss adds to the factor
+    factor: float = 2.0
+    every: float | None = 10.0
+    recent: list[deque[tuple[float, int]]] = field(default_factory=lambda: [deque(), deque()])
+    sums: list[int] = field(default_factory=lambda: [0, 0])
+    days: deque[list[int]] = field(default_factory=lambda: deque([[0] * PARTS], maxlen=8))
+    day: int = 0
+
+    def came(self, now: float, pods: int, misses: int) -> None:
+        self._turn(now)
+        self.days[-1][int(now % DAY // PART)] += pods
+        for index, recent in enumerate(self.recent):
+            recent.append((now, pods))
+            self.sums[index] += pods
+        self.factor = max(0.0, self.factor + self.rate * (misses - (1 - self.ratio) * pods))
+
+    def size(self, now: float) -> int:
+        self._turn(now)
+        rates = []
+        for index, width in enumerate((300, HOUR)):
+            recent = self.recent[index]
+            while recent and recent[0][0] <= now - width:
+                self.sums[index] -= recent.popleft()[1]
+            rates.append(self.sums[index] / width)
+        part = int((now + self.lead / 2) % DAY // PART)
+        past = [day[part] for day in self.days][:-1]
+        if past:
+            rates.append(sum(past) / len(past) / PART)
+        mean = self.lead * max(rates)
+        return ceil(mean + self.factor * sqrt(mean) - 1e-9)
+
+    def _turn(self, now: float) -> None:
+        while self.day < int(now // DAY):
+            self.day += 1
+            self.days.append([0] * PARTS)
+
+
+def judged(trace: Trace, policy: Policy, lead: float, span: Span) -> Outcome:
+    """Let a policy learn until a span begins, and judge it by the span."""
     playing = replay(policy, lead, 0.0)
-    if begin:
-        playing.play(trace.part(0, begin), 0.0, begin)
-    return playing.play(trace.part(begin, trace.end), begin, trace.end)
+    if span[0]:
+        playing.play(trace.part(0, span[0]), 0.0, span[0])
+    return playing.play(trace.part(*span), *span)
 
 
 def ours(ratio: float, lead: float, settings: Settings = DEFAULTS) -> Promised:
@@ -130,24 +181,44 @@ def by_hindsight(trace: Trace, ratio: float, lead: float) -> Hindsight:
     return Hindsight(slots, lead)
 
 
-def rows(trace: Trace, lead: float, ratio: float) -> Iterator[tuple[str, Outcome, float]]:
-    """Each way to choose a size, what it came to, and from when on it is judged."""
+def rows(trace: Trace, lead: float, ratio: float) -> Iterator[Row]:
+    """Each way to choose a size, and what it came to."""
     half = trace.end // 2
-    before, after = fit(trace.part(0, half), lead, RUNS_FOR_S), trace.part(half, trace.end)
-    yield "oracle static", trace.fixed(trace.enough(ratio, lead, half), lead, half), half
+    span = (half, trace.end)
+    before, after = fit(trace.part(0, half), lead, RUNS_FOR_S), trace.part(*span)
+    yield "oracle static", trace.fixed(trace.enough(ratio, lead, span), lead, span)
     percent = fit(after, lead, RUNS_FOR_S).percent(ratio)
-    yield "percent of usage", judged(trace, Share(percent, RUNS_FOR_S), lead, half), half
-    hourly = ByHour(before.by_hour(ratio), lead)
-    yield "hourly quantile", judged(trace, hourly, lead, half), half
-    yield "ours", judged(trace, ours(ratio, lead), lead, half), half
-    yield "hindsight per hour", judged(trace, by_hindsight(trace, ratio, lead), lead, half), half
-    yield "ours, from nothing", judged(trace, ours(ratio, lead), lead, 0.0), 0.0
+    policies: dict[str, Policy] = {
+        "percent of usage": Share(percent, RUNS_FOR_S),
+        "hourly quantile": ByHour(before.by_hour(ratio), lead),
+        "mean and misses": MeanAndMisses(ratio, lead),
+        "ours": ours(ratio, lead),
+        "hindsight per hour": by_hindsight(trace, ratio, lead),
+    }
+    for name, policy in policies.items():
+        yield name, judged(trace, policy, lead, span)
+    yield "ours, from nothing", judged(trace, ours(ratio, lead), lead, (0.0, trace.end))
 
 
-def line(trace: Trace, row: tuple[str, Outcome, float], lead: float, ratio: float) -> str:
-    name, outcome, begin = row
-    oracle = trace.fixed(trace.enough(ratio, lead, begin), lead, begin)
-    equal = trace.idle_at(outcome.ratio, lead, begin)
+def parts(trace: Trace, lead: float, ratio: float, count: int) -> Iterator[Row]:
+    """What came of each part of a trace but the first: learning goes on all the time."""
+    bounds = [trace.end * number // count for number in range(count + 1)]
+    for name, policy in (
+        ("mean and misses", MeanAndMisses(ratio, lead)),
+        ("ours", ours(ratio, lead)),
+    ):
+        playing = replay(policy, lead, 0.0)
+        for number, (begin, end) in enumerate(itertools.pairwise(bounds)):
+            outcome = playing.play(trace.part(begin, end), begin, end)
+            if number:
+                yield f"{name}, part {number + 1} of {count}", outcome
+
+
+def line(trace: Trace, row: Row, lead: float, ratio: float) -> str:
+    name, outcome = row
+    span = (outcome.begin, outcome.end)
+    oracle = trace.fixed(trace.enough(ratio, lead, span), lead, span)
+    equal = trace.idle_at(outcome.ratio, lead, span)
     less = 1 - outcome.idle / oracle.idle if oracle.idle else 0.0
     ahead = 1 - outcome.idle / equal if equal else 0.0
     return (
@@ -183,6 +254,23 @@ def made_up() -> Iterator[Trace]:
         yield Trace(name, list(came))
     moments = sorted(chance.randrange(DAYS_MADE * DAY) for _ in range(40 * DAYS_MADE))
     yield Trace("bursts out of silence", [(float(at), chance.randint(1, 20)) for at in moments])
+    yield Trace("all at once", [(float(at + 3), 12) for at in range(0, DAYS_MADE * DAY, HOUR // 4)])
+    yield Trace("bursts of any length", _bursts(chance))
+
+
+def _bursts(chance: random.Random) -> Arrivals:
+    """Some pods an hour, and now and then many, four seconds apart."""
+    came: dict[int, int] = defaultdict(int)
+    at = 0.0
+    while at < DAYS_MADE * DAY:
+        at += chance.expovariate(1 / 5400)
+        now = at
+        for _ in range(min(int(chance.paretovariate(1.3)), 200)):
+            now += chance.expovariate(1 / 4)
+            came[int(now)] += 1
+    for _ in range(DAYS_MADE * DAY // 50):
+        came[chance.randrange(DAYS_MADE * DAY)] += 1
+    return sorted((float(now), pods) for now, pods in came.items())
 
 
 def read(path: Path) -> Trace:
@@ -198,6 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--lead", default="30,90,180")
     parser.add_argument("--ratio", type=float, default=0.99)
+    parser.add_argument("--parts", type=int, default=0)
     parser.add_argument("--neighbours", action="store_true")
     asked = parser.parse_args(arguments)
     traces = [read(path) for path in asked.files] or list(made_up())
@@ -207,10 +296,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     for trace in traces:
         for lead in map(float, asked.lead.split(",")):
-            found: Iterator[tuple[str, Outcome, float]] = rows(trace, lead, asked.ratio)
-            if asked.neighbours:
+            found = rows(trace, lead, asked.ratio)
+            if asked.parts:
+                found = parts(trace, lead, asked.ratio, asked.parts)
+            elif asked.neighbours:
+                whole = (0.0, trace.end)
                 found = (
-                    (name, judged(trace, ours(asked.ratio, lead, settings), lead, 0.0), 0.0)
+                    (name, judged(trace, ours(asked.ratio, lead, settings), lead, whole))
                     for name, settings in (("as it is", DEFAULTS), *neighbours())
                 )
             for row in found:

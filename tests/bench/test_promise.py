@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.promise import Trace, line, rows
+from bench.promise import Trace, line, parts, rows
 
 
 def test_each_row_is_judged_and_ours_beats_a_fixed_size_on_a_peak_that_repeats() -> None:
@@ -13,14 +13,24 @@ def test_each_row_is_judged_and_ours_beats_a_fixed_size_on_a_peak_that_repeats()
         for second in range(0, 120, 2)
     ]
     trace = Trace("peaks", came)
-    found = {name: (name, outcome, begin) for name, outcome, begin in rows(trace, 90.0, 0.9)}
+    found = {name: (name, outcome) for name, outcome in rows(trace, 90.0, 0.9)}
     assert list(found) == [
         "oracle static",
         "percent of usage",
         "hourly quantile",
+        "mean and misses",
         "ours",
         "hindsight per hour",
         "ours, from nothing",
     ]
     assert found["ours"][1].idle < found["oracle static"][1].idle
     assert len(line(trace, found["ours"], 90.0, 0.9).split()) == 8
+
+
+def test_parts_of_a_trace_are_judged_one_by_one_without_the_first() -> None:
+    trace = Trace("steady", [(float(second), 1) for second in range(0, 86400, 60)])
+    found = list(parts(trace, 90.0, 0.9, 3))
+    assert [name for name, _ in found] == [
+        f"{name}, part {number} of 3" for name in ("mean and misses", "ours") for number in (2, 3)
+    ]
+    assert all(outcome.pods == 480 for _, outcome in found)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from headroom.core.promise.record import MOST_TEXT, TITLE, Damaged, History, read, written
+from headroom.core.promise.record import MOST_TEXT, OLDER, TITLE, Damaged, History, read, written
 from headroom.core.promise.stock import stock
 from tests.core.promise.arrivals import HOUR, scattered, serve
 
@@ -46,11 +46,32 @@ def test_with_another_ratio_what_was_learnt_counts_and_feedback_does_not() -> No
     )
 
 
+def test_a_record_of_the_version_before_is_gone_on_with() -> None:
+    history = learnt()
+    lines = dict(line.split(":", 1) for line in written(history).splitlines()[1:])
+    weights, products = lines["weights"].split(), lines["products"].split()
+    squares = lines["squares"].split()
+    count = len(weights)
+    shorter = [" ".join(squares[row * count : (row + 1) * count - 1]) for row in range(count - 1)]
+    lines |= {
+        "weights": " ".join(weights[:-1]),
+        "products": " ".join(products[:-1]),
+        "squares": " ".join(shorter),
+        "feedback": "3 4 -0.5",
+    }
+    again = read("\n".join((OLDER, *(f"{name}: {told}" for name, told in lines.items()))), 0.99)
+    assert again.stock.learner.leaning == -0.5
+    assert again.stock.learner.weighing.weights == [*map(float, weights[:-1]), 0.0]
+    serve(again.stock, scattered(lambda _: 0.05), 8 * HOUR, start=6 * HOUR)
+    assert again.stock.size(8 * HOUR, 90.0).slots > 1
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
         lambda text: "",
-        lambda text: text.replace("version 1", "version 9"),
+        lambda text: text.replace("version 2", "version 9"),
+        lambda text: text.replace("version 2", "version 1"),
         lambda text: text[: len(text) // 2],
         lambda text: text.replace("mean: ", "mean: nan "),
         lambda text: text.replace("mean: ", "mean: inf "),

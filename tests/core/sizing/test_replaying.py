@@ -49,6 +49,15 @@ def test_a_slot_that_is_taken_comes_back_after_the_lead_time() -> None:
     assert (shelf.held, shelf.coming) == (1, 1)
 
 
+def test_pods_that_come_all_at_once_right_after_a_step_find_what_was_learnt_for_them() -> None:
+    """A size is held a lead time after its step began, and serves the step that begins then."""
+    each = [(float(second + 3), 12) for second in range(0, 4 * DAY, HOUR // 4)]
+    playing = replay(Promised(stock(0.99), 30.0), 30.0, 0.0)
+    playing.play(each[:96], 0.0, float(DAY))
+    outcome = playing.play(each[96:], float(DAY), 4.0 * DAY)
+    assert outcome.ratio >= 0.99
+
+
 def test_slots_that_are_too_many_go_back_the_latest_orders_first() -> None:
     shelf = Shelf(LEAD, held=3)
     shelf.take(2)

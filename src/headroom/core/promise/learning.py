@@ -1,11 +1,15 @@
 """How many slots a promise needs, learnt from when pods came.
 
 Base stock: slots for the demand of one lead time, the time from asking for a slot to holding it.
-Its mean is a weighted sum of forecasts: moving averages, what came at the same minute of the hour,
-at the same time of the day, and the long mean. The weights are learnt (`weighing`). On top of the
-mean come `factor x spread`; the factor is the one that was enough for the promised part of the pods
-(`factors`). Feedback closes the loop: misses that really happened, against those that the promise
-allows, move the part that is aimed at. So a forecast that is wrong costs slots, not the promise.
+What is expected is a weighted sum of forecasts: moving averages, what came at the same minute of
+the hour, at the same time of the day, the long mean, and the largest of the slower ones. The
+weights are learnt (`weighing`); a forecast that was too low counts more than one that was too high.
+On top come `factor x spread`; the factor is the one that was enough for the promised part of the
+pods (`factors`). Feedback closes the loop: misses that really happened, against those that the
+promise allows, move the part that is aimed at. So a wrong forecast costs slots, not the promise.
+
+A size of this step is held one lead time later and serves the pods of the step after that. So the
+pods of a step are compared with what was wished for one lead time and one step earlier.
 
 Nothing here knows a clock: time comes in, in seconds. A `Learner` is changed by its holder only.
 """
@@ -29,7 +33,7 @@ _CHOOSE_EVERY = 30  # steps
 _SOLVE_EVERY = 90  # steps
 _FIRST_SOLVE = 1080  # steps
 _MARGIN = 0.95  # feedback aims at a little less than the misses that are allowed
-_TIGHTEST, _LOOSEST = 0.05, 2.5  # bounds of the allowed misses that are aimed at
+_TIGHTEST, _LOOSEST = -1.6, 1.2  # bounds of the logarithm of what feedback makes of the misses
 
 
 class Forecast(NamedTuple):
@@ -59,8 +63,6 @@ class Learner:
     weighing: Weighing = field(default_factory=lambda: Weighing([]))
     factors: Factors = field(default_factory=Factors)
     factor: float = 0.0
-    excess: float = 0.0  # misses beyond those allowed, in the last day or so
-    allowed: float = 0.0
     leaning: float = 0.0  # the logarithm of what feedback makes of the allowed misses
     forecasts: deque[Forecast] = field(default_factory=deque)
     total: float = 0.0
@@ -73,7 +75,8 @@ class Learner:
             self.averages = [0.0] * len(settings.averages)
             self.hour.half, self.day.half = settings.hour_memory, settings.day_memory
             self.factor = settings.first_factor
-            self.weighing = Weighing([0.0, 0.6, 0.4, *[0.0] * len(settings.averages)])
+            others = len(settings.averages) + 1  # the seasons, the long mean and the largest
+            self.weighing = Weighing([0.0, 0.6, 0.4, *[0.0] * others])
 
     def observe(self, now: float, arrivals: float, misses: float, lead: float) -> None:
         """So many pods came since the last call, and of them so many missed the promise.
@@ -106,9 +109,7 @@ class Learner:
 
     def target(self) -> float:
         """The part of the pods that is aimed at, so that what was missed is made up for."""
-        room = 1.0 - 0.3 * self.excess / (self.allowed + 1.0)
-        room = min(max(room, 0.25), 1.2) * exp(self.leaning)
-        return 1.0 - (1.0 - self.ratio) * min(max(room, _TIGHTEST), _LOOSEST)
+        return 1.0 - (1.0 - self.ratio) * exp(self.leaning)
 
     @property
     def young(self) -> bool:
@@ -123,9 +124,10 @@ class Learner:
             if age < 4.0 * length:  # An average that is young has not filled up yet.
                 rates[index] /= max(1.0 - exp(-age / length), 0.02)
         slowest = rates[-1]
-        rates.append(self.hour.ahead(now, lead, slowest))
-        rates.append(self.day.ahead(now, lead, slowest))
-        rates.append(self.long_mean)
+        usual = self.day.ahead(now + STEP, lead, slowest)
+        largest = max(*rates[1:], usual)
+        rates.append(self.hour.ahead(now + STEP, lead, slowest))
+        rates.extend((usual, self.long_mean, largest))
         return rates
 
     def _step(self, now: float, lead: float) -> None:
@@ -140,8 +142,9 @@ class Learner:
         self.long_mean += (rate - self.long_mean) * max(1.0 / self.steps, STEP / (2.0 * DAY))
         self.hour.count(before, now, arrivals)
         self.day.count(before, now, arrivals)
-        while self.forecasts and self.forecasts[0].at + self.forecasts[0].lead <= now:
-            self._compare(self.forecasts.popleft(), arrivals)
+        while self.forecasts and self.forecasts[0].at + self.forecasts[0].lead + STEP <= now:
+            past = self.forecasts.popleft()
+            self._compare(past, arrivals, self.total - self.forecasts[0].total)
         self._answer(arrivals, missed)
         if self.steps % _SOLVE_EVERY == 0 and self.steps >= _FIRST_SOLVE:
             self.weighing.solve()
@@ -149,10 +152,9 @@ class Learner:
             self._choose()
         self.forecasts.append(self.expected(now, max(lead, STEP)))
 
-    def _compare(self, past: Forecast, arrivals: float) -> None:
-        """A lead time is over: see what came in it, and what the last of it needed."""
-        settings = self.settings
-        came, spread = self.total - past.total, past.spread
+    def _compare(self, past: Forecast, arrivals: float, came: float) -> None:
+        """A lead time is over: `came` were in it, `arrivals` of them in the last step."""
+        settings, spread = self.settings, past.spread
         if arrivals:
             first = came - arrivals - past.mean
             last = came - 1.0 - past.mean
@@ -161,17 +163,15 @@ class Learner:
         self.factors.step_passed(above, spread, 2.0 ** (STEP / settings.factors_half))
         if self.steps % _COMPARE_EVERY == 0:
             growth = 2.0 ** (_COMPARE_EVERY * STEP / settings.weights_half)
-            self.weighing.learn(past.rates, came / past.lead, 1.0 / (past.mean + 1.0), growth)
+            sureness = (settings.shortage if came > past.mean else 1.0) / (past.mean + 1.0)
+            self.weighing.learn(past.rates, came / past.lead, sureness, growth)
 
     def _answer(self, arrivals: float, missed: float) -> None:
         """Move what is aimed at by the misses that happened."""
         part = _MARGIN * (1.0 - self.ratio)
-        fade = 0.5 ** (STEP / DAY)
-        excess = missed - part * arrivals
-        self.excess = self.excess * fade + excess
-        self.allowed = self.allowed * fade + part * arrivals
         a_day = part * (self.long_mean * DAY + 500.0)
-        self.leaning = min(max(self.leaning - self.settings.repay * excess / a_day, -1.6), 0.9)
+        leaning = self.leaning - self.settings.repay * (missed - part * arrivals) / a_day
+        self.leaning = min(max(leaning, _TIGHTEST), _LOOSEST)
 
     def _choose(self) -> None:
         """Take the factor that was enough for the part of the pods that is aimed at."""

@@ -20,7 +20,8 @@ from headroom.core.promise.seasons import Season
 from headroom.core.promise.stock import Stock
 from headroom.core.promise.weighing import Weighing
 
-TITLE = "headroom promise record, version 1"
+TITLE = "headroom promise record, version 2"
+OLDER = "headroom promise record, version 1"
 MOST_TEXT = 32_768
 _MAY_BE_NEGATIVE = ("at", "feedback")
 
@@ -53,7 +54,7 @@ def written(history: History) -> str:
         **_weighing(learner.weighing),
         **_factors(learner.factors),
         "factor": [learner.factor],
-        "feedback": [learner.excess, learner.allowed, learner.leaning],
+        "feedback": [learner.leaning],
         "sizes": [number for at, slots in history.stock.trail for number in (at, float(slots))],
         "leads": history.leads.lately,
         **{f"last {span}": _flat(parts) for span, parts in history.achieved.parts.items()},
@@ -70,14 +71,14 @@ def read(text: str, ratio: float) -> History:
     if len(text) > MOST_TEXT:
         raise Damaged(f"it has {len(text)} characters; {MOST_TEXT} are the most")
     first, _, rest = text.partition("\n")
-    if first.strip() != TITLE:
+    if first.strip() not in (TITLE, OLDER):
         raise Damaged(f"it begins with {first[:60]!r}, not with {TITLE!r}")
     lines = dict(_line(line) for line in rest.splitlines() if line.strip())
     for name, numbers in lines.items():
         if name not in _MAY_BE_NEGATIVE and min(numbers, default=0.0) < 0.0:
             raise Damaged(f"{name[:60]} has a number below zero")
     try:
-        return _history(lines, ratio)
+        return _history(_renewed(lines) if first.strip() == OLDER else lines, ratio)
     except Damaged:
         raise
     except (KeyError, IndexError, ValueError) as error:
@@ -106,12 +107,26 @@ def _history(lines: Mapping[str, list[float]], ratio: float) -> History:
     )
     learner.factor = lines["factor"][0]
     if same:
-        learner.excess, learner.allowed, learner.leaning = _sized("feedback", lines, 3)
+        (learner.leaning,) = _sized("feedback", lines, 1)
     spans = {span: _parts(lines[f"last {span}"]) for span in Achieved().parts}
     leads = LeadTimes(deque(lines["leads"], maxlen=MOST_KEPT))
     sizes = lines["sizes"]
     trail = deque((at, int(slots)) for at, slots in zip(sizes[::2], sizes[1::2], strict=True))
     return History(Stock(learner, trail), Achieved(spans), leads)
+
+
+def _renewed(lines: Mapping[str, list[float]]) -> dict[str, list[float]]:
+    """Lines of version 1: it had one forecast less, and two numbers more of feedback."""
+    count = len(lines["weights"])
+    squares = _sized("squares", lines, count * count)
+    rows = [[*squares[row * count : (row + 1) * count], 0.0] for row in range(count)]
+    return {
+        **lines,
+        "weights": [*lines["weights"], 0.0],
+        "squares": [*(number for row in rows for number in row), *[0.0] * (count + 1)],
+        "products": [*lines["products"], 0.0],
+        "feedback": lines["feedback"][-1:],
+    }
 
 
 def _line(line: str) -> tuple[str, list[float]]:

@@ -19,7 +19,8 @@ class Settings:
     `averages` are the lengths of the moving averages. `hour_memory` and `day_memory` are after how
     many hours and days a minute of the hour and a part of the day count half. `weights_half` and
     `factors_half` are the same for the weights of the forecast and for the factors that pods
-    needed. `floor` is the least variance. `repay` is how fast the target answers to misses.
+    needed. `floor` is the least variance. `shortage` is how much more a forecast that was too low
+    counts than one that was too high. `repay` is how fast the target answers to misses.
     """
 
     averages: tuple[float, ...] = (90.0, 300.0, HOUR)
@@ -28,6 +29,7 @@ class Settings:
     weights_half: float = 3 * DAY
     factors_half: float = 7 * DAY
     floor: float = 2.0
+    shortage: float = 4.0
     repay: float = 1.0
     first_factor: float = 2.0
 

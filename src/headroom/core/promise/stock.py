@@ -1,8 +1,8 @@
 """The size that a promise needs now: what was learnt, what is known to come, and the bounds.
 
-Growth counts at once. A size is given back only when nothing called for it during one lead time
-(or `release_after`, where that is longer): within it the slots could not be bought back in time,
-so a size that swings with its forecast would cost hits and save nothing.
+Growth counts at once. A size is given back only when nothing called for it during one lead time and
+one step (or `release_after`, where that is longer): it was called for the pods of just that time,
+and within it the slots could not be bought back.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Stock:
         """How many slots should stand or be on their way now."""
         lead = max(lead, STEP)
         wants = min(wanted(self.learner, now, lead), MOST_SLOTS)
-        self._call_for(now, wants, max(lead, bounds.release_after))
+        self._call_for(now, wants, max(lead + STEP, bounds.release_after))
         terms = (
             (self.trail[0][1], LEARNT),
             (bounds.known, KNOWN),
