@@ -4,15 +4,19 @@ Everything in the embedded cluster, the operator included, runs as callbacks and
 one loop, so a day takes as long as its events do. When nothing is ready and nothing is scheduled,
 nothing more can happen: the loop stops by itself. Times are kept to the microsecond, so that adding
 floats in another order never makes another run.
+
+Timers and callbacks are kept here and not in asyncio's loop, which compares handles in Python and
+looks for files at every turn. What runs when is the same as there, also among timers of one moment.
 """
 
 from __future__ import annotations
 
 import asyncio
-import selectors
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable
 from contextvars import Context
 from datetime import datetime, timedelta
+from heapq import heapify, heappop, heappush
 from typing import Any, TypeVarTuple
 
 from headroom.sim.errors import SimulationError
@@ -23,28 +27,26 @@ DIGITS = 6  # of a second
 MOST_TURNS = 1_000_000
 """So many turns of the loop at one and the same moment can only be two actors in a circle."""
 
+LONGEST_JUMP = 24 * 3600.0
+MOST_CANCELLED = 0.5
+FEW_TIMERS = 100
+"""Where more of this many timers are cancelled than not, they are thrown out."""
 
-class _Waiter(selectors.BaseSelector):
-    """Instead of waiting for files, hands the time to wait to the loop."""
 
-    def __init__(self, wait: Callable[[float | None], None]) -> None:
-        self._wait = wait
-        self._keys: dict[Any, selectors.SelectorKey] = {}
+class _Due(float):
+    """When a timer is due. Of two at one moment neither is less, as with asyncio's handles."""
 
-    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        fd = fileobj if isinstance(fileobj, int) else fileobj.fileno()
-        self._keys[fileobj] = selectors.SelectorKey(fileobj, fd, events, data)
-        return self._keys[fileobj]
+    __slots__ = ("timer",)
 
-    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
-        return self._keys.pop(fileobj)
+    timer: _Timer
 
-    def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
-        return self._keys
 
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        self._wait(timeout)
-        return []
+class _Timer(asyncio.TimerHandle):
+    """A timer that knows whether it is still waiting."""
+
+    __slots__ = ("waiting",)
+
+    waiting: bool
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -54,14 +56,32 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._now = 0.0
         self._limit = float("inf")
         self._idle = False
+        self._halting = False
         self._turns = 0
+        self._soon: deque[asyncio.Handle] = deque()
+        self._timers: list[_Due] = []
+        self._cancelled = 0  # timers that wait and will do nothing
         self._failures: list[BaseException] = []
         self.on_jump: Callable[[float], None] | None = None  # told of the next moment
-        super().__init__(_Waiter(self._jump))
+        super().__init__()
         self.set_exception_handler(self._note_failure)
 
     def time(self) -> float:
         return self._now
+
+    def call_soon(
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        if self.is_closed():
+            raise RuntimeError("Event loop is closed")
+        handle = asyncio.Handle(callback, args, self, context)
+        self._soon.append(handle)
+        return handle
+
+    def call_soon_threadsafe(
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        return self.call_soon(callback, *args, context=context)  # There is one thread.
 
     def call_at(
         self,
@@ -70,7 +90,23 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        return super().call_at(round(when, DIGITS), callback, *args, context=context)
+        if self.is_closed():
+            raise RuntimeError("Event loop is closed")
+        due = _Due(round(when, DIGITS))
+        timer = due.timer = _Timer(due, callback, args, self, context)
+        timer.waiting = True
+        heappush(self._timers, due)
+        return timer
+
+    def stop(self) -> None:
+        """End the run after this turn."""
+        super().stop()
+        self._halting = True
+
+    def close(self) -> None:
+        super().close()
+        self._soon.clear()
+        self._timers.clear()
 
     def run_to(self, limit: float) -> bool:
         """Run all that happens up to `limit`, which the clock then shows; False: it fell idle."""
@@ -94,25 +130,64 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         if self.on_jump is not None:
             self.on_jump(upcoming)
 
-    def _jump(self, timeout: float | None) -> None:
-        if timeout is not None and timeout <= 0:
+    def _run_once(self) -> None:
+        """Run until somebody stops the loop; asyncio's loop calls this."""
+        soon = self._soon
+        while True:
+            self._drop_cancelled()
+            self._move_on()
+            timers, now = self._timers, self._now
+            while timers and timers[0] <= now:
+                timer = heappop(timers).timer
+                timer.waiting = False
+                soon.append(timer)
+            for _ in range(len(soon)):  # What these call soon has its turn after them.
+                handle = soon.popleft()
+                if not handle._cancelled:
+                    handle._run()
+            if self._halting:
+                self._halting = False
+                return
+
+    def _move_on(self) -> None:
+        """Jump to the next moment at which something happens, if nothing does now."""
+        timers, now = self._timers, self._now
+        if self._soon or self._halting or (timers and timers[0] <= now):
             self._turns += 1
             if self._turns > MOST_TURNS:
                 self._turns = 0
                 self._note_failure(self, {"message": "time stands still: actors run in a circle"})
             return
         self._turns = 0
-        if timeout is None:
+        if not timers:
             self._idle = True
             self.stop()
             return
-        upcoming = round(self._now + timeout, DIGITS)
+        upcoming = min(float(timers[0]), round(now + LONGEST_JUMP, DIGITS))
         self._leave(min(upcoming, self._limit))
         if upcoming > self._limit:
-            self._now = max(self._now, self._limit)
+            self._now = max(now, self._limit)
             self.stop()
         else:
             self._now = upcoming
+
+    def _drop_cancelled(self) -> None:
+        timers = self._timers
+        if len(timers) > FEW_TIMERS and self._cancelled > MOST_CANCELLED * len(timers):
+            self._timers = [due for due in timers if not due.timer._cancelled]
+            for due in timers:
+                due.timer.waiting = not due.timer._cancelled
+            heapify(self._timers)
+            self._cancelled = 0
+            return
+        while timers and timers[0].timer._cancelled:
+            self._cancelled -= 1
+            heappop(timers).timer.waiting = False
+
+    def _timer_handle_cancelled(self, timer: _Timer) -> None:
+        """A timer is about to be cancelled; asyncio's handles call this."""
+        if timer.waiting:
+            self._cancelled += 1
 
     def _note_failure(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         cause = context.get("exception")

@@ -110,6 +110,11 @@ class Speech:
         """Read one object held as plain dicts."""
         return self.decode(resource, to_text(resource.kind, thing))
 
+    def reads_plainly(self, resource: Resource) -> bool:
+        """Whether objects of a kind are read without anything that a dialect adds."""
+        dressed = resource == PODS and bool(self._pod_dressing)
+        return not dressed and self._decoders[resource] is DECODERS[resource]
+
     def reads(self, resource: Resource) -> bool:
         return resource in self._decoders
 

@@ -8,18 +8,30 @@ from __future__ import annotations
 
 from headroom.core.objects import Node, Pod
 from headroom.sim.api.store import Change
-from headroom.sim.api.values import Json
+from headroom.sim.api.values import Json, Stored
 from headroom.sim.errors import SimulationError
 from headroom.wire.decode import Thing, node_from, pod_from
 from headroom.wire.errors import DecodeError
 
 
 def pod_of(obj: Json) -> Pod:
-    return pod_from(obj)
+    """A pod as every cluster reads it; one that is stored is read once."""
+    if not isinstance(obj, Stored):
+        return pod_from(obj)
+    found = obj.plain
+    if not isinstance(found, Pod):
+        found = obj.plain = pod_from(obj)
+    return found
 
 
 def node_of(obj: Json) -> Node:
-    return node_from(obj)
+    """A node as every cluster reads it; one that is stored is read once."""
+    if not isinstance(obj, Stored):
+        return node_from(obj)
+    found = obj.plain
+    if not isinstance(found, Node):
+        found = obj.plain = node_from(obj)
+    return found
 
 
 def readable(change: Change) -> Thing | None:

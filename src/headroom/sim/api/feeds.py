@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from random import Random
 
-from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.store import Change, Store
 from headroom.sim.loop import DIGITS, VirtualLoop
 
 
@@ -20,11 +20,12 @@ class Jitter:
     """Seeded delays, even between two bounds."""
 
     def __init__(self, name: str, seed: int, bounds: tuple[float, float]) -> None:
-        self._random = Random(f"{seed}/{name}")
-        self._low, self._high = bounds
+        self._draw = Random(f"{seed}/{name}").random
+        self._low = bounds[0]
+        self._width = bounds[1] - bounds[0]
 
     def __call__(self) -> float:
-        return self._random.uniform(self._low, self._high)
+        return self._low + self._width * self._draw()  # As `Random.uniform`, without its call.
 
 
 class Feed:
@@ -54,7 +55,7 @@ class Feed:
         """Tell what is there now, as the list before a watch does."""
         for kind in self._kinds:
             for obj in self._store.list(kind):
-                self._push(self._store.change(Verb.ADDED, obj))
+                self._push(self._store.news(obj))
 
     def hold(self) -> None:
         """Deliver nothing until `release`."""
@@ -73,9 +74,12 @@ class Feed:
             self._timer = None
 
     def _push(self, change: Change) -> None:
-        self._last = max(self._last, round(self._loop.time() + self._delay(), DIGITS))
+        due = round(self._loop.time() + self._delay(), DIGITS)
+        if due > self._last:
+            self._last = due
         self._waiting.append((self._last, change))
-        self._arm()
+        if self._timer is None:
+            self._arm()
 
     def _arm(self) -> None:
         if self._timer is None and self._waiting and not self._held:
@@ -83,6 +87,7 @@ class Feed:
 
     def _flush(self) -> None:
         self._timer = None
-        while self._waiting and not self._held and self._waiting[0][0] <= self._loop.time():
-            self._deliver(self._waiting.popleft()[1])
+        waiting, now = self._waiting, self._loop.time()
+        while waiting and not self._held and waiting[0][0] <= now:
+            self._deliver(waiting.popleft()[1])
         self._arm()

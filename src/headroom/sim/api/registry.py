@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from headroom.core.objects import Node, Pod
 from headroom.sim.api.kinds import KINDS, Kind
-from headroom.sim.api.values import Json, dig
+from headroom.sim.api.values import Json, Stored, dig
 from headroom.sim.errors import bad_request
 from headroom.wire.decode import Thing
-from headroom.wire.kinds import Resource
+from headroom.wire.kinds import NODES, PODS, Resource
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.speech import NATIVE, Speech
 
@@ -25,6 +26,7 @@ class Registry(Mapping[str, Kind]):
     def __init__(self, speech: Speech = NATIVE) -> None:
         self.speech = speech
         self.catalogue: Catalogue = speech.catalogue()
+        self._plain = frozenset(kind for kind in (PODS, NODES) if speech.reads_plainly(kind))
         self._kinds = dict(KINDS)
         for dialect in speech.dialects:
             for kind in _kinds_of(dialect.definitions, dialect.kinds):
@@ -47,7 +49,17 @@ class Registry(Mapping[str, Kind]):
 
     def thing_of(self, obj: Json) -> Thing:
         """An object as the operator would read it."""
-        return self.speech.thing_from(self[str(obj["kind"])].resource, obj)
+        kind = self[str(obj["kind"])].resource
+        if not isinstance(obj, Stored):
+            return self.speech.thing_from(kind, obj)
+        if obj.told is None:
+            if obj.plain is not None and kind in self._plain:
+                obj.told = obj.plain
+            else:
+                obj.told = self.speech.thing_from(kind, obj)
+                if kind in self._plain and isinstance(obj.told, Pod | Node):
+                    obj.plain = obj.told
+        return obj.told
 
 
 @cache

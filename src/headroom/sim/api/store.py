@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 from random import Random
-from typing import Any
 from uuid import UUID
 
+from headroom.core.objects import Node, Pod
 from headroom.sim.api.registry import Registry
-from headroom.sim.api.values import Json, Ref, put, ref_of, uid_of
+from headroom.sim.api.values import Json, Ref, Stored, ref_of, uid_of
 from headroom.wire.decode import Thing
 from headroom.wire.times import format_time
 
@@ -35,21 +35,15 @@ class Change:
     """One thing that happened to one object."""
 
     verb: Verb
+    ref: Ref
     obj: Json
     old: Json | None
     registry: Registry
-    value: Thing | None = None
-
-    @property
-    def ref(self) -> Ref:
-        return ref_of(self.obj)
 
     @property
     def thing(self) -> Thing:
         """What changed as a core value, read once for all who listen."""
-        if self.value is None:
-            self.value = self.registry.thing_of(self.obj)
-        return self.value
+        return self.registry.thing_of(self.obj)
 
 
 Listener = Callable[[Change], None]
@@ -126,39 +120,46 @@ class Store:
         }
         meta = {**fresh, **obj["metadata"]} if as_it_was else {**obj["metadata"], **fresh}
         uid = str(meta["uid"])
-        stored = {**obj, "metadata": self._versioned(meta)}
+        stored = self._stored(obj, meta)
         ref = ref_of(stored)
         self._refs[uid] = ref
         self._objects[ref.kind][ref.namespace, ref.name] = stored
-        self._tell(self.change(Verb.ADDED, stored))
+        self._tell(Change(Verb.ADDED, ref, stored, None, self.registry))
         return stored
 
     def replace(self, old: Json, new: Json) -> Json:
         """Store a new state of an object; what did not change makes no new version."""
         if new == old:
             return old
-        stored = {**new, "metadata": self._versioned(new["metadata"])}
+        stored = self._stored(new, new["metadata"])
         ref = ref_of(old)
         self._objects[ref.kind][ref.namespace, ref.name] = stored
-        self._tell(self.change(Verb.MODIFIED, stored, old))
+        self._tell(Change(Verb.MODIFIED, ref, stored, old, self.registry))
         return stored
 
     def remove(self, old: Json) -> None:
         ref = ref_of(old)
         del self._objects[ref.kind][ref.namespace, ref.name]
         del self._refs[uid_of(old)]
-        self._version += 1
-        last = put(old, str(self._version), "metadata", "resourceVersion")
-        self._tell(self.change(Verb.DELETED, last, old))
+        last = self._stored(old, old["metadata"])
+        if isinstance(old, Stored):
+            version = str(self._version)
+            if old.plain is not None:
+                last.plain = replace(old.plain, version=version)
+            if isinstance(old.told, Pod | Node):  # The others are few.
+                last.told = replace(old.told, version=version)
+        self._tell(Change(Verb.DELETED, ref, last, old, self.registry))
 
-    def change(self, verb: Verb, obj: Json, old: Json | None = None) -> Change:
-        """Something that happened here, or that is news to whoever just started to listen."""
-        return Change(verb, obj, old, self.registry)
+    def news(self, obj: Json) -> Change:
+        """An object as whoever just started to listen is told of it."""
+        return Change(Verb.ADDED, ref_of(obj), obj, None, self.registry)
 
-    def _versioned(self, meta: Json) -> dict[str, Any]:
+    def _stored(self, obj: Json, meta: Json) -> Stored:
         self._version += 1
-        return {**meta, "resourceVersion": str(self._version)}
+        stored = Stored(obj)
+        stored["metadata"] = {**meta, "resourceVersion": str(self._version)}
+        return stored
 
     def _tell(self, change: Change) -> None:
-        for listener in tuple(self._listeners[str(change.obj["kind"])]):
+        for listener in tuple(self._listeners[change.ref.kind]):
             listener(change)

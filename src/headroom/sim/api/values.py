@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from headroom.core.objects import Node, Pod
+from headroom.ports import Thing
+
 Json = Mapping[str, Any]
 
 
@@ -24,10 +27,30 @@ class Ref(NamedTuple):
         return "/".join(part for part in self if part)
 
 
+class Stored(dict[str, Any]):
+    """An object as it is stored, with the core values that were read from it, each once.
+
+    `plain` is how every cluster reads it, `told` how this one does, with its dialects.
+    """
+
+    __slots__ = ("plain", "told")
+
+    plain: Pod | Node | None
+    told: Thing | None
+
+    def __init__(self, obj: Json) -> None:
+        super().__init__(obj)
+        self.plain = None
+        self.told = None
+
+    def __reduce__(self) -> tuple[Any, ...]:  # A copy is an ordinary dict.
+        return dict, (dict(self),)
+
+
 def dig(obj: Any, *path: str | int) -> Any:
     """Read a value deep in an object; None where the path ends early."""
     for step in path:
-        if isinstance(step, str) and isinstance(obj, dict):
+        if isinstance(obj, dict):
             obj = obj.get(step)
         elif isinstance(step, int) and isinstance(obj, list) and -len(obj) <= step < len(obj):
             obj = obj[step]

@@ -43,7 +43,7 @@ class Autoscaler(Controller):
         self._shrinking = Shrinking(self, self._sight, self._fleet, autoscaling)
         self.store.listen("Pod", self._on_pod)
         self.store.listen("Node", self._on_node)
-        self.store.listen("PodDisruptionBudget", lambda change: self._shrink_soon())
+        self.store.listen("PodDisruptionBudget", self._on_budget)
 
     @property
     def growing(self) -> bool:
@@ -52,13 +52,20 @@ class Autoscaler(Controller):
 
     def _on_pod(self, change: Change) -> None:
         self._sight.pod_changed(change)
-        if dig(change.obj, "spec", "nodeName"):
+        node = dig(change.obj, "spec", "nodeName")
+        if node:
+            self._shrinking.look_again(str(node))
             self._shrink_soon()
         elif change.verb is not Verb.DELETED and is_stuck(change.obj, self._manner):
             self._soon(_GROW)
 
+    def _on_budget(self, _: Change) -> None:
+        self._shrinking.look_again_everywhere()
+        self._shrink_soon()
+
     def _on_node(self, change: Change) -> None:
         self._sight.node_changed(change)
+        self._shrinking.look_again(change.ref.name)
         if change.verb is Verb.ADDED:
             self._fleet.joined(change.obj)
         elif change.verb is Verb.DELETED:

@@ -58,7 +58,12 @@ class Fleet:
         return found
 
     def may_leave(self, node: str) -> bool:
-        return node in self.machines()
+        for pool in self._pools:
+            here = self._here[pool.name]
+            if node in here:
+                leaving = sum(1 for name in self._leaving if name in here)
+                return node not in self._leaving and len(here) - leaving > pool.count
+        return False
 
     def leaves(self, node: str) -> None:
         self._leaving.add(node)

@@ -53,16 +53,28 @@ class Shrinking:
         self._since: dict[str, float] = {}
         self._stuck: dict[str, int] = {}
         self._changes = 0
+        self._judged: dict[str, Candidate | None] = {}
 
     def changed(self) -> None:
         """Take note that what had no other place before may have one now."""
         self._changes += 1
 
+    def look_again(self, node: str) -> None:
+        """Take note that a node, or a pod on it, has changed: it is judged anew."""
+        self._judged.pop(node, None)
+
+    def look_again_everywhere(self) -> None:
+        self._judged.clear()
+
     def review(self) -> float | None:
         """Start to give back what is due; return when the next one will be, None: none waits."""
         now = self._stage.loop.time()
         reached = now + _HAIR
-        found = [each for name in self._fleet.machines() if (each := self._judge(name)) is not None]
+        machines = self._fleet.machines()
+        for name in machines:
+            if name not in self._judged:
+                self._judged[name] = self._judge(name)
+        found = [each for name in machines if (each := self._judged[name]) is not None]
         waiting = [each for each in found if self._stuck.get(each.node) != self._changes]
         self._since = {each.node: self._since.get(each.node, now) for each in waiting}
         due = [each for each in waiting if reached >= self._since[each.node] + self._patience]
@@ -80,7 +92,7 @@ class Shrinking:
         if self._fleet.is_emptying():
             return False  # Its pods may need the room of the one before; we look again after it.
         node = self._sight.nodes[candidate.node]
-        if self._sight.model().could_leave(node, candidate.movers):
+        if self._sight.standing().could_leave(node, candidate.movers):
             return True
         self._stuck[candidate.node] = self._changes
         del self._since[candidate.node]

@@ -31,14 +31,24 @@ class Sight:
         self._volumes = VolumeView(stage, "autoscaler", changed)
         self.pods = {ref_of(obj): pod_of(obj) for obj in self._store.list("Pod")}
         self.nodes = {ref_of(obj).name: node_of(obj) for obj in self._store.list("Node")}
+        self._standing: Model | None = None
+        self._store.listen("Namespace", self._namespace_changed)
 
     def pod_changed(self, change: Change) -> None:
-        if change.verb is Verb.DELETED:
+        pod = changed_pod(change)
+        gone = change.verb is Verb.DELETED
+        if gone:
             self.pods.pop(change.ref, None)
         else:
-            self.pods[change.ref] = changed_pod(change)
+            self.pods[change.ref] = pod
+        if self._standing is not None and self._counts(pod):
+            self._standing.follow(pod, gone)
+
+    def _namespace_changed(self, _: Change) -> None:
+        self._standing = None
 
     def node_changed(self, change: Change) -> None:
+        self._standing = None
         if change.verb is Verb.DELETED:
             self.nodes.pop(change.ref.name, None)
         else:
@@ -54,14 +64,23 @@ class Sight:
             state.set_namespace(Namespace(ref_of(item).name, dig(item, "metadata", "labels") or {}))
         for node in self.nodes.values():
             state.set_node(node)
+        model = Model(state, self._volumes)
         for pod in self.pods.values():
-            if self._cutoff is not None and pod.priority < self._cutoff:
-                continue
-            if pod.node:
-                state.add_pod(pod)
-            elif pod.nominated:
-                state.nominate(pod, pod.nominated)
-        return Model(state, self._volumes)
+            if self._counts(pod):
+                model.follow(pod, gone=False)
+        return model
+
+    def standing(self) -> Model:
+        """The same, for questions that leave it as it is: pods that change are followed.
+
+        Made anew after a change of a node, because the order of nodes decides between equals.
+        """
+        if self._standing is None:
+            self._standing = self.model()
+        return self._standing
+
+    def _counts(self, pod: Pod) -> bool:
+        return self._cutoff is None or pod.priority >= self._cutoff
 
     def refused(self, pod: Pod) -> str:
         """Why no node at all would do, as long as the pod's volumes are as they are."""
@@ -74,6 +93,16 @@ class Model:
     def __init__(self, state: ClusterState, volumes: VolumeView) -> None:
         self._state = state
         self._volumes = volumes
+
+    def follow(self, pod: Pod, gone: bool) -> None:
+        """Have a pod where it is now."""
+        self._state.unnominate(pod.key)
+        if gone or not pod.node:
+            self._state.remove_pod(pod.key)
+        else:
+            self._state.add_pod(pod)
+        if not gone and not pod.node and pod.nominated:
+            self._state.nominate(pod, pod.nominated)
 
     def place(self, pod: Pod) -> str:
         """Put a pod where it fits and say where; "" if it fits nowhere."""

@@ -19,13 +19,13 @@ from headroom.core.names import (
     USERS_ANNOTATION,
     WAIT_ANNOTATION,
 )
-from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.core.resources import EMPTY, Resources
 from headroom.sim.api.decoding import node_of, pod_of
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Store, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.loop import SimClock
-from headroom.sim.scenarios.rooms import Rooms
+from headroom.sim.scenarios.rooms import ONE, Rooms
 
 LATCH_LIMIT = 60.0
 GATE_LIMIT = 60.0
@@ -43,6 +43,7 @@ class Invariants:
         self._operator_since: float | None = None
         self._owners: dict[str, dict[str, Ref]] = {}
         self._running: dict[str, dict[str, Resources]] = {}
+        self._used: dict[str, Resources] = {}
         store.listen("Pod", self._on_pod)
         Rooms(store, self._breach)
 
@@ -84,16 +85,18 @@ class Invariants:
         here = self._running.setdefault(name, {})
         uid = uid_of(pod)
         if gone:
-            here.pop(uid, None)
+            ended = here.pop(uid, None)
+            if ended is not None:
+                self._used[name] = self._used[name] - ended
         elif dig(pod, "status", "phase") == "Running" and uid not in here:
-            here[uid] = pod_of(pod).requests
-            self._check_room(name, here)
+            here[uid] = pod_of(pod).requests + ONE
+            self._used[name] = self._used.get(name, EMPTY) + here[uid]
+            self._check_room(name, self._used[name])
 
-    def _check_room(self, name: str, here: dict[str, Resources]) -> None:
+    def _check_room(self, name: str, used: Resources) -> None:
         node = self._store.get(Ref("Node", "", name))
         if node is None:
             return
-        used = sum(here.values(), EMPTY) + Resources({PODS: len(here)})
         room = node_of(node).allocatable
         for resource in sorted(used):
             if used[resource] > room[resource]:

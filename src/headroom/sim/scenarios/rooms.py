@@ -27,7 +27,9 @@ class Rooms:
         self._store = store
         self._breach = breach
         self._bound: dict[str, dict[str, Pod]] = {}  # node → uid → pod
+        self._used: dict[str, Resources] = {}  # node → what these ask for
         self._coming: dict[str, dict[str, Pod]] = {}  # node → owners let through the gate
+        self._coming_to: dict[str, str] = {}  # uid → node
         self._unsure: dict[str, None] = {}  # nodes where others than schedulers had a say
         self._largest: dict[str, Resources] = {}
         store.listen("Pod", self._on_pod)
@@ -43,30 +45,45 @@ class Rooms:
 
     def _on_pod(self, change: Change) -> None:
         uid, pod = uid_of(change.obj), pod_of(change.obj)
-        for coming in self._coming.values():
-            coming.pop(uid, None)
+        coming_to = self._coming_to.pop(uid, None)
+        if coming_to is not None:
+            del self._coming[coming_to][uid]
         here = self._bound.setdefault(pod.node, {}) if pod.node else {}
-        known = uid in here
+        known = here.get(uid)
         if change.verb is Verb.DELETED or pod.finished:
+            self._count(pod.node, known, None)
             self._tell_refused(pod, here.pop(uid, None))
             return
         if not pod.node:
             if claim_of(pod) is not None and pod.nominated and not pod.gates:
                 self._coming.setdefault(pod.nominated, {})[uid] = pod
+                self._coming_to[uid] = pod.nominated
             return
+        self._count(pod.node, known, pod)
         here[uid] = pod
         if change.verb is Verb.ADDED and ROLE_LABEL not in pod.labels:
             self._unsure[pod.node] = None
-        if not known:
-            self._check(pod, here)
+        if known is None:
+            self._check(pod)
 
-    def _check(self, pod: Pod, here: dict[str, Pod]) -> None:
+    def _count(self, node: str, before: Pod | None, after: Pod | None) -> None:
+        """Keep the sum of what the pods of a node ask for."""
+        if before is not None and after is not None and before.requests == after.requests:
+            return
+        used = self._used.get(node, EMPTY)
+        if before is not None:
+            used = used - before.requests - ONE
+        if after is not None:
+            used = used + after.requests + ONE
+        self._used[node] = used
+
+    def _check(self, pod: Pod) -> None:
         """A pod has come to a node: there was room for it, and for whom it was promised to."""
         node = self._store.get(Ref("Node", "", pod.node))
         if node is None or pod.node in self._unsure:
             return
         room = node_of(node).allocatable
-        used = sum((each.requests + ONE for each in here.values()), EMPTY)
+        used = self._used[pod.node]
         beyond = next(_beyond(used, room), None)
         if beyond is not None:
             self._breach(f"Node/{pod.node}: given twice, with Pod/{pod.key}: {beyond}")

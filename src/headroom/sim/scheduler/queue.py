@@ -128,8 +128,12 @@ class SchedulingQueue:
 
     def next_retry(self) -> float | None:
         """When the first pod that must wait out an error may be tried again."""
-        waiting = (e.backoff_until for e in self._entries.values() if e.place is Place.BACKOFF)
-        return min(waiting, default=None)
+        while self._backoff:
+            first = self._backoff[0]
+            if self._is_here(self._numbered[first[-1]], Place.BACKOFF):
+                return first[0]
+            del self._numbered[heapq.heappop(self._backoff)[-1]]
+        return None
 
     def _note_failure(self, entry: Entry, now: float) -> None:
         entry.attempts += 1

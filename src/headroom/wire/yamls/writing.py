@@ -39,6 +39,7 @@ def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _text)
+_Dumper.add_multi_representer(dict, _Dumper.represent_dict)
 
 
 def dump(data: object) -> str:
