@@ -2,9 +2,11 @@
 
 First an operator's ledger of 5,000 nodes and 50,000 pods with churn, without an API server: no
 page, one page and three pages in a real browser, and an explanation. Then, on a real control plane,
-the handovers of `bench.handover` without and with three open pages.
+the handovers of `bench.handover` without and with three open pages: in pairs, one right after the
+other and each pair in the other order, so that what else the machine does weighs on both alike.
+The ratio of each pair is told as median, least and most.
 
-    python -m bench.dashboard [--nodes 5000] [--pods 50000] [--seconds 20] [--owners 500]
+    python -m bench.dashboard [--nodes 5000] [--pods 50000] [--owners 500] [--pairs 4]
 """
 
 from __future__ import annotations
@@ -12,11 +14,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,6 +36,7 @@ MARK = (
     ".observe(document, {attributes: true, subtree: true, childList: true});"
 )
 PAGES = (0, 1, 3)
+WITH = 3
 
 
 class Server:
@@ -142,10 +146,10 @@ async def handovers(plane: ControlPlane, setting: Setting, pids: dict[str, int],
         return await arm(here, setting, pids, name, "paced")
 
 
-def side_by_side(browser: Browser, owners: int) -> list[str]:
+def side_by_side(browser: Browser, owners: int, pairs: int) -> Iterator[str]:
     """The same handovers without and with three open pages, in turn, on one operator."""
     setting = Setting(owners, 50, 0, 25.0)
-    lines = []
+    rows: dict[int, list[Row]] = {0: [], WITH: []}
     ports = Ports()
     port = ports.take()
     with (
@@ -156,7 +160,7 @@ def side_by_side(browser: Browser, owners: int) -> list[str]:
         ) as process,
     ):
         pids = component_pids(plane, process)
-        for turn, count in enumerate((0, 3, 0, 3)):
+        for turn, count in enumerate(turns(pairs)):
             with ExitStack() as open_pages:
                 for _ in range(count):
                     page = open_pages.enter_context(
@@ -164,12 +168,35 @@ def side_by_side(browser: Browser, owners: int) -> list[str]:
                     )
                     page.until("globalThis.firstPicture > 0", 300)
                 row = asyncio.run(handovers(plane, setting, pids, "door 1 alone"))
-            lines.append(
+            rows[count].append(row)
+            yield (
                 f"turn {turn + 1}, {count} pages: {row.owners} owners, {row.lost} lost, "
                 f"p50 {row.p50 * 1000:.1f} ms, p99 {row.p99 * 1000:.1f} ms, "
                 f"operator {row.cpu['operator']:.2f} CPU ms an owner"
             )
     ports.close()
+    yield from compared(rows[0], rows[WITH])
+
+
+def turns(pairs: int) -> list[int]:
+    """How many pages are open in each turn: without and with, then with and without."""
+    both = ((0, WITH), (WITH, 0))
+    return [count for pair in range(pairs) for count in both[pair % 2]]
+
+
+def compared(without: list[Row], with_pages: list[Row]) -> list[str]:
+    """Three pages against none, pair by pair."""
+    measures: dict[str, Callable[[Row], float]] = {
+        "p50": lambda row: row.p50,
+        "p99": lambda row: row.p99,
+        "operator's CPU": lambda row: row.cpu["operator"],
+    }
+    lines = []
+    for name, of in measures.items():
+        ratios = [of(b) / of(a) for a, b in zip(without, with_pages, strict=True) if of(a)]
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f}" if ratios else "nothing measured"
+        middle = f"{statistics.median(ratios):.2f}" if ratios else "?"
+        lines.append(f"with {WITH} pages, {name}: {middle} x without ({spread})")
     return lines
 
 
@@ -179,6 +206,7 @@ def main() -> None:
     parser.add_argument("--pods", type=int, default=50_000)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--owners", type=int, default=500, help="0: no control plane is started")
+    parser.add_argument("--pairs", type=int, default=4, help="turns without and with pages")
     options = parser.parse_args()
     with running_browser() as browser:
         with measured(options.nodes, options.pods) as server:
@@ -188,7 +216,8 @@ def main() -> None:
                 sys.stdout.flush()
         if options.owners:
             print("handovers through the gate on a real control plane")
-            print("\n".join(side_by_side(browser, options.owners)))
+            for line in side_by_side(browser, options.owners, options.pairs):
+                print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -203,3 +203,27 @@ def test_the_keyboard_alone_reaches_and_opens_a_node(browser: Browser, address: 
         page.key("Enter")
         page.until("document.querySelector('#details').open")
         assert page.text("#details-title") == f"Node {name}"
+
+
+def test_every_one_of_thousands_of_nodes_can_be_reached_in_the_canvas(
+    browser: Browser, tmp_path: Path
+) -> None:
+    file = tmp_path / "many.json"
+    file.write_text(json.dumps(many_nodes(5000)))
+    look = "?sort=name"
+    with served("view", str(file)) as address, browser.page(f"{address}{look}") as page:
+        page.until(f"{DRAWN} && !!document.querySelector('#node-area canvas')")
+        page.eval("document.querySelector('#node-area canvas').focus()")
+        page.key("End")
+        page.until("document.querySelector('#node-said').innerText.startsWith('node-04999')")
+        seen = (
+            "(() => { const cell = canvasState.cells[canvasState.chosen];"
+            " const box = document.querySelector('.many');"
+            " return cell.y >= box.scrollTop && cell.y <= box.scrollTop + box.clientHeight; })()"
+        )
+        assert page.eval(seen)
+        page.key("Enter")
+        page.until("document.querySelector('#details').open")
+        assert page.text("#details-title") == "Node node-04999"
+        page.key("Escape")
+        assert_well(page)

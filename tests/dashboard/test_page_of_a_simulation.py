@@ -102,3 +102,22 @@ def test_the_picture_in_the_docs_is_what_the_command_on_the_page_makes(
     shown = drawn.findall((images / "shop.svg").read_text())
     assert shown
     assert drawn.findall(made.read_text()) == shown, "run make screenshots"
+
+
+def test_reports_of_recommend_and_compare_shut_nobody_out(
+    browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = Path(__file__).resolve().parents[2]
+    trace, shop = root / "docs/guides/traces/shop.csv", root / "docs/images/shop.yaml"
+    first, second = tmp_path / "recommend.html", tmp_path / "compare.html"
+    done = headroom(capsys, "recommend", "--trace", str(trace), "--html", str(first))
+    assert done.code == 0, done.err
+    vary = ("--vary", "Headroom:spec.size.replicas=0,8")
+    done = headroom(capsys, "compare", str(shop), *vary, "--html", str(second))
+    assert done.code == 0, done.err
+    for file in (first, second):
+        for dark in (False, True):
+            for width in (1200, 420):
+                with browser.page(file.as_uri(), dark, (width, 900)) as page:
+                    page.until("!!document.querySelector('svg.chart')")
+                    assert_well(page)

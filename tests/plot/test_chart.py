@@ -114,6 +114,13 @@ def test_ticks_are_round_numbers_and_lie_inside() -> None:
     assert [said for _, said in hours.ticks] == ["09:00", "12:00", "15:00", "18:00"]
 
 
+def test_a_bound_that_was_set_is_kept_where_all_values_lie_on_it() -> None:
+    found = scale(Axis(unit=Unit.PERCENT, high=1.0), [1.0, 1.0], (0.0, 100.0), 4)
+    assert found.high == 1.0
+    assert found.low < 1.0
+    assert [said for _, said in found.ticks][-1] == "100 %"
+
+
 def test_numbers_are_written_as_people_read_them() -> None:
     assert [number(n) for n in (0, 0.25, 12, 1234.5, 25_000_000)] == [
         *("0", "0.25", "12", "1,234", "25M")

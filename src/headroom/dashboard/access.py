@@ -166,8 +166,8 @@ class Reviewed:
                 )
             if answer.status == 403:
                 text = (
-                    "the operator may not review tokens and rights: give it the role "
-                    "headroom-dashboard (headroom install --dashboard)\n"
+                    "the operator may not review tokens and rights: give it the ClusterRole "
+                    "headroom-token-reviews (headroom install --dashboard)\n"
                 )
                 raise web.HTTPServiceUnavailable(text=text)
             if not answer.ok:

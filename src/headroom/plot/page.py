@@ -87,8 +87,10 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    heads = "".join(f"<th>{safe(name)}</th>" for name in table.headings)
-    yield f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>'
+    heads = "".join(f'<th scope="col">{safe(name)}</th>' for name in table.headings)
+    # Who has no mouse scrolls a wide table with the keys.
+    told = f'tabindex="0" role="region" aria-label="Table: {safe(", ".join(table.headings))}"'
+    yield f'<div class="wide" {told}><table><thead><tr>{heads}</tr></thead><tbody>'
     for index, row in enumerate(table.rows):
         kind = ' class="chosen"' if index in table.chosen else ""
         cells = "".join(f"<td>{safe(cell or '-')}</td>" for cell in row)

@@ -68,7 +68,9 @@ def scale(axis: Axis, values: Iterable[float], ends: tuple[float, float], wished
     seen = [value for value in values if isfinite(value)]
     low = min(seen, default=0.0) if axis.low is None else axis.low
     high = max(seen, default=1.0) if axis.high is None else axis.high
-    if high <= low:
+    if high <= low and axis.high is not None and axis.low is None:
+        low = high - (abs(high) or 1.0)  # A bound that was set stays: there is no 200 %.
+    elif high <= low:
         high = low + (abs(low) or 1.0)
     if axis.ticks:
         return Scale(low, high, *ends, tuple(tick for tick in axis.ticks if low <= tick[0] <= high))

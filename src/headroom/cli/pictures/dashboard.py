@@ -52,14 +52,17 @@ def dashboard(
 
     kubectl = shutil.which("kubectl")
     if kubectl is None:
-        raise Misuse("kubectl is needed to forward a port, and is not here", "install kubectl")
+        raise Misuse(
+            "kubectl is needed to forward a port, and is not on the PATH",
+            "install kubectl; `headroom top -w` shows nodes in the terminal without it",
+        )
     where = [f"--kubeconfig={kubeconfig}"] if kubeconfig else []
     where += [f"--context={context}"] if context else []
     ports = f"{port or ''}:{METRICS_PORT}"
-    forward([kubectl, *where, "-n", namespace, "port-forward", TARGET, ports])
+    forward([kubectl, *where, "-n", namespace, "port-forward", TARGET, ports], namespace)
 
 
-def forward(command: Sequence[str]) -> None:
+def forward(command: Sequence[str], namespace: str) -> None:
     """Run kubectl until Ctrl-C; tell the address once it is there."""
     told = False
     why = ""
@@ -80,6 +83,6 @@ def forward(command: Sequence[str]) -> None:
     end = "the forwarded port was closed" if told else "kubectl cannot forward a port"
     raise CannotForward(
         f"{end}: {why or 'it said nothing'}",
-        "is the operator running (kubectl -n headroom-system get pods), and may you forward ports? "
+        f"is the operator running (kubectl -n {namespace} get pods), and may you forward ports? "
         "the Role headroom-dashboard has the rights (headroom install --dashboard)",
     )

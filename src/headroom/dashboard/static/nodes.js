@@ -3,8 +3,8 @@
 
 const USES = ["used", "claimed", "held"];
 const MOST_ELEMENTS = 300;
-const CELL = { bars: { width: 260, height: 16 }, grid: { width: 26, height: 18 } };
-const canvasState = { cells: [], chosen: -1 };
+const CELL = { bars: { width: 300, height: 16, name: 150, gap: 14 }, grid: { width: 26, height: 18, name: 0, gap: 3 } };
+const canvasState = { cells: [], titles: [], columns: 1, size: CELL.bars, width: 0, chosen: -1 };
 
 function resourcesOf(nodes) {
   const found = new Set(["cpu", "memory"]);
@@ -109,28 +109,21 @@ function drawTotals(entries) {
   document.getElementById("totals").textContent = plain(count + ", " + state.resource + " " + amount(state.resource, sums.whole) + ": " + told);
 }
 
-function colours() {
+function colors() {
   const style = getComputedStyle(document.documentElement);
   const found = {};
   for (const name of [...USES, "free", "text", "miss", "focus", "card", "hatch"]) found[name] = style.getPropertyValue("--" + name).trim();
   return found;
 }
 
+// One canvas as high as its box; cells are painted where the box is scrolled to. A canvas of all
+// rows would be higher than browsers allow, and the rest of the page would be far below.
 function drawCanvas(area, entries) {
-  let canvas = area.querySelector("canvas");
-  if (!canvas) {
-    canvas = make("canvas", { tabindex: "0", role: "img" });
-    canvas.addEventListener("click", (event) => openCell(cellAt(canvas, event)));
-    canvas.addEventListener("mousemove", (event) => {
-      const cell = canvasState.cells[cellAt(canvas, event)];
-      canvas.title = cell ? plain(nodeWords(cell.entry)) : "";
-    });
-    canvas.addEventListener("keydown", (event) => moveInCanvas(canvas, event));
-    area.replaceChildren(canvas);
-  }
-  const size = CELL[state.look] || CELL.bars;
-  const width = Math.max(300, area.clientWidth || 900);
-  const columns = Math.max(1, Math.floor(width / (size.width + 3)));
+  const box = area.querySelector(".many") || newBox(area);
+  const least = CELL[state.look] || CELL.bars;
+  const width = Math.max(260, box.clientWidth || 900);
+  const columns = Math.max(1, Math.floor(width / (least.width + least.gap)));
+  const size = least.name ? { ...least, width: Math.floor(width / columns) - least.gap } : least;
   const cells = [];
   const titles = [];
   let y = 4;
@@ -140,70 +133,116 @@ function drawCanvas(area, entries) {
     if (entry.group !== group) {
       group = entry.group;
       if (x) { y += size.height + 3; x = 0; }
-      if (group) { titles.push([group, y + 12]); y += 18; }
+      if (group) { titles.push([group, y + 14]); y += 22; }
     }
-    cells.push({ entry, x: 2 + x * (size.width + 3), y, group });
+    cells.push({ entry, x: 2 + x * (size.width + size.gap), y });
     x += 1;
     if (x === columns) { x = 0; y += size.height + 3; }
   }
-  canvasState.cells = cells;
-  canvasState.columns = columns;
+  Object.assign(canvasState, { cells, titles, columns, size, width });
   if (canvasState.chosen >= cells.length) canvasState.chosen = cells.length - 1;
-  const ratio = Math.min(2, window.devicePixelRatio || 1);
-  const height = Math.min(16000, y + size.height + 6);
-  canvas.width = width * ratio;
-  canvas.height = height * ratio;
-  canvas.style.height = height + "px";
-  canvas.setAttribute("aria-label", entries.length + " nodes. Arrow keys move from node to node, Enter opens one; the filter above finds one by name.");
-  paint(canvas, size, titles, ratio);
+  box.querySelector(".tall").style.height = Math.max(y + (x ? size.height : 0) + 6, box.clientHeight) + "px";
+  box.querySelector("canvas").setAttribute("aria-label", entries.length + " nodes. Arrow keys move from node to node, Enter opens one; the filter above finds one by name.");
+  paint(box);
+}
+
+function newBox(area) {
+  const canvas = make("canvas", { tabindex: "0", role: "img" });
+  const box = make("div", { class: "many" }, make("div", { class: "tall" }, canvas));
+  canvas.addEventListener("click", (event) => openCell(cellAt(canvas, event)));
+  canvas.addEventListener("mousemove", (event) => {
+    const cell = canvasState.cells[cellAt(canvas, event)];
+    canvas.title = cell ? plain(nodeWords(cell.entry)) : "";
+  });
+  canvas.addEventListener("keydown", (event) => moveInCanvas(box, event));
+  box.addEventListener("scroll", () => requestAnimationFrame(() => paint(box)));
+  area.replaceChildren(box);
+  return box;
 }
 
 // Held room is hatched here as in the bars.
-function hatch(pen, colour) {
+function hatch(pen, color) {
   const tile = document.createElement("canvas");
   tile.width = tile.height = 6;
   const brush = tile.getContext("2d");
-  brush.fillStyle = colour.held;
+  brush.fillStyle = color.held;
   brush.fillRect(0, 0, 6, 6);
-  brush.strokeStyle = colour.hatch;
+  brush.strokeStyle = color.hatch;
   brush.lineWidth = 1.5;
   for (const shift of [-6, 0, 6]) { brush.beginPath(); brush.moveTo(shift, 6); brush.lineTo(shift + 6, 0); brush.stroke(); }
   return pen.createPattern(tile, "repeat");
 }
 
-function paint(canvas, size, titles, ratio) {
+function paint(box) {
+  const canvas = box.querySelector("canvas");
+  const { cells, titles, size, width } = canvasState;
+  const ratio = Math.min(2, window.devicePixelRatio || 1);
+  const height = box.clientHeight;
+  const top = box.scrollTop;
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  canvas.style.height = height + "px";
   const pen = canvas.getContext("2d");
-  const colour = colours();
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.fillStyle = colour.card;
-  pen.fillRect(0, 0, canvas.width, canvas.height);
-  pen.font = "12px system-ui, sans-serif";
-  pen.fillStyle = colour.text;
-  for (const [title, y] of titles) pen.fillText(plain(title), 2, y);
-  const hatched = hatch(pen, colour);
-  canvasState.cells.forEach((cell, index) => {
-    const { parts } = cell.entry;
-    const whole = Math.max(parts.whole, parts.used + parts.claimed + parts.held, 1);
-    pen.fillStyle = colour.free;
-    pen.fillRect(cell.x, cell.y, size.width, size.height);
-    let x = cell.x;
-    for (const use of USES) {
-      const part = (size.width * Math.max(0, parts[use])) / whole;
-      pen.fillStyle = use === "held" ? hatched : colour[use];
-      pen.fillRect(x, cell.y, part, size.height);
-      x += part;
-    }
-    if (cell.entry.row.state) { pen.strokeStyle = colour.miss; pen.lineWidth = 1; pen.strokeRect(cell.x, cell.y, size.width, size.height); }
-    if (index === canvasState.chosen) { pen.strokeStyle = colour.focus; pen.lineWidth = 3; pen.strokeRect(cell.x - 1, cell.y - 1, size.width + 2, size.height + 2); }
-  });
+  const color = colors();
+  pen.setTransform(ratio, 0, 0, ratio, 0, -top * ratio);
+  pen.font = "bold 13px system-ui, sans-serif";
+  pen.fillStyle = color.text;
+  for (const [title, y] of titles) if (y >= top && y <= top + height + 20) pen.fillText(plain(title), 2, y);
+  pen.font = "11px system-ui, sans-serif";
+  const hatched = hatch(pen, color);
+  for (let index = firstSeen(top - size.height); index < cells.length && cells[index].y <= top + height; index += 1) {
+    paintCell(pen, cells[index], { color, hatched, chosen: index === canvasState.chosen });
+  }
+}
+
+// Cells are in the order of their rows: the first one that is seen, by halves.
+function firstSeen(top) {
+  let [low, high] = [0, canvasState.cells.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (canvasState.cells[middle].y < top) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function paintCell(pen, cell, { color, hatched, chosen }) {
+  const { size } = canvasState;
+  const { parts, name, row } = cell.entry;
+  const whole = Math.max(parts.whole, parts.used + parts.claimed + parts.held, 1);
+  const bar = size.width - size.name;
+  let x = cell.x + size.name;
+  if (size.name) {
+    pen.fillStyle = row.state ? color.miss : color.text;
+    pen.fillText(shortened(pen, plain(name), size.name - 6), cell.x, cell.y + 12);
+  }
+  pen.fillStyle = color.free;
+  pen.fillRect(x, cell.y, bar, size.height);
+  const edge = [x, cell.y, bar, size.height];
+  for (const use of USES) {
+    const part = (bar * Math.max(0, parts[use])) / whole;
+    pen.fillStyle = use === "held" ? hatched : color[use];
+    pen.fillRect(x, cell.y, part, size.height);
+    x += part;
+  }
+  if (row.state) { pen.strokeStyle = color.miss; pen.lineWidth = 1.5; pen.strokeRect(...edge); }
+  if (chosen) { pen.strokeStyle = color.focus; pen.lineWidth = 3; pen.strokeRect(cell.x - 1, cell.y - 1, size.width + 2, size.height + 2); }
+}
+
+// The end of a name tells nodes apart.
+function shortened(pen, text, width) {
+  if (pen.measureText(text).width <= width) return text;
+  let cut = Math.max(1, Math.floor((text.length * width) / pen.measureText(text).width) - 1);
+  while (cut > 1 && pen.measureText("…" + text.slice(-cut)).width > width) cut -= 1;
+  return "…" + text.slice(-cut);
 }
 
 function cellAt(canvas, event) {
-  const box = canvas.getBoundingClientRect();
-  const size = CELL[state.look] || CELL.bars;
-  const x = event.clientX - box.left;
-  const y = event.clientY - box.top;
-  return canvasState.cells.findIndex((cell) => x >= cell.x && x <= cell.x + size.width && y >= cell.y && y <= cell.y + size.height);
+  const frame = canvas.getBoundingClientRect();
+  const { cells, size } = canvasState;
+  const x = event.clientX - frame.left;
+  const y = event.clientY - frame.top + canvas.closest(".many").scrollTop;
+  return cells.findIndex((cell) => x >= cell.x && x <= cell.x + size.width && y >= cell.y && y <= cell.y + size.height);
 }
 
 function openCell(index) {
@@ -211,13 +250,19 @@ function openCell(index) {
   if (cell) openNode(cell.entry.name);
 }
 
-function moveInCanvas(canvas, event) {
-  const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: canvasState.columns, ArrowUp: -canvasState.columns };
+function moveInCanvas(box, event) {
+  const last = canvasState.cells.length - 1;
+  const { columns, size } = canvasState;
+  const page = columns * Math.max(1, Math.floor(box.clientHeight / (size.height + 3)) - 1);
+  const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns, PageDown: page, PageUp: -page, Home: -last - 1, End: last + 1 };
   if (event.key === "Enter" || event.key === " ") { openCell(canvasState.chosen); event.preventDefault(); return; }
   if (!(event.key in steps)) return;
   event.preventDefault();
-  canvasState.chosen = Math.min(canvasState.cells.length - 1, Math.max(0, canvasState.chosen + steps[event.key]));
+  canvasState.chosen = Math.min(last, Math.max(0, canvasState.chosen + steps[event.key]));
   const cell = canvasState.cells[canvasState.chosen];
-  if (cell) document.getElementById("node-said").textContent = plain(nodeWords(cell.entry));
-  drawNodes();
+  if (!cell) return;
+  if (cell.y < box.scrollTop) box.scrollTop = cell.y - 4;
+  else if (cell.y + size.height > box.scrollTop + box.clientHeight) box.scrollTop = cell.y + size.height + 4 - box.clientHeight;
+  document.getElementById("node-said").textContent = plain(nodeWords(cell.entry));
+  paint(box);
 }

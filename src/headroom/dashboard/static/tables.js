@@ -9,7 +9,7 @@ const PLACES = new Set(["object", "name", "hold", "node", "held for"]);
 const TITLES = { claimed: "claimed so far", misses: "misses so far", waiting: "slots waiting" };
 
 function heading(name, sortable) {
-  const cell = make("th", { scope: "col", class: (NUMBERS.has(name) ? "number " : "") + "col-" + name.split(" ")[0] });
+  const cell = make("th", { scope: "col", class: (sortable && NUMBERS.has(name) ? "number " : "") + "col-" + name.split(" ")[0] });
   if (!name) return make("td");
   if (!sortable) { cell.textContent = plain(name); return cell; }
   const [chosen, down] = state.order.split("-");
