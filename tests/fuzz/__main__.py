@@ -19,7 +19,7 @@ GIB = 2**30
 
 def main() -> int:
     """Run the cases that are asked for; 1 if anything was found."""
-    options = _options()
+    options = options_from()
     resource.setrlimit(resource.RLIMIT_AS, (options.memory * GIB, options.memory * GIB))
     gc.freeze()  # What is imported stays: nobody need look at it again and again.
     with tempfile.TemporaryDirectory(prefix="headroom-fuzz-") as folder:
@@ -28,7 +28,8 @@ def main() -> int:
         return _run(options, Path(folder))
 
 
-def _options() -> argparse.Namespace:
+def options_from(arguments: list[str] | None = None) -> argparse.Namespace:
+    """What is asked for on the command line; without anything, a million cases by every route."""
     parser = argparse.ArgumentParser(prog="make fuzz ARGS=…", description=__doc__)
     parser.add_argument("--count", type=int, default=1_000_000, help="how many cases")
     parser.add_argument("--seed", type=int, default=0, help="the number of the first case")
@@ -39,11 +40,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--case", type=int, help="run this one case and show its object")
     parser.add_argument("--memory", type=int, default=4, help="GiB that the run may take")
     parser.add_argument("--findings", type=Path, help="append each new finding to this file")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def _routes(text: str) -> str:
-    unknown = set(text.split(",")) - {way.name for way in WAYS}
+    unknown = set(filter(None, text.split(","))) - {way.name for way in WAYS}
     if unknown:
         raise argparse.ArgumentTypeError(f"no such route: {', '.join(sorted(unknown))}")
     return text

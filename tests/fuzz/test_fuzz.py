@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fuzz.__main__ import options_from
 from tests.fuzz.cases import DECODED, WAYS, odd_object, run_case
 from tests.fuzz.samples import OBJECTS, Json
 from tests.fuzz.worlds import acceptable
@@ -44,6 +45,13 @@ def test_a_few_odd_objects_break_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("route", sorted(SAMPLE))
 def test_no_odd_object_breaks_anything(tmp_path: Path, route: str) -> None:
     assert findings(tmp_path, {route: SAMPLE[route]}, first=10_000) == []
+
+
+def test_make_fuzz_takes_every_route_where_none_is_named() -> None:
+    assert (options_from([]).route, options_from([]).count) == ("", 1_000_000)
+    assert options_from(["--route", "read,told"]).route == "read,told"
+    with pytest.raises(SystemExit):
+        options_from(["--route", "elsewhere"])
 
 
 def test_the_same_case_is_the_same_object() -> None:
