@@ -130,13 +130,15 @@ class Honest:
         return here.bound_at[name] - began
 
     async def _why(self, name: str) -> str:
-        """What the cluster says of a pod that went without: its events, and nodes in trouble."""
+        """What the cluster says of a pod that went without: it, its events, nodes in trouble."""
+        found = [pod for pod in self._here.pods.values() if pod.key.name == name]
+        seen = [(pod.key.namespace, pod.node, pod.gates, dict(pod.annotations)) for pod in found]
         await asyncio.sleep(EVENT_S)
         events = await self._items(EVENTS.path(HONEST), f"involvedObject.name={name}")
         told = [f"{each.get('reason')}: {each.get('message')}" for each in events]
         nodes = await self._items(NODE_KIND.path())
         tainted = [each["metadata"]["name"] for each in nodes if each["spec"].get("taints")]
-        return f"{'; '.join(told) or 'no event'}; nodes with taints: {tainted}"
+        return f"{seen}; {'; '.join(told) or 'no event'}; nodes with taints: {tainted}"
 
     async def _items(self, path: str, fields: str = "") -> list[Json]:
         asked = f"{path}?fieldSelector={fields}" if fields else path
@@ -235,9 +237,17 @@ def growth(seen: Ledger, minutes: float, warmup: float) -> float:
     return statistics.mean(late) / statistics.mean(early) - 1
 
 
+def by_minute(memory: list[tuple[float, float]]) -> list[float]:
+    """The mean of each minute that has a sample."""
+    minutes = sorted({int(at) for at, _ in memory})
+    return [statistics.mean(size for at, size in memory if int(at) == each) for each in minutes]
+
+
 def report(seen: Ledger, minutes: float, warmup: float, cpu: float) -> str:
     """A table of the time, and the verdict."""
-    rows = ["  minutes   memory MiB   handovers   p50 ms   p99 ms"]
+    series = ", ".join(f"{size:.0f}" for size in by_minute(seen.memory))
+    rows = [f"memory by minute, MiB: {series}"]
+    rows += ["  minutes   memory MiB   handovers   p50 ms   p99 ms"]
     step = max(1.0, minutes / 6)
     for number in range(6):
         first, last = number * step, (number + 1) * step

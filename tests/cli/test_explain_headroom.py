@@ -157,6 +157,13 @@ def test_a_window_that_can_never_open_promises_nothing_and_names_the_field() -> 
     assert found.next_step == "mend its spec"
 
 
+def test_a_window_in_no_time_zone_does_not_keep_the_next_start_from_being_told() -> None:
+    odd = replace(OFFICE, time_zone=".")
+    found = told(headroom(Replicas(2), schedule=(odd, OFFICE)), *NODES)
+    assert "never opens" in prose(found)
+    assert fact(found, "next start")
+
+
 def test_an_invalid_spec_is_told_with_its_field() -> None:
     of = headroom(Replicas(1), problems=(Problem("spec.owners", "is missing"),))
     assert told(of).summary == "headroom default/burst promises nothing: spec.owners: is missing."

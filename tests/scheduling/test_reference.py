@@ -98,7 +98,7 @@ def test_a_state_that_changed_answers_as_one_built_afresh(
     for name in world.nodes:
         one, other = state.table.row_of[name], fresh.table.row_of[name]
         for resource, line in fresh.table.lines.items():
-            kept = state.table.free[state.table.line(resource), one]
+            kept = state.table.free_of(resource)[one]
             assert kept == fresh.table.free[line, other]
         assert np.array_equal(state.table.nonzero[:, one], fresh.table.nonzero[:, other])
 

@@ -9,12 +9,23 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Any
 
-from headroom.engine import agenda, assumptions
+from headroom.engine import agenda, assumptions, departures
+from headroom.engine.pacing import statuses
+from headroom.runtime import eventlimits
+from headroom.scheduling import nodes
 
 DESCENDED = ("headroom.engine", "headroom.scheduling", "headroom.runtime")
 SLACK = 20  # entries of one kind that may differ: what was looked at last, names of nodes
 BOUNDED = {
+    "_buckets": eventlimits.MOST_OBJECTS,
+    "_answers": nodes.MAX_ANSWERS,
     "_ended": assumptions.MOST_ENDED,
+    "_gone": departures.MOST_REMEMBERED,
+    "_namespaces": statuses.SPARE_NAMESPACES,
+    "numbers": 2 * 64,  # of a topology label's values, in the smallest table of nodes
+    "_names": 64,  # rows of the smallest table of nodes
+    "_spare": 64,
+    "nodes": 64,
     "_timers": agenda.SPARE_TIMERS,
     "_changed": 4 * 64,  # of the smallest table of nodes
 }  # by attribute: has a bound of its own, and forgets the oldest
@@ -43,11 +54,15 @@ def footprint(root: object) -> Counter[str]:
 
 def left_over(old: Counter[str], fresh: object) -> list[str]:
     """Where the old one remembers more than a fresh one does, in words."""
-    new = footprint(fresh)
+    return grown(footprint(fresh), old, SLACK)
+
+
+def grown(small: Counter[str], large: Counter[str], slack: int) -> list[str]:
+    """Where there is more than before, or than in a fresh one, in words."""
     return [
-        f"{path} has {count} entries, {new[path]} after a restart"
-        for path, count in sorted(old.items())
-        if count > new[path] + BOUNDED.get(path.rpartition(".")[2], SLACK)
+        f"{path} has {count} entries, not {small[path]}"
+        for path, count in sorted(large.items())
+        if count > small[path] + BOUNDED.get(path.rpartition(".")[2], slack)
     ]
 
 

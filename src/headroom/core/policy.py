@@ -80,6 +80,11 @@ class Policy:
     """How many slots of one Headroom may be without a placed guardian at a time; more are made
     known as these are placed. Memory and work follow what is held, not what is wished for."""
 
+    slots_unguarded: int = 1000
+    """How many slots of one namespace, of all its Headrooms together, may have neither guardian nor
+    owner at a time; of each Headroom four are looked after all the same. Until it has a guardian a
+    slot costs no quota: without this bound the memory that it takes would be free to its tenant."""
+
     unbound_claim_limit: timedelta = timedelta(seconds=30)
     """How long a released owner may stay unplaced before its hold is taken back."""
 

@@ -62,6 +62,8 @@ class Agenda:
             if self._soonest.get(subject) == when:
                 del self._soonest[subject]
                 self.touch(subject)
+        if self._failures and now >= self._sweep_at:
+            self._sweep(now)
         found = self._all() if most is None or self._count <= most else self._in_turn(most)
         # `finish` brings those back that are under way; in a burst they are hundreds.
         return tuple(subject for subject in found if subject not in self._busy)

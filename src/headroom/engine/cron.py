@@ -50,7 +50,7 @@ def _read(expression: str, zone: str) -> Occurrences | Refused:
     refusal = cron_refusal(expression)
     if refusal is not None:
         return Refused("start", refusal)
-    place = _zone(zone)
+    place = zone_named(zone)
     if place is None:
         return Refused(
             "timeZone", f"{zone!r} is no time zone; write for example UTC or Europe/Zurich"
@@ -139,7 +139,8 @@ def _fires(expression: str) -> bool:
     return next(CronSim(expression, _SOME_DAY), None) is not None
 
 
-def _zone(name: str) -> ZoneInfo | None:
+def zone_named(name: str) -> ZoneInfo | None:
+    """The time zone of that name; None if there is none that means the same everywhere."""
     # This one is the machine's own, and would mean something else on the next.
     if name == "localtime":
         return None

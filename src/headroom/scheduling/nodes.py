@@ -59,8 +59,10 @@ class _Answers:
 class NodeTable:
     """Rows of nodes; a row without a node (`nodes[row] is None`) is free or waits for its node.
 
-    `free` is allocatable minus requested, one line for each resource; the pod count is a
-    resource like the others, of which every pod takes one. `nonzero` are the requests that
+    `free` is allocatable minus requested, one line for each resource that some node has had; the
+    pod count is a resource like the others, of which every pod takes one. Pods may name resources
+    that nobody has, as many as they like: what they ask for of these is kept apart, by row, for as
+    long as they are there. `nonzero` are the requests that
     LeastAllocated sees: CPU and memory, with kube-scheduler's defaults for what is not asked.
     """
 
@@ -74,6 +76,7 @@ class NodeTable:
     count: int = 0
     _beyond: dict[tuple[int, int], int] = field(default_factory=dict)  # by line and row: past MOST
     _nonzero_beyond: dict[tuple[int, int], int] = field(default_factory=dict)
+    _unknown: dict[int, dict[str, int]] = field(default_factory=dict)  # by row: asked, not offered
     _names: list[str] = field(default_factory=list)
     _spare: list[int] = field(default_factory=list)
     _zones: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
@@ -102,17 +105,33 @@ class NodeTable:
             self._names[row] = name
         return row
 
-    def line(self, resource: str) -> int:
-        """Give the line of a resource in the arrays, making one if it is new."""
+    def free_of(self, resource: str) -> Ints:
+        """What is free of a resource, by row; of one that no node has had, nothing."""
         line = self.lines.get(resource)
-        if line is None:
-            line = len(self.lines)
-            self.lines[resource] = line
-            if line >= self.free.shape[0]:
-                wider = ((0, self.free.shape[0]), (0, 0))
-                self.free = np.pad(self.free, wider)
-                self.allocatable = np.pad(self.allocatable, wider)
-        return line
+        return np.zeros(self.capacity, np.int64) if line is None else self.free[line]
+
+    def allocatable_of(self, resource: str) -> Ints:
+        """What each node has of a resource, by row."""
+        line = self.lines.get(resource)
+        return np.zeros(self.capacity, np.int64) if line is None else self.allocatable[line]
+
+    def has_line(self, resource: str) -> bool:
+        """Whether some node has had this resource."""
+        return resource in self.lines
+
+    def _offer(self, resource: str) -> None:
+        """A node has this resource: if it is the first one, count what pods ask for of it."""
+        if resource in self.lines:
+            return
+        line = self.lines[resource] = len(self.lines)
+        if line >= self.free.shape[0]:
+            wider = ((0, self.free.shape[0]), (0, 0))
+            self.free = np.pad(self.free, wider)
+            self.allocatable = np.pad(self.allocatable, wider)
+        for row, asked in list(self._unknown.items()):
+            _move(self.free, self._beyond, (line, row), -asked.pop(resource, 0))
+            if not asked:
+                del self._unknown[row]
 
     def set(self, node: Node) -> int:
         """Take a node's newest form; its row and its place in the order stay where they can."""
@@ -155,15 +174,37 @@ class NodeTable:
         """Add (`sign` 1) or take away (-1) one pod's requests."""
         self.free[0, row] -= sign
         for resource, amount in requests.items():
-            line = self.line(resource)
-            _move(self.free, self._beyond, (line, row), -sign * amount)
+            line = self.lines.get(resource)
+            if line is None:
+                self._ask_unknown(row, resource, sign * amount)
+            else:
+                _move(self.free, self._beyond, (line, row), -sign * amount)
         _move(self.nonzero, self._nonzero_beyond, (0, row), sign * nonzero[0])
         _move(self.nonzero, self._nonzero_beyond, (1, row), sign * nonzero[1])
 
-    def exact_free(self, line: int, row: int) -> int:
+    def _ask_unknown(self, row: int, resource: str, change: int) -> None:
+        asked = self._unknown.setdefault(row, {})
+        asked[resource] = asked.get(resource, 0) + change
+        if not asked[resource]:
+            del asked[resource]
+        if not asked:
+            del self._unknown[row]
+
+    def exact_free(self, resource: str, row: int) -> int:
         """What is free of a resource on a node, also where that is past what the arrays hold."""
+        line = self.lines.get(resource)
+        if line is None:
+            return -self._unknown.get(row, {}).get(resource, 0)
         beyond = self._beyond.get((line, row))
         return int(self.free[line, row]) if beyond is None else beyond
+
+    def overbooked(self, row: int) -> dict[str, int]:
+        """What pods ask for beyond what a node has, by resource."""
+        asked = dict(self._unknown.get(row, {}))
+        if self.free[:, row].min() < 0:
+            exact = ((each, self.exact_free(each, row)) for each in self.lines)
+            asked |= {each: -amount for each, amount in exact if amount < 0}
+        return asked
 
     def order(self) -> Ints:
         """Give the rows as kube-scheduler walks them: one node of each zone in turn."""
@@ -209,7 +250,7 @@ class NodeTable:
 
     def _set_allocatable(self, row: int, allocatable: Resources) -> None:
         for resource in allocatable:
-            self.line(resource)
+            self._offer(resource)
         for resource, line in self.lines.items():
             amount = min(allocatable[resource], MOST)
             change = amount - int(self.allocatable[line, row])

@@ -23,7 +23,7 @@ from headroom.core.objects import (
     Requirement,
 )
 from headroom.core.resources import CPU, EMPTY, MEMORY, PODS, Resources
-from headroom.scheduling.nodes import Ints, NodeTable
+from headroom.scheduling.nodes import MAX_ANSWERS, Ints, NodeTable
 from headroom.scheduling.tallies import PodTallies, TermTallies
 
 DEFAULT_CPU = 100
@@ -48,7 +48,7 @@ class _Bound:
 class _Numbering:
     """Values of one topology label, numbered; a new `epoch` begins when most are of nodes gone."""
 
-    epoch: int = 0
+    epoch: int
     numbers: dict[str, int] = field(default_factory=dict)
 
 
@@ -75,7 +75,8 @@ class ClusterState:
     _namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _services: dict[str, dict[str, Mapping[str, str]]] = field(default_factory=dict)
     _controllers: dict[tuple[str, Key], LabelSelector] = field(default_factory=dict)
-    _domains: dict[str, _Numbering] = field(default_factory=dict)
+    _domains: dict[str, _Numbering] = field(default_factory=dict)  # those asked for last
+    _epochs: int = 0
 
     def set_node(self, node: Node) -> None:
         """Add a node or take its newest form."""
@@ -191,7 +192,10 @@ class ClusterState:
         self._services.setdefault(key.namespace, {})[key.name] = selector
 
     def remove_service(self, key: Key) -> None:
-        self._services.get(key.namespace, {}).pop(key.name, None)
+        there = self._services.get(key.namespace, {})
+        there.pop(key.name, None)
+        if not there:
+            self._services.pop(key.namespace, None)
 
     def set_controller(self, kind: str, key: Key, selector: LabelSelector) -> None:
         """Learn the selector of a ReplicaSet, StatefulSet or ReplicationController."""
@@ -212,17 +216,17 @@ class ClusterState:
     def overbooked(self, name: str) -> Resources:
         """Say what pods ask for beyond what their node has; nothing of one that is not there."""
         row = self.table.row_of.get(name)
-        if row is None or self.table.nodes[row] is None or self.table.free[:, row].min() >= 0:
+        if row is None or self.table.nodes[row] is None:
             return EMPTY
-        free = {each: self.table.exact_free(line, row) for each, line in self.table.lines.items()}
-        return Resources({each: -amount for each, amount in free.items() if amount < 0})
+        beyond = self.table.overbooked(row)
+        return Resources(beyond) if beyond else EMPTY
 
     def free_places(self, name: str, expected: bool = True) -> int:
         """How many more pods a node takes by number, beside those on it and those `expected`."""
         row = self.table.row_of.get(name)
         if row is None:
             return 0
-        free = int(self.table.free[self.table.line(PODS), row])
+        free = int(self.table.free_of(PODS)[row])
         return free - len(self._expected_on.get(row, ())) if expected else free
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
@@ -260,10 +264,13 @@ class ClusterState:
 
     def domains(self, topology_key: str) -> tuple[Ints, int]:
         """Number the values of a topology label: by row 1, 2, … (0: no label), and how many."""
-        numbering = self._domains.setdefault(topology_key, _Numbering())
-        if len(numbering.numbers) > 2 * self.table.capacity:
-            numbering.epoch += 1
-            numbering.numbers = {}
+        numbering = self._domains.pop(topology_key, None)
+        if numbering is None or len(numbering.numbers) > 2 * self.table.capacity:
+            self._epochs += 1
+            numbering = _Numbering(self._epochs)
+        self._domains[topology_key] = numbering
+        if len(self._domains) > MAX_ANSWERS:
+            del self._domains[next(iter(self._domains))]
         numbers = numbering.numbers
 
         def number(node: Node) -> int:

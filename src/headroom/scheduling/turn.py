@@ -315,9 +315,11 @@ class Turn:
     def _fit_stage(self) -> Stage:
         table = self.state.table
         reasons: list[tuple[str, Bools]] = []
+        nowhere = np.ones(table.capacity, np.bool_)  # Once, however many a pod names.
         for resource, amount in self.wanted:
-            line = table.line(resource)
-            reasons.append((insufficient(resource), table.free[line] < amount))
+            known = table.has_line(resource)
+            lacking = table.free_of(resource) < amount if known else nowhere
+            reasons.append((insufficient(resource), lacking))
         failing = reasons[0][1]
         for _, lacking in reasons[1:]:
             failing = failing | lacking
@@ -328,7 +330,7 @@ class Turn:
         table = self.state.table
         oversized = np.zeros(table.capacity, np.bool_)
         for resource, amount in self.wanted[1:]:
-            oversized |= table.allocatable[table.line(resource)] < amount
+            oversized |= table.allocatable_of(resource) < amount
         return oversized
 
     def _misfit(self, row: int, supposed: Supposition) -> Verdict | None:
@@ -336,10 +338,9 @@ class Turn:
         lacking: list[str] = []
         hopeless = False
         for resource, amount in self.wanted:
-            line = table.line(resource)
-            if table.exact_free(line, row) + supposed.freed.get(resource, 0) < amount:
+            if table.exact_free(resource, row) + supposed.freed.get(resource, 0) < amount:
                 lacking.append(insufficient(resource))
-                hopeless |= resource != PODS and int(table.allocatable[line, row]) < amount
+                hopeless |= resource != PODS and int(table.allocatable_of(resource)[row]) < amount
         return Verdict(tuple(lacking), hopeless) if lacking else None
 
 

@@ -7,9 +7,8 @@ the clock of its own time zone: the one that its author thinks in.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import assert_never
-from zoneinfo import ZoneInfo
 
 from headroom.cli.spans import length
 from headroom.core.demand.buffers import BufferSize
@@ -26,7 +25,7 @@ from headroom.core.standing.headrooms import (
     Workload,
 )
 from headroom.core.standing.windows import Refused, active, next_start
-from headroom.engine.cron import calendar
+from headroom.engine.cron import calendar, zone_named
 
 
 def size_told(headroom: Headroom, size: Size, workload: Workload | None) -> str:
@@ -94,10 +93,10 @@ def _window_told(headroom: Headroom, window: Window, now: datetime) -> str:
 
 
 def moment_told(moment: datetime | None, now: datetime, zone: str = "UTC") -> str:
-    """A moment on the wall clock of a zone, and how far off it is."""
+    """A moment on the wall clock of a zone, and how far off it is; UTC if there is no such zone."""
     if moment is None:
         return "always"
-    there = moment.astimezone(ZoneInfo(zone))
+    there = moment.astimezone(zone_named(zone) or UTC)
     away = moment - now
     far = f"in {length(away)}" if away >= timedelta(0) else f"{length(-away)} ago"
     return f"{there:%a %Y-%m-%d %H:%M} ({far})"

@@ -1,15 +1,17 @@
 """Which of a headroom's many slots are looked after now, and how many come later.
 
 A headroom may wish for a hundred thousand slots in a namespace whose quota allows two. Those that
-are placed count, those that have a guardian stay, and of the others only the first few are made
-known; more follow as these are placed. So memory and work follow what is held, not what is wished
-for: not even the names of the others are made.
+are placed count, those that have a guardian or an owner stay, and of the others only the first few
+are made known; more follow as these get their guardian. So memory and work follow what is held, not
+what is wished for. Of slots that are alike not even the names of the others are made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+
+from headroom.core.holds import Hold
 
 
 class Indexes(Collection[str]):
@@ -44,29 +46,52 @@ def _is_number(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """`placed` slots have a guardian on a node; `ahead` others may be under way (None: all)."""
+    """`placed` slots have a guardian on a node; `ahead` others may be under way (None: all).
+
+    `used` slots have an owner. Of those with neither guardian nor owner, `unguarded` are looked
+    after (None: all): they cost their tenant nothing, and us memory.
+    """
 
     placed: frozenset[str] = frozenset()
     ahead: int | None = None
+    used: frozenset[str] = frozenset()
+    unguarded: int | None = None
 
 
 def within(
     names: Collection[str], standing: frozenset[str], reach: Reach
 ) -> tuple[tuple[str, ...], int]:
     """The slots to look after, in order, and how many of the rest come later."""
-    if reach.ahead is None:
+    if reach.ahead is None and reach.unguarded is None:
         return tuple(names), 0
-    known = sum(1 for name in standing | reach.placed if name in names)
+    kept = standing | reach.placed | reach.used
+    known = sum(1 for name in kept if name in names)
     waiting = sum(1 for name in standing - reach.placed if name in names)
-    left = max(0, reach.ahead - waiting)
+    ahead = len(names) if reach.ahead is None else max(0, reach.ahead - waiting)
+    left = ahead if reach.unguarded is None else min(ahead, reach.unguarded)
     chosen: list[str] = []
     for name in names:
         if not known and not left:
             break
-        if name in standing or name in reach.placed:
+        if name in kept:
             chosen.append(name)
             known -= 1
         elif left:
             chosen.append(name)
             left -= 1
     return tuple(chosen), len(names) - len(chosen)
+
+
+def guarded_first(
+    slots: Sequence[Hold], standing: frozenset[str], reach: Reach
+) -> tuple[tuple[Hold, ...], int]:
+    """The same for slots that differ: those to look after, and how many come later."""
+    if reach.unguarded is None:
+        return tuple(slots), 0
+    left, chosen = reach.unguarded, []
+    for hold in slots:
+        free = hold.slot not in standing and hold.slot not in reach.used
+        if not free or left:
+            chosen.append(hold)
+            left -= free
+    return tuple(chosen), len(slots) - len(chosen)

@@ -43,7 +43,7 @@ from headroom.core.standing.limiting import (
     operators_limit,
 )
 from headroom.core.standing.nodeslots import NodeSlots
-from headroom.core.standing.reach import Indexes, Reach, within
+from headroom.core.standing.reach import Indexes, Reach, guarded_first, within
 from headroom.core.standing.windows import ActiveWindow
 
 GRACE = timedelta(seconds=40)
@@ -202,8 +202,9 @@ def _alike(headroom: Headroom, template: PodTemplate, names: Indexes, sight: Sig
 def _foreseen(headroom: Headroom, template: PodTemplate, sight: Sight, sized: Sized) -> Wish:
     slots = [_slot(headroom, template, name, sight) for name in sized.names[: sight.most]]
     kept, notes = limited(slots, headroom.limits)
-    asked = max(sized.asked, len(slots))
-    return Wish(kept, asked, (*sized.notes, *notes), look_again=sized.look_again)
+    kept, later = guarded_first(kept, sight.standing, sight.reach)
+    asked, notes = max(sized.asked, len(slots)), (*sized.notes, *notes)
+    return Wish(kept, asked, notes, look_again=sized.look_again, later=later)
 
 
 def _buffered(headroom: Headroom, template: PodTemplate, size: BufferSize, sight: Sight) -> Wish:
@@ -246,13 +247,14 @@ def _beside_owners(headroom: Headroom, size: Follow, template: PodTemplate, sigh
     ]
     asked, slots = len(slots), slots[: sight.most]
     kept, notes = limited(slots, headroom.limits)
+    kept, later = guarded_first(kept, sight.standing, sight.reach)
     notes = (*cut_to(sight.most, asked), *notes)
     said = (
         Note("CannotFollow", troubles(sight.followed)),
         Note("RoomBeside", first_few(sight.covered)),
     )
     told = (note for note in said if note.message)
-    return Wish(kept, asked, (*told, *notes))
+    return Wish(kept, asked, (*told, *notes), later=later)
 
 
 def _height(slot: str) -> tuple[int, str]:
@@ -346,6 +348,7 @@ def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime)
         names = names[: max(0, sight.most - len(slots))]
         slots += [_slot(headroom, template, name, sight) for name in names]
     kept, notes = limited(slots, headroom.limits)
+    kept, later = guarded_first(kept, sight.standing, sight.reach)
     notes = (*_used_up(asked, asked - used), *cut_to(sight.most, wanted), *notes)
     if not nodes and not blinking:
         notes = (Note(NO_NODE, "no node is eligible"), *notes)
@@ -358,6 +361,7 @@ def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime)
         notes,
         tuple(each for each in excluded if each.node not in kept_on),
         min((until for _, until in blinking), default=None),
+        later=later,
     )
 
 

@@ -53,12 +53,13 @@ class Waiters:
             del kinds[kind]
         if not kinds:
             del self._by_namespace[key.namespace]
+        if not self._by_namespace:
+            self._turns.clear()
         return True
 
     def next(self, node: str) -> tuple[list[list[Pod]], bool]:
         """Whom to judge in this look at a node, those alike together; and whether more wait."""
         if not self._by_namespace:
-            self._turns.pop(node, None)
             return [], False
         share = max(1, MOST_JUDGED // len(self._by_namespace))
         turn, rest = self._turns.get(node, 0), False
@@ -70,7 +71,10 @@ class Waiters:
             if len(kinds) > share and len(chosen) < share:
                 chosen += (*islice(kinds.values(), share - len(chosen)),)
             found.extend(list(islice(reversed(alike.values()), MOST_ALIKE)) for alike in chosen)
-        self._turns[node] = turn + share if rest else 0
+        if rest:
+            self._turns[node] = turn + share
+        else:
+            self._turns.pop(node, None)
         return found, rest
 
 

@@ -23,6 +23,7 @@ from headroom.core.quotas.namespaces import (
     written,
 )
 from headroom.core.renewing import has_shape_of
+from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.usage import UsageBook
 from headroom.engine.quotas import QuotaBook
@@ -68,7 +69,7 @@ class Allowance:
     def forget(self, hold: Hold) -> None:
         """A hold is gone or over: what it took is free again."""
         self._allowed.pop(str(hold.parent), None)
-        self._waiting.get(hold.home, {}).pop(hold_subject(hold.parent), None)
+        drop(self._waiting, hold.home, hold_subject(hold.parent))
         if self._usage.release(hold.home, str(hold.parent)):
             self._wake(hold.home)
 

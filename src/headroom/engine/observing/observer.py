@@ -156,7 +156,7 @@ class Observer:
                 self.standing.pods_changed()
                 if old is not None and old.uid == uid:
                     self.keeper.ousted.lost(old)
-                    self.standing.concern(self.standing.followers.lose(old))
+                self.standing.concern(self.standing.followers.lose(key, uid, old))
                 self.keeper.allowance.lose_pod(key, uid)
                 self.latcher.forget(key, uid)
                 self.placer.forget(uid)

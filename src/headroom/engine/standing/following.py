@@ -53,6 +53,7 @@ class Followers:
         """A headroom came, changed or went."""
         if old is not None and self._headrooms.pop(old.parent.whole, None) is not None:
             self._needs.pop(old.parent.whole, None)
+            self._forget_label(old)
         if new is None or not isinstance(new.size, Follow):
             return
         self._headrooms[new.parent.whole] = new
@@ -69,12 +70,17 @@ class Followers:
         self._list(pod)
         return tuple(dict.fromkeys((*before, *self._concerned(pod))))
 
-    def lose(self, old: Pod) -> tuple[str, ...]:
-        """A pod is gone; answer with the headrooms that it concerned."""
-        self._unlist(old.key)
-        self._since.pop(old.uid, None)
-        self._told.pop(old.uid, None)
-        return tuple(self._concerned(old))
+    def lose(self, key: Key, uid: str, old: Pod | None) -> tuple[str, ...]:
+        """A pod is gone; `old` is what has its name. Answer with the headrooms that it concerned.
+
+        One that we have deleted ourselves has been taken out of the ledger when that was answered.
+        """
+        self._since.pop(uid, None)
+        self._told.pop(uid, None)
+        if old is not None and old.uid != uid:
+            return ()  # The name has a new bearer.
+        self._unlist(key)
+        return tuple(self._concerned(old)) if old is not None else ()
 
     def storage_changed(self) -> tuple[str, ...]:
         """A claim, volume or class came, changed or went: the headrooms that may go by it."""
@@ -172,6 +178,16 @@ class Followers:
                 each.owner.node == node and each.needs.slots for each in needs
             ):
                 yield whole
+
+    def _forget_label(self, headroom: Headroom) -> None:
+        """Look no longer for a label that no other headroom's owners carry."""
+        sizes = ((each.parent, each.size) for each in self._headrooms.values())
+        used = (owner_label(parent, size) for parent, size in sizes if isinstance(size, Follow))
+        label = (
+            owner_label(headroom.parent, headroom.size) if isinstance(headroom.size, Follow) else ""
+        )
+        if label not in used:
+            self._labels.pop(label, None)
 
     def _list(self, pod: Pod) -> None:
         self._unlist(pod.key)

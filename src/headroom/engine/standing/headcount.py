@@ -23,6 +23,7 @@ class Headcount:
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
         self._there: dict[str, dict[Key, None]] = {}
+        self._in: dict[str, int] = {}  # how many, by namespace
         self._used: dict[str, Counter[str]] = {}  # what they ask for together, `pods` included
         self._waiting: dict[str, dict[str, None]] = {}
 
@@ -30,6 +31,8 @@ class Headcount:
         """A pod is as given."""
         whole = _headroom_of(pod)
         if whole:
+            if pod.key not in self._there.get(whole, ()):
+                self._in[_namespace(whole)] = self.within(_namespace(whole)) + 1
             self._there.setdefault(whole, {})[pod.key] = None
             self._used.setdefault(whole, Counter()).update(_charged(pod))
 
@@ -37,6 +40,10 @@ class Headcount:
         """A pod is no longer as given."""
         whole = _headroom_of(pod)
         if whole:
+            if pod.key in self._there.get(whole, ()):
+                self._in[_namespace(whole)] -= 1
+                if not self._in[_namespace(whole)]:
+                    del self._in[_namespace(whole)]
             drop(self._there, whole, pod.key)
             self._used.setdefault(whole, Counter()).subtract(_charged(pod))
             if whole not in self._there:
@@ -47,6 +54,10 @@ class Headcount:
     def of(self, whole: str) -> Collection[Key]:
         """The guardians of a headroom's slots; two of a slot that is being renewed."""
         return self._there.get(whole, ())
+
+    def within(self, namespace: str) -> int:
+        """How many guardians the headrooms of a namespace have."""
+        return self._in.get(namespace, 0)
 
     def used(self, whole: str) -> Resources:
         """What a headroom's guardians ask for together, and as `pods` how many they are."""
@@ -59,6 +70,10 @@ class Headcount:
 
 def _charged(pod: Pod) -> dict[str, int]:
     return {**pod.requests, PODS: 1}
+
+
+def _namespace(whole: str) -> str:
+    return whole.partition("/")[2].partition("/")[0]
 
 
 def _headroom_of(pod: Pod) -> str:

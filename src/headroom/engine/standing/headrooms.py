@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from headroom.core.actions import CreateSlotObject, Done, Outcome, SetFinalizers
+from headroom.core.actions import CreateGuardian, CreateSlotObject, Done, Outcome, SetFinalizers
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
@@ -133,8 +133,7 @@ class Standing:
         self.concern(self._sights.under(quota.namespace))
 
     def workload_changed(self, workload: Workload) -> None:
-        concerned = (*self._sights.concerned(workload), *self.overheads.concerned(workload))
-        self.concern(concerned)
+        self.concern((*self._sights.concerned(workload), *self.overheads.concerned(workload)))
 
     def upset(self, whole: str) -> None:
         """Have a headroom's wish worked out anew."""
@@ -196,8 +195,12 @@ class Standing:
                 self._ledger.agenda.touch(headroom_subject(action.of))
 
     def settled(self, action: Concerning, outcome: Outcome, now: datetime) -> None:
-        """A guardian was made or refused: slots that cannot be held are not counted ahead."""
-        if whole := self.overheads.settled(action, outcome, now):
+        """A guardian was made or refused: others may follow, or are not counted ahead."""
+        whole = self.overheads.settled(action, outcome, now)
+        if isinstance(action, CreateGuardian) and isinstance(outcome, Done):
+            made = self._known.get(action.hold.group)
+            whole = action.hold.group if made is not None and made.wished.later else whole
+        if whole:
             self.upset(whole)
 
     def object_failed(self, parent: Parent, now: datetime) -> None:
@@ -389,8 +392,7 @@ class Standing:
         self._ledger.see_hold(hold)
 
     def _tally(self, headroom: Headroom, known: Known, now: datetime) -> Tally:
-        starts = next_start(headroom, now, self._calendar)
-        tally = known.tally(len(self._ledger.nodes), starts)
+        tally = known.tally(len(self._ledger.nodes), next_start(headroom, now, self._calendar))
         if headroom.refill == NEVER:
             tally = replace(tally, spent=tuple(known.spent))
         if headroom.slot.source is not None:

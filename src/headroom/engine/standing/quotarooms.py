@@ -43,7 +43,7 @@ class QuotaRooms:
         self._quotas.setdefault(quota.namespace, {})[quota.name] = quota
 
     def lose(self, quota: ResourceQuota) -> None:
-        self._quotas.get(quota.namespace, {}).pop(quota.name, None)
+        drop(self._quotas, quota.namespace, quota.name)
 
     def quotas(self, namespace: str) -> tuple[ResourceQuota, ...]:
         return tuple(self._quotas.get(namespace, {}).values())

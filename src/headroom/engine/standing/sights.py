@@ -29,6 +29,7 @@ from headroom.core.standing.members import stands
 from headroom.core.standing.reach import Reach
 from headroom.core.standing.sizing import Sight, template_for
 from headroom.core.standing.windows import ActiveWindow
+from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.buffers import BufferRooms
 from headroom.engine.standing.covering import covered
@@ -37,6 +38,8 @@ from headroom.engine.standing.following import Followers
 from headroom.engine.standing.known import Known
 from headroom.engine.standing.quotarooms import QuotaRooms
 from headroom.engine.standing.rolls import claimed_slots, guarded
+
+LEAST_UNGUARDED = 4  # slots of each headroom, however many others of its namespace wait
 
 
 class Sights:
@@ -66,7 +69,7 @@ class Sights:
             self._chunked.pop(old.parent.whole, None)
             if old.slot.source is not None:
                 key = (old.parent.namespace, old.slot.source)
-                self._copying.get(key, {}).pop(old.parent.whole, None)
+                drop(self._copying, key, old.parent.whole)
         if new is None:
             return
         if isinstance(new.size, PerNode) or new.slot.chunk == NODE_CHUNK:
@@ -179,7 +182,18 @@ class Sights:
         keys = self._ledger.contention.headcount.of(headroom.parent.whole)
         guardians = (self._ledger.pods[key] for key in keys)
         placed = (kept_for(pod).partition("#")[2] for pod in guardians if pod.node)
-        return Reach(frozenset(placed), ahead)
+        whole, claimed = headroom.parent.whole, self._ledger.claimant_keys
+        slots = self._ledger.slots.of.get(whole, ())
+        used = frozenset(slot for slot in slots if f"{whole}#{slot}" in claimed)
+        return Reach(frozenset(placed), ahead, used, self._unguarded(headroom))
+
+    def _unguarded(self, headroom: Headroom) -> int:
+        """How many slots without a guardian the other headrooms of its namespace leave to one."""
+        slots, guardians = self._ledger.slots, self._ledger.contention.headcount
+        whole, namespace = headroom.parent.whole, headroom.parent.namespace
+        own = len(slots.of.get(whole, ())) - len(guardians.of(whole))
+        others = slots.within(namespace) - guardians.within(namespace) - own
+        return max(LEAST_UNGUARDED, self._ledger.policy.slots_unguarded - max(0, others))
 
     def _outlived(self, headroom: Headroom, now: datetime) -> Iterator[str]:
         """Slots that have stood for their time, where nothing is refilled."""

@@ -26,25 +26,35 @@ class SlotBook:
         self.headrooms: dict[str, Headroom] = {}
         self.workloads: dict[tuple[str, WorkloadRef], Workload] = {}
         self.of: dict[str, dict[str, None]] = {}
+        self._in: dict[str, int] = {}  # how many slots there are, by namespace
         self.members: dict[str, dict[str, None]] = {}  # slots that are objects, as holds
         self.seated: dict[str, list[Pod]] = {}  # who has got a slot and is not counted yet
         self.reclaiming: dict[str, None] = {}  # slots whose room others have, and that want it back
         self.missed: dict[str, int] = {}  # how many owners went without and are not counted yet
 
     def add(self, hold: Hold) -> None:
-        if hold.slot:
+        if hold.slot and hold.slot not in self.of.get(hold.parent.whole, ()):
             self.of.setdefault(hold.parent.whole, {})[hold.slot] = None
+            self._in[hold.parent.namespace] = self.within(hold.parent.namespace) + 1
         if hold.member is not None:
             self.members.setdefault(hold.member.of.whole, {})[str(hold.parent)] = None
 
     def remove(self, hold: Hold) -> None:
-        drop(self.of, hold.parent.whole, hold.slot)
+        if hold.slot in self.of.get(hold.parent.whole, ()):
+            drop(self.of, hold.parent.whole, hold.slot)
+            self._in[hold.parent.namespace] -= 1
+            if not self._in[hold.parent.namespace]:
+                del self._in[hold.parent.namespace]
         if hold.member is not None:
             drop(self.members, hold.member.of.whole, str(hold.parent))
 
     def count(self, whole: str) -> int:
         """How many slots a headroom has."""
         return len(self.of.get(whole, ())) or len(self.members.get(whole, ()))
+
+    def within(self, namespace: str) -> int:
+        """How many slots the headrooms of a namespace have."""
+        return self._in.get(namespace, 0)
 
     def note_seated(self, hold: Hold, owner: Pod) -> None:
         """Take down that a slot has found its owner, for its headroom to count."""
