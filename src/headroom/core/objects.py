@@ -16,6 +16,8 @@ from headroom.core.resources import EMPTY, Resources
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
+LONGEST_MESSAGE = 4096  # characters of a condition; the API server takes eight times as many
+
 
 def no_labels() -> Mapping[str, str]:
     """The default where there are none; Python 3.11 takes a mapping proxy for a mutable one."""
@@ -293,9 +295,17 @@ class Namespace:
     limits: str = ""  # what holds in it may have at most, as written: see core.quotas.namespaces
 
 
+def shortened(message: str) -> str:
+    """A message as it is, or its beginning: it may quote what somebody made thousands of."""
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A metav1.Condition; `since` is its lastTransitionTime."""
+    """A metav1.Condition; `since` is its lastTransitionTime.
+
+    A long message is cut: the API server would refuse the whole status for it.
+    """
 
     type: str
     status: str
@@ -303,6 +313,10 @@ class Condition:
     message: str = ""
     since: datetime | None = None
     generation: int = 0
+
+    def __post_init__(self) -> None:
+        if len(self.message) > LONGEST_MESSAGE:
+            object.__setattr__(self, "message", shortened(self.message))
 
 
 @dataclass(frozen=True, slots=True)

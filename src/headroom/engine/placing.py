@@ -12,7 +12,7 @@ from datetime import datetime
 
 from headroom.core.actions import MarkUnschedulable
 from headroom.core.handover import latch_before, latch_free_room
-from headroom.core.objects import Pod
+from headroom.core.objects import Pod, shortened
 from headroom.core.plan import Sequence, node_subject, pod_subject
 from headroom.core.statuses import tell_pod
 from headroom.engine.claiming import (
@@ -144,6 +144,7 @@ class Placer:
         self, pod: Pod, message: str, now: datetime, reason: str = "Unschedulable"
     ) -> Sequence | None:
         """Say it where people and autoscalers look: once for each new reason."""
+        message = shortened(message)
         if self._told.get(pod.uid) == message:
             return None
         self._told[pod.uid] = message
