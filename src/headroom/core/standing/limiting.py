@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headroom.core.holds import Hold, PodTemplate
+from headroom.core.holds import PodTemplate
 from headroom.core.standing.headrooms import NO_LIMITS, Limits
+from headroom.core.standing.reach import Reach, guarded_first
 
 MOST_SLOTS = 100_000
+Shaped = tuple[PodTemplate, str]  # a slot that is to be: its shape and its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,33 +43,36 @@ def allowed(template: PodTemplate, limits: Limits, asked: int) -> tuple[int, str
     return (count, name) if count < asked else (asked, "")
 
 
-def limited(slots: Sequence[Hold], limits: Limits) -> tuple[tuple[Hold, ...], tuple[Note, ...]]:
-    """Keep the first slots up to the limit that is met first, and say which that was."""
+def reached(
+    slots: Sequence[Shaped], limits: Limits, standing: frozenset[str], reach: Reach
+) -> tuple[list[int], tuple[Note, ...], int]:
+    """The places of those slots that limits and reach leave; why, and how many come later."""
+    count, notes = _limited([template for template, _ in slots], limits)
+    chosen, later = guarded_first([name for _, name in slots[:count]], standing, reach)
+    return chosen, notes, later
+
+
+def _limited(slots: Sequence[PodTemplate], limits: Limits) -> tuple[int, tuple[Note, ...]]:
+    """How many of the first slots there are up to the limit that is met first, and which it is."""
     if limits == NO_LIMITS:
-        return tuple(slots), ()
+        return len(slots), ()
     used: dict[str, int] = {}
     nodes: set[str] = set()
-    for count, hold in enumerate(slots):
-        if hold.template.node:
-            nodes.add(hold.template.node)
+    for count, template in enumerate(slots):
+        if template.node:
+            nodes.add(template.node)
         for name, most in limits.resources:
-            used[name] = used.get(name, 0) + hold.template.pod.requests[name]
+            used[name] = used.get(name, 0) + template.pod.requests[name]
             if used[name] > most:
-                return _cut(slots, count, f"resources.{name}")
+                return count, (limit_note(f"resources.{name}", count, len(slots)),)
         for name, most_of, reached in (
             ("slots", limits.slots, count + 1),
             ("pods", limits.pods, count + 1),
             ("nodes", limits.nodes, len(nodes)),
         ):
             if most_of is not None and reached > most_of:
-                return _cut(slots, count, name)
-    return tuple(slots), ()
-
-
-def _cut(
-    slots: Sequence[Hold], count: int, limit: str
-) -> tuple[tuple[Hold, ...], tuple[Note, ...]]:
-    return tuple(slots[:count]), (limit_note(limit, count, len(slots)),)
+                return count, (limit_note(name, count, len(slots)),)
+    return len(slots), ()
 
 
 def limit_note(limit: str, count: int, asked: int) -> Note:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from headroom.core.holds import Hold
-
 
 class Indexes(Collection[str]):
     """The lowest numbers, as texts, so many of them; those in `taken` are left out."""
@@ -83,15 +81,15 @@ def within(
 
 
 def guarded_first(
-    slots: Sequence[Hold], standing: frozenset[str], reach: Reach
-) -> tuple[tuple[Hold, ...], int]:
-    """The same for slots that differ: those to look after, and how many come later."""
+    names: Sequence[str], standing: frozenset[str], reach: Reach
+) -> tuple[list[int], int]:
+    """The same for slots that differ: the places of those to look after; how many come later."""
     if reach.unguarded is None:
-        return tuple(slots), 0
-    left, chosen = reach.unguarded, []
-    for hold in slots:
-        free = hold.slot not in standing and hold.slot not in reach.used
-        if not free or left:
-            chosen.append(hold)
-            left -= free
-    return tuple(chosen), len(slots) - len(chosen)
+        return list(range(len(names))), 0
+    left, chosen, kept = reach.unguarded, [], standing | reach.used
+    for place, name in enumerate(names):
+        known = name in kept
+        if known or left:
+            chosen.append(place)
+            left -= not known
+    return chosen, len(names) - len(chosen)

@@ -36,14 +36,15 @@ from headroom.core.standing.headrooms import (
 from headroom.core.standing.limiting import (
     MOST_SLOTS,
     Note,
+    Shaped,
     allowed,
     cut_to,
     limit_note,
-    limited,
     operators_limit,
+    reached,
 )
 from headroom.core.standing.nodeslots import NodeSlots
-from headroom.core.standing.reach import Indexes, Reach, guarded_first, within
+from headroom.core.standing.reach import Indexes, Reach, within
 from headroom.core.standing.windows import ActiveWindow
 
 GRACE = timedelta(seconds=40)
@@ -116,7 +117,6 @@ class Wish:
     """The slots to hold; `asked` is how many there would be without limits.
 
     `later` are wished for as well, but looked after only when the others are placed.
-
     Slots that are promised are among them whatever the size, until their owner has them.
     Where it is `frozen` we cannot know what is wanted: nothing is made and nothing given back.
     """
@@ -128,11 +128,17 @@ class Wish:
     look_again: datetime | None = None
     frozen: bool = False
     later: int = 0
+    by_node: bool = False
 
     @property
     def count(self) -> int:
         """How many slots are wished for, now and later."""
         return len(self.slots) + self.later
+
+    @property
+    def effort(self) -> int:
+        """How many slots it took to work this out; numbers are not gone through one by one."""
+        return self.count if self.by_node else len(self.slots)
 
 
 def wish(headroom: Headroom, sight: Sight, now: datetime, grace: timedelta = GRACE) -> Wish:
@@ -151,9 +157,8 @@ def wish(headroom: Headroom, sight: Sight, now: datetime, grace: timedelta = GRA
         return Wish(slots, len(slots), (note,))
     wished = _wish(headroom, template, sight, now, grace)
     others = sight.promised - {hold.slot for hold in wished.slots}
-    if not others:
-        return wished
-    return replace(wished, slots=wished.slots + _remade(headroom, template, sight, others))
+    more = _remade(headroom, template, sight, others) if others else ()
+    return replace(wished, slots=wished.slots + more)
 
 
 def surplus(headroom: Headroom, wished: Wish, sight: Sight) -> tuple[str, ...]:
@@ -200,11 +205,11 @@ def _alike(headroom: Headroom, template: PodTemplate, names: Indexes, sight: Sig
 
 
 def _foreseen(headroom: Headroom, template: PodTemplate, sight: Sight, sized: Sized) -> Wish:
-    slots = [_slot(headroom, template, name, sight) for name in sized.names[: sight.most]]
-    kept, notes = limited(slots, headroom.limits)
-    kept, later = guarded_first(kept, sight.standing, sight.reach)
-    asked, notes = max(sized.asked, len(slots)), (*sized.notes, *notes)
-    return Wish(kept, asked, notes, look_again=sized.look_again, later=later)
+    shaped = [(template, name) for name in sized.names[: sight.most]]
+    chosen, notes, later = reached(shaped, headroom.limits, sight.standing, sight.reach)
+    slots = tuple(_slot(headroom, *shaped[place], sight) for place in chosen)
+    asked, notes = max(sized.asked, len(shaped)), (*sized.notes, *notes)
+    return Wish(slots, asked, notes, look_again=sized.look_again, later=later)
 
 
 def _buffered(headroom: Headroom, template: PodTemplate, size: BufferSize, sight: Sight) -> Wish:
@@ -235,26 +240,26 @@ def replicas_of(workload: Workload | None) -> int | None:
 def _beside_owners(headroom: Headroom, size: Follow, template: PodTemplate, sight: Sight) -> Wish:
     """A claimed slot is not held again: what it was held for has come."""
     needless = sight.spent.union(name for name, _ in sight.covered)
-    slots = [
+    every = beside_slots(headroom.parent, size, template, sight.followed)
+    beside = [each for each in every if each.name not in needless]
+    asked, shaped = len(beside), [(each.template, each.name) for each in beside[: sight.most]]
+    chosen, notes, later = reached(shaped, headroom.limits, sight.standing, sight.reach)
+    slots = tuple(
         replace(
             _slot(headroom, each.template, each.name, sight),
             guardian=each.guardian,
             awaits=each.awaits,
             next_to=each.next_to,
         )
-        for each in beside_slots(headroom.parent, size, template, sight.followed)
-        if each.name not in needless
-    ]
-    asked, slots = len(slots), slots[: sight.most]
-    kept, notes = limited(slots, headroom.limits)
-    kept, later = guarded_first(kept, sight.standing, sight.reach)
+        for each in (beside[place] for place in chosen)
+    )
     notes = (*cut_to(sight.most, asked), *notes)
     said = (
         Note("CannotFollow", troubles(sight.followed)),
         Note("RoomBeside", first_few(sight.covered)),
     )
     told = (note for note in said if note.message)
-    return Wish(kept, asked, (*told, *notes), later=later)
+    return Wish(slots, asked, (*told, *notes), later=later)
 
 
 def _height(slot: str) -> tuple[int, str]:
@@ -330,7 +335,7 @@ def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime)
     nodes, excluded = sorted_out(sight.nodes, shape.template.pod)
     blinking = _blinking(shape, excluded, sight, now)
     spent = sight.spent if headroom.refill == NEVER else frozenset()
-    slots: list[Hold] = []
+    shaped: list[Shaped] = []
     empty: list[str] = []
     asked = used = wanted = 0
     kept_on = frozenset(node.name for node, _ in blinking)
@@ -345,10 +350,8 @@ def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime)
         if node.name in kept_on:
             names = [name for name in names if name in sight.standing]
         wanted += len(names)
-        names = names[: max(0, sight.most - len(slots))]
-        slots += [_slot(headroom, template, name, sight) for name in names]
-    kept, notes = limited(slots, headroom.limits)
-    kept, later = guarded_first(kept, sight.standing, sight.reach)
+        shaped += [(template, name) for name in names[: max(0, sight.most - len(shaped))]]
+    chosen, notes, later = reached(shaped, headroom.limits, sight.standing, sight.reach)
     notes = (*_used_up(asked, asked - used), *cut_to(sight.most, wanted), *notes)
     if not nodes and not blinking:
         notes = (Note(NO_NODE, "no node is eligible"), *notes)
@@ -356,12 +359,13 @@ def _on_nodes(headroom: Headroom, shape: NodeSlots, sight: Sight, now: datetime)
         message = f"{shape.size.percent} % of {', '.join(empty)} comes to nothing"
         notes = (*notes, Note("NothingToHold", message))
     return Wish(
-        kept,
+        tuple(_slot(headroom, *shaped[place], sight) for place in chosen),
         wanted,
         notes,
         tuple(each for each in excluded if each.node not in kept_on),
         min((until for _, until in blinking), default=None),
         later=later,
+        by_node=True,
     )
 
 

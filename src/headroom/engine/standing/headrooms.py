@@ -324,7 +324,7 @@ class Standing:
         self.brake.release(headroom.parent.whole)
         yield from self.followers.serve(headroom, window is not None, now)
         by_load = headroom.parent.whole in self._sights.by_load
-        pause = min(PAUSE_PER_SLOT * len(wished.slots), LONGEST_PAUSE)
+        pause = min(PAUSE_PER_SLOT * wished.effort, LONGEST_PAUSE)
         known.not_before = now + (LOAD_PAUSE if by_load else pause)
 
     def _settle_slots(self, headroom: Headroom, sight: Sight, now: datetime) -> datetime | None:
