@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from headroom.cli.errors import Misuse
+from headroom.cli.sizing.comparisons import short_names
 from headroom.cli.sizing.configurations import MOST, configurations
 from headroom.cli.sizing.runs import Promise, promises
 from headroom.sim.scenarios.model import Scenario
@@ -114,6 +115,28 @@ def test_values_of_a_field_are_compared_with_the_same_seeds(
     assert found["spec.size.replicas=4"]["pods"]["created"] == 12
     assert found["spec.size.replicas=4"]["hits"] == 6.0
     assert found == compared(capsys, *arguments)
+
+
+def test_each_pair_of_values_of_two_fields_is_played_and_has_a_short_name_in_pictures(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    at, page = files(tmp_path), tmp_path / "page.html"
+    boots = "Scenario:spec.pools[1].bootDelay=10s,20s"
+    flags = ("--vary", "spec.size.replicas=0,4", "--vary", boots, "--html", str(page))
+    finished = headroom(capsys, "compare", at["world"], at["few"], *flags)
+    assert finished.code == 0, finished.err
+    name = "spec.size.replicas=4, spec.pools[1].bootDelay=20s"
+    lines = [line for line in finished.out.splitlines() if line.startswith(name)]
+    assert len(lines) == 2  # One of them is the cost by pool.
+    text = page.read_text()
+    assert "replicas=4, bootDelay=20s" in text
+    assert "Varied: spec.size.replicas, spec.pools[1].bootDelay." in text
+
+
+def test_short_names_stay_long_where_they_would_be_the_same() -> None:
+    assert short_names(["a.b=1", "a.b=2"]) == ["b=1", "b=2"]
+    assert short_names(["a.b=1", "c.b=1"]) == ["a.b=1", "c.b=1"]
+    assert short_names(["few", "many"]) == ["few", "many"]
 
 
 @pytest.mark.parametrize(

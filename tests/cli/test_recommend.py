@@ -173,6 +173,15 @@ spec:
     assert found["trained"]["pods"] + found["judged"]["pods"] == 39
 
 
+def test_a_length_of_time_without_a_unit_is_seconds(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("second\n" + "".join(f"{10 * n}\n" for n in range(60)))
+    found = answered(capsys, "--trace", str(path), "--lead-time", "45", "--start-within", "1.5")
+    assert (found["leadTime"], found["promise"]["startWithin"]) == (45.0, 1.5)
+
+
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
@@ -189,6 +198,8 @@ spec:
         (["--lead-time", "0"], "need no headroom"),
         (["--lead-time", "-5s"], "less than nothing"),
         (["--lead-time", "long"], "'long' is no duration"),
+        (["--lead-time", "1e3"], "'1e3' is no duration"),
+        (["--lead-time", "."], "'.' is no duration"),
         (["--duration", "-5s"], "less than nothing"),
         (["--train-until", "never"], "--train-until 'never': write a second of the trace"),
         (["--train-until", "nan"], "pods must come before and after it"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -33,12 +34,31 @@ spec:
 """
 
 
-def trace(folder: Path) -> Path:
-    """Ninety minutes and more: pods by chance, some in small groups, each running five minutes."""
+def in_groups(second: float, chance: Random) -> tuple[float, int]:
+    """Pods by chance, some in small groups."""
+    return second + chance.expovariate(1 / 25.0), chance.choice((1, 1, 1, 1, 3))
+
+
+def rising_and_falling(second: float, chance: Random) -> tuple[float, int]:
+    """Three times as many in one half of each twenty minutes as in the other."""
+    gap = 15.0 if second % 1200 < 600 else 45.0
+    return second + chance.expovariate(1 / gap), 1
+
+
+def all_at_once(second: float, chance: Random) -> tuple[float, int]:
+    """Four pods each five minutes, on the minute, and single ones in between."""
+    upcoming, alone = (second // 300 + 1) * 300, second + chance.expovariate(1 / 60.0)
+    return (upcoming, 4) if upcoming <= alone else (alone, 1)
+
+
+Kind = Callable[[float, Random], tuple[float, int]]
+
+
+def trace(folder: Path, kind: Kind) -> Path:
+    """Ninety minutes and more of pods that run five minutes each."""
     chance, second, lines = Random(8), 0.0, ["second,pods,cpu,memory,duration"]
     while second < TRAIN + 1800:
-        second += chance.expovariate(1 / 25.0)
-        pods = chance.choice((1, 1, 1, 1, 3))
+        second, pods = kind(second, chance)
         lines.append(f"{second:.0f},{pods},1,1Gi,5m")
     path = folder / "jobs.csv"
     path.write_text("\n".join([*lines, ""]))
@@ -46,11 +66,12 @@ def trace(folder: Path) -> Path:
 
 
 @pytest.mark.e2e
+@pytest.mark.parametrize("kind", [in_groups, rising_and_falling, all_at_once])
 @pytest.mark.parametrize("policy", ["static", "adaptive"])
 def test_the_recommended_headroom_keeps_its_promise_in_a_simulation(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, policy: str
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, policy: str, kind: Kind
 ) -> None:
-    path = trace(tmp_path)
+    path = trace(tmp_path, kind)
     asked = ("--promise", str(PROMISE), "--lead-time", "65s", "--policy", policy)
     flags = ("--train-until", str(TRAIN), "--name", "jobs", "-l", "app=jobs", "-o", "json")
     answer = headroom(capsys, "recommend", "--trace", str(path), *asked, *flags)

@@ -159,7 +159,7 @@ def test_packed_and_plain_files_are_told_apart_by_what_is_in_them(tmp_path: Path
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (gzip.compress(b"second,pods\n1,2\n")[:-4], "cannot be read"),
+        (gzip.compress(b"second,pods\n1,2\n")[:-4], "the gzip file is damaged or cut off"),
         (b"\x1f\x8bnonsense", "cannot be read"),
         (b"second,pods\n\xff\xfe,1\n", ":2: not a text in UTF-8"),
         (b"second,pods\n" + b"1" * (LONGEST_LINE + 1), ":2: a line of more than"),

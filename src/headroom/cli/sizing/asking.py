@@ -140,7 +140,10 @@ def question_of(
     series = demand.series
     past = Past(series.seconds, series.counts)
     if not series.pods:
-        raise Misuse(f"{demand.source}: no pod came: every line says 0")
+        raise Misuse(
+            f"{demand.source}: no pod came: every line says 0",
+            "give a trace in which pods come",
+        )
     lead = length("--lead-time", lengths["--lead-time"])
     within = length("--start-within", lengths["--start-within"])
     if lead <= 0:
@@ -151,7 +154,7 @@ def question_of(
             f"{words} ({lengths['--lead-time']}): a pod that may wait for a node needs no headroom",
             "promise a shorter wait, or give the lead time that you measured",
         )
-    until = _train_until(past, train_until)
+    until = _train_until(past, train_until, demand.source)
     return past, Question(
         ratio("--promise", promise), lead, until, _duration(demand, lengths), within
     )
@@ -169,7 +172,7 @@ def _duration(demand: Demand, lengths: Mapping[str, str]) -> float:
     return DURATION
 
 
-def _train_until(past: Past, text: str) -> float:
+def _train_until(past: Past, text: str, source: str) -> float:
     begin, end = past.begin, past.end
     moment = _moment(text, begin) if text else (begin + end) / 2
     before = past.index(moment) if begin < moment < end else 0
@@ -179,7 +182,7 @@ def _train_until(past: Past, text: str) -> float:
     if not 0 < before < len(past.seconds):
         if not text:
             words = "all pods came at once: there is nothing to learn from and nothing to judge"
-            raise Misuse(words, "give a trace of at least some hours")
+            raise Misuse(f"{source}: {words}", "give a trace of at least some hours")
         raise Misuse(
             f"--train-until {text}: pods must come before and after it; the trace is from "
             f"{begin:.0f} to {end:.0f}"
@@ -222,9 +225,10 @@ def ratio(flag: str, text: str) -> float:
 
 
 def length(flag: str, text: str) -> float:
-    """A length of time in seconds, not negative."""
+    """A length of time in seconds, not negative; a number alone is seconds."""
+    plain = text.strip().replace(".", "", 1).isdecimal()
     try:
-        seconds = parse_duration(text).total_seconds()
+        seconds = float(text) if plain else parse_duration(text).total_seconds()
     except ValueError as error:
         raise Misuse(f"{flag}: {error}") from error
     if seconds < 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from headroom.cli.output import columns
@@ -68,7 +69,7 @@ def text(found: dict[str, Any]) -> str:
         columns(HEADINGS, [row(entry) for entry in entries]),
     ]
     if pools := _pool_rows(entries):
-        parts.append(columns(("COST BY POOL", *_names(entries)), pools))
+        parts.append(columns(("COST BY POOL", *_pools(entries)), pools))
     if by_workload := _workload_rows(entries):
         parts.append(columns(WORKLOAD_HEADINGS, by_workload))
     for entry in entries:
@@ -111,11 +112,33 @@ def _number(value: float) -> str:
     return f"{value:g}" if value else ""
 
 
+def _pools(entries: Sequence[dict[str, Any]]) -> list[str]:
+    return sorted({pool for entry in entries for pool in entry["costByPool"]})
+
+
 def _pool_rows(entries: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
-    pools = sorted({pool for entry in entries for pool in entry["costByPool"]})
+    """What each configuration paid for each pool; with one pool the first table says it."""
+    pools = _pools(entries)
     if len(pools) < 2:
         return []
-    return [(pool, *(f"{e['costByPool'].get(pool, 0):g}" for e in entries)) for pool in pools]
+    return [
+        (str(entry["name"]), *(f"{entry['costByPool'].get(pool, 0):g}" for pool in pools))
+        for entry in entries
+    ]
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names of varied fields without what all of them share: `replicas=4` for a long path.
+
+    Pictures have little room. Names that would be the same stay as they are.
+    """
+    short = [", ".join(map(_last, name.split(", "))) for name in names]
+    return short if len(set(short)) == len(names) else list(names)
+
+
+def _last(part: str) -> str:
+    path, equals, value = part.partition("=")
+    return f"{path.rpartition('.')[2]}={value}" if equals else part
 
 
 def _workload_rows(entries: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
@@ -141,17 +164,29 @@ def _workload(name: str, configuration: str, numbers: dict[str, Any]) -> tuple[s
 
 def page(found: dict[str, Any], runs: Sequence[Run]) -> str:
     """One page with pictures."""
-    entries = found["configurations"]
+    names = short_names(_names(found["configurations"]))
+    pairs = zip(found["configurations"], names, strict=True)
+    entries = [{**entry, "name": name} for entry, name in pairs]
+    runs = [replace(run, name=name) for run, name in zip(runs, names, strict=True)]
     table = Table(HEADINGS, tuple(row(entry) for entry in entries))
     by_workload = Table(WORKLOAD_HEADINGS, tuple(_workload_rows(entries)))
     sections = (
-        Section("", (Text(text(found).partition("\n")[0]),)),
+        Section("", tuple(map(Text, _opening(found)))),
         Section("Waits", (_waits(entries), table)),
         Section("What it costs", (_trade(entries), _costs(entries))),
         Section("Slots held over time", (_held(runs),)),
         Section("Workload by workload", (by_workload,)),
     )
     return Page("Configurations compared", sections, "made by headroom compare").html()
+
+
+def _opening(found: dict[str, Any]) -> list[str]:
+    """What was compared, and which fields were varied."""
+    names = _names(found["configurations"])
+    parts = [part.partition("=") for name in names for part in name.split(", ")]
+    varied = dict.fromkeys(path for path, equals, _ in parts if equals)
+    told = [text(found).partition("\n")[0]]
+    return [*told, f"Varied: {', '.join(varied)}."] if varied else told
 
 
 def _waits(entries: Sequence[dict[str, Any]]) -> Chart:
@@ -166,7 +201,7 @@ def _waits(entries: Sequence[dict[str, Any]]) -> Chart:
 
 
 def _costs(entries: Sequence[dict[str, Any]]) -> Chart:
-    pools = sorted({pool for entry in entries for pool in entry["costByPool"]})
+    pools = _pools(entries)
     marks = tuple(
         Bars(pool, tuple(entry["costByPool"].get(pool, 0.0) for entry in entries), tone)
         for tone, pool in enumerate(pools)

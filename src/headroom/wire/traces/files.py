@@ -24,12 +24,20 @@ def arrivals_of(path: Path) -> Iterator[Arrival]:
 
 def lines_of(path: Path) -> Iterator[str]:
     """The lines of a file; `-` is standard input."""
+    number = 0
     try:
         with _opened(path) as stream:
-            yield from _lines(stream, str(path))
-    except (OSError, EOFError, zlib.error) as trouble:
-        words = getattr(trouble, "strerror", None) or str(trouble)
-        raise TraceError([f"{path}: cannot be read: {words}"]) from trouble
+            for number, line in enumerate(_lines(stream, str(path)), start=1):  # noqa: B007
+                yield line
+    except (gzip.BadGzipFile, EOFError, zlib.error) as trouble:
+        where, words = f"{path}:{number}", "the gzip file is damaged or cut off after this line"
+        if not number:
+            where, words = str(path), "cannot be read: it begins like a gzip file and is none"
+        hint = "copy it again, and check it by gzip -t"
+        raise TraceError([f"{where}: {words} ({trouble})"], hint) from trouble
+    except OSError as trouble:
+        words = trouble.strerror or str(trouble)
+        raise TraceError([f"{path}: cannot be read: {words}"], "name another file") from trouble
 
 
 def _lines(stream: IO[bytes], source: str) -> Iterator[str]:
