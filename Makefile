@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-oldest matrix check format bench fuzz soak soak-real faults tables shape cluster binaries chart transcripts image release image-lock lock pictures screenshots site clean
+.PHONY: help setup demo test test-fast test-oldest tried matrix check format bench fuzz soak soak-real faults tables shape cluster binaries chart transcripts image release image-lock lock pictures screenshots site clean
 
 # The first interpreter that runs and is new enough; PYTHON=... overrides.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -58,6 +58,13 @@ matrix: $(READY)  ## every test on every Kubernetes that is supported, one after
 		echo "Kubernetes $$version" >&2; \
 		$(MAKE) --no-print-directory test KUBERNETES=$$version || exit 1; \
 	done
+
+tried: $(READY)  ## the tests for every version on KUBERNETES=1.37, written down in docs/reference/versions.md
+	@test -n "$(KUBERNETES)" || { echo "which version? make tried KUBERNETES=1.37" >&2; exit 1; }
+	@$(PY) -m testbed.binaries >&2
+	@$(PY) -m testbed.binaries helm >&2
+	NODES=4 ROUNDS=10 $(PY) -m tools.tried $(KUBERNETES) -m "every_version and e2e" $(ARGS)
+	@$(PY) -m tools.versions
 
 test-fast: $(READY)  ## every test that needs no real control plane; `make check` has those of tidiness
 	SAMPLES=few $(PY) -m pytest -m "not e2e" --ignore=tests/tidy --ignore=tests/e2e -n auto --dist worksteal --durations=5 $(ARGS)

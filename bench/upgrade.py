@@ -104,6 +104,8 @@ class Version:
             self.process.wait(STOP_S)
         self.process.kill()
         self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
         self.process = None
 
 

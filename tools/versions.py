@@ -10,6 +10,7 @@ from pathlib import Path
 
 from headroom.kube.versions import FEATURES, NEWEST, OLDEST, SUPPORTED, Feature, Version
 from testbed.recipes import DEFAULT_MINOR, KUBERNETES
+from tools import tried
 
 PAGE = Path(__file__).parent.parent / "docs/reference/versions.md"
 
@@ -38,6 +39,14 @@ _TAIL = """
 |---|---|---|
 """
 
+_RUNS = """
+What passed, and how much of it was left out because the version lacks what it needs (written down
+by `python -m tools.tried VERSION PYTEST-ARGUMENTS`, which keeps runs without a failure only):
+
+| Kubernetes | tests | passed | skipped | commit |
+|---|---|---|---|---|
+"""
+
 _LAST = """
 The Custom Resource Definitions and admission policies are the same for all versions: their rules
 fit the cost limits of the oldest.
@@ -56,6 +65,7 @@ def page() -> str:
     text = _HEAD.format(oldest=OLDEST, newest=NEWEST, heads=heads, rule=rule)
     text += "".join(_row(feature) for feature in FEATURES) + _TAIL
     text += "".join(_tested(minor) for minor in KUBERNETES)
+    text += _RUNS + "".join(_run(each) for each in tried.entries())
     return text + _LAST
 
 
@@ -76,6 +86,10 @@ def _tested(minor: str) -> str:
     if minor == str(OLDEST):
         ways.insert(0, "`make test`, a short pass (`make test-oldest`)")
     return f"| {minor} | {KUBERNETES[minor].version} | {', '.join(ways)} |\n"
+
+
+def _run(run: tried.Tried) -> str:
+    return f"| {run.kubernetes} | `{run.tests}` | {run.passed} | {run.skipped} | {run.commit} |\n"
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ from headroom.kube.features import Abilities, abilities
 from headroom.kube.versions import FEATURES, SUPPORTED, Version, read_version, trouble_with
 from testbed.recipes import KUBERNETES
 from tests.kube.fakeapi import FakeApi, Reply, refusal, run
+from tools import tried
 from tools.versions import PAGE, page
 
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
@@ -86,3 +87,17 @@ def test_every_supported_version_has_a_recipe_and_no_other() -> None:
 def test_the_page_is_that_of_the_code() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m tools.versions"
     assert all(f"`{feature.name}`" in page() for feature in FEATURES)
+
+
+def test_runs_that_passed_are_written_down_and_read_again() -> None:
+    one = tried.Tried("v1.37.0", '-m "every_version and e2e"', 14, 1, "abc")
+    two = tried.Tried("v1.33.13", "tests/stories -k real", 3, 0, "abc")
+    assert tried.read(tried.written([one, two])) == [two, one]
+    assert tried.read("") == []
+
+
+def test_a_report_is_counted_by_outcome() -> None:
+    report = """<testsuites><testsuite><testcase name="a"/><testcase name="b"><skipped/></testcase>
+    <testcase name="c"><failure/></testcase><testcase name="d"><error/></testcase></testsuite>
+    </testsuites>"""
+    assert tried.counted(report) == (1, 1, 2)
