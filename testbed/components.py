@@ -134,7 +134,7 @@ def controller_manager(site: Site, kubeconfig: Path, extra: Sequence[str]) -> Co
         f"--service-account-private-key-file={site.identities.account_key_file}",
         f"--root-ca-file={site.identities.authority_file}",
         # The last one would only write an annotation onto each node, which costs thousands of them.
-        "--controllers=*,-nodeipam,-cloud-node-lifecycle,-ttl",
+        "--controllers=*,-nodeipam,-ttl",
         # The default of 5 s keeps fresh nodes tainted as not ready for that long.
         "--node-monitor-period=1s",
         *extra,
