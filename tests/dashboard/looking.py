@@ -71,7 +71,8 @@ def assert_well(page: Page) -> None:
     """No error in the console, no violation of the policy, nothing that shuts anybody out."""
     assert page.errors == []
     assert page.violations == []
-    assert page.eval(CHECK) == []
+    trouble = page.eval(CHECK)
+    assert not trouble, trouble
     if axe_is_here():
         found = barriers(page)
         assert not found, "\n".join(found)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
 from testbed.browser import Browser, Page
+from testbed.ports import Ports
 from tests.cli.commands import headroom
 from tests.dashboard.looking import assert_well
 from tests.dashboard.worlds import hostile_result, many_nodes, served
@@ -127,6 +129,26 @@ def test_markup_and_escape_sequences_in_objects_stay_text(browser: Browser, addr
         assert_well(page)
 
 
+@pytest.mark.parametrize("odd", ["constructor", "__proto__", HOSTILE, "'\"></script>", "x" * 5000])
+def test_whatever_a_url_says_the_page_is_drawn_and_nothing_runs(
+    browser: Browser, result: Path, tmp_path: Path, odd: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "page.html"
+    assert headroom(capsys, "view", str(result), "--html", str(file)).code == 0
+    names = ("resource", "look", "sort", "order", "at", "theme", "filter", "node", "pod")
+    query = {**dict.fromkeys(names, odd), "group": f"label:{odd}"}
+    with browser.page(f"{file.as_uri()}?{urlencode(query)}") as page:
+        page.until(DRAWN)
+        page.until("document.querySelector('#details-area').innerText.includes('No answer')")
+        page.key("Escape")
+        page.choose("#filter", "")
+        page.until("document.querySelectorAll('[data-node]').length === 3")
+        assert "NaN" not in page.text("body")
+        assert "function" not in page.text("#node-area")
+        assert page.eval("globalThis.hit ?? null") is None
+        assert_well(page)
+
+
 def test_a_page_in_a_file_needs_no_server_and_loads_nothing(
     browser: Browser, result: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -227,3 +249,21 @@ def test_every_one_of_thousands_of_nodes_can_be_reached_in_the_canvas(
         assert page.text("#details-title") == "Node node-04999"
         page.key("Escape")
         assert_well(page)
+
+
+def test_a_page_whose_server_goes_says_so_and_comes_back_with_it(
+    browser: Browser, result: Path
+) -> None:
+    two = "document.querySelectorAll('[data-node]').length === 2"
+    with ExitStack() as first, closing(Ports()) as ports:
+        at = ("--http", f"127.0.0.1:{ports.take()}")
+        address = first.enter_context(served("view", str(result), *at))
+        with browser.page(f"{address}?filter=general") as page:
+            page.until(f"document.documentElement.dataset.connection === 'live' && {two}")
+            first.close()
+            page.until("document.documentElement.dataset.connection === 'broken'")
+            assert page.eval(two)
+            with served("view", str(result), *at):
+                page.until(f"document.documentElement.dataset.connection === 'live' && {two}")
+                page.errors[:] = [each for each in page.errors if "net::ERR" not in each]
+                assert_well(page)

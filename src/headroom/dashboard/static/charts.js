@@ -136,7 +136,7 @@ function drawTimeline() {
   const area = document.getElementById("timeline-area");
   const entries = Object.entries(model.data.timeline).map(([second, row]) => [Number(second), row]).sort((a, b) => a[0] - b[0]);
   if (entries.length < 2) {
-    const why = (model.data.hidden || []).includes("the timeline") ? "Your rights do not show you the timeline." : "Nothing to show yet: a timeline needs two moments.";
+    const why = (model.data.hidden || []).includes("the timeline") ? "Your rights do not show you the timeline." : model.data.source.kind === "live" ? "The timeline begins when the operator starts; its next moment comes within 15 seconds." : "Nothing to show: a timeline needs two moments, and this has one.";
     area.replaceChildren(make("p", { class: "quiet", text: why }), ...promises());
     return;
   }

@@ -73,7 +73,7 @@ async function findPods(text) {
 
 async function detail(kind, name) {
   if (model.embedded) {
-    const found = (model.embedded[kind] || {})[name];
+    const found = own(model.embedded[kind], name);
     if (!found) throw new Error("this file has no more about it; ask headroom explain");
     return found;
   }

@@ -24,7 +24,7 @@ function openNode(name) {
   return openDetails("Node " + name, async () => {
     const found = await detail("node", name);
     const rows = found.pods.map((pod) => [pod.namespace, pod.name, pod.use, pod.for, amounts(pod.requests), pod.phase]);
-    const row = model.data.nodes[name];
+    const row = own(model.data.nodes, name);
     const head = row ? resourceTable(row) : null;
     const facts = row ? make("p", { class: "quiet", text: [row.pool && "pool " + row.pool, row.zone && "zone " + row.zone, row.state].filter(Boolean).join(", ") }) : null;
     const hidden = found.hidden ? make("p", { class: "quiet", text: found.hidden + " pods of other namespaces are not shown" }) : null;

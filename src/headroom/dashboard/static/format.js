@@ -12,6 +12,11 @@ function plain(text) {
   });
 }
 
+// A field of an object, and nothing that every object has: names come from people.
+function own(object, name) {
+  return object && Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {

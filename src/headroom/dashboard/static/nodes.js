@@ -14,9 +14,9 @@ function resourcesOf(nodes) {
 }
 
 function partsOf(row, resource) {
-  const whole = row.whole[resource] || 0;
+  const whole = own(row.whole, resource) || 0;
   const found = { whole };
-  for (const use of USES) found[use] = resource === "pods" ? (use === "used" ? row.pods : 0) : row[use][resource] || 0;
+  for (const use of USES) found[use] = resource === "pods" ? (use === "used" ? row.pods : 0) : own(row[use], resource) || 0;
   found.free = whole - found.used - found.claimed - found.held;
   return found;
 }
@@ -24,7 +24,7 @@ function partsOf(row, resource) {
 function groupOf(name, row) {
   if (state.group === "pool") return row.pool || "no pool";
   if (state.group === "zone") return row.zone || "no zone";
-  if (state.group.startsWith("label:")) return (model.data.labels[name] || {})[state.group.slice(6)] || "without this label";
+  if (state.group.startsWith("label:")) return own(own(model.data.labels, name), state.group.slice(6)) || "without this label";
   return "";
 }
 

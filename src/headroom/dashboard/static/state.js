@@ -8,9 +8,18 @@ const DEFAULTS = {
 
 const state = { ...DEFAULTS };
 
+// What these may be; a URL that says something else is taken as if it said nothing.
+const ALLOWED = {
+  look: /^(bars|grid)$/, sort: /^(free|held|name)$/, theme: /^(dark|light)$/, at: /^\d{1,12}(\.\d{1,6})?$/,
+  order: /^(kind|namespace|name|wanted|held|claimed|waiting|misses|next|why)(-down)?$/,
+};
+
 function readState() {
   const query = new URLSearchParams(location.search);
-  for (const name of Object.keys(DEFAULTS)) state[name] = (query.get(name) ?? DEFAULTS[name]).slice(0, 500);
+  for (const name of Object.keys(DEFAULTS)) {
+    const given = (query.get(name) ?? DEFAULTS[name]).slice(0, 500);
+    state[name] = name in ALLOWED && !ALLOWED[name].test(given) ? DEFAULTS[name] : given;
+  }
 }
 
 function setState(changes) {
