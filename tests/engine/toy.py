@@ -16,6 +16,7 @@ from headroom.core.actions import (
     CreateGuardian,
     CreateLatch,
     CreateSlotObject,
+    CreateSlotSet,
     DeleteObject,
     DeletePod,
     Disclaim,
@@ -139,7 +140,7 @@ class Toy:
                 return Done()
             case WriteQuotaStatus() | CreateSlotObject() | RestoreObject():
                 return Gone()
-            case DeleteObject() | SetFinalizers() | WriteOverhead():
+            case DeleteObject() | SetFinalizers() | WriteOverhead() | CreateSlotSet():
                 return Gone()
             case SelectNode() | PromiseVolume():
                 return Gone()

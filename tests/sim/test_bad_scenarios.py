@@ -55,7 +55,7 @@ def problems(folder: Path, *texts: str) -> list[str]:
         (
             "steps: [{at: 1s, scale: {kind: Pod, name: x}, replicas: 2}]",
             "scale.kind",
-            "takes Deployment or Headroom or Hold or ReplicaSet or StatefulSet",
+            "takes Deployment or Headroom or Hold or ReplicaSet or SlotSet or StatefulSet",
         ),
         (
             "steps: [{at: 1s, expect: {kind: Pod, labelSelector: 'a ~ b'}}]",

@@ -13,6 +13,7 @@ from headroom.runtime.operator import Operator
 from headroom.sim.api.values import Ref
 from headroom.sim.errors import ApiError
 from headroom.sim.world import START, SimWorld
+from headroom.wire.kinds import SLOT_SETS
 from headroom.wire.speech import NATIVE, Speech
 from tests.stories.cutting import CutCluster
 from tests.stories.things import NAMESPACE, Json
@@ -27,7 +28,7 @@ class EmbeddedWorld(World):
     """A story told in memory."""
 
     def __init__(self, seed: int = 0, start: datetime = START, speech: Speech = NATIVE) -> None:
-        self.sim = SimWorld(start, seed, speech=speech)
+        self.sim = SimWorld(start, seed, speech=speech.following((SLOT_SETS,)))
         self._cutting: CutCluster | None = None
 
     def add_node(self, name: str, cpu: int = 4, memory: str = "16Gi", **more: Any) -> None:
@@ -93,6 +94,8 @@ class EmbeddedWorld(World):
         return [dict(item) for item in self.sim.list(kind)]
 
     def start_operator(self, **settings: Any) -> None:
+        settings = {"slot_sets": True, **settings}
+
         def factory(cluster: Cluster, clock: Clock) -> Operator:
             self._cutting = CutCluster(cluster)
             return Operator(self._cutting, clock, Engine(Policy(**settings)))

@@ -20,6 +20,7 @@ from headroom.ports import Cluster, Event
 from headroom.runtime.clock import ServerClock
 from headroom.runtime.operator import Operator
 from headroom.runtime.reporting import Silent
+from headroom.wire.kinds import SLOT_SETS
 from headroom.wire.speech import NATIVE, Speech
 from tests.patience import LEAST_S, TookTooLong
 from tests.stories.cutting import CutCluster
@@ -102,9 +103,9 @@ class ThreadedOperator:
             self._loop.close()
 
     async def _run(self, kubeconfig: Path, settings: dict[str, Any]) -> None:
-        cluster = connect(str(kubeconfig), speech=self._speech)
+        cluster = connect(str(kubeconfig), speech=self._speech.following((SLOT_SETS,)))
         self._cutting = cutting = CutCluster(NotingCluster(cluster, self.refused))
-        engine = Engine(Policy(namespace="headroom-system", **settings))
+        engine = Engine(Policy(namespace="headroom-system", **{"slot_sets": True, **settings}))
         clock = ServerClock(cluster.client.server_time.now, self._wall)
         operator = Operator(cutting, clock, engine, reporter=_Announcing(self._ready))
         telling = asyncio.create_task(self._tell_cut(cutting))

@@ -51,5 +51,5 @@ def test_every_rule_belongs_to_a_type_and_blames_a_field_of_it() -> None:
 
 def test_our_kinds_are_known_by_what_objects_say_of_themselves() -> None:
     made = [each["spec"]["names"]["kind"] for each in crds()]
-    assert made == ["Hold", "Headroom", "ClaimIndex"]
+    assert made == ["Hold", "Headroom", "SlotSet", "ClaimIndex"]
     assert [known().kinds[f"headroom.dev/v1alpha1/{kind}"] for kind in made] == made

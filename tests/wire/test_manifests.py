@@ -14,6 +14,7 @@ from headroom.core.actions import (
     Bind,
     CreateGuardian,
     CreateLatch,
+    CreateSlotSet,
     DeleteObject,
     DeletePod,
     Disclaim,
@@ -47,6 +48,7 @@ from headroom.wire.kinds import (
     NODES,
     PODS,
     RESOURCE_QUOTAS,
+    SLOT_SETS,
     STORAGE_CLASSES,
     VOLUME_CLAIMS,
     VOLUMES,
@@ -87,6 +89,7 @@ ACTIONS: tuple[Action, ...] = (
     WriteIndex("shop", ("*",), AT),
     WriteOverhead(Overhead(PARENT, HOLD.template)),
     WriteOverhead(Overhead(PARENT, HOLD.template), "u"),
+    CreateSlotSet(replace(PARENT, kind="Headroom")),
 )
 
 
@@ -109,7 +112,7 @@ def granted() -> Iterator[tuple[str, str, str]]:
 
 def needed() -> Iterator[tuple[str, str, str]]:
     """Yield what the watches and every action ask of the API server."""
-    for watched in (PODS, NODES, NAMESPACES, HOLDS, HEADROOMS, *WORKLOADS, *SEEN):
+    for watched in (PODS, NODES, NAMESPACES, HOLDS, HEADROOMS, SLOT_SETS, *WORKLOADS, *SEEN):
         yield from ((verb, watched.group, watched.plural) for verb in ("list", "watch"))
     yield from (("get", "", "namespaces"), ("get", HEADROOMS.group, "headrooms"))
     for action in ACTIONS:

@@ -15,7 +15,7 @@ from headroom.ports import Clock, Cluster
 from headroom.runtime.operator import Operator
 from headroom.sim.scenarios.model import Scenario
 from headroom.sim.scenarios.play import Play
-from headroom.wire.kinds import DAEMON_SETS
+from headroom.wire.kinds import DAEMON_SETS, SLOT_SETS
 from headroom.wire.speech import NATIVE, Speech
 
 OPERATOR_NAMESPACE = "headroom-system"
@@ -31,12 +31,14 @@ def embedded_operator(
         namespace=OPERATOR_NAMESPACE,
         scheduler_names=speech.schedulers,
         own_objects=speech.own_objects(),
+        slot_sets=SLOT_SETS in speech.resources,
     )
     return Operator(cluster, clock, Engine(known))
 
 
 def embedded_play(scenario: Scenario, speech: Speech, policy: Policy) -> Play:
     """A run of a scenario with the real operator, ready to begin."""
+    speech = speech.following((SLOT_SETS,))
     if scenario.autoscaling.counts_daemon_sets:  # As the operator finds out on a cluster.
         speech = speech.following((DAEMON_SETS,))
         policy = replace(policy, node_overhead=True)

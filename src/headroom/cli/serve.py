@@ -37,7 +37,7 @@ from headroom.kube.access import Access
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.errors import Forbidden
-from headroom.kube.features import abilities
+from headroom.kube.features import abilities, serves
 from headroom.kube.lease import KubeLease
 from headroom.kube.prepare import keep_prepared, prepare
 from headroom.kube.rights import all_missing
@@ -51,7 +51,7 @@ from headroom.runtime.loglimits import LogLimits
 from headroom.runtime.logs import LogEvent, get_logger, tell_suppressed
 from headroom.runtime.metrics import Metrics
 from headroom.runtime.operator import Operator
-from headroom.wire.kinds import DAEMON_SETS, NAMESPACES
+from headroom.wire.kinds import DAEMON_SETS, NAMESPACES, SLOT_SETS
 from headroom.wire.manifests_rbac import rights, served_namespaces
 from headroom.wire.speech import NATIVE, Speech
 
@@ -139,6 +139,7 @@ class Replica:
                 scheduler_names=self._speech.schedulers,
                 own_objects=self._speech.own_objects(settings.placeholders()),
                 node_overhead=bool(settings.node_overhead),
+                slot_sets=SLOT_SETS in self._speech.resources,
             )
         )
         self._operator = Operator(
@@ -283,19 +284,23 @@ def start(settings: Settings) -> None:
 
 async def serve(settings: Settings) -> None:
     """Make a replica, inside the running loop, and run it."""
-    await Replica(await _with_overhead(settings)).run()
+    await Replica(await _as_found(settings)).run()
 
 
-async def _with_overhead(settings: Settings) -> Settings:
-    """The settings with an answer whether DaemonSets are to show slots per node to Karpenter."""
+async def _as_found(settings: Settings) -> Settings:
+    """The settings with what the cluster serves: Karpenter's kinds, and SlotSets.
+
+    An operator that is newer than the definitions in the cluster goes without SlotSets.
+    """
     counted = settings.node_overhead
-    if counted is None:
-        client = Client(settings.access)
-        try:
-            counted = await has_karpenter(client)
-        finally:
-            await client.close()
-    speech = settings.speech.following((DAEMON_SETS,)) if counted else settings.speech
+    client = Client(settings.access)
+    try:
+        counted = await has_karpenter(client) if counted is None else counted
+        controlled = await serves(client, SLOT_SETS)
+    finally:
+        await client.close()
+    also = (*((DAEMON_SETS,) if counted else ()), *((SLOT_SETS,) if controlled else ()))
+    speech = settings.speech.following(also)
     return replace(settings, node_overhead=counted, speech=speech)
 
 

@@ -119,8 +119,9 @@ def _played(
     from headroom.cli.embedded import embedded_operator
     from headroom.cli.printing.progress import Run, waiting
     from headroom.sim.scenarios.play import Play, run_scenario
-    from headroom.wire.kinds import DAEMON_SETS
+    from headroom.wire.kinds import DAEMON_SETS, SLOT_SETS
 
+    speech = speech.following((SLOT_SETS,))
     if scenario.autoscaling.counts_daemon_sets:  # As the operator finds out on a cluster.
         speech = speech.following((DAEMON_SETS,))
         policy = replace(policy, node_overhead=True)

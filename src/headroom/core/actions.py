@@ -260,6 +260,13 @@ class WriteOverhead:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateSlotSet:
+    """Make the object that controls the guardians of a headroom (`core.standing.slotsets`)."""
+
+    parent: Parent
+
+
+@dataclass(frozen=True, slots=True)
 class RestoreObject:
     """Make an object of our own again that somebody has deleted."""
 
@@ -326,6 +333,7 @@ Action = (
     | CreateSlotObject
     | RestoreObject
     | WriteOverhead
+    | CreateSlotSet
     | DeleteObject
     | SetFinalizers
     | Tell

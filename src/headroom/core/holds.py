@@ -82,7 +82,8 @@ class PodTemplate:
     `spec.nodeName`: a wish, obeyed by affinity, never by binding. Templates of the same `shape`
     make the same guardian. `beside` puts it next to a pod, `apart` keeps it away from some;
     `labels` and `priority_class` are those that a dialect gives its guardians beyond or instead of
-    ours. `owner` is one that a guardian has beside the object that asked for it.
+    ours. `owner` is one that a guardian has beside the object that asked for it, `controller`
+    its controller where that is not this object.
     """
 
     pod: Pod
@@ -94,6 +95,7 @@ class PodTemplate:
     labels: tuple[tuple[str, str], ...] = ()
     priority_class: str = ""
     owner: OwnerReference | None = None
+    controller: OwnerReference | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,10 @@ class Policy:
     """Whether slots per node are shown to autoscalers by a DaemonSet without pods: Karpenter counts
     those on machines that are still to come, and nothing else."""
 
+    slot_sets: bool = False
+    """Whether the guardians of a Headroom are controlled by its SlotSet, where that kind is served:
+    a PodDisruptionBudget that selects them then expects no ready pods of them."""
+
     latch_linger: timedelta = timedelta(milliseconds=500)
     """How long a latch outlives the bind: longer than any scheduling cycle begun before it."""
 

@@ -55,7 +55,7 @@ def told_apart(hold: Hold, guardians: Sequence[Pod], now: datetime) -> Guardians
 
 def outdated(hold: Hold, guardian: Pod, now: datetime) -> bool:
     """Whether a guardian is to be renewed."""
-    if not has_shape_of(hold, guardian) or not _has_owner(hold, guardian):
+    if not has_shape_of(hold, guardian) or not _has_owners(hold, guardian):
         return True
     created = guardian.created
     if created is None:
@@ -80,10 +80,17 @@ def healthiest(hold: Hold, guardians: Sequence[Pod]) -> Pod | None:
     return sound[0] if sound else None
 
 
-def _has_owner(hold: Hold, guardian: Pod) -> bool:
-    """Whether a guardian has the further owner that one of this hold would be made with."""
-    wanted = hold.template.owner
-    return wanted is None or any(owner.uid == wanted.uid for owner in guardian.owners)
+def _has_owners(hold: Hold, guardian: Pod) -> bool:
+    """Whether a guardian has the controller and the further owner that one would be made with.
+
+    One from before there were SlotSets is controlled by the object that asked for it, and stays.
+    """
+    first, further = hold.template.controller, hold.template.owner
+    if first is not None:
+        controllers = [owner.uid for owner in guardian.owners if owner.controller]
+        if first.uid not in controllers and hold.parent.uid not in controllers:
+            return False
+    return further is None or any(owner.uid == further.uid for owner in guardian.owners)
 
 
 def outdated_at(hold: Hold, guardian: Pod, now: datetime) -> datetime | None:

@@ -27,7 +27,6 @@ from headroom.core.actions import (
     WriteHeadroomStatus,
     WriteHoldStatus,
     WriteIndex,
-    WriteOverhead,
     WriteQuotaStatus,
 )
 from headroom.core.claims import claim_of
@@ -71,6 +70,7 @@ from headroom.engine.publishing import Publisher
 from headroom.engine.quotas import QuotaBook, quota_subject
 from headroom.engine.sharing.sides import Sides
 from headroom.engine.standing.announcing import Announcer
+from headroom.engine.standing.companions import Concerning
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.standing.movingin import move_in
 from headroom.engine.standing.ownobjects import KIND as OWN_KIND
@@ -241,7 +241,7 @@ class Engine:
         return noted and isinstance(outcome, Done)
 
     def _settle(self, action: Action, outcome: Outcome, now: datetime) -> None:
-        if isinstance(action, CreateGuardian | WriteOverhead):
+        if isinstance(action, Concerning):
             self._standing.settled(action, outcome, now)
         if isinstance(outcome, Done):
             if isinstance(action, CreateGuardian):

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import msgspec
 
 from headroom.kube.client import Client
-from headroom.kube.errors import Forbidden, NoSuchKind
+from headroom.kube.errors import Forbidden, KubeError, NoSuchKind
 from headroom.kube.versions import FEATURES, Feature, Version, read_version, trouble_with
+from headroom.wire.kinds import Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,15 @@ async def abilities(client: Client, kubernetes: str) -> Abilities:
             there = there if names is None else resource in names
         found.append((feature, there))
     return Abilities(kubernetes, tuple(found))
+
+
+async def serves(client: Client, kind: Resource) -> bool:
+    """Whether a kind is served; not if the cluster does not answer: whoever asks next says why."""
+    try:
+        names = await _listed(client, kind.root)
+    except KubeError:
+        return False
+    return names is not None and kind.plural in names
 
 
 async def _listed(client: Client, path: str) -> frozenset[str] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP, VERSION
-from headroom.wire.kinds import CLAIM_INDEXES, HEADROOMS, HOLDS, Resource
+from headroom.wire.kinds import CLAIM_INDEXES, HEADROOMS, HOLDS, SLOT_SETS, Resource
 from headroom.wire.schema.own import known
 from headroom.wire.schema.structural import structural
 
@@ -24,7 +24,7 @@ _READY = '.status.conditions[?(@.type=="Ready")]'
 
 def crds() -> list[Json]:
     """Return the CustomResourceDefinition of every kind that the operator serves."""
-    return [_hold(), headroom_crd(), _claim_index()]
+    return [_hold(), headroom_crd(), _slot_set(), _claim_index()]
 
 
 def _hold() -> Json:
@@ -89,6 +89,24 @@ def headroom_crd() -> Json:
         },
         "A Headroom keeps slots of one shape ready: a fixed number, a share of a workload or some "
         "on every node, always or at set times.",
+    )
+
+
+def _slot_set() -> Json:
+    # The status path is asked for, and never written: no pod of a SlotSet is ever ready.
+    scale = {"specReplicasPath": ".spec.expectedPods", "statusReplicasPath": ".status.readyPods"}
+    return _crd(
+        SLOT_SETS,
+        {},
+        {
+            "additionalPrinterColumns": [
+                _column("For", ".metadata.ownerReferences[0].name"),
+                _column("Age", ".metadata.creationTimestamp", type="date"),
+            ],
+            "subresources": {"scale": scale},
+        },
+        "A SlotSet is the controller of the guardians of one Headroom. It tells disruption budgets "
+        "to expect no ready pods of them. The operator makes it; do not write it by hand.",
     )
 
 

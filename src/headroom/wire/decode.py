@@ -26,6 +26,7 @@ from headroom.wire.kinds import (
     NODES,
     PODS,
     RESOURCE_QUOTAS,
+    SLOT_SETS,
     STORAGE_CLASSES,
     VOLUME_CLAIMS,
     VOLUMES,
@@ -40,6 +41,7 @@ from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.pods import decode_pod, pod_from
 from headroom.wire.objects.reader import ABSENT, Reader, identity_of, to_text
 from headroom.wire.objects.resourcequotas import decode_resource_quota
+from headroom.wire.objects.slotsets import decode_slot_set
 from headroom.wire.objects.volumes import (
     decode_claim,
     decode_node_drivers,
@@ -124,6 +126,7 @@ DECODERS: dict[Resource, Decode] = {
     CSI_NODES: decode_node_drivers,
     RESOURCE_QUOTAS: decode_resource_quota,
     BUDGETS: decode_budget,
+    SLOT_SETS: decode_slot_set,
 }
 
 

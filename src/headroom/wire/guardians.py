@@ -150,7 +150,7 @@ def fence_json(action: CreateFence, image: str = PAUSE_IMAGE) -> Json:
             # It keeps no room: not what `for` finds.
             "labels": {ROLE_LABEL: ROLE_FENCE, **_on_behalf(action.hold)},
             "annotations": {**told, **({SLOT_ANNOTATION: parent.slot} if parent.slot else {})},
-            "ownerReferences": [owned_by(parent)],
+            "ownerReferences": _owners(action.hold),
         },
         "spec": {
             **pause_spec(LOCKED_CLASS),
@@ -192,7 +192,7 @@ def _guardian_metadata(action: CreateGuardian, own: Json) -> Json:
             SHAPE_ANNOTATION: shape_of(action.hold),
             **({SLOT_ANNOTATION: parent.slot} if parent.slot else {}),
         },
-        "ownerReferences": [owned_by(parent), *_owned_too(action.hold)],
+        "ownerReferences": [*_owners(action.hold), *_owned_too(action.hold)],
     }
 
 
@@ -211,6 +211,16 @@ def owned_by(parent: Parent) -> Json:
         "controller": True,
         "blockOwnerDeletion": False,
     }
+
+
+def _owners(hold: Hold) -> list[Json]:
+    """The controller of a pod of ours, and the object that asked for it."""
+    asked, first = owned_by(hold.parent), hold.template.controller
+    if first is None:
+        return [asked]
+    named = {"apiVersion": first.api_version, "kind": first.kind, "name": first.name}
+    controller = {**named, "uid": first.uid, "controller": True, "blockOwnerDeletion": False}
+    return [controller, {**asked, "controller": False}]
 
 
 def _on_behalf(hold: Hold) -> dict[str, str]:

@@ -64,6 +64,7 @@ PRIORITY_CLASSES = Resource(
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
 HOLDS = Resource(GROUP, VERSION, "holds", "Hold")
 HEADROOMS = Resource(GROUP, VERSION, "headrooms", "Headroom")
+SLOT_SETS = Resource(GROUP, VERSION, "slotsets", "SlotSet")
 CLAIM_INDEXES = Resource(GROUP, VERSION, "claimindexes", "ClaimIndex")
 
 # Kinds whose pods a Headroom's slots may copy; watched only where one does.
@@ -97,6 +98,7 @@ KINDS: tuple[Resource, ...] = (
     LEASES,
     HOLDS,
     HEADROOMS,
+    SLOT_SETS,
     CLAIM_INDEXES,
     *WORKLOADS,
     VOLUME_CLAIMS,

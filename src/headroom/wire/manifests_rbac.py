@@ -22,7 +22,14 @@ Json: TypeAlias = dict[str, Any]
 ACCOUNT = "headroom-operator"
 
 _WRITE = ("create", "update", "patch", "delete", "deletecollection")
-_OURS_TO_SEE = ("holds", "holds/status", "headrooms", "headrooms/status", "headrooms/scale")
+_OURS_TO_SEE = (
+    "holds",
+    "holds/status",
+    "headrooms",
+    "headrooms/status",
+    "headrooms/scale",
+    "slotsets",
+)
 _OURS_TO_WRITE = ("holds", "headrooms")
 _AGGREGATE = f"{RBAC}/aggregate-to-"
 
@@ -111,6 +118,9 @@ def _operator_rules(speech: Speech) -> list[Json]:
         rule("", ("pods/status",), ("patch",)),
         rule("", ("pods/binding",), ("create",)),
         rule(GROUP, ("holds/status", "headrooms/status"), ("patch",)),
+        # SlotSets, by which disruption budgets expect no ready pods of guardians.
+        rule(GROUP, ("slotsets",), FOLLOW),
+        rule(GROUP, ("slotsets",), ("create",)),
         # DaemonSets without pods, by which Karpenter counts slots per node.
         rule(DAEMON_SETS.group, (DAEMON_SETS.plural,), ("create", "patch")),
         # Applied from the server's side: create the first time, patch ever after.

@@ -1,8 +1,10 @@
-"""The DaemonSet without pods by which autoscalers count slots per node on new machines.
+"""What a Headroom has besides its guardians: a SlotSet, and a DaemonSet without pods.
 
-Its template asks for what the slots of one node keep, where slots may stand, and for a node whose
-name no node has. The DaemonSet controller goes by that name and makes no pod; Karpenter reads only
-the labels that a template asks for. See `core.standing.nodeoverhead`.
+The SlotSet controls the guardians, for disruption budgets (`core.standing.slotsets`). By the
+DaemonSet autoscalers count slots per node on new machines (`core.standing.nodeoverhead`). Its
+template asks for what the slots of one node keep, where slots may stand, and for a node whose name
+no node has. The DaemonSet controller goes by that name and makes no pod; Karpenter reads only the
+labels that a template asks for.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from typing import Any
 
 import msgspec
 
-from headroom.core.actions import WriteOverhead
+from headroom.core.actions import CreateSlotSet, WriteOverhead
 from headroom.core.names import GROUP, LOCKED_CLASS, PARENT_ANNOTATION, SHAPE_ANNOTATION
 from headroom.core.standing.nodeoverhead import NOWHERE, Overhead
+from headroom.core.standing.slotsets import key_of
 from headroom.wire.guardians import container_json, owned_by, pause_spec, port_json
-from headroom.wire.kinds import DAEMON_SETS
+from headroom.wire.kinds import DAEMON_SETS, SLOT_SETS
 from headroom.wire.pinning import pinned_to
 from headroom.wire.rbac import LABELS
 from headroom.wire.writes import JSON_PATCH, Write
@@ -25,8 +28,31 @@ Json = dict[str, Any]
 OVERHEAD_LABEL = f"{GROUP}/overhead"  # on no pod: what the DaemonSet would look for
 
 
-def overhead_write(action: WriteOverhead, image: str) -> Write:
-    """The request that makes the DaemonSet, or gives it another template."""
+def companion_write(action: WriteOverhead | CreateSlotSet, image: str) -> Write:
+    """The request that makes either of them, or gives the DaemonSet another template."""
+    return (
+        _slot_set(action) if isinstance(action, CreateSlotSet) else _overhead_write(action, image)
+    )
+
+
+def _slot_set(action: CreateSlotSet) -> Write:
+    key = key_of(action.parent)
+    made: Json = {
+        "apiVersion": SLOT_SETS.api_version,
+        "kind": SLOT_SETS.kind,
+        "metadata": {
+            "name": key.name,
+            "namespace": key.namespace,
+            "labels": dict(LABELS),
+            "annotations": {PARENT_ANNOTATION: action.parent.whole},
+            "ownerReferences": [owned_by(action.parent)],
+        },
+        "spec": {"expectedPods": 0},
+    }
+    return Write("create", SLOT_SETS, key.namespace, "", made)
+
+
+def _overhead_write(action: WriteOverhead, image: str) -> Write:
     overhead = action.overhead
     namespace, name = overhead.key.namespace, overhead.key.name
     if not action.uid:

@@ -18,6 +18,7 @@ from headroom.core.actions import (
     CreateGuardian,
     CreateLatch,
     CreateSlotObject,
+    CreateSlotSet,
     DeleteObject,
     DeletePod,
     Disclaim,
@@ -60,7 +61,7 @@ from headroom.wire.guardians import (
 )
 from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, PODS, Resource, find_kind
 from headroom.wire.objectpatches import whole_status
-from headroom.wire.overheads import overhead_write
+from headroom.wire.overheads import companion_write
 from headroom.wire.times import format_time
 from headroom.wire.volumewrites import volume_write
 from headroom.wire.writes import (
@@ -132,8 +133,8 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
             return event_create(action)
         case WriteIndex():
             return _write_index(action)
-        case WriteOverhead():
-            return overhead_write(action, image)
+        case WriteOverhead() | CreateSlotSet():
+            return companion_write(action, image)
         case _:
             assert_never(action)
 

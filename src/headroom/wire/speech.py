@@ -54,6 +54,7 @@ class Speech:
     ) -> None:
         self.dialects = tuple(dialects)
         self.image = image
+        self._also = tuple(also)
         foreign = tuple(kind for dialect in self.dialects for kind in dialect.kinds)
         seen = (kind for dialect in self.dialects for kind in dialect.follows)
         self.resources: tuple[Resource, ...] = tuple(
@@ -120,7 +121,7 @@ class Speech:
 
     def following(self, also: Sequence[Resource]) -> Speech:
         """The same, and further kinds to follow."""
-        return Speech(self.dialects, also, self.image)
+        return Speech(self.dialects, (*self._also, *also), self.image)
 
     def render(self, action: Action) -> Write:
         """Turn an action into the request that does it."""

@@ -68,12 +68,21 @@ def order_and_ticket() -> list[Json]:
             _TICKET_COLUMNS,
             "A Ticket keeps room for one pod, which asks for it by annotation. A guardian pod "
             "occupies the room until then.",
+            # For disruption budgets, which ask the controller of each pod how many there should be.
+            {
+                "specReplicasPath": ".spec.expectedPods",
+                "statusReplicasPath": ".status.readyPods",
+            },
         ),
     ]
 
 
 def definition(
-    resource: Resource, catalogue: Catalogue, columns: Sequence[Json], description: str
+    resource: Resource,
+    catalogue: Catalogue,
+    columns: Sequence[Json],
+    description: str,
+    scale: Json | None = None,
 ) -> Json:
     """One kind's definition; its fields are those of the catalogue's type of the same name."""
     schema = structural(resource.kind, catalogue)
@@ -84,7 +93,7 @@ def definition(
         "served": True,
         "storage": True,
         "schema": {"openAPIV3Schema": {"description": description, **schema}},
-        "subresources": {"status": {}},
+        "subresources": {"status": {}, **({"scale": scale} if scale else {})},
     }
     if columns:
         version["additionalPrinterColumns"] = [dict(each) for each in columns]

@@ -102,7 +102,17 @@ TYPES: dict[str, dict[str, Field]] = {
         "spec": of("TicketSpec!", "What is kept, where and for how long."),
         "status": of("TicketStatus", "What became of it; written by the operator only."),
     },
-    "TicketSpec": _TICKET_SPEC,
+    "TicketSpec": {
+        **_TICKET_SPEC,
+        "expectedPods": of(
+            "int32",
+            "How many ready pods a PodDisruptionBudget expects of this ticket. Always 0, because a "
+            "guardian is never ready; you need not write it.",
+            default=0,
+            minimum=0,
+            maximum=0,
+        ),
+    },
     "TicketLifecycle": {
         "ttlSecondsAfterFinished": of(
             "int32", "Deleted so long after its end; 3600 if not said.", minimum=0

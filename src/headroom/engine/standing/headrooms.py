@@ -38,10 +38,10 @@ from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
 from headroom.engine.standing.announcing import Announcer
 from headroom.engine.standing.braking import Brake
+from headroom.engine.standing.companions import Companions, Concerning
 from headroom.engine.standing.demand import LOAD_PAUSE
 from headroom.engine.standing.issuing import Issuer, Refusal
 from headroom.engine.standing.known import MOMENT, Known, first_known, passed, without_status
-from headroom.engine.standing.overheads import Concerning, Overheads
 from headroom.engine.standing.sights import Sights
 
 PAUSE_PER_SLOT = timedelta(microseconds=200)
@@ -65,7 +65,7 @@ class Standing:
         self._stale: dict[str, None] = {}  # headrooms whose wish is to be worked out anew
         self._sights = Sights(ledger)
         self.followers = self._sights.followers
-        self.overheads = Overheads(ledger)
+        self.companions = Companions(ledger)
         self.brake = Brake(ledger, self._sights.foresight, self._sights.rooms)
 
     def see(self, headroom: Headroom) -> None:
@@ -100,7 +100,7 @@ class Standing:
             self._ledger.lose_hold(str(replace(parent, slot=slot)))
         self._known.pop(whole, None)
         self._sights.foresight.forget(whole)
-        self.overheads.forget(whole)
+        self.companions.forget(whole)
         self.issuer.forget(whole)
         self._stale.pop(whole, None)
         self._ledger.slots.forget(whole)
@@ -133,7 +133,7 @@ class Standing:
         self.concern(self._sights.under(quota.namespace))
 
     def workload_changed(self, workload: Workload) -> None:
-        self.concern((*self._sights.concerned(workload), *self.overheads.concerned(workload)))
+        self.concern((*self._sights.concerned(workload), *self.companions.concerned(workload)))
 
     def upset(self, whole: str) -> None:
         """Have a headroom's wish worked out anew."""
@@ -196,7 +196,7 @@ class Standing:
 
     def settled(self, action: Concerning, outcome: Outcome, now: datetime) -> None:
         """A guardian was made or refused: others may follow, or are not counted ahead."""
-        whole = self.overheads.settled(action, outcome, now)
+        whole = self.companions.settled(action, outcome, now)
         if isinstance(action, CreateGuardian) and isinstance(outcome, Done):
             made = self._known.get(action.hold.group)
             whole = action.hold.group if made is not None and made.wished.later else whole
@@ -284,7 +284,7 @@ class Standing:
     def _wish(self, headroom: Headroom, known: Known, now: datetime) -> Iterator[Sequence]:
         self._stale.pop(headroom.parent.whole, None)
         window = active(headroom, now, self._calendar)
-        if before := self.overheads.first(headroom, known, window, now):
+        if before := self.companions.first(headroom, known, window, now):
             yield before
             self._stale[headroom.parent.whole] = None  # Guardians belong to what is made first.
             return
@@ -301,7 +301,7 @@ class Standing:
         members = self.issuer.members(headroom) if headroom.slot_objects is not None else {}
         sight = self._sights.sight(headroom, known, members, window, now)
         known.wished = wish(headroom, sight, now, self._ledger.policy.node_grace)
-        known.wished = wished = self.overheads.dressed(headroom, known.wished)
+        known.wished = wished = self.companions.dressed(headroom, known.wished)
         again = None
         if headroom.slot_objects is None:
             again = self._settle_slots(headroom, sight, now)
@@ -311,7 +311,7 @@ class Standing:
             if window is not None:
                 yield from self._settle_objects(headroom, known, now)
         known.looked = True
-        if after := self.overheads.write(headroom, known, window, now):
+        if after := self.companions.write(headroom, known, window, now):
             yield after
         known.look_at = earliest(
             next_change(headroom, now, self._calendar),

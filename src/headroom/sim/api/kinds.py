@@ -57,6 +57,7 @@ EVENT = Kind(wire.EVENTS, has_status=False)
 PRIORITY_CLASS = Kind(wire.PRIORITY_CLASSES, has_status=False)
 HOLD = Kind(wire.HOLDS, scale=("spec", "expectedPods"), custom=True)
 HEADROOM = Kind(wire.HEADROOMS, scale=("spec", "size", "replicas"), custom=True)
+SLOT_SET = Kind(wire.SLOT_SETS, has_status=False, scale=("spec", "expectedPods"), custom=True)
 CLAIM_INDEX = Kind(wire.CLAIM_INDEXES, has_status=False, custom=True)
 QUOTA = Kind(Resource("", "v1", "resourcequotas", "ResourceQuota"))
 LIMIT_RANGE = Kind(wire.LIMIT_RANGES, has_status=False)
@@ -81,6 +82,7 @@ _ALIVE = (
     PRIORITY_CLASS,
     HOLD,
     HEADROOM,
+    SLOT_SET,
     CLAIM_INDEX,
     QUOTA,
     LIMIT_RANGE,

@@ -103,7 +103,7 @@ class Budgets(Controller):
             wish = self.store.by_uid(str(owner["uid"]))
             if wish is None:
                 raise _NoSizeError(f'found no controllers for pod "{ref_of(pod).name}"')
-            parent = controller_of(wish)
+            parent = controller_of(wish) if wish["kind"] == "ReplicaSet" else None
             if parent is not None:  # A rollout has several ReplicaSets, and one size.
                 if str(parent["uid"]) in seen:
                     continue

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from headroom.core.names import CLAIMS_NAMESPACE_LABEL, INDEX_NAME, LEASE_NAME
 from headroom.wire.confinement.cel import Check, Confined, Match, Validating, made_by, text, texts
+from headroom.wire.confinement.pods import controlled_by
 from headroom.wire.confinement.volumes import claims, volumes
 from headroom.wire.events import COMPONENT
-from headroom.wire.kinds import CLAIM_INDEXES, EVENTS, HEADROOMS, HOLDS, LEASES
+from headroom.wire.kinds import CLAIM_INDEXES, EVENTS, HEADROOMS, HOLDS, LEASES, SLOT_SETS
 from headroom.wire.policy import never_gated
 from headroom.wire.speech import Speech
 
@@ -18,6 +19,7 @@ LEASES_NAME = "operator-leases.headroom.dev"
 EVENTS_NAME = "operator-events.headroom.dev"
 HOLDS_NAME = "operator-holds.headroom.dev"
 HEADROOMS_NAME = "operator-headrooms.headroom.dev"
+SLOT_SETS_NAME = "operator-slotsets.headroom.dev"
 
 CLAIMS_NAME = "operator-persistentvolumeclaims.headroom.dev"
 VOLUMES_NAME = "operator-persistentvolumes.headroom.dev"
@@ -34,6 +36,7 @@ def objects(user: str, home: str, speech: Speech) -> list[Validating]:
         EVENTS_NAME: _events(),
         HOLDS_NAME: _holds(),
         HEADROOMS_NAME: _own_headrooms(home, speech),
+        SLOT_SETS_NAME: _slot_sets(speech),
         CLAIMS_NAME: claims(),
         VOLUMES_NAME: volumes(),
     }
@@ -90,6 +93,18 @@ def _own_headrooms(home: str, speech: Speech) -> Confined:
     return Confined(
         Match(HEADROOMS.group, (HEADROOMS.plural,), ("CREATE", "UPDATE", "DELETE")),
         (Check(known, "the operator writes only those headrooms that a dialect stands on"),),
+    )
+
+
+def _slot_sets(speech: Speech) -> Confined:
+    return Confined(
+        Match(SLOT_SETS.group, (SLOT_SETS.plural,), ("CREATE",)),
+        (
+            Check(
+                controlled_by("object", (HEADROOMS, *speech.foreign)),
+                "a SlotSet belongs to an object that is served",
+            ),
+        ),
     )
 
 

@@ -20,7 +20,7 @@ from headroom.core.names import (
 )
 from headroom.wire.confinement.cel import Check, Match, Validating, both, made_by, text, texts
 from headroom.wire.guardians import GRACE_S
-from headroom.wire.kinds import HEADROOMS, HOLDS, Resource
+from headroom.wire.kinds import HEADROOMS, HOLDS, SLOT_SETS, Resource
 from headroom.wire.speech import Speech
 
 NAME = "operator-pods.headroom.dev"
@@ -152,7 +152,7 @@ def controlled_by(root: str, kinds: Iterable[Resource]) -> str:
 
 
 def _owned(speech: Speech) -> str:
-    served = controlled_by("object", (HOLDS, HEADROOMS, *speech.foreign))
+    served = controlled_by("object", (HOLDS, HEADROOMS, SLOT_SETS, *speech.foreign))
     return f"variables.role == {text(ROLE_LATCH)} || ({served})"
 
 

@@ -168,6 +168,22 @@ _TYPES: dict[str, dict[str, Field]] = {
         "lastTransitionTime": of("time!"),
         "observedGeneration": of("int64", minimum=0),
     },
+    "SlotSet": {
+        "apiVersion": of("string"),
+        "kind": of("string"),
+        "metadata": of("ObjectMeta"),
+        "spec": of("SlotSetSpec!"),
+    },
+    "SlotSetSpec": {
+        "expectedPods": of(
+            "int32",
+            "How many ready pods a PodDisruptionBudget expects of the guardians. Always 0, because "
+            "a guardian is never ready.",
+            default=0,
+            minimum=0,
+            maximum=0,
+        ),
+    },
     "ClaimIndex": {
         "apiVersion": of("string"),
         "kind": of("string"),
@@ -292,7 +308,7 @@ def _pod_spec() -> dict[str, Field]:
 @cache
 def known() -> Catalogue:
     """Kubernetes' kinds and ours."""
-    own = ("Hold", "Headroom", "ClaimIndex")
+    own = ("Hold", "Headroom", "SlotSet", "ClaimIndex")
     kinds = {f"{API_VERSION}/{kind}": kind for kind in own}
     types = {**_TYPES, **headrooms.TYPES, **promises.TYPES, "HoldPodSpec": _pod_spec()}
     rules = {**_RULES, **headrooms.RULES, **promises.RULES}
