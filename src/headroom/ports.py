@@ -64,6 +64,11 @@ class WorkloadGone:
 
 
 @dataclass(frozen=True, slots=True)
+class AutoscalerSeen:
+    """An autoscaler that counts DaemonSets on new nodes has come while the operator runs."""
+
+
+@dataclass(frozen=True, slots=True)
 class ResourceQuotaGone:
     quota: ResourceQuota
 
@@ -98,6 +103,7 @@ Event = (
     | HoldGone
     | HeadroomGone
     | WorkloadGone
+    | AutoscalerSeen
     | StoredGone
     | ResourceQuotaGone
     | BudgetGone

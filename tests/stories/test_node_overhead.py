@@ -72,6 +72,19 @@ def test_the_daemon_set_asks_for_all_slots_of_a_node_and_makes_no_pod(world: Wor
     assert len(world.all("Pod")) == len(world.ours("guardian")) == 4
 
 
+def test_of_a_part_of_each_node_that_of_the_node_in_the_middle_is_counted(world: World) -> None:
+    for name, cpu in (("a", 2), ("b", 4), ("c", 8)):
+        world.add_node(name, cpu=cpu)
+    world.start_operator(node_overhead=True)
+    share = per_node(size={"perNode": {"percent": 25}})
+    share["spec"]["slot"]["template"].pop("resources")
+    world.apply(share)
+    world.until_slots("room", "a", "b", "c")
+    world.until("a quarter of the middle one is counted", lambda: counted(world) == "1")
+    world.until("guardians belong to it", lambda: belong(world), seconds=90)
+    world.until_slots("room", "a", "b", "c")
+
+
 def test_without_karpenter_there_is_none(world: World) -> None:
     world.add_node("a")
     world.start_operator()

@@ -88,7 +88,7 @@ class Settings:
     most_slots: int = 100_000
     namespaces: tuple[str, ...] = ()
     namespace_limits: NamespaceLimits = NO_LIMITS
-    node_overhead: bool | None = None  # None: where Karpenter is
+    node_overhead: bool | None = None  # None: where Karpenter is, or as soon as it comes
     speech: Speech = NATIVE
     ahead: Options = NOTHING_AHEAD
     log_limits: LogLimits | None = None
@@ -121,6 +121,7 @@ class Replica:
         self._ahead = settings.ahead
         self._log_limits = settings.log_limits
         self._cluster = KubeCluster(self._client, speech=self._speech)
+        self._cluster.awaits_autoscaler = settings.node_overhead is None
         self._health = Health(
             silent_for=self._cluster.silent_for, stuck_for=self._cluster.stuck_for
         )
@@ -295,7 +296,7 @@ async def _as_found(settings: Settings) -> Settings:
     counted = settings.node_overhead
     client = Client(settings.access)
     try:
-        counted = await has_karpenter(client) if counted is None else counted
+        counted = (await has_karpenter(client) or None) if counted is None else counted
         controlled = await serves(client, SLOT_SETS)
     finally:
         await client.close()

@@ -82,6 +82,7 @@ class KubeCluster:
         self._throttle = Throttle()
         self._pulses: dict[Resource, Pulse] = {}
         self.on_unreadable: Callable[[], object] = lambda: None  # a metric counts them
+        self.awaits_autoscaler = False  # True: the stream tells when Karpenter comes
         self._encoder = msgspec.json.Encoder()
         # While claim indexes are fresh, pods are gated; a burst must not let them lapse.
         self._index_lane = client.lane()
@@ -182,7 +183,9 @@ class KubeCluster:
 
         A watch that has died must never look like a cluster in which nothing happens.
         """
-        source = Source(self.client, self._speech, self._tuning, self._pulses)
+        source = Source(
+            self.client, self._speech, self._tuning, self._pulses, self.awaits_autoscaler
+        )
         try:
             await Gathering(source, queue.put, self._note_trouble).run(self._scopes)
         except* Exception as failed:

@@ -19,10 +19,11 @@ from headroom.core.objects import Key, Pod
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.kube.client import Client
 from headroom.kube.pulse import Pulse
+from headroom.kube.rivals import has_karpenter
 from headroom.kube.scales import ScaledKind
 from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
-from headroom.ports import Event, Seen, Synced, Thing, WorkloadGone
-from headroom.wire.kinds import Resource
+from headroom.ports import AutoscalerSeen, Event, Seen, Synced, Thing, WorkloadGone
+from headroom.wire.kinds import DAEMON_SETS, Resource
 from headroom.wire.objects.needed import needed_kinds
 from headroom.wire.objects.scales import ForeignKind, foreign_kind
 from headroom.wire.objects.workloads import copied_kind, unseen_workload
@@ -30,6 +31,10 @@ from headroom.wire.speech import Speech
 
 PODS_WAIT_S = 5.0
 """How long the stream of pods waits for the first list of volumes, which one of them mounts."""
+
+
+AUTOSCALER_LOOK_S = 30.0
+"""How long until it is looked again whether Karpenter has come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class Source:
     speech: Speech
     tuning: WatchTuning | None = None
     pulses: dict[Resource, Pulse] = field(default_factory=dict)  # of the informers that run
+    awaits_autoscaler: bool = False  # True: tell when Karpenter comes
 
 
 class Gathering:
@@ -67,6 +73,18 @@ class Gathering:
         async with self._group:
             for scope in scopes:
                 self._follow(scope)
+            if self._source.awaits_autoscaler:
+                self._group.create_task(self._await_autoscaler(), name="wait for Karpenter")
+
+    async def _await_autoscaler(self) -> None:
+        """Tell when Karpenter comes, once the DaemonSets by which it counts slots can be seen."""
+        # An API group that is installed tells nobody; so it is asked for now and then.
+        while not await has_karpenter(self._source.client):  # noqa: ASYNC110
+            await asyncio.sleep(AUTOSCALER_LOOK_S)
+        if DAEMON_SETS not in self._followed:
+            self._follow(Scope(DAEMON_SETS, may_be_hidden=True))
+        await self._followed[DAEMON_SETS].wait()
+        await self._put([AutoscalerSeen()])
 
     def _follow(self, scope: Scope) -> None:
         self._listing += 1

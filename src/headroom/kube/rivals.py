@@ -65,7 +65,7 @@ def is_fresh(record: Record, now: datetime) -> bool:
 
 
 async def has_karpenter(client: Client) -> bool:
-    """Whether Karpenter's kinds are served here; asked at the start, as everybody may."""
+    """Whether Karpenter's kinds are served here; everybody may ask."""
     try:
         answer = await client.send("GET", f"/apis/{KARPENTER}", repeatable=True)
     except KubeError:

@@ -285,3 +285,37 @@ def test_a_storm_of_nodes_costs_a_bounded_number_of_writes(embedded: EmbeddedWor
     embedded.pass_time(60)
     assert nodes_of(embedded) == names
     assert writes(embedded) - before < 8
+
+
+def test_where_karpenter_is_an_order_shows_its_tickets_by_a_daemon_set(world: World) -> None:
+    world.add_node("a")
+    world.start_operator(node_overhead=True)
+    world.apply(everywhere(replicas=1, cpu="500m"))
+    until_phases(world, web_a="Ready")
+    (shown,) = daemon_sets(world)
+    assert shown["metadata"]["ownerReferences"][0]["kind"] == "Order"
+    (container,) = shown["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["requests"]["cpu"] == "500m"
+    world.add_node("b")
+    until_phases(world, web_a="Ready", web_b="Ready")
+    world.until("guardians belong to it", lambda: all_belong(world), seconds=90)
+    until_phases(world, web_a="Ready", web_b="Ready")
+    assert len(world.all("Pod")) == 2
+    world.delete("Order", "web")
+    world.until("it goes with its order", lambda: not daemon_sets(world), seconds=60)
+
+
+def daemon_sets(world: World) -> list[Json]:
+    return world.all("DaemonSet")
+
+
+def all_belong(world: World) -> bool:
+    """Whether the guardians belong to their tickets, and to the DaemonSet as well."""
+    uids = [each["metadata"]["uid"] for each in daemon_sets(world)]
+    owners = [one["metadata"]["ownerReferences"] for one in world.ours("guardian")]
+    return len(owners) == 2 and all(
+        [each["kind"] for each in some] == ["Ticket", "DaemonSet"]
+        and [bool(each.get("controller")) for each in some] == [True, False]
+        and some[1]["uid"] in uids
+        for some in owners
+    )

@@ -83,6 +83,21 @@ def test_pods_that_come_at_once_are_not_counted_twice(embedded: EmbeddedWorld) -
     assert not placeholders(embedded)
 
 
+def test_a_gated_pod_of_a_workload_counts_as_present(world: World) -> None:
+    world.add_node("a", cpu=8)
+    world.start_operator()
+    shut = {"schedulingGates": [{"name": "example.com/later"}]}
+    world.apply(workload("Deployment", "web", cpu=1, replicas=3, pods=shut))
+    world.until(
+        "its pods are there, behind their gate",
+        lambda: world.status("web", "Deployment").get("replicas") == 3,
+    )
+    world.apply(switched_on(threshold=0.5), pod("real", cpu=1))
+    world.until("as much is held as is used", lambda: len(world.held(NAME)) == 2)
+    world.pass_time(5)
+    assert len(placeholders(world)) == 2  # The three are not about to come once more.
+
+
 def test_placeholders_that_people_deploy_work_as_they_are(world: World) -> None:
     world.add_node("a", cpu=2)
     world.start_operator()

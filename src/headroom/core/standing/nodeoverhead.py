@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from headroom.core.holds import PodTemplate
+from headroom.core.holds import Hold, PodTemplate
 from headroom.core.naming import dns_label, short_hash
 from headroom.core.objects import Key, Node, OwnerReference, Parent
 from headroom.core.resources import EMPTY, PODS, Resources
@@ -51,9 +51,8 @@ def ref_of(parent: Parent) -> WorkloadRef:
 
 
 def applies(headroom: Headroom) -> bool:
-    """Whether every new node gets slots of the same size: a part of a node has no such size."""
-    size = headroom.size
-    return isinstance(size, PerNode) and size.percent is None and headroom.slot_objects is None
+    """Whether every new node gets slots."""
+    return isinstance(headroom.size, PerNode)
 
 
 def overhead_of(
@@ -67,7 +66,8 @@ def overhead_of(
 
     `wished` is the last wish, if there was one. Nothing is counted for slots beyond a limit, nor
     for those that no node has room for: machines that large may not be for sale, and then nobody
-    would get one.
+    would get one. Of a part of each node (`percent`) that of the node in the middle counts: nobody
+    knows how large the next node will be, and where all are alike it is right.
     """
     idle = Overhead(headroom.parent, template)
     size = window.size if window is not None else None
@@ -75,18 +75,38 @@ def overhead_of(
         return idle
     if wished is not None and (wished.frozen or wished.count < wished.asked):
         return idle
-    once = template.pod.requests
-    requests = Resources({name: once[name] * size.slots for name in once if name != PODS})
+    if size.percent is None:
+        once = template.pod.requests
+        requests = Resources({name: once[name] * size.slots for name in once if name != PODS})
+    else:
+        requests = _middle(wished)
     return replace(idle, requests=requests) if _could_stand(requests, template, nodes) else idle
+
+
+def _middle(wished: Wish | None) -> Resources:
+    """What the slot in the middle keeps, by size, of those that are pinned to a node."""
+    slots = [hold for hold in wished.slots if hold.template.node] if wished is not None else []
+    if not slots:
+        return EMPTY
+    ordered = sorted(slots, key=lambda hold: (_size(hold.template.pod.requests), hold.slot))
+    kept = ordered[len(ordered) // 2].template.pod.requests
+    return Resources({name: kept[name] for name in kept if name != PODS})
+
+
+def _size(requests: Resources) -> tuple[tuple[str, int], ...]:
+    return tuple((name, requests[name]) for name in sorted(requests))
+
+
+def slot_owned(hold: Hold, owner: OwnerReference) -> Hold:
+    """A slot with a further owner for its guardian, if it is pinned to a node."""
+    if not hold.template.node:
+        return hold
+    return replace(hold, template=replace(hold.template, owner=owner))
 
 
 def owned_too(wished: Wish, owner: OwnerReference) -> Wish:
     """The wish with a further owner for the guardians of those slots that are pinned to a node."""
-    slots = tuple(
-        replace(hold, template=replace(hold.template, owner=owner)) if hold.template.node else hold
-        for hold in wished.slots
-    )
-    return replace(wished, slots=slots)
+    return replace(wished, slots=tuple(slot_owned(hold, owner) for hold in wished.slots))
 
 
 def is_of(daemon_set: Workload, parent: Parent) -> bool:

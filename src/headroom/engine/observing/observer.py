@@ -7,7 +7,7 @@ events: see `containment`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headroom.core.budgets import Budget
@@ -35,6 +35,7 @@ from headroom.engine.sharing.sides import Sides
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.standing.ownobjects import OwnObjects
 from headroom.ports import (
+    AutoscalerSeen,
     BudgetGone,
     Event,
     HeadroomGone,
@@ -181,6 +182,9 @@ class Observer:
                 self.quotas.asks_anew(headroom_subject(parent))
             case QuotaGone(parent):
                 self.quotas.lose_quota(parent)
+            case AutoscalerSeen():
+                ledger.policy = replace(ledger.policy, node_overhead=True)
+                self.standing.nodes_changed()
             case WorkloadGone(workload):
                 ledger.slots.workloads.pop((workload.namespace, workload.ref), None)
                 self.standing.workload_changed(workload)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from headroom.core.actions import CreateSlotSet, Outcome
+from headroom.core.holds import Hold
 from headroom.core.plan import Sequence
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.core.standing.sizing import Wish
@@ -55,6 +56,10 @@ class Companions:
             self._slot_sets.settled(action, outcome, now)
             return ""
         return self._overheads.settled(action, outcome, now)
+
+    def member(self, headroom: Headroom | None, hold: Hold) -> Hold:
+        """The hold of an object that is a slot, with the DaemonSet as an owner of its guardian."""
+        return self._overheads.member(headroom, hold)
 
     def dressed(self, headroom: Headroom, wished: Wish) -> Wish:
         """The wish, with these as owners of its guardians."""

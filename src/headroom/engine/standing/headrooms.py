@@ -172,7 +172,10 @@ class Standing:
                 self.upset(hold.group)
         elif there is not None and there.member != hold.member:  # Of the present template now.
             self.upset(hold.group)
-        return self.issuer.dressed(hold, headroom, known.window)
+        return self._dressed(hold, headroom, known)
+
+    def _dressed(self, hold: Hold, headroom: Headroom | None, known: Known) -> Hold:
+        return self.companions.member(headroom, self.issuer.dressed(hold, headroom, known.window))
 
     def member_gone(self, hold: Hold) -> None:
         """The object of a slot is gone."""
@@ -377,8 +380,7 @@ class Standing:
             for hold in members.values()
         )
         for hold in members.values():
-            dressed = self.issuer.dressed(hold, headroom, known.window)
-            if dressed != hold:
+            if (dressed := self._dressed(hold, headroom, known)) != hold:
                 self._ledger.see_hold(dressed)
 
     def _put(self, hold: Hold, known: Known) -> None:

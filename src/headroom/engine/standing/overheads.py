@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import CreateGuardian, Denied, Done, Invalid, Outcome, WriteOverhead
-from headroom.core.holds import PodTemplate
+from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Key, OwnerReference
 from headroom.core.plan import Sequence, headroom_subject
 from headroom.core.resources import EMPTY
@@ -25,6 +25,7 @@ from headroom.core.standing.nodeoverhead import (
     overhead_of,
     owned_too,
     ref_of,
+    slot_owned,
 )
 from headroom.core.standing.sizing import Wish, template_for
 from headroom.core.standing.windows import ActiveWindow
@@ -147,10 +148,21 @@ class Overheads:
 
     def dressed(self, headroom: Headroom, wished: Wish) -> Wish:
         """The wish, with the DaemonSet as a further owner of its guardians."""
+        owner = self._owner(headroom)
+        if owner is None or headroom.slot_objects is not None:
+            return wished
+        return owned_too(wished, owner)
+
+    def member(self, headroom: Headroom | None, hold: Hold) -> Hold:
+        """The hold of an object that is a slot, with the DaemonSet as an owner of its guardian."""
+        owner = self._owner(headroom) if headroom is not None else None
+        return hold if owner is None else slot_owned(hold, owner)
+
+    def _owner(self, headroom: Headroom) -> OwnerReference | None:
         made = self._made.get(headroom.parent.whole)
         if made is None or not made.uid or not applies(headroom):
-            return wished
-        return owned_too(wished, OwnerReference(*DAEMON_SET, made.key.name, made.uid))
+            return None
+        return OwnerReference(*DAEMON_SET, made.key.name, made.uid)
 
     def _seen(self, whole: str) -> Workload | None:
         made, headroom = self._made.get(whole), self.ledger.slots.headrooms.get(whole)

@@ -10,6 +10,7 @@ from headroom.core.standing.nodeoverhead import NOWHERE
 from headroom.wire.confinement.cel import Check, Match, Validating, both, made_by, text, unchanged
 from headroom.wire.confinement.pods import controlled_by, harmless
 from headroom.wire.kinds import DAEMON_SETS, HEADROOMS
+from headroom.wire.speech import Speech
 
 NAME = "operator-daemonsets.headroom.dev"
 _SPEC = "object.spec.template.spec"
@@ -19,9 +20,10 @@ _TERMS = (
 )
 
 
-def daemon_sets(user: str, image: str) -> Validating:
+def daemon_sets(user: str, image: str, speech: Speech) -> Validating:
     """The policy on DaemonSets that the operator writes."""
-    old = controlled_by("oldObject", (HEADROOMS,))
+    served = (HEADROOMS, *speech.foreign)
+    old = controlled_by("oldObject", served)
     same = unchanged("metadata", ("ownerReferences", "finalizers"))
     return Validating(
         NAME,
@@ -29,8 +31,8 @@ def daemon_sets(user: str, image: str) -> Validating:
         made_by(user),
         (
             Check(
-                controlled_by("object", (HEADROOMS,)),
-                "the operator writes only DaemonSets that belong to a Headroom",
+                controlled_by("object", served),
+                "the operator writes only DaemonSets that belong to an object that is served",
             ),
             Check(
                 f"request.operation != 'UPDATE' || {both([old, same])}",

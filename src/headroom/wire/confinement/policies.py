@@ -30,7 +30,7 @@ def confinement_objects(
         changes(operator, speech),
         deletions(operator, speech),
         bindings(operator, speech),
-        daemon_sets(operator, image),
+        daemon_sets(operator, image, speech),
         *objects(operator, home, speech),
         *reserved(operator, speech),
     ]
