@@ -3,8 +3,7 @@
 The same 16 ordinary pods come to an empty cluster twice: once beside a DaemonSet that keeps half a
 CPU on every node, once beside a Headroom of one such slot on every node. A machine of eight CPU has
 room for five of the pods, or for four and the slot: whoever forgets the slot orders too little, and
-the smallest machine has room for a pod or for the slot, never for both. The same with tickets of an
-Order on every node, and with a part of each node. The operator starts before Karpenter does.
+the smallest machine has room for a pod or for the slot, never for both.
 """
 
 from __future__ import annotations
@@ -17,15 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from headroom.dialects.korder import KORDER
-from headroom.dialects.korder.kinds import ORDERS
 from headroom.wire.kinds import DAEMON_SETS, DEPLOYMENTS, HEADROOMS, PODS, PRIORITY_CLASSES
 from testbed.api import Json
 from testbed.controlplane import ControlPlane
 from testbed.karpenter import Fleet, Karpenter
 from tests.e2e.installing import install, our_objects, until
 from tests.e2e.processes import OperatorProcess
-from tests.stories.korder.things import order
 from tests.stories.things import headroom, priority_class, workload
 
 pytestmark = pytest.mark.e2e
@@ -53,16 +49,6 @@ class Cloud:
 
     def places(self, label: str, value: str) -> list[str]:
         return sorted(str(each["spec"].get("nodeName", "")) for each in self.pods(label, value))
-
-    def counted(self, name: str) -> None:
-        """Wait until Karpenter is told what the slots of an object keep on each node."""
-
-        def so() -> bool:
-            found: list[Json] = self.plane.api.items(DAEMON_SETS.path("default"))
-            owners = [each["metadata"]["ownerReferences"][0]["name"] for each in found]
-            return owners == [name]
-
-        until("a DaemonSet shows the slots", so, seconds=LONG_S)
 
     def load(self) -> None:
         made = workload("Deployment", "ordinary", cpu=ORDINARY_CPU, replicas=ORDINARY)
@@ -104,75 +90,31 @@ def cloud(karpenter_program: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("karpenter-pernode")
     with ExitStack() as stack:
         plane = stack.enter_context(ControlPlane.start(kwok=True))
-        install(plane, [*our_objects(), *KORDER.definitions()])
-        # The operator is there first, and finds out by itself that Karpenter has come.
-        access = plane.kubeconfig_for("operator", ("system:masters",))
-        log = folder / "operator.log"
-        stack.enter_context(OperatorProcess(access, log, "--dialect", "korder"))
+        install(plane, our_objects())
         karpenter = Karpenter.start(plane, Fleet(boot_delay_s=2, consolidate_after_s=3))
+        access = plane.kubeconfig_for("operator", ("system:masters",))
+        stack.enter_context(OperatorProcess(access, folder / "operator.log"))
         yield Cloud(plane, karpenter)
 
 
-@pytest.fixture(scope="module")
-def blueprint(cloud: Cloud) -> int:
-    """How many nodes it takes beside a DaemonSet that keeps the same room."""
+def test_slots_on_every_node_take_as_few_nodes_as_the_daemon_set_that_they_replace(
+    cloud: Cloud,
+) -> None:
     cloud.plane.api.ensure(PRIORITY_CLASSES.path(), priority_class("room", 900_000_000))
     above = {"priorityClassName": "room"}
     keeper = workload("DaemonSet", "keeper", cpu=SLOT_CPU, pods=above)
     cloud.plane.api.create(DAEMON_SETS.path("default"), keeper)
     cloud.load()
-    count = cloud.settled("app", "keeper")
+    blueprint = cloud.settled("app", "keeper")
     cloud.plane.api.delete(DAEMON_SETS.path("default", "keeper"))
     cloud.clear()
-    return count
 
-
-def test_slots_on_every_node_take_as_few_nodes_as_the_daemon_set_that_they_replace(
-    cloud: Cloud, blueprint: int
-) -> None:
     wish = headroom("every", cpu=SLOT_CPU, size={"perNode": {"slots": 1}})
-    made = HEADROOMS.path("default")
-    cloud.plane.api.create(made, wish)
-    cloud.counted("every")
+    cloud.plane.api.create(HEADROOMS.path("default"), wish)
     cloud.load()
     native = cloud.settled("headroom.dev/for", "every")
     print(f"{ORDINARY} pods: DaemonSet {blueprint} nodes, Headroom {native} nodes")
-    cloud.plane.api.delete(f"{made}/every")
-    cloud.clear()
     assert native <= blueprint
-
-
-def test_tickets_on_every_node_take_as_few_nodes_as_the_daemon_set_that_they_replace(
-    cloud: Cloud, blueprint: int
-) -> None:
-    made = ORDERS.path("default")
-    cloud.plane.api.create(made, order("ticketed", cpu=SLOT_CPU, daemonSet=True, replicas=1))
-    cloud.counted("ticketed")
-    cloud.load()
-    tickets = cloud.settled("headroom.dev/role", "guardian")
-    print(f"{ORDINARY} pods: DaemonSet {blueprint} nodes, Order {tickets} nodes")
-    cloud.plane.api.delete(f"{made}/ticketed")
-    cloud.clear()
-    assert tickets <= blueprint
-
-
-def test_a_part_of_every_node_is_counted_once_there_is_a_node(cloud: Cloud) -> None:
-    wish = headroom("part", size={"perNode": {"percent": 25}})
-    wish["spec"]["slot"]["template"].pop("resources")
-    made = HEADROOMS.path("default")
-    cloud.plane.api.create(made, wish)
-    cloud.load()
-    parts = cloud.settled("headroom.dev/for", "part")
-    print(f"{ORDINARY} pods beside a quarter of each node: {parts} nodes")
-    (shown,) = cloud.plane.api.items(DAEMON_SETS.path("default"))
-    (container,) = shown["spec"]["template"]["spec"]["containers"]
-    kept = {
-        each["spec"]["containers"][0]["resources"]["requests"]["cpu"]
-        for each in cloud.pods("headroom.dev/for", "part")
-    }
-    cloud.plane.api.delete(f"{made}/part")
-    cloud.clear()
-    assert container["resources"]["requests"]["cpu"] in kept
 
 
 def test_karpenter_has_no_word_about_slots_that_wait(cloud: Cloud) -> None:

@@ -242,8 +242,8 @@ def by_helm(story: Transcript, log: Path) -> None:
     story.run(f"kubectl delete namespace {SHOP}")
     story.run(f"helm uninstall headroom -n {HOME}")
     story.run("kubectl get crd -o name")
-    ours = "holds.headroom.dev headrooms.headroom.dev claimindexes.headroom.dev"
-    story.run(f"kubectl delete crd {ours}")
+    ours = " ".join(f"{kind}.headroom.dev" for kind in ("holds", "headrooms", "slotsets"))
+    story.run(f"kubectl delete crd {ours} claimindexes.headroom.dev")
     story.run(f"kubectl delete namespace {HOME}")
 
 
