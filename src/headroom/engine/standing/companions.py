@@ -57,7 +57,7 @@ class Companions:
             return ""
         return self._overheads.settled(action, outcome, now)
 
-    def member(self, headroom: Headroom | None, hold: Hold) -> Hold:
+    def member(self, headroom: Headroom, hold: Hold) -> Hold:
         """The hold of an object that is a slot, with the DaemonSet as an owner of its guardian."""
         return self._overheads.member(headroom, hold)
 

@@ -59,13 +59,13 @@ class Standing:
         self._ledger = ledger
         self._calendar = calendar
         self.announcer = announcer
-        self.issuer = Issuer(ledger, allowance, calendar)
+        self.companions = Companions(ledger)
+        self.issuer = Issuer(ledger, allowance, calendar, self.companions.member)
         self._quotas = allowance.quotas
         self._known: dict[str, Known] = {}
         self._stale: dict[str, None] = {}  # headrooms whose wish is to be worked out anew
         self._sights = Sights(ledger)
         self.followers = self._sights.followers
-        self.companions = Companions(ledger)
         self.brake = Brake(ledger, self._sights.foresight, self._sights.rooms)
 
     def see(self, headroom: Headroom) -> None:
@@ -172,10 +172,7 @@ class Standing:
                 self.upset(hold.group)
         elif there is not None and there.member != hold.member:  # Of the present template now.
             self.upset(hold.group)
-        return self._dressed(hold, headroom, known)
-
-    def _dressed(self, hold: Hold, headroom: Headroom | None, known: Known) -> Hold:
-        return self.companions.member(headroom, self.issuer.dressed(hold, headroom, known.window))
+        return self.issuer.dressed(hold, headroom, known.window)
 
     def member_gone(self, hold: Hold) -> None:
         """The object of a slot is gone."""
@@ -223,8 +220,7 @@ class Standing:
             headroom = replace(self._ledger.slots.headrooms[name], finalizers=action.finalizers)
             self._ledger.slots.headrooms[name] = headroom
             self.upset(name)
-        elif name in self._ledger.holds:
-            hold = self._ledger.holds[name]
+        elif (hold := self._ledger.holds.get(name)) is not None:
             self._ledger.holds[name] = replace(hold, finalizers=action.finalizers)
 
     def abandons(self, guardian: Pod, whole: str) -> bool:
@@ -380,7 +376,7 @@ class Standing:
             for hold in members.values()
         )
         for hold in members.values():
-            if (dressed := self._dressed(hold, headroom, known)) != hold:
+            if (dressed := self.issuer.dressed(hold, headroom, known.window)) != hold:
                 self._ledger.see_hold(dressed)
 
     def _put(self, hold: Hold, known: Known) -> None:

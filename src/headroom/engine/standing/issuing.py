@@ -6,7 +6,7 @@ was asked of the API server and is not seen yet counts as there, or it would be 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -35,11 +35,18 @@ class Refusal:
     by_limit: bool = False
 
 
+Owned = Callable[[Headroom, Hold], Hold]
+"""Gives the hold of a slot's object the further owner of its guardian."""
+
+
 class Issuer:
     """The objects of slots, by headroom."""
 
-    def __init__(self, ledger: Ledger, allowance: Allowance, calendar: Calendar) -> None:
+    def __init__(
+        self, ledger: Ledger, allowance: Allowance, calendar: Calendar, owned: Owned
+    ) -> None:
         self.heirs = Heirs(ledger, calendar)
+        self._owned = owned
         self._ledger = ledger
         self._allowance = allowance
         self._quotas = allowance.quotas
@@ -54,10 +61,11 @@ class Issuer:
     def dressed(self, hold: Hold, headroom: Headroom | None, window: ActiveWindow | None) -> Hold:
         """The hold of a slot's object, with what its headroom says of it.
 
-        That is: when it is renewed, and whether it is a permanent buffer.
+        That is: when it is renewed, whether it is a permanent buffer, who owns its guardian.
         """
         if headroom is None or headroom.slot_objects is None:
             return hold
+        hold = self._owned(headroom, hold)
         if headroom.slot_objects.permanent and hold.tenure is not None:
             hold = replace(hold, tenure=replace(hold.tenure, duration=None))
         if window is None or headroom.refill != ALWAYS:

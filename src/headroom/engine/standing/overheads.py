@@ -153,9 +153,9 @@ class Overheads:
             return wished
         return owned_too(wished, owner)
 
-    def member(self, headroom: Headroom | None, hold: Hold) -> Hold:
+    def member(self, headroom: Headroom, hold: Hold) -> Hold:
         """The hold of an object that is a slot, with the DaemonSet as an owner of its guardian."""
-        owner = self._owner(headroom) if headroom is not None else None
+        owner = self._owner(headroom)
         return hold if owner is None else slot_owned(hold, owner)
 
     def _owner(self, headroom: Headroom) -> OwnerReference | None:
