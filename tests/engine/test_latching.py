@@ -101,3 +101,39 @@ def test_a_latch_that_still_serves_its_own_pod_is_lent_to_nobody() -> None:
     bound = [action.key.name for action in actions if isinstance(action, Bind)]
     assert sorted(bound) == ["late", "owner"]
     assert [each for each in actions if isinstance(each, MoveLatch) and each.key == latch.key] == []
+
+
+def shared(pods: int = 110) -> Play:
+    """A hold of three CPUs for many, held on a node with so many places for pods."""
+    play = Play(node("a", cpu=4, pods=pods), hold("h", cpu=3, memory=0, allocate_once=False))
+    play.run()
+    return play
+
+
+def test_a_latch_stays_until_every_cycle_sees_the_guardian_that_was_bound_under_it() -> None:
+    """It went half a second after the owner was bound; the guardian had come later (seed 20)."""
+    play = shared()
+    play.put(owner())
+    play.run(0.3, scheduling=False)
+    (rest,) = play.ours("guardian")
+    play.toy.remove(rest)
+    play.run(0.85, scheduling=False)
+    assert [each.requests["cpu"] for each in play.ours("guardian")] == [1000]
+    assert len(play.ours("latch")) == 1
+    play.run(0.5, scheduling=False)
+    assert play.ours("latch") == []
+
+
+def test_a_guardian_does_not_go_while_the_latch_for_the_rest_of_its_hold_is_missing() -> None:
+    """Where places are scarce there are two latches; one was gone, and its part bare (seed 67)."""
+    play = shared(pods=4)
+    play.put(owner(cpu=1))
+    play.run(0.3, scheduling=False)
+    keeps_rest = max(play.ours("latch"), key=lambda latch: latch.requests["cpu"])
+    play.toy.remove(keeps_rest)
+    for _ in range(40):
+        play.run(0.1, scheduling=False)
+        kept = [*play.ours("guardian"), *play.ours("latch")]
+        used = play.pod("owner").requests["cpu"] if play.pod("owner").node else 0
+        assert used + sum(each.requests["cpu"] for each in kept) >= 3000
+    assert play.pod("owner").node == "a"

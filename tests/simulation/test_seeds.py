@@ -31,7 +31,10 @@ class Rejections:
             self.found.append(f"at {at:.3f}: {ref_of(change.obj)} ended with {reason}")
 
 
-@pytest.mark.parametrize("seed", seeds(40, quick=4))
+FOUND = (67, 107)  # Each showed a gap in what is kept that no rival used: see decision 0069.
+
+
+@pytest.mark.parametrize("seed", [*seeds(40, quick=4), *FOUND])
 def test_whatever_happens_all_is_well_in_the_end(seed: int) -> None:
     scenario = Scenario(seed)
     rejections = Rejections(scenario)

@@ -7,8 +7,8 @@ Those of slow handovers, and those left by an operator that died, are finished h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeGuard
 
@@ -36,15 +36,24 @@ from headroom.engine.sharing.preempting import go_on
 from headroom.scheduling.reasons import TOO_MANY_PODS
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Since when a latch has done what it was for, and which guardians stood by then."""
+
+    use: str
+    guardians: frozenset[str]
+    since: datetime
+
+
 class Latcher:
     """Remembers since when each latch has been done with."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._settled_at: dict[str, tuple[str, datetime]] = {}  # by uid: for which use, since when
+        self._settled: dict[str, Settled] = {}  # by uid
 
     def forget(self, key: Key, uid: str) -> None:
-        self._settled_at.pop(uid, None)
+        self._settled.pop(uid, None)
         self._ledger.stuck.pop(key, None)
 
     def look(self, latch: Pod, now: datetime) -> Iterator[Sequence]:
@@ -83,7 +92,7 @@ class Latcher:
                     self._ledger.stuck[latch.key] = None  # The end of any pod brings us back.
                     return
             if sequence is not None:
-                self._settled_at.pop(latch.uid, None)
+                self._settled.pop(latch.uid, None)
                 self._ledger.spares.forget(latch)  # It is needed where it stands.
                 yield sequence
                 return
@@ -119,22 +128,21 @@ class Latcher:
 
     def _linger(self, latch: Pod, now: datetime) -> Iterator[Sequence]:
         if self._ledger.keeps_place(latch):
-            self._settled_at.pop(latch.uid, None)
+            self._settled.pop(latch.uid, None)
             return  # The keeper brings us back.
         use = f"{latch.nominated}\n{latch.annotations.get(CLAIMS_ANNOTATION, '')}"
         if stands_for_fence(latch):  # From when the fence stands its place counts twice.
             use += f"\n{sorted(map(str, self._ledger.contention.fences.on(latch.nominated)))}"
-        known = self._settled_at.get(latch.uid)
-        settled = known[1] if known is not None and known[0] == use else now
-        self._settled_at[latch.uid] = (use, settled)
-        gone_at = settled + self._ledger.policy.latch_linger
-        linger = self._ledger.policy.latch_linger
         holds = [self._ledger.holds.get(parent) for parent in parents_on(latch)]
+        settled = self._settled_since(latch, use, self._guardians_on(latch.nominated, holds), now)
+        linger = self._ledger.policy.latch_linger
+        gone_at = settled + linger
         coming = any(hold is not None and self._ledger.awaited(hold) for hold in holds)
         due = any(hold is not None and self._is_due(hold, latch) for hold in holds)
         if coming or (due and now < settled + 10 * linger):
             gone_at = max(gone_at, now + linger)
         if now < gone_at:
+            self._ledger.spares.forget(latch)
             self._ledger.agenda.later(pod_subject(latch.key), gone_at)
             return
         spare_until = gone_at + self._ledger.policy.latch_spare
@@ -144,6 +152,24 @@ class Latcher:
         else:
             self._ledger.spares.forget(latch)
             yield remove(latch)
+
+    def _settled_since(
+        self, latch: Pod, use: str, guardians: frozenset[str], now: datetime
+    ) -> datetime:
+        """Since when a latch is not needed: a guardian that was bound under it begins that anew.
+
+        Cycles of kube-scheduler that began before do not see that guardian, as with an owner.
+        """
+        known = self._settled.get(latch.uid)
+        same = known is not None and known.use == use and guardians <= known.guardians
+        since = known.since if known is not None and same else now
+        self._settled[latch.uid] = Settled(use, guardians, since)
+        return since
+
+    def _guardians_on(self, node: str, holds: Iterable[Hold | None]) -> frozenset[str]:
+        """The guardians on a node of holds that a latch was made for, by uid."""
+        known = (self._ledger.guardians_of(hold) for hold in holds if hold is not None)
+        return frozenset(pod.uid for pods in known for pod in pods if pod.node == node)
 
     def _is_in_the_way(self, latch: Pod) -> bool:
         ledger = self._ledger
@@ -194,6 +220,8 @@ class Latcher:
         why = unfit(ledger, owner, latch.nominated, without)
         if hold is not None and guardian is not None and why is None and not returns(hold):
             why = self._crowded(hold, guardian, owner)
+        if hold is not None and guardian is not None and not self._covers(latch, hold, guardian):
+            why = why or "what keeps the rest of its hold is gone"
         around = labels_around(ledger, latch.nominated)
         if claim.parent and (
             hold is None or standing_refusal(hold, owner, ledger.policy, now, around)
@@ -205,6 +233,18 @@ class Latcher:
             users = [user for user in ledger.claimants_of(hold) if not user.finished]
             why = why or policy_refusal(hold, users, owner)
         return OpenClaim(owner, hold, guardian, why)
+
+    def _covers(self, latch: Pod, hold: Hold, guardian: Pod) -> bool:
+        """Whether latches keep all that the guardian of a hold for many gives up.
+
+        Where places are scarce there are several of them, and one may not have come to stand.
+        """
+        if hold.allocate_once and not keeps_rest(hold):
+            return True
+        ledger = self._ledger
+        known = (ledger.pods[key] for key in ledger.latches.about(str(hold.parent)))
+        stand = (each.requests for each in known if each.nominated == latch.nominated)
+        return guardian.requests.fits_in(sum(stand, EMPTY))
 
     def _counted_twice(self, node: str) -> frozenset[Key]:
         """Latches on a node whose guardians still stand there: their room is not needed twice."""

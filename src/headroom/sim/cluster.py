@@ -135,7 +135,7 @@ class SimCluster:
     def _answer(self, write: Write) -> Outcome:
         match self._faults.draw(write):
             case None:
-                return carry_out(self._stage.server, write)
+                return self._carry_out(write)
             case Fault.CONFLICT:
                 return Stale("conflict, to order")
             case Fault.BUSY:
@@ -145,8 +145,16 @@ class SimCluster:
             case Fault.LOST:
                 return Unavailable("timed out, to order")
             case Fault.UNANSWERED:
-                carry_out(self._stage.server, write)
+                self._carry_out(write)
                 return Unavailable("timed out, to order")
+
+    def _carry_out(self, write: Write) -> Outcome:
+        """Do it in our name: whoever listens to the store can tell our writes from others'."""
+        self._stage.server.acting = self._name
+        try:
+            return carry_out(self._stage.server, write)
+        finally:
+            self._stage.server.acting = ""
 
 
 class _Stream:

@@ -18,6 +18,7 @@ from headroom.sim.api.registry import Registry
 from headroom.sim.api.server import ApiServer
 from headroom.sim.api.store import Store
 from headroom.sim.api.values import Json, Ref
+from headroom.sim.books import Books
 from headroom.sim.cluster import SimCluster
 from headroom.sim.controllers.budgets import Budgets
 from headroom.sim.controllers.daemonsets import DaemonSets
@@ -67,6 +68,7 @@ class SimWorld:
         self.server = ApiServer(Store(self.clock.now, seed, Registry(speech)))
         index = PodIndex(self.server.store)
         self.stage = Stage(self.loop, self.clock, self.server, index, settings or Settings(), seed)
+        self.books = Books(self.stage)
         self.faults = Faults()
         self.writes: list[tuple[float, Write, Outcome]] = []
         self._crew: Crew | None = None
@@ -202,9 +204,10 @@ class SimWorld:
     def close(self) -> None:
         """End everything; the world cannot be used afterwards.
 
-        A contained exception is an error here, so that no test passes over a bug.
+        A contained exception is an error here, and so is a breach of the safety rule of
+        handovers, so that no test passes over a bug.
         """
-        found = self.contained()
+        found = (*self.contained(), *self.books.breaches)
         self.kill_operator()
         tasks = asyncio.all_tasks(self.loop)
         for task in tasks:
@@ -214,7 +217,7 @@ class SimWorld:
         self.loop.run_until_complete(self.loop.shutdown_asyncgens())
         self.loop.close()
         if found and not self.may_contain:
-            raise SimulationError(f"the operator met unexpected errors: {'; '.join(found)}")
+            raise SimulationError(f"the operator did what it must not: {'; '.join(found)}")
 
     def __enter__(self) -> Self:
         return self

@@ -125,9 +125,9 @@ class KeptRoom:
         The claim of a slot in use is as large as the slot, whatever room its node has. A guardian
         needs a place for a pod as well, and its owner may have got the one that it had.
         """
-        if self._ledger.state.free_places(node) < 1:
-            return EMPTY
         latches = [latch for latch in self._latches_on(hold, node) if claims_on(latch)]
+        if not latches or self._ledger.state.free_places(node) < 1:
+            return EMPTY
         return self._kept_by(hold, latches, now)
 
     def _latches_on(self, hold: Hold, node: str) -> list[Pod]:
@@ -171,7 +171,20 @@ class KeptRoom:
         users = users_of(self._ledger, hold)
         if not users and not guardians and not fenced and not self._ledger.latches_of(hold):
             return True
-        return self._fits(hold, node, guardians, to_keep(hold, users), now)
+        size = to_keep(hold, users)
+        there = self._fits(hold, node, guardians, size, now)
+        return there or bool(users and size and self._took_over(hold, node, size, now))
+
+    def _took_over(self, hold: Hold, node: str, size: Resources, now: datetime) -> bool:
+        """Whether the latch of a handover has the room, though other handovers count twice there.
+
+        Only as far as no pod is bound there that has it by now.
+        """
+        if not size.fits_in(self.taken_over(hold, node, now)):
+            return False
+        nominated = (pod.key for pod in self._ledger.state.nominated_on(node))
+        wanted = replace(hold.template.pod, requests=size, placement=ANYWHERE)
+        return unfit(self._ledger, wanted, node, frozenset(nominated)) is None
 
     def is_claimed(self, hold: Hold) -> bool:
         """Whether a latch stands, or is being made, that keeps a slot's claim on its room."""

@@ -48,6 +48,7 @@ class ApiServer:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.notes: dict[str, None] = {}
+        self.acting = ""  # the operator whose write is being carried out, if it is one
 
     def get(self, ref: Ref) -> Json:
         obj = self.store.get(ref)

@@ -88,7 +88,8 @@ class Play:
         """What can be said as of now."""
         summary: dict[str, Any] = self.meter.summary()
         errors = [f"unexpected error: {line}" for line in self.world.contained()]
-        summary["violations"] = [*self.invariants.violations, *errors]
+        breaches = (*self.invariants.violations, *self.world.books.breaches)
+        summary["violations"] = [*breaches, *errors]
         failures = list(self._performer.failures)
         growing = self._autoscaler is not None and self._autoscaler.growing
         broken, notes = self._promises.broken(self.scenario.sources, growing)
