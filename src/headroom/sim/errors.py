@@ -23,6 +23,7 @@ class ApiError(Exception):
         self.reason = reason
         self.message = message
         self.field = field  # the path that a validation error blames
+        self.cause = ""  # the reason of its cause, where one matters
 
 
 def not_found(kind: Kind, name: str) -> ApiError:
@@ -45,6 +46,13 @@ def invalid(kind: Kind, name: str, why: str) -> ApiError:
 
 def forbidden(kind: Kind, name: str, why: str) -> ApiError:
     return ApiError(403, "Forbidden", f'{kind.resource} "{name}" is forbidden: {why}')
+
+
+def ending(kind: Kind, name: str, why: str) -> ApiError:
+    """Nothing new comes into a namespace that is being deleted."""
+    error = forbidden(kind, name, why)
+    error.cause = "NamespaceTerminating"
+    return error
 
 
 def bad_request(why: str) -> ApiError:

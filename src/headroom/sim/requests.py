@@ -9,20 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headroom.core.actions import (
-    Denied,
-    Done,
-    Gone,
-    Invalid,
-    Outcome,
-    Stale,
-    Taken,
-    Unavailable,
-)
+from headroom.core.actions import Done, Outcome
 from headroom.sim.api.server import ApiServer
 from headroom.sim.api.values import Json, Ref, dig, uid_of
 from headroom.sim.errors import ApiError, bad_request
-from headroom.wire.writes import APPLY_PATCH, JSON_PATCH, STRATEGIC_PATCH, Write
+from headroom.wire.outcomes import Refusal, outcome_of
+from headroom.wire.writes import APPLY_PATCH, STRATEGIC_PATCH, Write
 
 
 def carry_out(server: ApiServer, write: Write) -> Outcome:
@@ -30,32 +22,12 @@ def carry_out(server: ApiServer, write: Write) -> Outcome:
     try:
         return Done(_send(server, write))
     except ApiError as error:
-        return outcome_of(write, error)
+        return outcome_of(write, _refusal(error))
 
 
-def outcome_of(write: Write, error: ApiError) -> Outcome:
-    """Read a refusal as `kube` reads the real API server's."""
-    match error.code:
-        case 404:
-            return Gone(error.message)
-        case 409 if error.reason == "AlreadyExists":
-            return Taken(error.message)
-        case 409:
-            return Stale(error.message)
-        case 422 if write.guarded and _is_another_object(write, error):
-            return Stale(error.message)
-        case 403:
-            return Denied(error.message)
-        case 429 | 500 | 503 | 504:
-            return Unavailable(error.message)
-        case _:
-            return Invalid(error.message)
-
-
-def _is_another_object(write: Write, error: ApiError) -> bool:
-    """A failed JSON patch test blames no field; a wrong uid blames that."""
-    patched = write.content_type == JSON_PATCH and not error.field
-    return patched or error.field == "metadata.uid"
+def _refusal(error: ApiError) -> Refusal:
+    causes = ((error.cause, error.field),) if error.cause or error.field else ()
+    return Refusal(error.code, error.message, error.reason, causes)
 
 
 def _send(server: ApiServer, write: Write) -> str:

@@ -35,7 +35,7 @@ from headroom.sim.errors import (
     ApiError,
     already_exists,
     bad_request,
-    forbidden,
+    ending,
     invalid,
     not_found,
 )
@@ -239,7 +239,7 @@ class ApiServer:
             raise not_found(kinds.NAMESPACE, ref.namespace)
         if dig(namespace, "metadata", "deletionTimestamp"):
             words = f"unable to create new content in namespace {ref.namespace} because it is"
-            raise forbidden(kind, ref.name, f"{words} being terminated")
+            raise ending(kind, ref.name, f"{words} being terminated")
 
     def _make_namespace(self, name: str) -> None:
         """Make a namespace that somebody's manifests take for granted, and say so."""
