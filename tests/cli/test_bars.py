@@ -59,6 +59,19 @@ def test_at_50_columns_names_bars_and_shares_can_be_read() -> None:
     assert lines[3].endswith("50%+ 25%")
 
 
+@pytest.mark.parametrize("width", [50, 80, 140])
+def test_bars_begin_and_end_in_the_same_column(width: int) -> None:
+    lines = top_lines(SECTIONS, Look(width=width))
+    edges = {(line.index("│"), line.rindex("│")) for line in (lines[0], *lines[2:5])}
+    assert len(edges) == 1
+
+
+@pytest.mark.parametrize("width", [50, 80])
+def test_a_node_that_takes_no_pods_says_so_at_every_width(width: int) -> None:
+    lines = top_lines(SECTIONS, Look(width=width))
+    assert "Cordoned" in next(line for line in lines if line.startswith("a-node"))
+
+
 def test_guardians_that_wait_are_drawn_with_whom_they_are_for() -> None:
     lines = top_lines(SECTIONS, Look(width=100))
     waiting = next(line for line in lines if "no node yet" in line)

@@ -25,9 +25,15 @@ def timeline_svg(whole: Document) -> str:
     for index, name in enumerate(LINES):
         points = tuple((second, float(row[index])) for second, row in rows)
         marks.append(Steps(name, points, TONES[name], dashed=name == "wanted"))
-    title = f"{whole['source']['name'] or 'timeline'}: wanted, held, claimed, waiting, misses"
+    title = f"{whole['source']['name'] or 'timeline'}: {', '.join(LINES)}{_in_time(rows)}"
     axis = Axis(unit=Unit.TIME)
     return Chart(title, tuple(marks), axis, Axis("slots and pods", low=0.0), width=900).svg(True)
+
+
+def _in_time(rows: list[tuple[float, list[int]]]) -> str:
+    """What came of promises in the last hour, where owners came."""
+    owners, late = rows[-1][1][len(LINES) :] if rows else (0, 0)
+    return f"; {owners - late} of {owners} owners of the last hour in time" if owners else ""
 
 
 def _second(text: str) -> float:

@@ -1,7 +1,7 @@
 """Nodes as bars of characters, the cluster first: what `headroom top -w` draws. Pure.
 
-    cluster      ████████▓▓░░░        3 nodes, 62% used, 8% claimed, 10% held
-    general-0    ██████████▓▓░░░      80% + 20% held
+    cluster      │████████▓▓░░░     │  70% +  10% held 3 nodes
+    general-0    │██████████▓▓░░░   │  80% +  20% held
 
 Every line fits the width; what is long is cut in the middle of nothing but its own column.
 """
@@ -9,7 +9,7 @@ Every line fits the width; what is long is cut in the middle of nothing but its 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headroom.cli.amounts import shown
@@ -18,7 +18,7 @@ from headroom.escaping import one_line
 
 USES = (Use.USED, Use.CLAIMED, Use.HELD)
 SORTS = ("free", "held", "name")
-NARROW = 64
+NARROW, NARROW_WORDS = 64, 9
 MOST_NAME, LEAST_NAME = 32, 14
 LEAST_BAR = 8
 
@@ -71,8 +71,13 @@ def top_lines(sections: Mapping[str, Any], look: Look) -> list[str]:
     room = look.height - len(waiting) - 3 if look.height else len(chosen)
     if len(chosen) > room:
         room = max(1, room - 1)  # A line says how many there are beyond.
-    lines = [_line(total, look, column), ""]
-    lines += [_line(bar, look, column) for bar in chosen[:room]]
+    narrow = look.width < NARROW
+    head = _words(replace(total, state="") if narrow else total, narrow)
+    told = [(bar, _words(bar, narrow)) for bar in chosen[:room]]
+    # Words of one width: bars that begin and end alike can be compared.
+    wide = max(len(words) for words in (head, *(words for _, words in told)))
+    lines = [_line(total, look, column, head.ljust(wide)), ""]
+    lines += [_line(bar, look, column, words.ljust(wide)) for bar, words in told]
     if len(chosen) > room:
         lines.append(
             f"{look.cut} and {len(chosen) - room} more nodes: --filter finds them"[: look.width]
@@ -95,8 +100,7 @@ def _order(bar: _Bar, sort: str) -> tuple[float, str]:
     return 0.0, bar.name
 
 
-def _line(bar: _Bar, look: Look, column: int) -> str:
-    words = _words(bar, look.width < NARROW)
+def _line(bar: _Bar, look: Look, column: int, words: str) -> str:
     space = look.width - column - len(words) - 2
     drawn = _drawn(bar, look.glyphs, space) if space >= LEAST_BAR else ""
     name = bar.name if len(bar.name) <= column else f"{bar.name[: column - 1]}{look.cut}"
@@ -106,7 +110,7 @@ def _line(bar: _Bar, look: Look, column: int) -> str:
 def _words(bar: _Bar, narrow: bool) -> str:
     used, held = _percent(bar.parts[0] + bar.parts[1], bar.whole), _percent(bar.parts[2], bar.whole)
     if narrow:
-        return f"{used:>3}%+{held:>3}%"
+        return bar.state[:NARROW_WORDS] or f"{used:>3}%+{held:>3}%"
     state = f" {bar.state}" if bar.state else ""
     return f"{used:>3}% + {held:>3}% held{state}"
 
