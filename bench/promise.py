@@ -10,7 +10,8 @@ the simple rule that ours has to beat: the largest of two moving averages and of
 this time of the day, plus a factor times its root; each miss raises the factor, each pod lowers it.
 Without files, traces are made up: a rhythm of the day, a peak in each hour, pods all at once each
 quarter of an hour, bursts of any length, and bursts out of silence. `--parts` judges each of N
-parts but the first by itself, `--neighbours` half and double of each setting.
+parts but the first by itself. `--neighbours` shows half and double of each setting, and for each
+trace what the setting that is best on all others comes to on this one.
 
     python -m bench.promise [FILE…] [--lead 30,90,180] [--ratio 0.99] [--parts N] [--neighbours]
 """
@@ -24,9 +25,9 @@ import random
 import sys
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from math import ceil, pi, sin, sqrt
+from math import ceil, exp, log, pi, sin, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ PART, PARTS = 600, 144  # of a day
 RUNS_FOR_S = 600.0  # for a share of what runs: traces do not say how long
 DAYS_MADE = 6
 MOST_SLOTS = 4096
+AS_IT_IS = "as it is"
 
 Arrivals = list[tuple[float, int]]
 Span = tuple[float, float]
@@ -227,6 +229,13 @@ def line(trace: Trace, row: Row, lead: float, ratio: float) -> str:
     )
 
 
+def score(trace: Trace, row: Row, lead: float) -> float:
+    """The logarithm of idle, as a part of a fixed size's with equally many hits."""
+    _, outcome = row
+    equal = trace.idle_at(outcome.ratio, lead, (outcome.begin, outcome.end))
+    return log(max(outcome.idle, 1e-3) / max(equal, 1e-3))
+
+
 def neighbours() -> Iterator[tuple[str, Settings]]:
     """Half and double of each setting."""
     for each in fields(Settings):
@@ -240,6 +249,23 @@ def neighbours() -> Iterator[tuple[str, Settings]]:
 
 def _with(name: str, value: Any) -> Settings:
     return replace(DEFAULTS, **{name: value})
+
+
+def left_out(scores: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """For each trace: the setting that the other traces choose, and what it comes to on this one.
+
+    `scores` are by trace and setting: the logarithm of idle, as a part of a fixed size's with
+    equally many hits.
+    """
+    for name in scores if len(scores) > 1 else ():
+        others = [of for trace, of in scores.items() if trace != name]
+        best = min(scores[name], key=lambda each: (sum(of[each] for of in others), each))
+        own = min(scores[name], key=lambda each: (scores[name][each], each))
+        told = (
+            f"{100 * (1 - exp(scores[name][each])):.0f} % less ({each})"
+            for each in (best, AS_IT_IS, own)
+        )
+        yield f"{name:24.24} chosen by the others: {next(told)}; {next(told)}; best: {next(told)}"
 
 
 def made_up() -> Iterator[Trace]:
@@ -294,8 +320,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{'trace':24} {'lead':>4} {'size':34} {'hits %':>7} {'idle':>8} {'less%':>5} "
         f"{'equal%':>6} {'worst d':>7}\n"
     )
+    scores: dict[str, dict[str, float]] = {trace.name: defaultdict(float) for trace in traces}
+    leads = list(map(float, asked.lead.split(",")))
     for trace in traces:
-        for lead in map(float, asked.lead.split(",")):
+        for lead in leads:
             found = rows(trace, lead, asked.ratio)
             if asked.parts:
                 found = parts(trace, lead, asked.ratio, asked.parts)
@@ -303,11 +331,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 whole = (0.0, trace.end)
                 found = (
                     (name, judged(trace, ours(asked.ratio, lead, settings), lead, whole))
-                    for name, settings in (("as it is", DEFAULTS), *neighbours())
+                    for name, settings in ((AS_IT_IS, DEFAULTS), *neighbours())
                 )
             for row in found:
                 sys.stdout.write(line(trace, row, lead, asked.ratio) + "\n")
                 sys.stdout.flush()
+                scores[trace.name][row[0]] += score(trace, row, lead) / len(leads)
+    if asked.neighbours:
+        sys.stdout.writelines(f"{told}\n" for told in left_out(scores))
     return 0
 
 
