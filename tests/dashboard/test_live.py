@@ -78,6 +78,20 @@ def test_a_node_opens_to_its_pods_and_one_that_is_not_there_to_none() -> None:
     assert asyncio.run(live.feed.pods_on("b")) is None
 
 
+def test_any_pod_is_found_by_a_part_of_its_name_the_first_hundred_of_them() -> None:
+    live = Live()
+    live.tell(Seen(node("a")), Synced())
+    for number in range(1200):
+        live.tell(Seen(pod(f"web-{number:04}", cpu=0, node="a", phase="Running")))
+    found = asyncio.run(live.feed.find_pods("WEB-", EVERYTHING))
+    assert [row["name"] for row in found["pods"]] == [f"web-{number:04}" for number in range(100)]
+    assert found["more"] == 1100
+    one = asyncio.run(live.feed.find_pods("default/web-0777", EVERYTHING))
+    assert [(row["name"], row["node"]) for row in one["pods"]] == [("web-0777", "a")]
+    tenant = Scope(nodes=False, pods=frozenset({"shop"}), objects=frozenset())
+    assert asyncio.run(live.feed.find_pods("web", tenant)) == {"pods": [], "more": 0}
+
+
 def test_on_a_large_cluster_nodes_are_not_asked_and_the_command_is_named() -> None:
     live = Live()
     late = pod("late", cpu=1, unschedulable_message="0/1 nodes are available")

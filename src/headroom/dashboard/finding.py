@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from heapq import nsmallest
 from typing import Any
 
 from headroom.core.objects import Key, Pod
@@ -18,20 +19,23 @@ class Finding:
     def __init__(self, text: str, scope: Scope) -> None:
         self._text = text.casefold()
         self._scope = scope
-        self._found: list[Key] = []
+        self._first: list[Key] = []
+        self._count = 0
 
     def look(self, keys: Iterable[Key]) -> None:
         """Look through some more pods."""
         text, sees = self._text, self._scope.sees_pods
-        self._found += [
+        found = [
             key
             for key in keys
             if text in f"{key.namespace}/{key.name}".casefold() and sees(key.namespace)
         ]
+        self._count += len(found)
+        # Only the first ones by name are kept: a whole cluster is never sorted at once.
+        self._first = nsmallest(MOST_FOUND, (*self._first, *found))
 
     def result(self, pods_by_key: Mapping[Key, Pod]) -> dict[str, Any]:
         """Rows of the first pods by name, and how many more there are."""
-        shown = sorted(self._found)[:MOST_FOUND]
-        pods = [pod for key in shown if (pod := pods_by_key.get(key)) is not None]
+        pods = [pod for key in self._first if (pod := pods_by_key.get(key)) is not None]
         rows = [{**pod_row(pod), "node": pod.node if self._scope.nodes else ""} for pod in pods]
-        return {"pods": rows, "more": len(self._found) - len(shown)}
+        return {"pods": rows, "more": self._count - len(self._first)}

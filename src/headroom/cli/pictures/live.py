@@ -42,7 +42,7 @@ from headroom.ports import (
 from headroom.wire.speech import Speech
 
 PORTION = 200
-SEARCHED = 2000  # names that are compared at once: about a millisecond
+SEARCHED = 500  # names that are compared at once: about half a millisecond
 SAMPLE_S = 15.0
 FORGET_S = 300.0
 LONGEST_REST_S = 5.0
