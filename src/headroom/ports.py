@@ -13,6 +13,7 @@ from typing import Protocol, assert_never
 
 from headroom.core.actions import Action, Outcome
 from headroom.core.budgets import Budget
+from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Stored, Volume, VolumeClaim
 from headroom.core.holds import Hold
@@ -21,7 +22,17 @@ from headroom.core.quotas.limits import Quota
 from headroom.core.standing.headrooms import Headroom, Workload
 
 Thing = (
-    Pod | Node | Namespace | Hold | Headroom | Workload | Quota | Stored | ResourceQuota | Budget
+    Pod
+    | Node
+    | Namespace
+    | Hold
+    | Headroom
+    | Workload
+    | Quota
+    | Stored
+    | ResourceQuota
+    | Budget
+    | Autoscaler
 )
 
 
@@ -79,6 +90,19 @@ class BudgetGone:
 
 
 @dataclass(frozen=True, slots=True)
+class AutoscalerGone:
+    autoscaler: Autoscaler
+
+
+@dataclass(frozen=True, slots=True)
+class KindHidden:
+    """We may not see a kind that something needs, and why; an empty `why`: now we may."""
+
+    kind: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StoredGone:
     """A volume claim, a volume or a storage class is no more."""
 
@@ -107,6 +131,8 @@ Event = (
     | StoredGone
     | ResourceQuotaGone
     | BudgetGone
+    | AutoscalerGone
+    | KindHidden
     | QuotaGone
     | Synced
 )
@@ -133,6 +159,8 @@ def gone(thing: Thing) -> Event:
             return ResourceQuotaGone(thing)
         case Budget():
             return BudgetGone(thing.key)
+        case Autoscaler():
+            return AutoscalerGone(thing)
         case Quota():
             return QuotaGone(thing.parent)
         case _:

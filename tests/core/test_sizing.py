@@ -18,7 +18,8 @@ from headroom.core.standing.headrooms import (
     Percent,
     Replicas,
 )
-from headroom.core.standing.sizing import Learnt, Sight, Wish, surplus, wish
+from headroom.core.standing.sized import Learnt
+from headroom.core.standing.sizing import Sight, Wish, surplus, wish
 from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON
 from tests.core.headroom_builder import headroom, web

@@ -10,7 +10,7 @@ from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster, scopes_of
 from headroom.kube.watch import Scope, Trouble, WatchTuning
-from headroom.ports import Event, Seen, Synced
+from headroom.ports import Event, KindHidden, Seen, Synced
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.speech import NATIVE
 from tests.kube.fakeapi import FakeApi, Stream, bookmark, line, refusal, run
@@ -133,6 +133,55 @@ def test_budgets_that_we_may_not_see_are_as_good_as_none() -> None:
             assert sorted(await told(api, 2)) == ["many", "synced"]
 
     run(main())
+
+
+def learning(name: str) -> bytes:
+    size = {"adaptive": {"startWithin": "2s", "ratio": 0.99}}
+    return line("ADDED", Case(name, {"size": size}).headroom())
+
+
+def announcing(api: FakeApi, *hidden: str) -> None:
+    """Script the kinds that announce pods: none of any, and some that we may not see."""
+    groups = {"autoscaling/v2": "horizontalpodautoscalers", "batch/v1": "jobs"}
+    plurals = ("deployments", "statefulsets", "replicasets")
+    paths = [f"/apis/{group}/{plural}" for group, plural in groups.items()]
+    for path in (*paths, *(f"/apis/apps/v1/{plural}" for plural in plurals)):
+        if path.rpartition("/")[2] in hidden:
+            api.script(path, *[refusal(403, f"{path} is forbidden")] * 99)
+        else:
+            api.script(path, Stream((END,), "hang"))
+
+
+def test_autoscalers_that_we_may_not_see_are_told_and_the_size_is_learnt_without() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(HEADROOM_PATH, Stream((learning("a"), END), "hang"))
+            announcing(api, "horizontalpodautoscalers", "jobs")
+            words = await first_words(cluster_at(api), 4, _told_hidden)
+        assert sorted(words) == ["HorizontalPodAutoscaler hidden", "Job hidden", "a", "synced"]
+
+    run(main())
+
+
+def test_autoscalers_that_we_may_see_later_are_told_so() -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            api.script(HEADROOM_PATH, Stream((learning("a"), END), "hang"))
+            refused = [refusal(403, "no right")] * 8
+            api.script("/apis/autoscaling/v2/horizontalpodautoscalers", *refused)
+            announcing(api)
+            words = await first_words(cluster_at(api), 4, _told_hidden)
+        assert words[-1] == "HorizontalPodAutoscaler shown"
+
+    run(main())
+
+
+def _told_hidden(event: Event) -> str:
+    match event:
+        case KindHidden(kind, why):
+            return f"{kind} {'hidden' if why else 'shown'}"
+        case _:
+            return _word(event)
 
 
 def test_workloads_that_we_may_not_see_are_told_of_and_nothing_else_waits() -> None:

@@ -61,6 +61,11 @@ class EmbeddedWorld(World):
     def patch(self, kind: str, name: str, change: Json, namespace: str = NAMESPACE) -> None:
         self.sim.patch(kind, "" if kind in UNSCOPED else namespace, name, change)
 
+    def set_status(self, kind: str, name: str, status: Json, namespace: str = NAMESPACE) -> None:
+        obj = self.sim.server.get(Ref(kind, namespace, name))
+        told = {**obj.get("status", {}), **status}
+        self.sim.server.update({**obj, "status": told}, "status")
+
     def scale(self, kind: str, name: str, replicas: int, namespace: str = NAMESPACE) -> None:
         self.sim.server.scale(Ref(kind, namespace, name), replicas)
 

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from headroom.wire.kinds import (
+    AUTOSCALERS,
     BUDGETS,
     CLAIM_INDEXES,
     CSI_NODES,
@@ -21,6 +22,7 @@ from headroom.wire.kinds import (
     EVENTS,
     HEADROOMS,
     HOLDS,
+    JOBS,
     LEASES,
     NAMESPACES,
     NODES,
@@ -29,6 +31,7 @@ from headroom.wire.kinds import (
     REPLICA_SETS,
     RESOURCE_QUOTAS,
     SLOT_SETS,
+    STATEFUL_SETS,
     STORAGE_CLASSES,
     VOLUME_CLAIMS,
     VOLUMES,
@@ -50,7 +53,10 @@ SHARED = (NODES, NAMESPACES, PRIORITY_CLASSES)
 LEFT: tuple[Resource, ...] = (
     HEADROOMS,
     HOLDS,
+    AUTOSCALERS,
     DEPLOYMENTS,
+    STATEFUL_SETS,
+    JOBS,
     REPLICA_SETS,
     DAEMON_SETS,
     PODS,
@@ -142,6 +148,10 @@ class RealWorld(World):
 
     def patch(self, kind: str, name: str, change: Json, namespace: str = NAMESPACE) -> None:
         self.plane.api.patch(self._kinds[kind].path(namespace, name), change)
+
+    def set_status(self, kind: str, name: str, status: Json, namespace: str = NAMESPACE) -> None:
+        path = self._kinds[kind].path(namespace, name, "status")
+        self.plane.api.patch(path, {"status": status})
 
     def scale(self, kind: str, name: str, replicas: int, namespace: str = NAMESPACE) -> None:
         path = self._kinds[kind].path(namespace, name, "scale")

@@ -62,8 +62,9 @@ def test_an_operator_that_is_killed_goes_on_with_what_was_learnt(world: World) -
 class Cloud:
     """Buys a machine for pods that find no room; it is there one boot later."""
 
-    def __init__(self, world: EmbeddedWorld) -> None:
+    def __init__(self, world: World, boot: int = BOOT_S) -> None:
         self._world = world
+        self._boot = boot
         self._count = 0
         self._ready_in: list[int] = []
 
@@ -75,7 +76,49 @@ class Cloud:
             self._world.add_node(f"bought-{self._count}", cpu=4)
         pods = [each for each in self._world.all("Pod") if not each["spec"].get("nodeName")]
         if len(pods) > 4 * len(self._ready_in):
-            self._ready_in.append(BOOT_S)
+            self._ready_in.append(self._boot)
+
+
+def come(world: World, cloud: Cloud, numbers: range, seconds_between: int) -> int:
+    """Let owners come one by one; return the most slots that were held meanwhile."""
+    most = 0
+    for number in numbers:
+        world.apply(owner(number))
+        world.pass_time(seconds_between)
+        cloud.look(seconds_between)
+        most = max(most, len(world.held(NAME)))
+    return most
+
+
+def all_have_nodes(world: World, cloud: Cloud, numbers: range) -> bool:
+    cloud.look(1)
+    return all(world.node_of(f"owner-{number}") for number in numbers)
+
+
+def test_a_load_that_rises_and_falls_is_met_across_boots_and_a_killed_operator(
+    world: World,
+) -> None:
+    cloud = Cloud(world, boot=5)
+    world.add_node("a", cpu=8)
+    world.start_operator()
+    world.apply(adaptive(startWithin="3s", releaseAfter="10s"))
+    world.until("one slot to begin with", lambda: len(world.held(NAME)) >= 1, 60)
+    few = come(world, cloud, range(3), 5)
+    many = come(world, cloud, range(3, 18), 2)
+    assert many > few
+    world.until("it is recorded", lambda: owners_recorded(world) >= 3, 120)
+    recorded, stood = owners_recorded(world), set(world.slots(NAME))
+    world.kill_operator()
+    world.pass_time(2)
+    assert stood & set(world.slots(NAME)), "slots stand without an operator"
+    world.start_operator()
+    most = max(many, come(world, cloud, range(18, 30), 2))
+    world.until("everybody was served", partial(all_have_nodes, world, cloud, range(30)), 120)
+    world.until("it counts on", lambda: owners_told(world) > recorded, 120)
+    assert world.condition_of(NAME, "PromiseKept", of="Headroom")["reason"] != "RecordLost"
+    # How soon is the machine's affair; that most found a slot is ours.
+    assert sum(bool(world.claim_of(f"owner-{number}")) for number in range(30)) >= 20
+    world.until("it gives back", lambda: 1 <= len(world.slots(NAME)) < most, 400)
 
 
 def test_a_rising_and_falling_load_is_met_across_the_boot_of_machines(

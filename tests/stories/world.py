@@ -45,6 +45,10 @@ class World(ABC):
     def patch(self, kind: str, name: str, change: Json, namespace: str = NAMESPACE) -> None: ...
 
     @abstractmethod
+    def set_status(self, kind: str, name: str, status: Json, namespace: str = NAMESPACE) -> None:
+        """Write a part of a status, as its controller would."""
+
+    @abstractmethod
     def finish(self, name: str, phase: str = "Succeeded", namespace: str = NAMESPACE) -> None:
         """Let a running pod come to its end."""
 

@@ -75,8 +75,30 @@ BAD = (
     Case("no-slot", {"slot": GONE}, "spec.slot"),
     Case("no-size", {"size": GONE}, "spec.size"),
     _slot("slot-word", "big"),
-    _slot("slot-empty", {}, says="exactly one of template and from"),
-    _slot("slot-both", {"template": TEMPLATE, "from": FROM}, says="exactly one of template and"),
+    _slot("slot-empty", {}, says="exactly one of template, from, auto"),
+    _slot("slot-both", {"template": TEMPLATE, "from": FROM}, says="exactly one of template, from"),
+    _slot("slot-auto-too", {"auto": {}, "from": FROM}, says="exactly one of template, from"),
+    _slot("auto-word", {"auto": "all"}, ".auto"),
+    _slot("auto-top-none", {"auto": {"top": 0}}, ".auto.top"),
+    _slot("auto-top-many", {"auto": {"top": 21}}, ".auto.top"),
+    _slot("auto-kind", {"auto": {"scope": {"kinds": ["DaemonSet"]}}}, ".auto.scope.kinds[0]"),
+    _slot("auto-no-kind", {"auto": {"scope": {"kinds": []}}}, ".auto.scope.kinds"),
+    _slot("auto-scope-word", {"auto": {"scope": "all"}}, ".auto.scope"),
+    _slot(
+        "auto-per-node",
+        {"auto": {}},
+        says="auto goes with size.replicas",
+        size={"perNode": {"slots": 1}},
+    ),
+    _slot(
+        "auto-utilization",
+        {"auto": {}},
+        says="auto goes with size.replicas",
+        size={"utilization": {"threshold": 0.8}},
+    ),
+    _slot("auto-follow", {"auto": {}}, says="auto goes with size.replicas", size={"follow": GATE}),
+    _slot("auto-chunk", {"auto": {}, "chunk": "Node"}, says="auto has several"),
+    Case("auto-never", {"slot": {"auto": {}}, "refill": "Never"}, "spec.refill", "auto refills"),
     _slot("nothing-asked", {"template": {}}, says="nothing would be held"),
     _slot("nothing-requested", {"template": {"resources": {"requests": {}}}}, says="nothing would"),
     _template("request-negative", ".resources.requests.cpu", resources={"requests": {"cpu": "-1"}}),
@@ -245,6 +267,25 @@ EVERYTHING: Json = {
 RIGHT = (
     Case("plain", {}),
     Case("everything", EVERYTHING),
+    Case("auto-alone", {"slot": {"auto": {}}, "owners": GONE}),
+    Case(
+        "auto-scoped",
+        {
+            "slot": {
+                "auto": {
+                    "top": 20,
+                    "scope": {
+                        "namespaceSelector": {"matchLabels": {"team": "a"}},
+                        "labelSelector": {"matchExpressions": [{"key": "x", "operator": "Exists"}]},
+                        "kinds": ["Deployment", "Job"],
+                    },
+                }
+            },
+            "size": {"adaptive": PROMISE},
+        },
+    ),
+    Case("auto-percent", {"slot": {"auto": {"top": 3}}, "size": {"percent": 20}}),
+    Case("auto-preemptible", {"slot": {"auto": {}}, "owners": GONE, "mode": "Preemptible"}),
     Case("chunk-node", {"slot": {"from": FROM, "chunk": "Node"}, "size": {"percent": 20}}),
     Case("none", {"size": {"replicas": 0}}),
     Case("a-share", {"slot": {"from": FROM}, "size": {"percent": 20}}),

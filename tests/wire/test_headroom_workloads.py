@@ -43,6 +43,35 @@ def test_a_workload_knows_which_one_it_is() -> None:
     assert (made.uid, made.version) == ("u", "7")
 
 
+@pytest.mark.parametrize(
+    ("spec", "status", "pods"),
+    [
+        ({"parallelism": 5, "completions": 5, "suspend": True}, {}, 5),
+        ({"parallelism": 5, "completions": 5, "suspend": True}, {"succeeded": 2}, 3),
+        ({"parallelism": 5, "completions": 5, "suspend": False}, {}, 0),
+        (
+            {"parallelism": 5, "suspend": True},
+            {"conditions": [{"type": "Suspended", "status": "True"}]},
+            5,
+        ),
+        (
+            {"parallelism": 5, "suspend": True},
+            {"conditions": [{"type": "Failed", "status": "True"}]},
+            0,
+        ),
+    ],
+)
+def test_a_suspended_job_says_how_many_pods_it_will_make(
+    spec: dict[str, Any], status: dict[str, Any], pods: int
+) -> None:
+    made = workload_from(workload("Job", status, **spec))
+    assert (made.suspended, made.missing if made.suspended else 0) == (pods, 0)
+
+
+def test_the_labels_of_its_pods_are_kept_apart_from_the_shape() -> None:
+    assert workload_from(workload()).pod_labels == {"app": "web"}
+
+
 def test_guardians_do_not_carry_the_labels_of_the_workload() -> None:
     template = workload_from(workload()).template
     assert template.pod.labels == {}

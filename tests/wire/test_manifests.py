@@ -40,6 +40,7 @@ from headroom.core.standing.nodeoverhead import Overhead
 from headroom.dialects.koordinator import KOORDINATOR
 from headroom.dialects.korder import KORDER
 from headroom.wire.kinds import (
+    AUTOSCALERS,
     BUDGETS,
     CSI_NODES,
     HEADROOMS,
@@ -66,7 +67,8 @@ KEY = Key("shop", "web-0")
 PARENT = Parent("headroom.dev/v1alpha1", "Hold", "shop", "nightly", "u1")
 HOLD = Hold(PARENT, PodTemplate(Pod(Key("shop", ""))))
 REQUESTS = Resources({"cpu": 1000})
-SEEN = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES, CSI_NODES, RESOURCE_QUOTAS, BUDGETS)
+STORAGE = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES, CSI_NODES)
+SEEN = (*STORAGE, RESOURCE_QUOTAS, BUDGETS, AUTOSCALERS)
 ACTIONS: tuple[Action, ...] = (
     CreateGuardian("guardian", HOLD, REQUESTS),
     CreateLatch(KEY, PARENT, REQUESTS, "node-1"),

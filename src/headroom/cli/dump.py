@@ -40,6 +40,7 @@ def dump(
     from headroom.cli.source import WATCHED, Where, look_in, read_world
     from headroom.core.names import API_VERSION
     from headroom.wire.kinds import (
+        AUTOSCALERS,
         BUDGETS,
         CSI_NODES,
         EVENTS,
@@ -53,7 +54,7 @@ def dump(
     from headroom.wire.times import format_time
 
     storage = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES, CSI_NODES)
-    cluster = (*WORKLOADS, PRIORITY_CLASSES, BUDGETS, RESOURCE_QUOTAS, *storage)
+    cluster = (*WORKLOADS, AUTOSCALERS, PRIORITY_CLASSES, BUDGETS, RESOURCE_QUOTAS, *storage)
     access = (str(kubeconfig or ""), context)
     where = Where(
         tuple(source or ()),

@@ -21,7 +21,14 @@ from headroom.core.objects import Namespace
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
-from headroom.wire.kinds import HEADROOMS, HOLDS, NAMESPACES, RESOURCE_QUOTAS, WORKLOADS
+from headroom.wire.kinds import (
+    AUTOSCALERS,
+    HEADROOMS,
+    HOLDS,
+    NAMESPACES,
+    RESOURCE_QUOTAS,
+    WORKLOADS,
+)
 from headroom.wire.schema.checking import check, type_of
 from headroom.wire.schema.defaults import with_defaults
 from headroom.wire.schema.notation import Catalogue
@@ -136,6 +143,7 @@ def _thing(document: Document, namespace: str, speech: Speech) -> Thing | None:
     if resource is None or resource not in (
         *ASKED,
         *WORKLOADS,
+        AUTOSCALERS,
         NAMESPACES,
         RESOURCE_QUOTAS,
         *speech.foreign,

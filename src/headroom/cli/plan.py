@@ -61,20 +61,20 @@ def plan(
     from headroom.cli.telling.plan_rows import plan_document, plan_prose
     from headroom.cli.telling.planning import planned
     from headroom.wire.kinds import NODES, PODS, RESOURCE_QUOTAS
+    from headroom.wire.objects.needed import shaping_kinds
 
     dialects, limits = tuple(dialect or ()), read_limits(namespace_limits)
-    access = (str(kubeconfig or ""), context)
+    access, moment = (str(kubeconfig or ""), context), _time(at) if at else None
     with waiting(f"reading {', '.join(map(str, files))}"):
         documents = documents_of(files)
     enclosed = not source and any(map(is_world, documents))
     home = look_in(access, namespace, source or (files if enclosed else None), "default")
     wanted = read_wanted(documents, home, dialects)
-    moment = _time(at) if at else None
     whole = (NODES, PODS)  # What is free cannot be known without all of them.
     where = Where(
         tuple(source or ()),
         *access,
-        kinds=(*WATCHED, RESOURCE_QUOTAS),
+        kinds=(*WATCHED, RESOURCE_QUOTAS, *shaping_kinds(wanted.asked)),
         dialects=dialects,
         namespace=home,
         needed=whole,

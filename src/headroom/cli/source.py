@@ -17,6 +17,7 @@ from typing import Any
 from headroom.cli.dialects import NAMES, chosen, dialect_of
 from headroom.cli.errors import Misuse
 from headroom.cli.output import say
+from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold
 from headroom.core.objects import Namespace, Node, Pod
@@ -25,6 +26,7 @@ from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import (
+    AUTOSCALERS,
     HEADROOMS,
     HOLDS,
     NAMESPACES,
@@ -88,6 +90,7 @@ class World:
     now: datetime
     headrooms: tuple[Headroom, ...] = ()
     workloads: tuple[Workload, ...] = ()
+    autoscalers: tuple[Autoscaler, ...] = ()
     quotas: tuple[Quota, ...] = ()
     resource_quotas: tuple[ResourceQuota, ...] = ()
     speech: Speech = NATIVE
@@ -148,7 +151,8 @@ def _from_files(where: Where) -> World:
         else:
             raw.append(item.data)
     speech = chosen((*where.dialects, *named, *spoken(raw)))
-    kinds = (*WATCHED, *where.kinds, *WORKLOADS, *filter(speech.reads, speech.resources))
+    ahead = (*WORKLOADS, AUTOSCALERS)
+    kinds = (*WATCHED, *where.kinds, *ahead, *filter(speech.reads, speech.resources))
     return decoded(raw, kinds, now or datetime.now(UTC), speech)
 
 
@@ -220,6 +224,7 @@ def decoded(raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, speec
         now=now,
         headrooms=tuple(thing for thing in things if isinstance(thing, Headroom)),
         workloads=tuple(thing for thing in things if isinstance(thing, Workload)),
+        autoscalers=tuple(thing for thing in things if isinstance(thing, Autoscaler)),
         quotas=tuple(thing for thing in things if isinstance(thing, Quota)),
         resource_quotas=tuple(thing for thing in things if isinstance(thing, ResourceQuota)),
         speech=speech,

@@ -24,6 +24,11 @@ ANY_NAMESPACE = "*"  # in an owner rule
 PRIORITY = "priority:"  # begins a gate key of a rule that is about nothing else
 EVERYWHERE = ""  # a namespace that stands for all of them
 _Held = TypeVar("_Held", Hold, Headroom)
+_OTHERS_WORKLOADS = Problem(
+    "spec.slot.auto.scope.namespaceSelector",
+    "needs the operator's --allow-cross-namespace-owners: without it a Headroom chooses among the "
+    "workloads of its own namespace; leave namespaceSelector out",
+)
 
 
 def owner_refusal(hold: Hold, pod: Pod, across_namespaces: bool = False) -> str | None:
@@ -134,6 +139,8 @@ def judged(held: _Held, across_namespaces: bool) -> _Held:
     """
     if across_namespaces or not held.parent.namespace:
         return held
+    if isinstance(held, Headroom) and _chooses_elsewhere(held):
+        return replace(held, problems=(*held.problems, _OTHERS_WORKLOADS))
     home = held.parent.namespace
     told = [tuple(_foreign(rule, place, home)) for place, rule in enumerate(held.owners)]
     foreign = tuple(problem for problems in told for problem in problems)
@@ -143,6 +150,11 @@ def judged(held: _Held, across_namespaces: bool) -> _Held:
     if not others:
         return replace(held, problems=held.problems + foreign)
     return replace(held, owners=others, remarks=held.remarks + foreign)
+
+
+def _chooses_elsewhere(headroom: Headroom) -> bool:
+    auto = headroom.slot.auto
+    return auto is not None and auto.namespaces is not None
 
 
 def _foreign(rule: OwnerRule, place: int, home: str) -> Iterator[Problem]:

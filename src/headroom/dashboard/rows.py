@@ -12,7 +12,7 @@ from headroom.core.latches import kept_for
 from headroom.core.names import CLAIM_GATE, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Condition, Pod, titled
 from headroom.core.promise.report import PROMISE_KEPT
-from headroom.core.standing.headrooms import Adaptive, Headroom
+from headroom.core.standing.headrooms import Adaptive, AutoStatus, Headroom
 from headroom.core.standing.windows import next_start
 from headroom.engine.cron import calendar
 from headroom.wire.times import format_time
@@ -84,7 +84,7 @@ def headroom_row(headroom: Headroom, now: datetime) -> Row:
         "waiting": status.pending,
         "misses": status.misses,
         "phase": "",
-        "why": _cut(_told(status.conditions)),
+        "why": _cut(_shaped(status.auto) + _told(status.conditions)),
         "next": format_time(following) if following else "",
         "promise": _promise(headroom),
         "achieved": _achieved(headroom),
@@ -111,6 +111,13 @@ def hold_row(hold: Hold) -> Row:
         "promise": "",
         "achieved": None,
     }
+
+
+def _shaped(auto: AutoStatus | None) -> str:
+    """The workloads that slots are like, where they were chosen."""
+    chosen = auto.chosen if auto is not None else ()
+    told = ", ".join(f"{each.slots} like {each.kind}/{each.name}" for each in chosen)
+    return f"{told}; " if told else ""
 
 
 def _promise(headroom: Headroom) -> str:

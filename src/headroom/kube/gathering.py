@@ -22,9 +22,9 @@ from headroom.kube.pulse import Pulse
 from headroom.kube.rivals import has_karpenter
 from headroom.kube.scales import ScaledKind
 from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
-from headroom.ports import AutoscalerSeen, Event, Seen, Synced, Thing, WorkloadGone
+from headroom.ports import AutoscalerSeen, Event, KindHidden, Seen, Synced, Thing, WorkloadGone
 from headroom.wire.kinds import DAEMON_SETS, Resource
-from headroom.wire.objects.needed import needed_kinds
+from headroom.wire.objects.needed import ANNOUNCING, looks_ahead, needed_kinds
 from headroom.wire.objects.scales import ForeignKind, foreign_kind
 from headroom.wire.objects.workloads import copied_kind, unseen_workload
 from headroom.wire.speech import Speech
@@ -64,6 +64,7 @@ class Gathering:
         self._followed: dict[Resource, asyncio.Event] = {}  # set once it has been listed
         self._informers: dict[Resource, Informer] = {}
         self._unseen: dict[Resource, dict[Key, Workload]] = {}  # told of, though we may not see it
+        self._missed: dict[Resource, None] = {}  # told of as hidden to who looks ahead
         self._scaled: dict[ForeignKind, ScaledKind] = {}
         self._listing = 0
         self._synced = False
@@ -102,6 +103,7 @@ class Gathering:
         await self._put(batch)
         for event in batch:
             if isinstance(event, Seen) and isinstance(event.thing, Headroom):
+                await self._tell_unannounced(event.thing)
                 await self._tell_hidden(event.thing)
                 await self._copy_foreign(event.thing)
 
@@ -130,8 +132,18 @@ class Gathering:
         self._unseen.setdefault(kind, {})[unseen.key] = unseen
         await self._put([Seen(unseen)])
 
+    async def _tell_unannounced(self, headroom: Headroom) -> None:
+        """Say which kinds a headroom needs and we may not see: what they announce is not known."""
+        for kind in ANNOUNCING if looks_ahead(headroom) else ():
+            if why := self._informers[kind].hidden:
+                self._missed[kind] = None
+                await self._put([KindHidden(kind.kind, why)])
+
     async def _shown(self, kind: Resource) -> None:
         """The right has come: what was said of workloads that are not there is true no more."""
+        if kind in self._missed:
+            del self._missed[kind]
+            await self._put([KindHidden(kind.kind)])
         there = self._informers[kind].keys()
         gone = [each for key, each in self._unseen.pop(kind, {}).items() if key not in there]
         if gone:

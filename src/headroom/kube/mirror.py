@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from headroom.core.budgets import Budget
+from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
 from headroom.core.holds import Hold
@@ -92,7 +93,7 @@ def _uid_of(thing: Thing) -> str:
             return thing.uid
         case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
             return thing.uid
-        case ResourceQuota() | Budget():
+        case ResourceQuota() | Budget() | Autoscaler():
             return thing.uid
         case Hold() | Headroom() | Quota():
             return thing.parent.uid

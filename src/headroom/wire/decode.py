@@ -18,6 +18,7 @@ from headroom.ports import Thing
 from headroom.wire.containment import contained
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import (
+    AUTOSCALERS,
     BUDGETS,
     CSI_NODES,
     HEADROOMS,
@@ -33,6 +34,7 @@ from headroom.wire.kinds import (
     WORKLOADS,
     Resource,
 )
+from headroom.wire.objects.autoscalers import decode_autoscaler
 from headroom.wire.objects.budgets import decode_budget
 from headroom.wire.objects.headrooms import decode_headroom, headroom_from
 from headroom.wire.objects.holds import decode_hold, hold_from
@@ -127,6 +129,7 @@ DECODERS: dict[Resource, Decode] = {
     RESOURCE_QUOTAS: decode_resource_quota,
     BUDGETS: decode_budget,
     SLOT_SETS: decode_slot_set,
+    AUTOSCALERS: decode_autoscaler,
 }
 
 

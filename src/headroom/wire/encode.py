@@ -15,6 +15,7 @@ from headroom.core.holds import ControllerMatch, Hold, HoldStatus, ObjectMatch, 
 from headroom.core.objects import Condition, LabelSelector, Taint
 from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.wire.durations import format_duration
+from headroom.wire.objects.autoshapes import auto_json
 from headroom.wire.objects.promises import promise_json
 from headroom.wire.times import format_time
 
@@ -54,6 +55,7 @@ def headroom_status_json(status: HeadroomStatus) -> Json:
         "selector": status.selector,
         "spent": list(status.spent),
         "promise": promise_json(status.promise) if status.promise is not None else {},
+        "auto": auto_json(status.auto) if status.auto is not None else {},
         "conditions": [_condition(each) for each in status.conditions],
         "observedGeneration": status.observed_generation,
     }

@@ -75,6 +75,7 @@ DAEMON_SETS = Resource("apps", "v1", "daemonsets", "DaemonSet")
 JOBS = Resource("batch", "v1", "jobs", "Job")
 WORKLOADS = (DEPLOYMENTS, STATEFUL_SETS, REPLICA_SETS, DAEMON_SETS, JOBS)
 
+AUTOSCALERS = Resource("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
 BUDGETS = Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget")
 RESOURCE_QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota")
 LIMIT_RANGES = Resource("", "v1", "limitranges", "LimitRange")
@@ -107,6 +108,7 @@ KINDS: tuple[Resource, ...] = (
     CSI_NODES,
     RESOURCE_QUOTAS,
     BUDGETS,
+    AUTOSCALERS,
 )
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in KINDS}
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP, LEASE_NAME, LOCKED_CLASS, PREEMPTIBLE_CLASS
-from headroom.wire.kinds import DAEMON_SETS, VOLUMES, WORKLOADS
+from headroom.wire.kinds import AUTOSCALERS, DAEMON_SETS, VOLUMES, WORKLOADS
 from headroom.wire.policy import ASKS_POLICY_NAME, POLICY_NAME
 from headroom.wire.rbac import FOLLOW, RBAC, READ, account, binding, cluster_role, named, role, rule
 from headroom.wire.speech import NATIVE, Speech
@@ -109,6 +109,8 @@ def _operator_rules(speech: Speech) -> list[Json]:
         rule("", ("resourcequotas",), FOLLOW),
         # To tell which LimitRange refuses a guardian.
         rule("", ("limitranges",), ("list",)),
+        # Autoscalers that say how many pods will come; watched only where a size is learnt.
+        rule(AUTOSCALERS.group, (AUTOSCALERS.plural,), FOLLOW),
         # Budgets of pods that give way to an owner; watched only where a hold has many owners.
         rule("policy", ("poddisruptionbudgets",), FOLLOW),
         # Guardians and latches made and deleted; the gate and the claim taken off owners; pods

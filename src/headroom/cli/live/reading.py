@@ -27,6 +27,7 @@ from headroom.kube.errors import Forbidden, NoSuchKind
 from headroom.kube.kubeconfig import find_access
 from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.kinds import (
+    AUTOSCALERS,
     BUDGETS,
     DAEMON_SETS,
     EVENTS,
@@ -39,11 +40,12 @@ from headroom.wire.kinds import (
     WORKLOADS,
     Resource,
 )
+from headroom.wire.objects.needed import ANNOUNCING
 
 Json = Mapping[str, Any]
 PAGE = 500
 # Without the right to see them it is as if there were none.
-DETAILS = (RESOURCE_QUOTAS, BUDGETS, VOLUME_CLAIMS)
+DETAILS = (RESOURCE_QUOTAS, BUDGETS, VOLUME_CLAIMS, AUTOSCALERS)
 ASK_FOR_LESS = "rights in one namespace are enough for that namespace: -n NAMESPACE"
 
 
@@ -97,10 +99,12 @@ async def _read(client: Client, where: Where, progress: Progress) -> World:
         for resource in kinds:
             raw += await reader.read(resource, resource in optional)
         world = decoded(raw, kinds, datetime.now(UTC), speech)
-        for resource in copied(world):
+        for resource in (each for each in copied(world) if each not in kinds):
             more = decoded(await reader.read(resource), (resource,), world.now, speech)
             workloads = world.workloads + more.workloads
-            world = replace(world, raw=world.raw + more.raw, workloads=workloads)
+            scaling = world.autoscalers + more.autoscalers
+            raw_too = world.raw + more.raw
+            world = replace(world, raw=raw_too, workloads=workloads, autoscalers=scaling)
     finally:
         await client.close()
     hidden = reader.hidden
@@ -114,7 +118,9 @@ def copied(world: World) -> list[Resource]:
     kinds = {each.slot.source.kind for each in world.headrooms if each.slot.source is not None}
     if any(each.slot.chunk == NODE_CHUNK for each in world.headrooms):
         kinds.add(DAEMON_SETS.kind)
-    known = filter(world.speech.reads, (*WORKLOADS, POD_TEMPLATES))
+    if any(each.slot.auto is not None for each in world.headrooms):
+        kinds |= {each.kind for each in ANNOUNCING}
+    known = filter(world.speech.reads, (*WORKLOADS, POD_TEMPLATES, AUTOSCALERS))
     return [resource for resource in known if resource.kind in kinds]
 
 

@@ -16,6 +16,7 @@ from headroom.cli.telling.doors import without_door
 from headroom.cli.telling.promises import promise_told
 from headroom.cli.telling.rooms import rooms
 from headroom.cli.telling.schedules import moment_told, size_told, slots_told, windows_told
+from headroom.cli.telling.shapes import shapes_told
 from headroom.cli.telling.slots import NOT_YET, SlotView, State, slots_of
 from headroom.cli.telling.wishes import claimed_slots, sight_of, wish_of, workload_of
 from headroom.core.holds import PREEMPTIBLE
@@ -116,6 +117,7 @@ def _facts(world: World, headroom: Headroom, wished: Wish) -> list[Fact]:
     if len(headroom.schedule) > 1 and (start := next_start(headroom, now, calendar)):
         facts.append(Fact("next start", moment_told(start, now, headroom.schedule[0].time_zone)))
     facts.append(Fact("shape", _shape(headroom, wished)))
+    facts += [Fact("chosen", text) for text in shapes_told(wished.auto)]
     if headroom.slot.chunk == NODE_CHUNK:
         pieces = f"{len(wished.slots)} pieces, each as large as every eligible node can take"
         facts.append(Fact("chunk", f"Node: held in {pieces}"))
@@ -146,6 +148,8 @@ def _doors(world: World, headroom: Headroom, policy: Policy) -> list[Fact]:
 
 def _shape(headroom: Headroom, wished: Wish) -> str:
     source = f"like the pods of {headroom.slot.source}" if headroom.slot.source else ""
+    if headroom.slot.auto is not None:
+        return f"like the pods of the {headroom.slot.auto.top} workloads likeliest to grow"
     sizes = list(dict.fromkeys(hold.template.pod.requests for hold in wished.slots))
     template = headroom.slot.template
     if not sizes and template is not None and template.pod.requests:

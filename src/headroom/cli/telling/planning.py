@@ -16,6 +16,7 @@ from headroom.cli.telling.doors import without_door
 from headroom.cli.telling.limitroom import LimitRoom
 from headroom.cli.telling.quotaroom import QuotaRoom
 from headroom.cli.telling.quotas import quota_refusal
+from headroom.cli.telling.shapes import shapes_told
 from headroom.cli.telling.slots import State, slots_of
 from headroom.cli.telling.wishes import wish_of
 from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
@@ -126,7 +127,7 @@ def _headroom(world: World, headroom: Headroom, table: Table) -> Planned:
     subject = f"{headroom.parent.kind.lower()} {headroom.key}"
     wished = wish_of(world, headroom)
     name = headroom.parent.whole
-    notes = [note.message for note in wished.notes]
+    notes = [*(note.message for note in wished.notes), *shapes_told(wished.auto)]
     if (refusal := _refusal(headroom, wished)) is not None:
         return Planned(subject, name, refused=refusal.message, blamed=refusal.path)
     views = slots_of(world, headroom)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headroom.core.promise.achieved import Share
 from headroom.core.promise.report import PROMISE_KEPT
 from headroom.core.standing.headrooms import Adaptive, Headroom
-from headroom.core.standing.sizing import Learnt
+from headroom.core.standing.sized import Learnt
 
 
 def learnt_size(headroom: Headroom) -> Learnt | None:

@@ -34,6 +34,8 @@ def size_told(headroom: Headroom, size: Size, workload: Workload | None) -> str:
         case Replicas(count):
             return slots_told(count)
         case Percent(percent):
+            if headroom.slot.auto is not None:
+                return f"{percent} % of the replicas of each chosen workload, rounded up"
             there = f"the {workload.replicas} replicas" if workload is not None else "the replicas"
             return f"{percent} % of {there} of {headroom.slot.source}, rounded up"
         case PerNode(percent=int(percent)):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from headroom.cli.source import World
 from headroom.cli.telling.promises import learnt_size
+from headroom.cli.telling.shapes import dressed, shapes_of
 from headroom.core.claims import claim_of
 from headroom.core.demand.following import (
     Follow,
@@ -35,7 +36,8 @@ from headroom.core.standing.besides import Followed, is_owner
 from headroom.core.standing.chunks import DAEMON_SET, daemon_set_of, overhead_of
 from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Utilization, Workload
 from headroom.core.standing.members import stands
-from headroom.core.standing.sizing import Sight, Sized, Wish, wish
+from headroom.core.standing.sized import Sized
+from headroom.core.standing.sizing import Sight, Wish, wish
 from headroom.core.standing.windows import active, judged
 from headroom.engine.cron import calendar
 
@@ -103,6 +105,7 @@ def sight_of(world: World, headroom: Headroom) -> Sight:
         sized=_sized(world, headroom),
         learnt=learnt_size(headroom),
         followed=tuple(_followed(world, headroom)),
+        shapes=shapes_of(world, headroom),
     )
 
 
@@ -148,7 +151,8 @@ def _followed(world: World, headroom: Headroom) -> Iterator[Followed]:
 
 def wish_of(world: World, headroom: Headroom) -> Wish:
     """Which slots the headroom wishes for now, and why not more."""
-    return wish(judged(headroom, calendar), sight_of(world, headroom), world.now)
+    sight = sight_of(world, headroom)
+    return wish(judged(dressed(headroom, sight.shapes), calendar), sight, world.now)
 
 
 def claimed_slots(world: World, headroom: Headroom) -> int:

@@ -39,7 +39,7 @@ from headroom.core.quotas.limits import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.standing.headrooms import NO_LIMITS, Limits
 from headroom.core.standing.limiting import MOST_SLOTS, Note
-from headroom.core.standing.sizing import Sized
+from headroom.core.standing.sized import Sized
 
 PACE = Pace()
 # A workload's status is behind its pods for a moment; what is still missing then is believed, and

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from headroom.core.demand.buffers import BufferSize
 from headroom.core.demand.following import Follow
 from headroom.core.holds import LOCKED, OwnerRule, PodTemplate, Problem
-from headroom.core.objects import Condition, Key, Parent, no_labels
+from headroom.core.objects import Condition, Key, LabelSelector, Parent, no_labels
 from headroom.core.promise.report import PromiseStatus
 from headroom.core.tenancy.values import SlotObjects
 
@@ -102,8 +102,10 @@ class WorkloadRef:
 class Workload:
     """What is known of such a workload: how many pods it wants, and of what shape.
 
-    `missing` are those of them that it has not made yet and is about to. `controller` is the uid
-    of the object that it belongs to, `made_as` what we wrote on one that we made.
+    `missing` are those of them that it has not made yet and is about to, the next one only where
+    it makes them `in_order`; `suspended` are those that a suspended Job will make. `controller` is
+    the uid of the object that it belongs to, `made_as` what we wrote on one that we made.
+    `pod_labels` are those of its pods, `selector` those by which it finds them.
     """
 
     ref: WorkloadRef
@@ -117,21 +119,67 @@ class Workload:
     missing: int = 0
     controller: str = ""
     made_as: str = ""
+    in_order: bool = False
+    suspended: int = 0
+    pod_labels: Mapping[str, str] = field(default_factory=no_labels)
+    labels: Mapping[str, str] = field(default_factory=no_labels)
+    selector: Mapping[str, str] = field(default_factory=no_labels)
+    created: datetime | None = None
 
     @property
     def key(self) -> Key:
         return Key(self.namespace, self.ref.name)
 
 
+AUTO_KINDS = ("Deployment", "StatefulSet", "ReplicaSet", "Job")
+USUAL_KINDS, USUAL_TOP, MOST_SHAPES = AUTO_KINDS[:3], 5, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Auto:
+    """Shapes to be chosen: of the workloads in scope, those likeliest to grow, `top` of them.
+
+    `namespaces` of None is the headroom's own namespace; `selector` is about the labels of the
+    workloads themselves.
+    """
+
+    top: int = USUAL_TOP
+    kinds: tuple[str, ...] = USUAL_KINDS
+    namespaces: LabelSelector | None = None
+    selector: LabelSelector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A workload whose shape was chosen, as the status tells it; `growth` is in milli-pods."""
+
+    kind: str
+    namespace: str
+    name: str
+    slots: int = 0
+    growth: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AutoStatus:
+    """`candidates` is how many workloads were in scope."""
+
+    candidates: int = 0
+    chosen: tuple[Shape, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The shape of one slot: a template or a source, unless the object has a problem.
+    """The shape of one slot: a template, a source, or shapes to be chosen.
 
-    `chunk` says in what pieces the room is held: one a pod, or as few as whole nodes hold.
+    None of them where the object has a problem. `chunk` says in what pieces the room is held: one a
+    pod, or as few as whole nodes hold.
     """
 
     template: PodTemplate | None = None
     source: WorkloadRef | None = None
+    auto: Auto | None = None
     chunk: str = POD_CHUNK
 
 
@@ -193,6 +241,7 @@ class HeadroomStatus:
     selector: str = ""
     spent: tuple[str, ...] = ()
     promise: PromiseStatus | None = None
+    auto: AutoStatus | None = None
     conditions: tuple[Condition, ...] = ()
     observed_generation: int = 0
     template: str = ""  # the PodTemplate that a buffer's chunks are like, and its generation
@@ -207,6 +256,7 @@ class Headroom:
     limits: Limits = NO_LIMITS
     mode: str = LOCKED
     owners: tuple[OwnerRule, ...] = ()
+    owners_given: bool = True  # False: nothing was said of them
     refill: str = ON_CLAIM
     reclaim: str = WHEN_FREE
     slot_lifetime: timedelta | None = None  # None or zero: never renewed
@@ -229,3 +279,8 @@ class Headroom:
     @property
     def key(self) -> Key:
         return Key(self.parent.namespace, self.parent.name)
+
+    @property
+    def finds_owners(self) -> bool:
+        """Whether its owners are the pods of the workloads that are chosen."""
+        return self.slot.auto is not None and self.mode == LOCKED and not self.owners_given

@@ -25,13 +25,15 @@ from headroom.core.objects import Condition
 from headroom.core.quotas.limits import LIMIT_REACHED, QUOTA_EXCEEDED
 from headroom.core.standing.eligibility import summary
 from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, HeadroomStatus, PerNode
-from headroom.core.standing.sizing import NO_NODE, POD_TEMPLATE, SOURCE, USED_UP, Wish
+from headroom.core.standing.shapes import NONE_IN_SCOPE
+from headroom.core.standing.sized import POD_TEMPLATE
+from headroom.core.standing.sizing import NO_NODE, SOURCE, USED_UP, Wish
 
 # A person must act before these go away; the first that applies is the reason of all conditions.
 _DEGRADING = ("InvalidSpec", "WorkloadMissing", "WorkloadUnusable", "NothingToHold", "CannotFollow")
 _QUIET = ("Paused", "OutsideSchedule")
 # Nothing is wrong, and there is nothing to give to anybody.
-_EMPTY = (USED_UP, NO_NODE)
+_EMPTY = (USED_UP, NO_NODE, NONE_IN_SCOPE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ def status_of(headroom: Headroom, wished: Wish, tally: Tally, now: datetime) -> 
         ended=tally.ended,
         updated=tally.updated,
         selector=selector_of(headroom) if headroom.slot_objects is None else "",
+        auto=wished.auto,
         conditions=tuple(
             Condition(
                 kind,

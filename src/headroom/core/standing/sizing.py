@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 
 from headroom.core.demand.buffers import LIMITED, BufferSize, Unsized, chunks
 from headroom.core.demand.following import Follow
-from headroom.core.demand.quotaroom import Allowance
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Node
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.standing import shapes as choice
 from headroom.core.standing.besides import Followed, beside_slots, first_few, troubles
 from headroom.core.standing.chunks import pods_a_node, times
 from headroom.core.standing.eligibility import Exclusion, Rule, sorted_out
@@ -26,6 +26,7 @@ from headroom.core.standing.headrooms import (
     NEVER,
     NODE_CHUNK,
     PREEMPT,
+    AutoStatus,
     Headroom,
     Percent,
     PerNode,
@@ -45,43 +46,14 @@ from headroom.core.standing.limiting import (
 )
 from headroom.core.standing.nodeslots import NodeSlots
 from headroom.core.standing.reach import Indexes, Reach, within
+from headroom.core.standing.sized import Learnt, Room, Sized, replicas_of
 from headroom.core.standing.windows import ActiveWindow
 
 GRACE = timedelta(seconds=40)
-POD_TEMPLATE = "PodTemplate"
 USED_UP, NO_NODE = "UsedUp", "NoEligibleNode"
 SOURCE = "spec.slot.from: "
 EVERYWHERE = Reach()
-
-
-@dataclass(frozen=True, slots=True)
-class Sized:
-    """Slots by name, where somebody else has worked out which (see `core.demand.foresight`).
-
-    `asked` is how many there would be if nothing held the number.
-    """
-
-    names: tuple[str, ...] = ()
-    asked: int = 0
-    notes: tuple[Note, ...] = ()
-    look_again: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Learnt:
-    """How many slots a promise needs, where that is learnt (see `core.promise`)."""
-
-    count: int
-    notes: tuple[Note, ...] = ()
-    look_again: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """What quotas leave to a buffer, and when to ask again."""
-
-    allowance: Allowance
-    look_again: datetime | None = None
+PAUSED = Note("Paused", "spec.paused: nothing is held anew and nothing is given back")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +64,8 @@ class Sight:
     `spent` were claimed and count as used up where nothing is refilled. `overhead` is what stands
     on a node anyway, for slots as large as a node. `sized` is there where the size follows the
     load of the cluster, which is not seen here; `followed` are the owners of a headroom that
-    follows gated pods, `covered` those of its slots that others serve, with words. `most` is how
-    many slots the operator makes of one headroom at most.
+    follows gated pods, `covered` those of its slots that others serve, with words. `shapes` are
+    those that were chosen for it. `most` is how many slots the operator makes of one headroom.
     """
 
     window: ActiveWindow | None
@@ -109,6 +81,7 @@ class Sight:
     covered: tuple[tuple[str, str], ...] = ()
     room: Room | None = None
     reach: Reach = EVERYWHERE
+    shapes: choice.Shapes | None = None
     most: int = MOST_SLOTS
 
 
@@ -129,6 +102,7 @@ class Wish:
     frozen: bool = False
     later: int = 0
     by_node: bool = False
+    auto: AutoStatus | None = None
 
     @property
     def count(self) -> int:
@@ -148,13 +122,14 @@ def wish(headroom: Headroom, sight: Sight, now: datetime, grace: timedelta = GRA
     if headroom.problems:
         note = Note("InvalidSpec", "; ".join(map(str, headroom.problems)))
         return Wish(notes=(note,), frozen=True)
+    if headroom.slot.auto is not None:
+        return _shaped(headroom, sight)
     template = template_for(headroom, sight.workload)
     if isinstance(template, Note):
         return Wish(notes=(template,), frozen=True)
     if headroom.paused:
-        note = Note("Paused", "spec.paused: nothing is held anew and nothing is given back")
         slots = _remade(headroom, template, sight, sight.standing | sight.promised)
-        return Wish(slots, len(slots), (note,))
+        return Wish(slots, len(slots), (PAUSED,))
     wished = _wish(headroom, template, sight, now, grace)
     others = sight.promised - {hold.slot for hold in wished.slots}
     more = _remade(headroom, template, sight, others) if others else ()
@@ -195,6 +170,36 @@ def _wish(
     return replace(wished, asked=left, notes=notes, look_again=learnt.look_again)
 
 
+def _shaped(headroom: Headroom, sight: Sight) -> Wish:
+    """Slots like the pods of the workloads that were chosen, the first of each before the second.
+
+    While paused, what stands is left alone: its workload may be none of the chosen any more.
+    """
+    shapes = sight.shapes or choice.Shapes()
+    if headroom.paused:
+        there = len(sight.standing)
+        return Wish((), there, (PAUSED,), frozen=True, later=there, auto=headroom.status.auto)
+    if sight.window is None:
+        return _nothing("OutsideSchedule", "no window of spec.schedule is open")
+    size, chosen = sight.window.size, shapes.chosen
+    learnt = sight.learnt or Learnt(_count(size, None))
+    if isinstance(size, Percent):
+        counts = tuple(_count(size, each.workload) for each in chosen)
+    else:
+        counts = choice.divided(min(learnt.count, sight.most), chosen, shapes.had)
+    shaped = choice.laid_out(chosen, counts, sight.most)
+    asked = sum(counts) if chosen else learnt.count
+    places, notes, later = reached(shaped, headroom.limits, sight.standing, sight.reach)
+    slots = tuple(_slot(headroom, *shaped[place], sight) for place in places)
+    notes = (*cut_to(sight.most, asked), *notes, *learnt.notes)
+    if not chosen:
+        notes = (Note(choice.NONE_IN_SCOPE, choice.none_chosen(shapes)), *notes)
+    again = min(filter(None, (learnt.look_again, shapes.look_again)), default=None)
+    return Wish(
+        slots, asked, notes, look_again=again, later=later, auto=choice.told(shapes, counts)
+    )
+
+
 def _alike(headroom: Headroom, template: PodTemplate, names: Indexes, sight: Sight) -> Wish:
     """Slots of one shape: as many as the limits allow, and of these the ones within reach."""
     count, limit = allowed(template, headroom.limits, len(names))
@@ -228,13 +233,6 @@ def _buffered(headroom: Headroom, template: PodTemplate, size: BufferSize, sight
     slots = tuple(_slot(headroom, template, name, sight) for name in chosen)
     again = sight.room.look_again if sight.room is not None else None
     return Wish(slots, wanted.count, notes, look_again=again, later=later)
-
-
-def replicas_of(workload: Workload | None) -> int | None:
-    """How many pods a workload wants; a PodTemplate is a shape, and wants none."""
-    if workload is None or workload.ref.kind == POD_TEMPLATE:
-        return None
-    return workload.replicas
 
 
 def _beside_owners(headroom: Headroom, size: Follow, template: PodTemplate, sight: Sight) -> Wish:

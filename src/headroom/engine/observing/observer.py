@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headroom.core.budgets import Budget
+from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
 from headroom.core.holds import Hold
@@ -35,11 +36,13 @@ from headroom.engine.sharing.sides import Sides
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.standing.ownobjects import OwnObjects
 from headroom.ports import (
+    AutoscalerGone,
     AutoscalerSeen,
     BudgetGone,
     Event,
     HeadroomGone,
     HoldGone,
+    KindHidden,
     NamespaceGone,
     NodeGone,
     PodGone,
@@ -83,19 +86,7 @@ class Observer:
         ledger = self.ledger
         match thing:
             case Pod() as pod:
-                before = ledger.pods.get(pod.key)
-                ledger.see_pod(pod, now)
-                self.keeper.overbooking.note(pod.node)
-                self.keeper.successions.note(pod)
-                self.keeper.ousted.note(pod)
-                self.keeper.allowance.see_pod(pod)
-                self.standing.pods_changed()
-                if ledger.policy.serves(pod.key.namespace):
-                    self.standing.concern(self.standing.followers.see(before, pod))
-                self.standing.concern(ledger.slots.promises.see(before, pod, now))
-                self.bulk.see(pod)
-                self.fencer.see(pod, now)
-                self.doors.see(before, pod)
+                self._see_pod(pod, now)
             case Hold() | Headroom() if not ledger.policy.serves(_home(thing)):
                 pass  # Another operator may; the set of namespaces never changes.
             case Hold() as hold:
@@ -111,12 +102,14 @@ class Observer:
                 ledger.slots.see_promise(headroom.parent.whole, ledger.pods.values())
                 self.quotas.see_order(headroom, now)
                 if headroom.served:
-                    self.doors.want(headroom)
+                    self.doors.want(ledger.slots.headrooms.get(headroom.parent.whole, headroom))
             case Quota() as quota:
                 self.quotas.see_quota(quota)
             case Workload() as workload:
                 ledger.slots.workloads[workload.namespace, workload.ref] = workload
                 self.standing.workload_changed(workload)
+            case Autoscaler() as autoscaler:
+                self.standing.concern(self.standing.coming.see_autoscaler(autoscaler))
             case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
                 self._judge_anew(ledger.volumes.see(thing), now)
             case Budget() as budget:
@@ -137,6 +130,23 @@ class Observer:
                 self.keeper.reclaims.see_namespace(namespace)
                 self.agenda.touch(index_subject(namespace.name))
                 self.doors.see_namespace(namespace)
+
+    def _see_pod(self, pod: Pod, now: datetime) -> None:
+        ledger = self.ledger
+        before = ledger.pods.get(pod.key)
+        ledger.see_pod(pod, now)
+        self.keeper.overbooking.note(pod.node)
+        self.keeper.successions.note(pod)
+        self.keeper.ousted.note(pod)
+        self.keeper.allowance.see_pod(pod)
+        self.standing.pods_changed()
+        if ledger.policy.serves(pod.key.namespace):
+            self.standing.concern(self.standing.followers.see(before, pod))
+        self.standing.concern(ledger.slots.promises.see(before, pod, now))
+        self.standing.auto.see(before, pod)
+        self.bulk.see(pod)
+        self.fencer.see(pod, now)
+        self.doors.see(before, pod)
 
     def _judge_anew(self, pods: Iterable[Key], now: datetime) -> None:
         """A claim, volume or class has changed: pods at our doors may fit elsewhere now."""
@@ -187,7 +197,11 @@ class Observer:
                 self.standing.nodes_changed()
             case WorkloadGone(workload):
                 ledger.slots.workloads.pop((workload.namespace, workload.ref), None)
-                self.standing.workload_changed(workload)
+                self.standing.workload_changed(workload, gone=True)
+            case AutoscalerGone(autoscaler):
+                self.standing.concern(self.standing.coming.lose_autoscaler(autoscaler))
+            case KindHidden(kind, why):
+                self.standing.concern(self.standing.coming.hide(kind, why))
             case StoredGone(stored):
                 self._judge_anew(ledger.volumes.lose(stored), now)
             case BudgetGone(key):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import takewhile
+from typing import NamedTuple
 
 from headroom.core.holds import LOCKED
 from headroom.core.latches import kept_for
@@ -35,16 +36,51 @@ from headroom.core.promise.stock import Bounds, Sized, Stock
 from headroom.core.standing.headrooms import MEMORY, Adaptive, Headroom, HeadroomStatus
 from headroom.core.standing.limiting import Note
 from headroom.core.standing.readiness import Tally
-from headroom.core.standing.sizing import Learnt, Wish
+from headroom.core.standing.sized import Learnt
+from headroom.core.standing.sizing import Wish
 from headroom.engine.agenda import Agenda
 from headroom.engine.promises.arrivals import Arrivals, kept_back
 
 REPORT_PAUSE = timedelta(seconds=10)
 RECORD_PAUSE = timedelta(minutes=5)
 RECORD_GROWTH = 1.2  # A record is renewed early when so many times the owners have come.
+ON_THEIR_WAY = timedelta(seconds=10)
 LOOK_PAUSE = timedelta(seconds=STEP)
 LONGEST_WAIT = 900.0  # A pod that waits longer waits for something else than a machine.
 NATIVE = "Headroom"
+
+
+class Announced(NamedTuple):
+    """Pods that workloads say will come, and how many slots a headroom has for them by now."""
+
+    coming: int = 0
+    there: int = 0
+
+
+@dataclass(slots=True)
+class Expectation:
+    """Pods that were announced and have not come yet.
+
+    A workload's status may be heard before the pods that it counts: then nothing is announced any
+    more and nobody has come, for a moment in which no slot is to be given back.
+    """
+
+    most: int = 0
+    came: int = 0  # owners that had come by then
+    since: datetime | None = None
+    fell_at: datetime | None = None
+
+    def count(self, coming: int, came: int, now: datetime) -> int:
+        """How many to reckon with, when so many are announced and so many owners came so far."""
+        if coming < self.most:
+            self.fell_at = self.fell_at or now
+            if now < self.fell_at + ON_THEIR_WAY:
+                return max(coming, self.most - (came - self.came))
+        stale = self.since is None or now >= self.since + ON_THEIR_WAY
+        if coming != self.most or stale:  # Who came long ago is not who was announced.
+            self.came, self.since = came, now
+        self.most, self.fell_at = coming, None
+        return coming
 
 
 @dataclass(slots=True)
@@ -56,6 +92,8 @@ class Kept:
     lost: str = ""  # why the record of before could not be read
     open: dict[str, datetime] = field(default_factory=dict)  # owners without a node, since when
     late: dict[str, None] = field(default_factory=dict)  # those of them that missed
+    announced: Expectation = field(default_factory=Expectation)
+    came: int = 0  # owners, since we began
     watched: bool = False  # whether we have looked since we began
     changed: bool = False  # whether there is something new to tell
     sized: Sized | None = None
@@ -129,6 +167,7 @@ class PromiseBook:
         came = self.arrivals.see(before, pod, now, self.began)
         for whole in came.wholes:
             known = self.kept[whole]
+            known.came += 1
             self._count(known, now, pods=1)
             if known.learns:
                 yield whole
@@ -156,7 +195,9 @@ class PromiseBook:
             if waited is not None and waited < LONGEST_WAIT:
                 known.history.leads.note(waited)
 
-    def size(self, headroom: Headroom, floor: int, known: int, now: datetime) -> Learnt | None:
+    def size(
+        self, headroom: Headroom, floor: int, about: Announced, now: datetime
+    ) -> Learnt | None:
         """How many slots a headroom should have now; None where that is not learnt."""
         kept, size = self.kept.get(headroom.parent.whole), headroom.size
         if kept is None or not isinstance(size, Adaptive):
@@ -164,8 +205,12 @@ class PromiseBook:
         self._advance(kept, now)
         lead = self._lead(kept)
         gated = self.arrivals.gated_for[headroom.parent.whole]
+        known = kept.announced.count(about.coming, kept.came, now) + gated
+        # Who was announced and has come is on its way to a slot: none is given back before.
+        waiting = len(kept.open) + len(kept.late)
+        known = max(known, min(about.there, known + waiting))
         release = size.release_after.total_seconds() if size.release_after is not None else 0.0
-        bounds = Bounds(size.least, size.most, known + gated, floor, release)
+        bounds = Bounds(size.least, size.most, known, floor, release)
         sized = kept.history.stock.size(now.timestamp(), lead, bounds)
         if kept.sized is None or sized.slots != kept.sized.slots:
             kept.changed = True

@@ -51,6 +51,8 @@ class Announcer:
     ) -> Iterator[Sequence]:
         """Write the status that wish and tally call for, and tell what has changed."""
         whole, agenda = headroom.parent.whole, self._ledger.agenda
+        if headroom.finds_owners:  # They may be others than at the last time.
+            self._doors.want(self._ledger.slots.headrooms[whole])
         subject = announcement(headroom.parent)
         shown = self._as_written(headroom, now)
         status = status_of(shown, wished, tally, now)

@@ -16,7 +16,8 @@ from headroom.core.names import PREEMPTIBLE_CLASS
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.limiting import Note
-from headroom.core.standing.sizing import Room, replicas_of, template_for
+from headroom.core.standing.sized import Room, replicas_of
+from headroom.core.standing.sizing import template_for
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.quotarooms import SETTLED, QuotaRooms

@@ -18,7 +18,8 @@ from headroom.core.plan import earliest
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, Size, Utilization, Workload
 from headroom.core.standing.limiting import Note
-from headroom.core.standing.sizing import Sized, template_for
+from headroom.core.standing.sized import Sized
+from headroom.core.standing.sizing import template_for
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.quotarooms import QuotaRooms
 from headroom.engine.standing.rolls import guarded

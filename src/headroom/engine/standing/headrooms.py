@@ -66,13 +66,14 @@ class Standing:
         self._stale: dict[str, None] = {}  # headrooms whose wish is to be worked out anew
         self._sights = Sights(ledger)
         self.followers = self._sights.followers
+        self.coming, self.auto = self._sights.coming, self._sights.auto
         self.brake = Brake(ledger, self._sights.foresight, self._sights.rooms)
 
     def see(self, headroom: Headroom) -> None:
         """Take a headroom as it now is; its own status coming back changes no wish."""
         whole = headroom.parent.whole
         headroom = judged(headroom, self._calendar)
-        headroom = judged_rules(headroom, self._ledger.policy.across_namespaces)
+        headroom = self.auto.dressed(judged_rules(headroom, self._ledger.policy.across_namespaces))
         old = self._ledger.slots.headrooms.get(whole)
         if old is not None and (old.parent.uid != headroom.parent.uid or not headroom.served):
             self.lose(old.parent)
@@ -80,8 +81,7 @@ class Standing:
         if not headroom.served:
             return
         self._ledger.slots.headrooms[whole] = headroom
-        if whole not in self._known:
-            self._known[whole] = first_known(headroom)
+        self._known.setdefault(whole, first_known(headroom))
         if old is None or without_status(old) != without_status(headroom):
             self._known[whole].begin_anew()
             self._sights.depend(old, headroom)
@@ -128,15 +128,14 @@ class Standing:
             self.upset(whole)
 
     def quota_changed(self, quota: ResourceQuota, lifted: bool = False) -> None:
-        """A ResourceQuota is as given, or was lifted."""
         (self._sights.rooms.lose if lifted else self._sights.rooms.see)(quota)
         self.concern(self._sights.under(quota.namespace))
 
-    def workload_changed(self, workload: Workload) -> None:
+    def workload_changed(self, workload: Workload, gone: bool = False) -> None:
+        self.concern((self.coming.lose if gone else self.coming.see)(workload))
         self.concern((*self._sights.concerned(workload), *self.companions.concerned(workload)))
 
     def upset(self, whole: str) -> None:
-        """Have a headroom's wish worked out anew."""
         self._stale[whole] = None
         self._ledger.agenda.touch(headroom_subject(self._ledger.slots.headrooms[whole].parent))
 
@@ -298,9 +297,11 @@ class Standing:
             known.spent.clear()  # Each window has its slots anew.
         known.window = window
         members = self.issuer.members(headroom) if headroom.slot_objects is not None else {}
+        headroom = self.auto.settled(headroom, now)
         sight = self._sights.sight(headroom, known, members, window, now)
         known.wished = wish(headroom, sight, now, self._ledger.policy.node_grace)
         known.wished = wished = self.companions.dressed(headroom, known.wished)
+        self.auto.divided(headroom, wished)
         again = None
         if headroom.slot_objects is None:
             again = self._settle_slots(headroom, sight, now)
@@ -393,8 +394,5 @@ class Standing:
         tally = known.tally(len(self._ledger.nodes), next_start(headroom, now, self._calendar))
         if headroom.refill == NEVER:
             tally = replace(tally, spent=tuple(known.spent))
-        if headroom.slot.source is not None:
-            key = (headroom.parent.namespace, headroom.slot.source)
-            workload = self._ledger.slots.workloads.get(key)
-            tally = replace(tally, template_generation=workload.generation if workload else 0)
+        tally = replace(tally, template_generation=self._sights.generation(headroom))
         return replace(tally, **known.objects()) if headroom.slot_objects is not None else tally

@@ -31,7 +31,10 @@ from headroom.core.standing.sizing import Sight, template_for
 from headroom.core.standing.windows import ActiveWindow
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
+from headroom.engine.promises.book import Announced
+from headroom.engine.standing.autoshapes import AutoShapes
 from headroom.engine.standing.buffers import BufferRooms
+from headroom.engine.standing.coming import Coming
 from headroom.engine.standing.covering import covered
 from headroom.engine.standing.demand import Foresight, follows_load
 from headroom.engine.standing.following import Followers
@@ -51,6 +54,8 @@ class Sights:
         self.foresight = Foresight(ledger, self.rooms)
         self.followers = Followers(ledger)
         self.buffers = BufferRooms(ledger, self.rooms)
+        self.coming = Coming(ledger)
+        self.auto = AutoShapes(ledger, self.coming)
         self.per_node: dict[str, None] = {}  # headrooms that depend on nodes
         self.by_load: dict[str, None] = {}  # headrooms that depend on pods
         self._ahead: dict[str, None] = {}  # headrooms that depend on all workloads
@@ -62,6 +67,8 @@ class Sights:
         self.followers.depend(old, new)
         self.buffers.depend(old, new)
         self.rooms.depend(old, new)
+        self.coming.depend(old, new)
+        self.auto.depend(old, new)
         if old is not None:
             self.per_node.pop(old.parent.whole, None)
             self.by_load.pop(old.parent.whole, None)
@@ -89,7 +96,8 @@ class Sights:
         copying = tuple(self._copying.get((workload.namespace, workload.ref), ()))
         sharing = self.buffers.siblings(workload.namespace) if copying else ()
         beside = self._chunked if workload.ref.kind == DAEMON_SET else ()
-        return (*copying, *self._ahead, *sharing, *beside)
+        shaped = self.auto.workload_changed(workload)
+        return (*copying, *self._ahead, *sharing, *beside, *shaped)
 
     def under(self, namespace: str) -> tuple[str, ...]:
         """The headrooms that keep to a namespace's quotas."""
@@ -110,7 +118,7 @@ class Sights:
         now: datetime,
     ) -> Sight:
         """Gather what a headroom's wish depends on; `members` are slots that are objects."""
-        ledger, source = self._ledger, headroom.slot.source
+        ledger, source, whole = self._ledger, headroom.slot.source, headroom.parent.whole
         if headroom.refill == NEVER:
             over = (slot for slot, hold in members.items() if _used_up(hold, window))
             known.spent |= dict.fromkeys(over)
@@ -129,11 +137,13 @@ class Sights:
             workload=workload,
             room=self.buffers.room(headroom, now),
             sized=self.foresight.sized(headroom, size, workload, now),
-            learnt=ledger.slots.promises.size(
-                headroom,
-                window.floor if window is not None else 0,
-                workload.missing if workload is not None else 0,
-                now,
+            learnt=self.coming.told(
+                ledger.slots.promises.size(
+                    headroom,
+                    window.floor if window is not None else 0,
+                    Announced(self.coming.known(headroom), ledger.slots.count(whole)),
+                    now,
+                )
             ),
             standing=self._standing(headroom, members),
             reach=self._reach(headroom, members),
@@ -145,8 +155,15 @@ class Sights:
                 else ()
             ),
             overhead=self._overhead() if chunked else EMPTY,
+            shapes=self.auto.shapes(headroom, now) if not headroom.paused else None,
             most=ledger.policy.most_slots,
         )
+
+    def generation(self, headroom: Headroom) -> int:
+        """The generation of the workload that slots are like; 0 without one."""
+        source, namespace = headroom.slot.source, headroom.parent.namespace
+        found = self._ledger.slots.workloads.get((namespace, source)) if source else None
+        return found.generation if found is not None else 0
 
     def _overhead(self) -> Resources:
         """What DaemonSets ask for on each node."""

@@ -103,6 +103,7 @@ _ALIVE = (
 _INERT = (
     Resource("", "v1", "configmaps", "ConfigMap"),
     Resource("", "v1", "serviceaccounts", "ServiceAccount"),
+    wire.AUTOSCALERS,  # What its status says is known demand of headrooms.
 )
 
 KINDS: dict[str, Kind] = {

@@ -16,7 +16,7 @@ from msgspec import Raw
 
 from headroom.core.amounts import format_amount
 from headroom.core.demand.following import Follow, PerVolume
-from headroom.core.holds import LOCKED, PREEMPTIBLE, OwnerRule
+from headroom.core.holds import LOCKED, PREEMPTIBLE
 from headroom.core.names import API_VERSION
 from headroom.core.objects import Parent
 from headroom.core.standing.headrooms import (
@@ -127,7 +127,8 @@ def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
         size=size,
         limits=_limits(spec.limits, findings),
         mode=mode,
-        owners=_owners(spec.owners, mode, findings, remarks),
+        owners=owner_rules(spec.owners, findings, remarks),
+        owners_given=bool(spelling(spec.owners)),
         refill=word_at(spec.refill, "spec.refill", (ON_CLAIM, ALWAYS, NEVER), findings),
         reclaim=word_at(spec.reclaim, "spec.reclaim", (WHEN_FREE, PREEMPT), findings),
         slot_lifetime=duration_at(spec.slot_lifetime, "spec.slotLifetime", findings),
@@ -139,6 +140,7 @@ def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
         version=metadata.resource_version or "",
         status=status_of(spelling(headroom.status)),
     )
+    _check_owners(read, findings)
     _check_together(read, findings)
     return replace(read, problems=findings.problems, remarks=remarks.problems)
 
@@ -150,16 +152,28 @@ def _in_parts(size: Size) -> bool:
     return isinstance(size, PerNode) and size.percent is not None
 
 
-def _owners(raw: Raw, mode: str, findings: Findings, remarks: Findings) -> tuple[OwnerRule, ...]:
-    given = bool(spelling(raw))
-    if mode == PREEMPTIBLE and given:
+def _check_owners(headroom: Headroom, findings: Findings) -> None:
+    """Owners are needed where slots are Locked, unless they follow from what is chosen."""
+    if headroom.mode == PREEMPTIBLE and headroom.owners_given:
         findings.add(
             "spec.owners",
             "mean nothing here: anything more important takes a Preemptible slot; leave them out",
         )
-    if mode == LOCKED and not given:
+    if headroom.mode == LOCKED and not headroom.owners_given and headroom.slot.auto is None:
         findings.add("spec.owners", "is missing: nobody could claim a slot; add at least one rule")
-    return owner_rules(raw, findings, remarks)
+
+
+def _check_auto(headroom: Headroom, findings: Findings) -> None:
+    """Shapes that are chosen go with sizes that are one number for all of them, or of each."""
+    if headroom.slot.auto is None:
+        return
+    if not isinstance(headroom.size, Replicas | Percent | Adaptive):
+        told = "auto goes with size.replicas, size.percent and size.adaptive only"
+        findings.add("spec.slot.auto", f"{told}: other sizes have one shape, which template says")
+    if headroom.slot.chunk == NODE_CHUNK:
+        findings.add("spec.slot.chunk", "Node holds slots of one shape, and auto has several")
+    if headroom.refill == NEVER:
+        findings.add("spec.refill", "Never goes with template and from only; auto refills")
 
 
 def _limits(raw: Raw, findings: Findings) -> Limits:
@@ -214,7 +228,9 @@ def _check_together(headroom: Headroom, findings: Findings) -> None:
     """Take down what is wrong only between the parts, each of which is sound."""
     if findings.problems:
         return
-    if isinstance(headroom.size, Percent) and headroom.slot.source is None:
+    _check_auto(headroom, findings)
+    shaped = headroom.slot.source is not None or headroom.slot.auto is not None
+    if isinstance(headroom.size, Percent) and not shaped:
         findings.add("spec.size.percent", "is of a workload's replicas: name it in slot.from")
     if headroom.slot.chunk == NODE_CHUNK and not isinstance(headroom.size, Replicas | Percent):
         findings.add("spec.slot.chunk", "Node goes with size.replicas and size.percent only")

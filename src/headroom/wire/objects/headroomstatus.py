@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.wire.errors import DecodeError
+from headroom.wire.objects.autoshapes import AutoJson, autostatus_of
 from headroom.wire.objects.holdstatus import ConditionJson, condition_of
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.promises import PromiseJson, promise_of
@@ -25,6 +26,7 @@ class _Status(JsonObject):
     selector: str | None = None
     spent: list[str] | None = None
     promise: PromiseJson | None = None
+    auto: AutoJson | None = None
     conditions: list[ConditionJson] | None = None
     observed_generation: int | None = None
 
@@ -52,6 +54,7 @@ def _status(status: _Status) -> HeadroomStatus:
         selector=status.selector or "",
         spent=tuple(status.spent or ()),
         promise=promise_of(status.promise) if status.promise is not None else None,
+        auto=autostatus_of(status.auto) if status.auto is not None else None,
         conditions=tuple(condition_of(each) for each in status.conditions or ()),
         observed_generation=status.observed_generation or 0,
     )

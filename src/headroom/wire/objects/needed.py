@@ -4,31 +4,43 @@ Few clusters have a Headroom for every kind of workload, or one that goes by vol
 so these are followed from the moment a Headroom needs one, or a pod at one of our doors mounts a
 volume. Budgets matter where owners of one hold
 may have to give way to each other. Without the right to see budgets and quotas we go on as if there
-were none: the API server asks quotas itself, and budgets bind nobody but evictions.
+were none: the API server asks quotas itself, and budgets bind nobody but evictions. A size
+that is learnt looks at workloads and autoscalers for pods that are about to come; what of these may
+not be seen is told, and does not count.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from headroom.core.demand.following import Follow, PerVolume
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
-from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Utilization
+from headroom.core.standing.headrooms import NODE_CHUNK, Adaptive, Headroom, Utilization
 from headroom.ports import Thing
 from headroom.wire.kinds import (
+    AUTOSCALERS,
     BUDGETS,
     CSI_NODES,
     DAEMON_SETS,
+    DEPLOYMENTS,
+    JOBS,
+    REPLICA_SETS,
     RESOURCE_QUOTAS,
+    STATEFUL_SETS,
     STORAGE_CLASSES,
     VOLUME_CLAIMS,
     VOLUMES,
+    WORKLOADS,
     Resource,
 )
 from headroom.wire.objects.workloads import copied_kind
 
 STORAGE = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES)
 ATTACHING = (*STORAGE, CSI_NODES)
+ANNOUNCING = (DEPLOYMENTS, STATEFUL_SETS, REPLICA_SETS, JOBS, AUTOSCALERS)
+"""The kinds that say beforehand that pods will come."""
 
 
 def needed_kinds(thing: Thing, schedulers: frozenset[str] = frozenset()) -> tuple[Resource, ...]:
@@ -46,9 +58,22 @@ def needed_kinds(thing: Thing, schedulers: frozenset[str] = frozenset()) -> tupl
     size = thing.size
     if isinstance(size, Utilization):
         kinds = (*kinds, RESOURCE_QUOTAS)
+    if looks_ahead(thing):
+        kinds = (*kinds, *ANNOUNCING)
     if isinstance(size, Follow) and isinstance(size.slots, PerVolume):
         kinds = (*kinds, *STORAGE)
     return kinds
+
+
+def shaping_kinds(things: Iterable[Thing]) -> tuple[Resource, ...]:
+    """The kinds that say what the slots of these are like, each once."""
+    needed = (kind for each in things for kind in needed_kinds(each))
+    return tuple(dict.fromkeys(each for each in needed if each in (*WORKLOADS, AUTOSCALERS)))
+
+
+def looks_ahead(headroom: Headroom) -> bool:
+    """Whether a headroom goes by what workloads and autoscalers say of pods to come."""
+    return isinstance(headroom.size, Adaptive) or headroom.slot.auto is not None
 
 
 def _is_ours(pod: Pod, schedulers: frozenset[str]) -> bool:

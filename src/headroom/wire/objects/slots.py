@@ -12,6 +12,7 @@ from msgspec import Raw
 
 from headroom.core.holds import PodTemplate
 from headroom.core.standing.headrooms import NODE_CHUNK, POD_CHUNK, Slot, WorkloadRef
+from headroom.wire.objects.autoshapes import auto_of
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
@@ -38,6 +39,7 @@ class _Slot(JsonObject):
     template: Raw = ABSENT
     chunk: Raw = ABSENT
     source: Raw = msgspec.field(default=ABSENT, name="from")
+    auto: Raw = ABSENT
 
 
 class _SlotTemplate(JsonObject):
@@ -71,13 +73,16 @@ def slot_of(raw: Raw, namespace: str, findings: Findings, may_ask_nothing: bool)
         if not spelling(raw):
             findings.add("spec.slot", "is missing: it says what room to keep")
         return Slot()
-    has_template, has_source = bool(spelling(slot.template)), bool(spelling(slot.source))
-    if has_template == has_source:
-        given = "has both" if has_template else "has neither"
-        findings.add("spec.slot", f"{given} template and from; exactly one of them is needed")
+    parts = {"template": slot.template, "from": slot.source, "auto": slot.auto}
+    given = [name for name, part in parts.items() if spelling(part)]
+    if len(given) != 1:
+        told = f"has {' and '.join(given)}" if given else "is empty"
+        findings.add("spec.slot", f"{told}; exactly one of {', '.join(parts)} is needed")
         return Slot()
     chunk = word_at(slot.chunk, "spec.slot.chunk", (POD_CHUNK, NODE_CHUNK), findings)
-    if has_source:
+    if given == ["auto"]:
+        return Slot(auto=auto_of(slot.auto, findings), chunk=chunk)
+    if given == ["from"]:
         return Slot(source=_source(slot.source, findings), chunk=chunk)
     template = _template(slot.template, namespace, findings, may_ask_nothing)
     return Slot(template=template, chunk=chunk)

@@ -21,18 +21,25 @@ from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import WORKLOADS, Resource
 from headroom.wire.objects.findings import LONGEST_MESSAGE, Findings
-from headroom.wire.objects.metadata import annotations_of, owners_of
+from headroom.wire.objects.metadata import annotations_of, labels_of, owners_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.objects.slots import API_VERSIONS
 from headroom.wire.objects.templates import template_of
+from headroom.wire.times import bounded
 
 
 class _Template(JsonObject):
+    metadata: Metadata | None = None
     spec: Raw = ABSENT
 
 
+class _Selector(JsonObject):
+    match_labels: Raw = ABSENT
+
+
 class _Spec(JsonObject):
+    selector: _Selector | None = None
     replicas: int | None = None
     parallelism: int | None = None
     completions: int | None = None
@@ -100,6 +107,8 @@ def _workload(read: _Object, kind: str) -> Workload:
     findings = Findings()
     shape = spelling(spec.template.spec) if spec.template else b""
     template = msgspec.json.encode({"spec": Raw(shape)}) if shape else b""
+    status = read.status or _Status()
+    alive = not metadata.deletion_timestamp
     return Workload(
         ref=WorkloadRef(API_VERSIONS.get(kind, ""), kind, metadata.name or ""),
         namespace=namespace,
@@ -108,28 +117,51 @@ def _workload(read: _Object, kind: str) -> Workload:
         problems=findings.problems,
         uid=metadata.uid or "",
         version=metadata.resource_version or "",
-        missing=0
-        if metadata.deletion_timestamp
-        else _missing(read.status or _Status(), spec, kind),
+        missing=_missing(status, spec, kind) if alive else 0,
         controller=next((each.uid for each in owners_of(metadata) if each.controller), ""),
         made_as=annotations_of(metadata).get(SHAPE_ANNOTATION, ""),
+        in_order=_in_order(spec, kind),
+        suspended=_suspended(status, spec, kind) if alive else 0,
+        pod_labels=labels_of((spec.template or _Template()).metadata or Metadata()),
+        labels=labels_of(metadata),
+        selector=labels_of(Metadata(labels=(spec.selector or _Selector()).match_labels)),
+        created=bounded(metadata.creation_timestamp),
     )
 
 
 def _missing(status: _Status, spec: _Spec, kind: str) -> int:
     """How many pods it is about to make; its own status says how many it has."""
-    true = [each.type for each in status.conditions or () if each.status == "True"]
+    true = _true(status)
     if kind == "Job":
         if spec.suspend or any(each in _OVER for each in true):
             return 0
-        desired = job_size(spec.parallelism, spec.completions, status.succeeded or 0)
-        return missing(desired, status.active or 0)
+        return missing(_job_size(status, spec), status.active or 0)
     if kind not in _WITH_REPLICAS:
         return 0
     desired = 1 if spec.replicas is None else spec.replicas
-    ordered = kind == "StatefulSet" and spec.pod_management_policy != "Parallel"
     refused = "ReplicaFailure" in true
-    return missing(desired, status.replicas or 0, in_order=ordered, refused=refused)
+    present = status.replicas or 0
+    return missing(desired, present, in_order=_in_order(spec, kind), refused=refused)
+
+
+def _suspended(status: _Status, spec: _Spec, kind: str) -> int:
+    """How many pods a suspended Job makes at once when it is resumed."""
+    ended = [each for each in _true(status) if each in _OVER and each != "Suspended"]
+    if kind != "Job" or not spec.suspend or ended:
+        return 0
+    return _job_size(status, spec)
+
+
+def _job_size(status: _Status, spec: _Spec) -> int:
+    return job_size(spec.parallelism, spec.completions, status.succeeded or 0)
+
+
+def _in_order(spec: _Spec, kind: str) -> bool:
+    return kind == "StatefulSet" and spec.pod_management_policy != "Parallel"
+
+
+def _true(status: _Status) -> list[str | None]:
+    return [each.type for each in status.conditions or () if each.status == "True"]
 
 
 def _replicas(read: _Object, spec: _Spec, kind: str) -> int:

@@ -11,10 +11,11 @@ from typing import Any
 
 from headroom.core.quantity import parse_quantity
 from headroom.wire.durations import parse_duration
-from headroom.wire.schema import promises
+from headroom.wire.schema import autoshapes, promises
 from headroom.wire.schema.notation import Field, Rule, of
 from headroom.wire.schema.structural import DURATION_PATTERN, cel_at_most, scalar
 
+SHAPES = ("template", "from", "auto")
 SIZES = ("replicas", "percent", "perNode", "utilization", "follow", "adaptive")
 FOLLOWERS = ("slots", "perVolume", "fromAnnotation")
 _CRON_FIELD = "[0-9A-Za-z*?/,#-]+"
@@ -40,7 +41,7 @@ TYPES: dict[str, dict[str, Field]] = {
         "status": of("HeadroomStatus", "What became of it; written by the operator only."),
     },
     "HeadroomSpec": {
-        "slot": of("HeadroomSlot!", "The shape of one slot: exactly one of template and from."),
+        "slot": of("HeadroomSlot!", "The shape of one slot: exactly one of template, from, auto."),
         "size": of("HeadroomSize!", "How many slots: exactly one of its fields."),
         "limits": of("HeadroomLimits", "What all slots together may come to at most."),
         "mode": of(
@@ -83,6 +84,7 @@ TYPES: dict[str, dict[str, Field]] = {
     "HeadroomSlot": {
         "template": of("SlotTemplate", "The scheduling fields of a pod."),
         "from": of("SlotSource", "A workload of this namespace: slots are like its pods."),
+        "auto": of("SlotAuto", "Workloads likeliest to grow: slots are like their pods."),
         "chunk": of(
             "=Pod|Node",
             "Pod: one guardian for each slot. Node: the room of all slots in as few guardians as "
@@ -117,7 +119,10 @@ TYPES: dict[str, dict[str, Field]] = {
     "HeadroomSize": {
         "replicas": of("int32", "A fixed number.", minimum=0, maximum=_MOST_SLOTS),
         "percent": of(
-            "int32", "Of the replicas of slot.from, rounded up.", minimum=0, maximum=1000
+            "int32",
+            "Of the replicas of slot.from, or of each that slot.auto chose; rounded up.",
+            minimum=0,
+            maximum=1000,
         ),
         "perNode": of("SizePerNode", "On every eligible node: exactly one of slots and percent."),
         "utilization": of(
@@ -208,6 +213,7 @@ TYPES: dict[str, dict[str, Field]] = {
         "nextStart": of("time", "When the next window of the schedule starts."),
         "selector": of("string", "Finds the guardians; for the scale subresource."),
         "spent": of("[]string", "Slots that are used up and not held again (refill Never)."),
+        "auto": of("HeadroomAuto", "What slot.auto chose, and why."),
         "promise": of("HeadroomPromise", "How many owners started in time, and what it takes."),
         "conditions": of(
             "[]HoldCondition",
@@ -255,10 +261,11 @@ _IS_PART = "(has(self.size.perNode) && has(self.size.perNode.percent))"
 RULES: dict[str, tuple[Rule, ...]] = {
     "HeadroomSpec": (
         *promises.ON_SPEC,
+        *autoshapes.ON_SPEC,
         Rule(
-            "!has(self.size.percent) || has(self.slot.from)",
+            "!has(self.size.percent) || !has(self.slot.template)",
             "percent is of the replicas of a workload: name it in slot.from",
-            lambda spec: "percent" not in spec["size"] or "from" in spec["slot"],
+            lambda spec: "percent" not in spec["size"] or "template" not in spec["slot"],
             at="size",
         ),
         Rule(
@@ -288,9 +295,11 @@ RULES: dict[str, tuple[Rule, ...]] = {
             at="limits",
         ),
         Rule(
-            "self.mode == 'Preemptible' || has(self.owners)",
+            "self.mode == 'Preemptible' || has(self.owners) || has(self.slot.auto)",
             "missing: nobody could claim a slot; add at least one rule, or mode: Preemptible",
-            lambda spec: spec.get("mode") == "Preemptible" or "owners" in spec,
+            lambda spec: (
+                spec.get("mode") == "Preemptible" or "owners" in spec or "auto" in spec["slot"]
+            ),
             at="owners",
         ),
         Rule(
@@ -312,9 +321,9 @@ RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "HeadroomSlot": (
         Rule(
-            "has(self.template) != has(self.from)",
-            "exactly one of template and from is needed",
-            lambda slot: ("template" in slot) != ("from" in slot),
+            f"[{', '.join(f'has(self.{name})' for name in SHAPES)}].exists_one(given, given)",
+            f"exactly one of {', '.join(SHAPES)} is needed",
+            lambda slot: sum(name in slot for name in SHAPES) == 1,
         ),
     ),
     "SlotSource": (

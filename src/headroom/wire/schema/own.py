@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from headroom.core.names import API_VERSION
-from headroom.wire.schema import headrooms, promises
+from headroom.wire.schema import autoshapes, headrooms, promises
 from headroom.wire.schema.notation import Catalogue, Field, Rule, kubernetes, of
 
 _NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
@@ -310,6 +310,8 @@ def known() -> Catalogue:
     """Kubernetes' kinds and ours."""
     own = ("Hold", "Headroom", "SlotSet", "ClaimIndex")
     kinds = {f"{API_VERSION}/{kind}": kind for kind in own}
-    types = {**_TYPES, **headrooms.TYPES, **promises.TYPES, "HoldPodSpec": _pod_spec()}
+    parts = (_TYPES, headrooms.TYPES, promises.TYPES, autoshapes.TYPES)
+    types = {name: fields for part in parts for name, fields in part.items()}
+    types["HoldPodSpec"] = _pod_spec()
     rules = {**_RULES, **headrooms.RULES, **promises.RULES}
     return kubernetes().extended(types, kinds, rules, frozenset(own))

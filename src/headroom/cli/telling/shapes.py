@@ -1,0 +1,87 @@
+"""Which shapes a headroom's slots have, where they are chosen: by its status, else worked out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from headroom.cli.source import World
+from headroom.cli.telling.schedules import slots_told
+from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.standing.candidates import candidates, controller_of
+from headroom.core.standing.headrooms import Auto, AutoStatus, Headroom, Shape, Workload
+from headroom.core.standing.shapes import (
+    Chosen,
+    Shapes,
+    in_scope,
+    owner_of,
+    ranked,
+    shape_name,
+)
+from headroom.wire.kinds import DEPLOYMENTS, REPLICA_SETS
+
+
+def shapes_of(world: World, headroom: Headroom) -> Shapes | None:
+    """What the operator chose, or, before it did, what it would choose from these objects."""
+    auto = headroom.slot.auto
+    if auto is None:
+        return None
+    told = headroom.status.auto
+    if told is not None and told.chosen:
+        known = {shape_name(each): each for each in world.workloads}
+        found = ((each, known.get(_name(each))) for each in told.chosen)
+        chosen = tuple(
+            Chosen(workload, shape.growth, shape.why)
+            for shape, workload in found
+            if workload is not None and not workload.problems
+        )
+        had = {_name(each): each.slots for each in told.chosen}
+        return Shapes(chosen, had, told.candidates)
+    scope = _scope(world, headroom, auto)
+    made: dict[str, list[datetime]] = {}
+    for pod in world.pods:
+        if pod.created is not None and (uid := controller_of(pod)):
+            made.setdefault(uid, []).append(pod.created)
+    scaling: dict[tuple[str, str, str], list[Autoscaler]] = {}
+    for each in world.autoscalers:
+        scaling.setdefault((each.key.namespace, each.kind, each.target), []).append(each)
+    evidence = candidates(
+        scope,
+        world.workloads,
+        world.pods,
+        lambda uid: made.get(uid, ()),
+        lambda each: scaling.get((each.namespace, each.ref.kind, each.ref.name), ()),
+    )
+    return Shapes(ranked(evidence, auto.top, (), world.now), {}, len(scope))
+
+
+def dressed(headroom: Headroom, shapes: Shapes | None) -> Headroom:
+    """The headroom with the owners that follow from what is chosen, where none are named."""
+    if shapes is None or not headroom.finds_owners:
+        return headroom
+    rules = tuple(owner_of(headroom, each.workload) for each in shapes.chosen)
+    return replace(headroom, owners=tuple(dict.fromkeys(rules)))
+
+
+def shapes_told(told: AutoStatus | None) -> list[str]:
+    """What was chosen and why, one sentence each."""
+    if told is None:
+        return []
+    return [f"{_name(each)}: {slots_told(each.slots)}; {each.why}" for each in told.chosen] or [
+        f"nothing chosen of {told.candidates} workloads in scope"
+    ]
+
+
+def _scope(world: World, headroom: Headroom, auto: Auto) -> list[Workload]:
+    labels = {each.name: each.labels for each in world.namespaces}
+    deployments = {each.uid for each in world.workloads if each.ref.kind == DEPLOYMENTS.kind}
+    return [
+        each
+        for each in world.workloads
+        if not (each.ref.kind == REPLICA_SETS.kind and each.controller in deployments - {""})
+        and in_scope(headroom, auto, each, labels.get(each.namespace, {}))
+    ]
+
+
+def _name(shape: Shape) -> str:
+    return f"{shape.kind}/{shape.namespace}/{shape.name}"

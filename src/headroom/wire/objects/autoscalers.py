@@ -1,0 +1,59 @@
+"""HorizontalPodAutoscalers from their JSON: which workload, how many now, and how many at most."""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.objects import Key
+from headroom.wire.errors import DecodeError
+from headroom.wire.kinds import AUTOSCALERS
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import Reader, about
+
+
+class _Target(JsonObject):
+    kind: str | None = None
+    name: str | None = None
+
+
+class _Spec(JsonObject):
+    scale_target_ref: _Target | None = None
+    max_replicas: int | None = None
+
+
+class _Status(JsonObject):
+    desired_replicas: int | None = None
+
+
+class _Object(JsonObject):
+    metadata: Metadata | None = None
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+_read = Reader(_Object)
+
+
+def decode_autoscaler(data: bytes | Raw) -> Autoscaler:
+    """Read an autoscaler; DecodeError names its object."""
+    try:
+        return _autoscaler(_read(data))
+    except DecodeError as error:
+        raise about(AUTOSCALERS.kind, data, error) from error
+
+
+def _autoscaler(read: _Object) -> Autoscaler:
+    metadata, spec = read.metadata or Metadata(), read.spec or _Spec()
+    target, most = spec.scale_target_ref or _Target(), max(0, spec.max_replicas or 0)
+    desired = (read.status or _Status()).desired_replicas or 0
+    leaves = metadata.deletion_timestamp is not None
+    return Autoscaler(
+        key=Key(metadata.namespace or "", metadata.name or ""),
+        kind=target.kind or "",
+        target=target.name or "",
+        desired=0 if leaves else max(0, min(desired, most)),
+        most=0 if leaves else most,
+        uid=metadata.uid or "",
+        version=metadata.resource_version or "",
+    )

@@ -1,0 +1,131 @@
+"""`spec.slot.auto` of a Headroom from its JSON, and `status.auto` from and to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from headroom.core.checks import selector_refusal
+from headroom.core.objects import LabelSelector
+from headroom.core.standing.headrooms import (
+    AUTO_KINDS,
+    MOST_SHAPES,
+    USUAL_KINDS,
+    USUAL_TOP,
+    Auto,
+    AutoStatus,
+    Shape,
+)
+from headroom.core.standing.shapes import POD
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.podjson import JsonObject
+from headroom.wire.objects.reader import ABSENT, Reader, spelling
+from headroom.wire.objects.selectors import Selector, label_selector
+from headroom.wire.objects.sizes import number_at
+
+_PATH = "spec.slot.auto"
+_SCOPE = f"{_PATH}.scope"
+
+
+class _Auto(JsonObject):
+    scope: Raw = ABSENT
+    top: Raw = ABSENT
+
+
+class _Scope(JsonObject):
+    namespace_selector: Raw = ABSENT
+    label_selector: Raw = ABSENT
+    kinds: Raw = ABSENT
+
+
+class ShapeJson(JsonObject):
+    kind: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    slots: int | None = None
+    growth: float | None = None
+    why: str | None = None
+
+
+class AutoJson(JsonObject):
+    candidates: int | None = None
+    chosen: list[ShapeJson] | None = None
+
+
+_read_auto = Reader(_Auto)
+_read_scope = Reader(_Scope)
+_read_selector = Reader(Selector)
+_read_kinds = Reader(list[str])
+
+
+def auto_of(raw: Raw, findings: Findings) -> Auto | None:
+    """Read `spec.slot.auto`, taking down what is wrong."""
+    given = findings.read(_read_auto, raw, _PATH)
+    if given is None:
+        return None
+    scope = findings.read(_read_scope, given.scope, _SCOPE) or _Scope()
+    top = number_at(given.top, f"{_PATH}.top", findings, 1, MOST_SHAPES)
+    return Auto(
+        top=USUAL_TOP if top is None else top,
+        kinds=_kinds(scope.kinds, findings),
+        namespaces=_selector(scope.namespace_selector, "namespaceSelector", findings),
+        selector=_selector(scope.label_selector, "labelSelector", findings),
+    )
+
+
+def _kinds(raw: Raw, findings: Findings) -> tuple[str, ...]:
+    path = f"{_SCOPE}.kinds"
+    named = findings.read(_read_kinds, raw, path)
+    if named is None:
+        return USUAL_KINDS
+    if not named:
+        findings.add(path, f"is empty; name some of {', '.join(AUTO_KINDS)}, or leave it out")
+    for index, kind in enumerate(named):
+        if kind not in AUTO_KINDS:
+            findings.add(f"{path}[{index}]", f"{kind!r} is none of {', '.join(AUTO_KINDS)}")
+    return tuple(dict.fromkeys(named))
+
+
+def _selector(raw: Raw, name: str, findings: Findings) -> LabelSelector | None:
+    path = f"{_SCOPE}.{name}"
+    given = findings.read(_read_selector, raw, path) if spelling(raw) else None
+    if given is None:
+        return None
+    selector = label_selector(given)
+    refusal = selector_refusal(selector) if selector.requirements else None
+    if refusal is not None:
+        findings.add(path, refusal)
+    return selector
+
+
+def auto_json(auto: AutoStatus) -> dict[str, Any]:
+    """The JSON of what was chosen, and why."""
+    chosen = [
+        {
+            "kind": each.kind,
+            "namespace": each.namespace,
+            "name": each.name,
+            "slots": each.slots,
+            "growth": each.growth / POD,
+            "why": each.why,
+        }
+        for each in auto.chosen
+    ]
+    return {"candidates": auto.candidates, "chosen": chosen}
+
+
+def autostatus_of(read: AutoJson) -> AutoStatus:
+    """What was chosen, as it was written."""
+    chosen = tuple(
+        Shape(
+            each.kind or "",
+            each.namespace or "",
+            each.name or "",
+            each.slots or 0,
+            round((each.growth or 0.0) * POD),
+            each.why or "",
+        )
+        for each in (read.chosen or ())[:MOST_SHAPES]
+    )
+    return AutoStatus(read.candidates or 0, chosen)

@@ -1,0 +1,36 @@
+"""Announced owners are reckoned with until they come, whichever watch speaks first."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from headroom.engine.promises.book import ON_THEIR_WAY, Expectation
+
+NOW = datetime(2027, 1, 4, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+def test_what_is_announced_counts_at_once() -> None:
+    assert Expectation().count(4, 0, NOW) == 4
+
+
+def test_pods_that_a_status_counts_before_they_are_seen_are_still_to_come() -> None:
+    book = Expectation()
+    book.count(4, 0, NOW)
+    assert book.count(0, 0, NOW + SECOND) == 4
+    assert book.count(0, 3, NOW + 2 * SECOND) == 1
+    assert book.count(0, 4, NOW + 2 * SECOND) == 0
+
+
+def test_who_came_before_the_status_said_so_is_not_expected_again() -> None:
+    book = Expectation()
+    book.count(4, 0, NOW)
+    assert book.count(4, 4, NOW + SECOND) == 4
+    assert book.count(0, 4, NOW + SECOND) == 0
+
+
+def test_what_was_called_off_is_forgotten_after_a_while() -> None:
+    book = Expectation()
+    book.count(4, 0, NOW)
+    assert book.count(1, 0, NOW + SECOND) == 4
+    assert book.count(1, 0, NOW + SECOND + ON_THEIR_WAY) == 1
