@@ -10,7 +10,7 @@ from headroom.sim.api.values import ref_of
 from headroom.sim.controllers.autoscaler_sight import Sight
 from headroom.sim.pools import CLUSTER_AUTOSCALER, MANNERS
 from headroom.sim.world import SimWorld
-from tests.sim.things import node, pod, priority_class
+from tests.sim.things import Json, node, pod, priority_class
 
 ROUNDS = 30
 CUTOFF = -10  # of the Cluster Autoscaler: pods below it neither count nor move
@@ -22,7 +22,7 @@ def change(world: SimWorld, chance: Random, number: int) -> None:
     draw = chance.random()
     if draw < 0.55 or not pods:
         apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [_term()]}}
-        more = {"affinity": apart} if draw < 0.1 else {}
+        more: Json = {"affinity": apart} if draw < 0.1 else {}
         more |= {"priorityClassName": "idle"} if draw > 0.5 else {}
         size = chance.choice(("500m", "1", "2"))
         world.apply(pod(f"pod-{number}", size, {"app": "web"}, **more))
@@ -34,7 +34,7 @@ def change(world: SimWorld, chance: Random, number: int) -> None:
         world.delete("Node", "", chance.choice([ref_of(item).name for item in world.list("Node")]))
 
 
-def _term() -> dict[str, object]:
+def _term() -> Json:
     selector = {"matchLabels": {"app": "web"}}
     return {"labelSelector": selector, "topologyKey": "kubernetes.io/hostname"}
 
