@@ -1,0 +1,84 @@
+"""What a simulated day costs: pods of a trace come and go, the autoscaler grows and shrinks.
+
+    python -m bench.day [--nodes N] [--pods N] [--seed N]
+
+Runs `headroom simulate` in a process of its own and prints its CPU time, CPU time for each pod,
+memory, and the hash of the result: the same files and seed give the same bytes before and after a
+change. Pods come around noon and run for two to six hours; a tenth of the nodes is always there,
+and a Headroom keeps twenty slots.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from random import Random
+
+DAY = 86_400
+SCENARIO = """\
+apiVersion: sim.headroom.dev/v1alpha1
+kind: Scenario
+metadata: {{name: day}}
+spec:
+  until: 24h
+  pools: [{{name: general, count: {least}, max: {most}, cpu: "16", memory: 64Gi, bootDelay: 60s}}]
+  autoscaler: {{enabled: true}}
+  arrivals:
+    - trace: trace.csv
+      name: job
+      template:
+        metadata: {{labels: {{app: job}}}}
+        spec: {{containers: [{{name: main, image: job, resources: {{requests: {shape}}}}}]}}
+  steps:
+    - at: 0s
+      objects:
+        - apiVersion: headroom.dev/v1alpha1
+          kind: Headroom
+          metadata: {{name: reserve}}
+          spec:
+            slot: {{template: {{resources: {{requests: {shape}}}}}}}
+            size: {{replicas: 20}}
+            owners: [{{labelSelector: {{matchLabels: {{app: ci}}}}}}]
+"""
+SHAPE = '{cpu: "2", memory: 4Gi}'
+
+
+def write_day(folder: Path, nodes: int, pods: int) -> Path:
+    """Write a trace and the scenario that plays it."""
+    chance = Random(1)
+    seconds = sorted(int(min(DAY - 1, max(0, chance.gauss(DAY / 2, DAY / 6)))) for _ in range(pods))
+    rows = [f"{second},1,{chance.randrange(7_200, 21_600)}\n" for second in seconds]
+    (folder / "trace.csv").write_text("".join(("second,pods,duration\n", *rows)))
+    scenario = folder / "scenario.yaml"
+    scenario.write_text(SCENARIO.format(least=max(1, nodes // 10), most=nodes, shape=SHAPE))
+    return scenario
+
+
+def main() -> None:
+    """Simulate the day and print what it cost."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nodes", type=int, default=100)
+    parser.add_argument("--pods", type=int, default=1_200)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = write_day(Path(folder), options.nodes, options.pods)
+        command = [sys.executable, "-m", "headroom", "simulate", str(scenario)]
+        command += ["--seed", str(options.seed), "-o", "json"]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = used.ru_utime + used.ru_stime
+    sys.stdout.write(
+        f"{options.nodes} nodes, {options.pods} pods: {cpu:.1f} s of CPU,"
+        f" {cpu / options.pods * 1e3:.2f} ms a pod, {used.ru_maxrss / 1024:.0f} MB;"
+        f" result {hashlib.sha256(done.stdout).hexdigest()[:16]}\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
