@@ -34,8 +34,8 @@ from headroom.wire.kinds import (
     WORKLOADS,
     Resource,
 )
-from headroom.wire.objects.autoscalers import decode_autoscaler
 from headroom.wire.objects.budgets import decode_budget
+from headroom.wire.objects.growth.autoscalers import decode_autoscaler
 from headroom.wire.objects.headrooms import decode_headroom, headroom_from
 from headroom.wire.objects.holds import decode_hold, hold_from
 from headroom.wire.objects.nodes import decode_namespace, decode_node, namespace_from, node_from

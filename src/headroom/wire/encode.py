@@ -15,7 +15,7 @@ from headroom.core.holds import ControllerMatch, Hold, HoldStatus, ObjectMatch, 
 from headroom.core.objects import Condition, LabelSelector, Taint
 from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.wire.durations import format_duration
-from headroom.wire.objects.autoshapes import auto_json
+from headroom.wire.objects.growth.autoshapes import auto_json
 from headroom.wire.objects.promises import promise_json
 from headroom.wire.times import format_time
 

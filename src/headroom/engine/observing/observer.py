@@ -161,20 +161,7 @@ class Observer:
         ledger = self.ledger
         match event:
             case PodGone(key, uid):
-                old = ledger.pods.get(key)
-                ledger.lose_pod(key, uid)
-                ledger.slots.promises.lose(uid, now)
-                self.standing.pods_changed()
-                if old is not None and old.uid == uid:
-                    self.keeper.ousted.lost(old)
-                self.standing.concern(self.standing.followers.lose(key, uid, old))
-                self.keeper.allowance.lose_pod(key, uid)
-                self.latcher.forget(key, uid)
-                self.placer.forget(uid)
-                ledger.volumes.forget(uid)
-                self.bulk.lose(key)
-                self.fencer.lose(key, old)
-                self.doors.lose(key, uid)
+                self._lose_pod(key, uid, now)
             case HoldGone(parent):
                 if str(parent) in ledger.holds:
                     self.indexer.touch(ledger.holds[str(parent)])
@@ -219,6 +206,23 @@ class Observer:
                 self.quotas.lose_namespace(name)
                 self.indexer.forget(name)
                 self.doors.lose_namespace(name)
+
+    def _lose_pod(self, key: Key, uid: str, now: datetime) -> None:
+        ledger = self.ledger
+        old = ledger.pods.get(key)
+        ledger.lose_pod(key, uid)
+        ledger.slots.promises.lose(uid, now)
+        self.standing.pods_changed()
+        if old is not None and old.uid == uid:
+            self.keeper.ousted.lost(old)
+        self.standing.concern(self.standing.followers.lose(key, uid, old))
+        self.keeper.allowance.lose_pod(key, uid)
+        self.latcher.forget(key, uid)
+        self.placer.forget(uid)
+        ledger.volumes.forget(uid)
+        self.bulk.lose(key)
+        self.fencer.lose(key, old)
+        self.doors.lose(key, uid)
 
 
 def _home(thing: Hold | Headroom) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.autoshapes import AutoJson, autostatus_of
+from headroom.wire.objects.growth.autoshapes import AutoJson, autostatus_of
 from headroom.wire.objects.holdstatus import ConditionJson, condition_of
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.promises import PromiseJson, promise_of

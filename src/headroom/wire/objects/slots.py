@@ -12,8 +12,8 @@ from msgspec import Raw
 
 from headroom.core.holds import PodTemplate
 from headroom.core.standing.headrooms import NODE_CHUNK, POD_CHUNK, Slot, WorkloadRef
-from headroom.wire.objects.autoshapes import auto_of
 from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.growth.autoshapes import auto_of
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
 from headroom.wire.objects.templates import template_of

@@ -1,0 +1,1 @@
+"""What says that workloads will grow, and the shapes that are chosen by it, as JSON."""
