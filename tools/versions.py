@@ -43,7 +43,7 @@ _RUNS = """
 What passed, and how much of it was left out because the version lacks what it needs (written down
 by `python -m tools.tried VERSION PYTEST-ARGUMENTS`, which keeps runs without a failure only):
 
-| Kubernetes | tests | passed | skipped | commit |
+| Kubernetes | tests | passed | skipped | on |
 |---|---|---|---|---|
 """
 
@@ -89,7 +89,7 @@ def _tested(minor: str) -> str:
 
 
 def _run(run: tried.Tried) -> str:
-    return f"| {run.kubernetes} | `{run.tests}` | {run.passed} | {run.skipped} | {run.commit} |\n"
+    return f"| {run.kubernetes} | `{run.tests}` | {run.passed} | {run.skipped} | {run.day} |\n"
 
 
 def main() -> int:

@@ -90,8 +90,8 @@ def test_the_page_is_that_of_the_code() -> None:
 
 
 def test_runs_that_passed_are_written_down_and_read_again() -> None:
-    one = tried.Tried("v1.37.0", '-m "every_version and e2e"', 14, 1, "abc")
-    two = tried.Tried("v1.33.13", "tests/stories -k real", 3, 0, "abc")
+    one = tried.Tried("v1.37.0", '-m "every_version and e2e"', 14, 1, "2026-11-17")
+    two = tried.Tried("v1.33.13", "tests/stories -k real", 3, 0, "2026-11-17")
     assert tried.read(tried.written([one, two])) == [two, one]
     assert tried.read("") == []
 
