@@ -17,7 +17,15 @@ import pytest
 
 from bench.upgrade import NEW, Version
 from headroom.wire.crds import crds
-from headroom.wire.kinds import CLAIM_INDEXES, HEADROOMS, HOLDS, NAMESPACES, PODS, Resource
+from headroom.wire.kinds import (
+    CLAIM_INDEXES,
+    HEADROOMS,
+    HOLDS,
+    NAMESPACES,
+    PODS,
+    SLOT_SETS,
+    Resource,
+)
 from headroom.wire.yamls import dump_all
 from testbed.api import Api, ApiFailure, Json
 from testbed.controlplane import ControlPlane
@@ -29,7 +37,7 @@ from tests.versions import has
 
 pytestmark = [pytest.mark.e2e, pytest.mark.every_version]
 ALPHA, BETA = "v1alpha1", "v1beta1"
-KINDS = (HOLDS, HEADROOMS, CLAIM_INDEXES)
+KINDS = (HOLDS, HEADROOMS, SLOT_SETS, CLAIM_INDEXES)
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 WAIT_S = 180.0
