@@ -152,6 +152,7 @@ def test_an_exposed_page_shows_each_token_what_its_rights_allow(
             assert page.eval(f"{row(OTHERS)} === null")
             assert OTHERS not in page.text("body")
             assert "the timeline" in page.text("#hidden")
+            page.until(f"{row(OURS)}?.cells[4].innerText === '2'")
             page.choose("#pod", "spare")
             page.click("#find button")
             page.until("document.querySelectorAll('#pod-area [data-object]').length === 2")
