@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from tests.stories.embedded import EmbeddedWorld
 from tests.stories.things import NAMESPACE, Json, pod, workload
 from tests.stories.world import World
 
@@ -145,3 +146,34 @@ def test_workloads_of_other_namespaces_need_the_operators_leave(world: World) ->
 
 def _message(world: World) -> str:
     return str(world.condition_of(NAME, of="Headroom").get("message", ""))
+
+
+def elsewhere(name: str, namespace: str, replicas: int) -> Json:
+    made = deployment(name, replicas)
+    return {**made, "metadata": {**made["metadata"], "namespace": namespace}}
+
+
+def test_with_leave_workloads_of_the_selected_namespaces_are_chosen_and_served(
+    embedded: EmbeddedWorld,
+) -> None:
+    world = embedded
+    for name, labels in (("shop", {"team": "a"}), ("bank", {})):
+        world.apply(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+        )
+    world.add_node("a", cpu=8)
+    world.start_operator(across_namespaces=True)
+    world.apply(elsewhere("web", "shop", 2), elsewhere("vault", "bank", 2))
+    selector = {"matchLabels": {"team": "a"}}
+    world.apply(ready(size={"replicas": 2}, auto={"scope": {"namespaceSelector": selector}}))
+    world.until("the shop is chosen", lambda: chosen(world) == {"web": 2}, PATIENCE)
+    world.until("and held", lambda: len(world.held(NAME)) == 2, PATIENCE)
+    told = world.status(NAME)["auto"]
+    assert [each["namespace"] for each in told["chosen"]] == ["shop"]
+    assert told["candidates"] == 1
+    world.scale("Deployment", "web", 4, "shop")
+    world.until("it grows", partial(all_run, world, "web", 4), PATIENCE)
+    claims = [each["metadata"].get("annotations", {}) for each in pods_of(world, "web")]
+    assert sum("headroom.dev/claimed" in each for each in claims) >= 2
+    guardians = world.ours("guardian")
+    assert {each["metadata"]["namespace"] for each in guardians} == {NAMESPACE}
