@@ -16,7 +16,7 @@ from headroom.cli.telling.doors import without_door
 from headroom.cli.telling.limitroom import LimitRoom
 from headroom.cli.telling.quotaroom import QuotaRoom
 from headroom.cli.telling.quotas import quota_refusal
-from headroom.cli.telling.shapes import dressed, shapes_of, shapes_told
+from headroom.cli.telling.shapes import shapes_of, shapes_told, with_owners
 from headroom.cli.telling.slots import State, slots_of
 from headroom.cli.telling.wishes import wish_of
 from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
@@ -146,7 +146,7 @@ def _headroom(world: World, headroom: Headroom, table: Table) -> Planned:
         for view in views
         if view.hold is not None and view.state in WANTED
     )
-    notes += _doors(world, dressed(headroom, shapes_of(world, headroom)))
+    notes += _doors(world, with_owners(headroom, shapes_of(world, headroom)))
     return Planned(subject, name, places, tuple(view.name for view in leaving), tuple(notes))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
 from headroom.cli.source import World
@@ -13,8 +12,8 @@ from headroom.core.standing.headrooms import Auto, AutoStatus, Headroom, Shape, 
 from headroom.core.standing.shapes import (
     Chosen,
     Shapes,
+    dressed,
     in_scope,
-    owner_of,
     ranked,
     shape_name,
 )
@@ -55,12 +54,9 @@ def shapes_of(world: World, headroom: Headroom) -> Shapes | None:
     return Shapes(ranked(evidence, auto.top, (), world.now), {}, len(scope))
 
 
-def dressed(headroom: Headroom, shapes: Shapes | None) -> Headroom:
-    """The headroom with the owners that follow from what is chosen, where none are named."""
-    if shapes is None or not headroom.finds_owners:
-        return headroom
-    rules = tuple(owner_of(headroom, each.workload) for each in shapes.chosen)
-    return replace(headroom, owners=tuple(dict.fromkeys(rules)))
+def with_owners(headroom: Headroom, shapes: Shapes | None) -> Headroom:
+    """The headroom with the owners that follow from its shapes, where none are named."""
+    return dressed(headroom, shapes.chosen) if shapes is not None else headroom
 
 
 def shapes_told(told: AutoStatus | None) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from headroom.cli.source import World
 from headroom.cli.telling.promises import learnt_size
-from headroom.cli.telling.shapes import dressed, shapes_of
+from headroom.cli.telling.shapes import shapes_of, with_owners
 from headroom.core.claims import claim_of
 from headroom.core.demand.following import (
     Follow,
@@ -152,7 +152,7 @@ def _followed(world: World, headroom: Headroom) -> Iterator[Followed]:
 def wish_of(world: World, headroom: Headroom) -> Wish:
     """Which slots the headroom wishes for now, and why not more."""
     sight = sight_of(world, headroom)
-    return wish(judged(dressed(headroom, sight.shapes), calendar), sight, world.now)
+    return wish(judged(with_owners(headroom, sight.shapes), calendar), sight, world.now)
 
 
 def claimed_slots(world: World, headroom: Headroom) -> int:

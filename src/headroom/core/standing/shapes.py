@@ -10,7 +10,7 @@ must not come and go because a count went up by one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule, PodTemplate
@@ -163,6 +163,14 @@ def owner_of(headroom: Headroom, workload: Workload) -> OwnerRule:
     return OwnerRule(
         controller=ControllerMatch(ref.api_version, ref.kind, ref.name, namespace=elsewhere)
     )
+
+
+def dressed(headroom: Headroom, chosen: Iterable[Chosen]) -> Headroom:
+    """The headroom with the owners that follow from what is chosen, where none are named."""
+    if not headroom.finds_owners:
+        return headroom
+    rules = dict.fromkeys(owner_of(headroom, each.workload) for each in chosen)
+    return replace(headroom, owners=tuple(rules))
 
 
 def _finding(workload: Workload) -> Mapping[str, str]:

@@ -20,8 +20,8 @@ from headroom.core.standing.shapes import (
     Candidate,
     Chosen,
     Shapes,
+    dressed,
     in_scope,
-    owner_of,
     ranked,
     shape_name,
 )
@@ -93,10 +93,7 @@ class AutoShapes:
     def dressed(self, headroom: Headroom) -> Headroom:
         """The headroom with the owners that follow from what is chosen, where none are named."""
         memory = self._memories.get(headroom.parent.whole)
-        if memory is None or not headroom.finds_owners:
-            return headroom
-        rules = tuple(owner_of(headroom, each.workload) for each in memory.chosen)
-        return replace(headroom, owners=tuple(dict.fromkeys(rules)))
+        return dressed(headroom, memory.chosen) if memory is not None else headroom
 
     def shapes(self, headroom: Headroom, now: datetime) -> Shapes | None:
         """What a headroom's slots are like now; None where it says that itself."""
