@@ -8,7 +8,7 @@ is asked for. `broken` is the safety rule of every handover:
 
 What is promised to a hold on a node changes as follows:
 
-    a guardian has stood for a while ──▶ what it and the hold's owners have
+    a guardian has stood for a while, and the hold says so ──▶ what it and owners have
     an owner ends, somebody else deletes the guardian ──▶ less by as much
     we delete the guardian or a latch ──▶ the same, so that something else must be counted
     the hold ends, or is given to its only owner ──▶ nothing, or what that owner has
@@ -151,13 +151,15 @@ def promised_before(
 ) -> Resources:
     """What is promised to a hold on a node, before one of its claims there (`here`) changes.
 
-    A guardian promises nothing before it has stood for a while, since `settled`: a write that was
-    decided when it had no node yet may still take it out of an owner's way. While latches or owners
-    on their way count as well, nothing can be seen that is new.
+    A guardian promises nothing before it has stood for a while, since `settled`, and its hold says
+    Available: a write that was decided before may still take it out of an owner's way. While
+    latches or owners on their way count as well, nothing can be seen that is new.
     """
     if all(each.by in (By.GUARDIAN, By.OWNER) for each in here):
         owners = (each.amount for each in here if each.by is By.OWNER)
-        stand = (each for each in here if each.by is By.GUARDIAN and each.since <= settled)
+        told = bool(hold.slot) or hold.status.phase == "Available"
+        old = (each for each in here if each.by is By.GUARDIAN and each.since <= settled)
+        stand = old if told else ()
         kept = reduce(Resources.largest, (each.amount for each in stand), EMPTY)
         promised = promised.largest(sum(owners, kept))
     return _at_most(promised, _most(hold, here, now))
