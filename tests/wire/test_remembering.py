@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 
 from headroom.core.holds import Hold
+from headroom.core.latches import claims_on
+from headroom.core.names import CLAIMS_ANNOTATION
 from headroom.core.naming import shape_of
+from headroom.core.objects import Key, Pod
+from headroom.core.policies import beside_of
 from headroom.core.selection import integer
 from headroom.core.tenancy.asking import TICKET_REQUEST, request_of
 from headroom.engine.cron import calendar
@@ -22,6 +26,7 @@ from headroom.wire.speech import NATIVE
 LONG = 100_000
 TIMES = 100
 MOST = LONG * TIMES // 10  # a tenth of what was read
+FULL = 4096  # Spellings, more than any table takes; after twice as many each is as full as then.
 
 
 def long(number: int) -> str:
@@ -52,6 +57,10 @@ def read_hold(number: int) -> None:
     shape_of(read)
 
 
+def latch(number: int) -> Pod:
+    return Pod(Key("ours", "latch"), annotations={CLAIMS_ANNOTATION: long(number)})
+
+
 def read_node(number: int) -> None:
     taints = [{"key": "k", "value": long(number), "effect": "NoSchedule"}]
     node = {"metadata": {"name": "n", "uid": "u"}, "spec": {"taints": taints}}
@@ -65,6 +74,8 @@ READINGS: dict[str, Callable[[int], object]] = {
     "node selector": lambda n: read_pod(nodeSelector={"pool": long(n)}),
     "template": read_hold,
     "taints": read_node,
+    "claimed beside": lambda n: beside_of(f"cpu={long(n)}"),
+    "claims of a latch": lambda n: claims_on(latch(n)),
     "integer": lambda n: integer(long(n)),
     "asking": lambda n: request_of({TICKET_REQUEST: long(n)}),
     "cron": lambda n: calendar(long(n), "UTC"),
@@ -102,3 +113,25 @@ def test_spellings_are_remembered_up_to_the_bound() -> None:
     for spelling in (b"x" * (LONGEST + 1), (b"x" * LONGEST, ("y",))):
         assert table(spelling) == table(spelling)
     assert (len(made), len(table)) == (6, 2)
+
+
+def test_reading_ever_new_pods_costs_memory_only_until_the_tables_are_full() -> None:
+    def read(first: int, last: int) -> int:
+        for number in range(first, last):
+            read_pod(
+                metadata={
+                    "labels": {"app": f"app-{number}"},
+                    "annotations": {"headroom.dev/claimed": f"Hold/shop/{number}"},
+                },
+                nodeSelector={"pool": f"pool-{number}"},
+            )
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        full = read(0, FULL)
+        grown = read(FULL, 2 * FULL) - full
+    finally:
+        tracemalloc.stop()
+    assert grown < 64 * 1024

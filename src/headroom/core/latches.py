@@ -28,6 +28,8 @@ from headroom.core.objects import Key, Pod, identity
 from headroom.core.plan import Sequence, hold_subject, pod_subject
 from headroom.core.statuses import tell_pod
 
+LONGEST_REMEMBERED = 4096  # Memory is not there for tenants to fill with long annotations.
+
 PREEMPTS = "preempts"
 """The last word of a claim for which others have to give way."""
 
@@ -64,10 +66,16 @@ def claims_text(claims: tuple[tuple[str, str], ...]) -> str:
 def claims_on(latch: Pod) -> tuple[LatchClaim, ...]:
     """Read a latch's claims; a line that is not ours is passed over."""
     text = latch.annotations.get(CLAIMS_ANNOTATION)
-    return _claims_in(text) if text else ()
+    if not text:
+        return ()
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _claims_in(text)
 
 
-@lru_cache(maxsize=4096)  # A latch is looked at several times in its short life.
+@lru_cache(maxsize=512)  # A latch is looked at several times in its short life.
+def _remembered(text: str) -> tuple[LatchClaim, ...]:
+    return _claims_in(text)
+
+
 def _claims_in(text: str) -> tuple[LatchClaim, ...]:
     claims = []
     for line in text.splitlines():

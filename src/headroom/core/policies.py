@@ -20,6 +20,8 @@ from headroom.core.objects import HostPort, Pod
 from headroom.core.quantity import QuantityError
 from headroom.core.resources import EMPTY, Resources
 
+LONGEST_REMEMBERED = 4096  # Memory is not there for tenants to fill with long annotations.
+
 RESTRICTED = "Restricted"
 
 
@@ -45,9 +47,17 @@ def beside_text(amounts: Resources) -> str:
     return " ".join(f"{name}={text}" for name, text in format_resources(amounts).items())
 
 
-@lru_cache(maxsize=4096)
 def beside_of(text: str) -> Resources:
     """Read it back; nothing of a text that is not ours."""
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _beside(text)
+
+
+@lru_cache(maxsize=512)
+def _remembered(text: str) -> Resources:
+    return _beside(text)
+
+
+def _beside(text: str) -> Resources:
     pairs = (part.partition("=") for part in text.split())
     try:
         return parse_resources({name: amount for name, _, amount in pairs})

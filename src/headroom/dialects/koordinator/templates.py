@@ -103,4 +103,4 @@ def _part(whole: Json, name: str) -> Json:
     return dict(part) if isinstance(part, dict) else {}
 
 
-_templates: Interned[tuple[bytes, bytes], _Prepared] = Interned(_prepare, limit=2048)
+_templates: Interned[tuple[bytes, bytes], _Prepared] = Interned(_prepare, limit=512)

@@ -95,4 +95,4 @@ def _refusal(terms: tuple[NodeTerm, ...], tolerations: tuple[Toleration, ...]) -
     return next((refusal for refusal in refusals if refusal), None)
 
 
-_wishes: Interned[_Spelled, Wish] = Interned(_read, limit=2048)
+_wishes: Interned[_Spelled, Wish] = Interned(_read, limit=512)

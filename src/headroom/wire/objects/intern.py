@@ -23,7 +23,7 @@ class Interned(Generic[K, V]):
 
     __slots__ = ("_limit", "_make", "_old", "_young")
 
-    def __init__(self, make: Callable[[K], V], limit: int = 4096) -> None:
+    def __init__(self, make: Callable[[K], V], limit: int = 1024) -> None:
         self._make = make
         self._limit = limit
         self._young: dict[K, V] = {}

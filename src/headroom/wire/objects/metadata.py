@@ -45,7 +45,7 @@ class Kept:
     def __init__(self, prefixes: tuple[str, ...]) -> None:
         self.prefixes = prefixes
         self._in_bytes = tuple(prefix.encode() for prefix in prefixes)
-        self._read: Interned[bytes, Mapping[str, str]] = Interned(self._chosen, limit=1024)
+        self._read: Interned[bytes, Mapping[str, str]] = Interned(self._chosen, limit=512)
 
     def __call__(self, metadata: Metadata) -> Mapping[str, str]:
         """The annotations that are kept; shared between objects, so they cannot be changed."""

@@ -166,7 +166,7 @@ def _read(spelled: _Spelling) -> Placement:
     )
 
 
-_placements: Interned[_Spelling, Placement] = Interned(_read, limit=2048)
+_placements: Interned[_Spelling, Placement] = Interned(_read, limit=512)
 
 
 def _node_affinity(affinity: _NodeAffinity | None) -> NodeAffinity:
