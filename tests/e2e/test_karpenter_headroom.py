@@ -156,8 +156,10 @@ def test_nothing_of_ours_outstays_its_machine_or_has_a_stranger_for_an_owner(clo
     ours = [each for each in cloud.pods() if _labels(each).get("headroom.dev/role") == "guardian"]
     assert len(ours) == 6
     for each in ours:
-        (owner,) = each["metadata"]["ownerReferences"]
-        assert (owner["kind"], owner["controller"]) == ("Headroom", True)
+        owners = [
+            (owner["kind"], owner["controller"]) for owner in each["metadata"]["ownerReferences"]
+        ]
+        assert owners == [("SlotSet", True), ("Headroom", False)]
         assert not any(_tolerates(rule) for rule in each["spec"].get("tolerations") or ())
 
 

@@ -3,7 +3,8 @@
 The same 16 ordinary pods come to an empty cluster twice: once beside a DaemonSet that keeps half a
 CPU on every node, once beside a Headroom of one such slot on every node. A machine of eight CPU has
 room for five of the pods, or for four and the slot: whoever forgets the slot orders too little, and
-the smallest machine has room for a pod or for the slot, never for both.
+the smallest machine has room for a pod or for the slot, never for both. The operator
+starts before Karpenter does.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from testbed.controlplane import ControlPlane
 from testbed.karpenter import Fleet, Karpenter
 from tests.e2e.installing import install, our_objects, until
 from tests.e2e.processes import OperatorProcess
+from tests.patience import TookTooLong
 from tests.stories.things import headroom, priority_class, workload
 
 pytestmark = pytest.mark.e2e
@@ -50,13 +52,29 @@ class Cloud:
     def places(self, label: str, value: str) -> list[str]:
         return sorted(str(each["spec"].get("nodeName", "")) for each in self.pods(label, value))
 
+    def counted(self, name: str) -> None:
+        """Wait until Karpenter is told what the slots of an object keep on each node."""
+
+        def so() -> bool:
+            found: list[Json] = self.plane.api.items(DAEMON_SETS.path("default"))
+            owners = [each["metadata"]["ownerReferences"][0]["name"] for each in found]
+            return owners == [name]
+
+        until("a DaemonSet shows the slots", so, seconds=LONG_S)
+
     def load(self) -> None:
         made = workload("Deployment", "ordinary", cpu=ORDINARY_CPU, replicas=ORDINARY)
         self.plane.api.create(DEPLOYMENTS.path("default"), made)
 
     def settled(self, label: str, value: str) -> int:
         """How many nodes there are when all pods run, each node has its slot and nothing moves."""
-        until("it settles", Settling(self, label, value), seconds=LONG_S)
+        try:
+            until("it settles", Settling(self, label, value), seconds=LONG_S)
+        except TookTooLong:
+            kinds = "nodeclaims,nodes,pods,daemonsets,headrooms"
+            print(self.plane.kubectl("get", kinds, "-n", "default", "-o", "wide"))
+            print(self.plane.kubectl("get", "events", "-A", "--sort-by=.lastTimestamp")[-4000:])
+            raise
         return len(self.nodes())
 
     def clear(self) -> None:
@@ -91,29 +109,40 @@ def cloud(karpenter_program: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     with ExitStack() as stack:
         plane = stack.enter_context(ControlPlane.start(kwok=True))
         install(plane, our_objects())
-        karpenter = Karpenter.start(plane, Fleet(boot_delay_s=2, consolidate_after_s=3))
+        # The operator is there first, and finds out by itself that Karpenter has come.
         access = plane.kubeconfig_for("operator", ("system:masters",))
-        stack.enter_context(OperatorProcess(access, folder / "operator.log"))
+        log = folder / "operator.log"
+        stack.enter_context(OperatorProcess(access, log))
+        karpenter = Karpenter.start(plane, Fleet(boot_delay_s=2, consolidate_after_s=3))
         yield Cloud(plane, karpenter)
 
 
-def test_slots_on_every_node_take_as_few_nodes_as_the_daemon_set_that_they_replace(
-    cloud: Cloud,
-) -> None:
+@pytest.fixture(scope="module")
+def blueprint(cloud: Cloud) -> int:
+    """How many nodes it takes beside a DaemonSet that keeps the same room."""
     cloud.plane.api.ensure(PRIORITY_CLASSES.path(), priority_class("room", 900_000_000))
     above = {"priorityClassName": "room"}
     keeper = workload("DaemonSet", "keeper", cpu=SLOT_CPU, pods=above)
     cloud.plane.api.create(DAEMON_SETS.path("default"), keeper)
     cloud.load()
-    blueprint = cloud.settled("app", "keeper")
+    count = cloud.settled("app", "keeper")
     cloud.plane.api.delete(DAEMON_SETS.path("default", "keeper"))
     cloud.clear()
+    return count
 
+
+def test_slots_on_every_node_take_as_few_nodes_as_the_daemon_set_that_they_replace(
+    cloud: Cloud, blueprint: int
+) -> None:
     wish = headroom("every", cpu=SLOT_CPU, size={"perNode": {"slots": 1}})
-    cloud.plane.api.create(HEADROOMS.path("default"), wish)
+    made = HEADROOMS.path("default")
+    cloud.plane.api.create(made, wish)
+    cloud.counted("every")
     cloud.load()
     native = cloud.settled("headroom.dev/for", "every")
     print(f"{ORDINARY} pods: DaemonSet {blueprint} nodes, Headroom {native} nodes")
+    cloud.plane.api.delete(f"{made}/every")
+    cloud.clear()
     assert native <= blueprint
 
 
