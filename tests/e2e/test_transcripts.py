@@ -17,13 +17,24 @@ from testbed.controlplane import ControlPlane
 from testbed.helm import Helm
 from testbed.recipes import DEFAULT_MINOR, KUBERNETES, chosen_minor
 from tests.e2e.installing import until
-from tests.e2e.transcripts import ROOT, Transcript, by_headroom, by_helm, inventory, page
+from tests.e2e.transcripts import (
+    ROOT,
+    Transcript,
+    by_headroom,
+    by_headroom_for_some,
+    by_helm,
+    by_helm_for_some,
+    inventory,
+    page,
+)
 
 pytestmark = [pytest.mark.e2e, pytest.mark.every_version]
 PAGE = ROOT / "docs/operating/transcripts.md"
 STORIES: dict[str, Callable[[Transcript, Path], None]] = {
     "With Helm": by_helm,
     "With headroom install": by_headroom,
+    "With Helm, for some namespaces": by_helm_for_some,
+    "With headroom install, for some namespaces": by_headroom_for_some,
 }
 
 
@@ -31,7 +42,7 @@ STORIES: dict[str, Callable[[Transcript, Path], None]] = {
 def plane(binaries: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A fresh control plane; each story leaves it as it was."""
     with ControlPlane.start(tmp_path_factory.mktemp("fresh"), kwok=True) as plane:
-        plane.wait_nodes_ready(2, plane.add_fake_nodes(2))
+        plane.wait_nodes_ready(2, plane.add_fake_nodes(2, cpu="16"))
         yield plane
 
 

@@ -29,8 +29,12 @@ from tests.versions import has
 
 ROOT = Path(__file__).parent.parent.parent
 HOME, ACCOUNT = "headroom-system", "headroom-operator"
-SHOP = "shop"
+SHOP, BANK = "shop", "bank"
+KINDS = ("holds", "headrooms", "slotsets", "claimindexes")
+OURS = " ".join(f"{kind}.headroom.dev" for kind in KINDS)
 IMAGE = "registry.example.com/headroom"
+HOLDS_PATH = "/apis/headroom.dev/v1alpha1/namespaces"
+NO_ROLES = "No resources found in {} namespace.\n"
 WAIT_S = 180.0
 PATIENCE = "--timeout=300s"
 # What nobody installs: told anew all the time, or made by the control plane for itself.
@@ -59,8 +63,8 @@ class Transcript:
         (self.folder / name).write_text(text, encoding="utf-8")
         self.parts.append(f"$ cat {name}\n{text.rstrip()}")
 
-    def run(self, line: str, *, last: int = 0) -> str:
-        """Run a command; `last` keeps only so many lines of what it says."""
+    def run(self, line: str, *, last: int = 0, code: int | None = 0) -> str:
+        """Run a command; `last` keeps only so many lines of what it says. No code: any will do."""
         program, *arguments = shlex.split(line)
         done = subprocess.run(
             [*self._command(program), *arguments],
@@ -72,7 +76,7 @@ class Transcript:
             check=False,
             timeout=600,
         )
-        assert done.returncode == 0, f"{line}\n{done.stdout}"
+        assert code in (None, done.returncode), f"{line}\n{done.stdout}"
         said = _TIMES.sub("(a time)", done.stdout).rstrip().splitlines()
         self.parts.append("\n".join([f"$ {line}", *said[-last:]]))
         return done.stdout
@@ -177,8 +181,13 @@ def workload() -> Json:
 
 def claim(story: Transcript) -> None:
     """A namespace that says so, a hold in it, and a Deployment whose pod takes the room."""
-    plane = story.plane
     story.run(f"kubectl create namespace {SHOP}")
+    claim_there(story)
+
+
+def claim_there(story: Transcript) -> None:
+    """The same where the namespace is there already."""
+    plane = story.plane
     story.run(f"kubectl label namespace {SHOP} headroom.dev/claims=enabled")
     story.file("holds.yaml", HOLD, KEPT)
     story.run("kubectl apply -f holds.yaml")
@@ -242,8 +251,7 @@ def by_helm(story: Transcript, log: Path) -> None:
     story.run(f"kubectl delete namespace {SHOP}")
     story.run(f"helm uninstall headroom -n {HOME}")
     story.run("kubectl get crd -o name")
-    ours = " ".join(f"{kind}.headroom.dev" for kind in ("holds", "headrooms", "slotsets"))
-    story.run(f"kubectl delete crd {ours} claimindexes.headroom.dev")
+    story.run(f"kubectl delete crd {OURS}")
     story.run(f"kubectl delete namespace {HOME}")
 
 
@@ -265,6 +273,77 @@ def by_headroom(story: Transcript, log: Path) -> None:
     story.run(f"kubectl delete namespace {HOME}")
 
 
+def by_helm_for_some(story: Transcript, log: Path) -> None:
+    """For one namespace, later for two: with Helm."""
+    release = f"headroom deploy/chart -n {HOME}"
+    for name in (SHOP, BANK):
+        story.run(f"kubectl create namespace {name}")
+    image = f"--set image.repository={IMAGE}"
+    story.run(f"helm install {release} --create-namespace {image} --set namespaces={{{SHOP}}}")
+    before = serve_one_namespace(story, log)
+    wider = f"--reuse-values --set namespaces={{{SHOP},{BANK}}}"
+    story.run(f"helm upgrade {release} {wider}", last=0)
+    serve_both_namespaces(story, log, before)
+    story.run(f"helm uninstall headroom -n {HOME}")
+    tidy_up_namespaces(story)
+    story.run(f"kubectl delete crd {OURS}")
+    story.run(f"kubectl delete namespace {HOME}")
+
+
+def by_headroom_for_some(story: Transcript, log: Path) -> None:
+    """The same with `headroom install`."""
+    install = f"headroom install --image {IMAGE}:{__version__}"
+    for name in (SHOP, BANK):
+        story.run(f"kubectl create namespace {name}")
+    story.run(f"{install} --namespaces {SHOP}")
+    before = serve_one_namespace(story, log)
+    story.run(f"{install} --namespaces {SHOP},{BANK}", last=3)
+    serve_both_namespaces(story, log, before)
+    story.run(f"headroom uninstall --namespaces {SHOP},{BANK} --crds", last=6)
+    tidy_up_namespaces(story)
+    story.run(f"kubectl delete namespace {HOME}")
+
+
+def serve_one_namespace(story: Transcript, log: Path) -> str:
+    """A claim where it is served, and a hold elsewhere that nobody answers."""
+    plane, elsewhere = story.plane, hold_in(BANK)
+    rollout(story)
+    with operator(plane, log) as running:
+        story.file("elsewhere.yaml", elsewhere)
+        story.run("kubectl apply -f elsewhere.yaml")
+        claim_there(story)
+        assert running.alive
+        assert "status" not in plane.api.get(f"{HOLDS_PATH}/{BANK}/holds/elsewhere")
+        assert not plane.api.items(f"/api/v1/namespaces/{BANK}/pods")
+        before = guardian(plane)
+    who = f"--as=system:serviceaccount:{HOME}:{ACCOUNT}"
+    for namespace, answer in ((SHOP, "yes"), (BANK, "no")):
+        said = story.run(f"kubectl auth can-i create pods -n {namespace} {who}", code=None)
+        assert said.strip() == answer
+    return before
+
+
+def serve_both_namespaces(story: Transcript, log: Path, before: str) -> None:
+    """The hold elsewhere is served once its namespace is; nothing else is replaced for it."""
+    plane = story.plane
+    rollout(story)
+    with operator(plane, log):
+        wait = f"--for=jsonpath={{.status.phase}}=Available {PATIENCE}"
+        story.run(f"kubectl -n {BANK} wait hold/elsewhere {wait}")
+        assert guardian(plane) == before
+
+
+def tidy_up_namespaces(story: Transcript) -> None:
+    """No right is left in the namespaces; then the namespaces go."""
+    for name in (SHOP, BANK):
+        assert story.run(f"kubectl -n {name} get roles,rolebindings") == NO_ROLES.format(name)
+    story.run(f"kubectl delete namespace {SHOP} {BANK}")
+
+
+def hold_in(namespace: str) -> Json:
+    return {**KEPT, "metadata": {"name": "elsewhere", "namespace": namespace}}
+
+
 def arguments(plane: ControlPlane) -> list[str]:
     path = f"/apis/apps/v1/namespaces/{HOME}/deployments/{ACCOUNT}"
     found: list[str] = plane.api.get(path)["spec"]["template"]["spec"]["containers"][0]["args"]
@@ -272,7 +351,7 @@ def arguments(plane: ControlPlane) -> list[str]:
 
 
 def page(texts: dict[str, str], kubernetes: str) -> str:
-    """The page with both transcripts."""
+    """The page with all transcripts."""
     told = f"""
 Written by `make transcripts`, which a test runs too: what follows was typed and answered on a real
 control plane (Kubernetes {kubernetes}). Its nodes run no containers: the operator's program ran
