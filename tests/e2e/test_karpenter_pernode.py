@@ -3,8 +3,8 @@
 The same 16 ordinary pods come to an empty cluster twice: once beside a DaemonSet that keeps half a
 CPU on every node, once beside a Headroom of one such slot on every node. A machine of eight CPU has
 room for five of the pods, or for four and the slot: whoever forgets the slot orders too little, and
-the smallest machine has room for a pod or for the slot, never for both. The operator
-starts before Karpenter does.
+the smallest machine has room for a pod or for the slot, never for both. The same with tickets of an
+Order on every node. The operator starts before Karpenter does.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from headroom.dialects.korder import KORDER
+from headroom.dialects.korder.kinds import ORDERS
 from headroom.wire.kinds import DAEMON_SETS, DEPLOYMENTS, HEADROOMS, PODS, PRIORITY_CLASSES
 from testbed.api import Json
 from testbed.controlplane import ControlPlane
@@ -24,6 +26,7 @@ from testbed.karpenter import Fleet, Karpenter
 from tests.e2e.installing import install, our_objects, until
 from tests.e2e.processes import OperatorProcess
 from tests.patience import TookTooLong
+from tests.stories.korder.things import order
 from tests.stories.things import headroom, priority_class, workload
 
 pytestmark = pytest.mark.e2e
@@ -108,11 +111,11 @@ def cloud(karpenter_program: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("karpenter-pernode")
     with ExitStack() as stack:
         plane = stack.enter_context(ControlPlane.start(kwok=True))
-        install(plane, our_objects())
+        install(plane, [*our_objects(), *KORDER.definitions()])
         # The operator is there first, and finds out by itself that Karpenter has come.
         access = plane.kubeconfig_for("operator", ("system:masters",))
         log = folder / "operator.log"
-        stack.enter_context(OperatorProcess(access, log))
+        stack.enter_context(OperatorProcess(access, log, "--dialect", "korder"))
         karpenter = Karpenter.start(plane, Fleet(boot_delay_s=2, consolidate_after_s=3))
         yield Cloud(plane, karpenter)
 
@@ -144,6 +147,20 @@ def test_slots_on_every_node_take_as_few_nodes_as_the_daemon_set_that_they_repla
     cloud.plane.api.delete(f"{made}/every")
     cloud.clear()
     assert native <= blueprint
+
+
+def test_tickets_on_every_node_take_as_few_nodes_as_the_daemon_set_that_they_replace(
+    cloud: Cloud, blueprint: int
+) -> None:
+    made = ORDERS.path("default")
+    cloud.plane.api.create(made, order("ticketed", cpu=SLOT_CPU, daemonSet=True, replicas=1))
+    cloud.counted("ticketed")
+    cloud.load()
+    tickets = cloud.settled("headroom.dev/role", "guardian")
+    print(f"{ORDINARY} pods: DaemonSet {blueprint} nodes, Order {tickets} nodes")
+    cloud.plane.api.delete(f"{made}/ticketed")
+    cloud.clear()
+    assert tickets <= blueprint
 
 
 def test_karpenter_has_no_word_about_slots_that_wait(cloud: Cloud) -> None:
