@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from headroom.core.eviction.preallocating import Fits, may_succeed, permitted, succession
 from headroom.core.holds import ControllerMatch, Hold, OwnerRule, Terms
 from headroom.core.names import CLAIMED_ANNOTATION
 from headroom.core.objects import Key, Pod, Wish
 from headroom.core.policy import Policy
-from headroom.core.preallocating import Fits, may_succeed, permitted, succession
 from headroom.core.resources import EMPTY, Resources
 from tests.builders import NOON, hold, pod, resources, selector
 

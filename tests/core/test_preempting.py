@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from headroom.core.budgets import Budget
+from headroom.core.eviction.budgets import Budget
+from headroom.core.eviction.preempting import Crowd, promise, victims
 from headroom.core.holds import Hold, Terms
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Key, LabelSelector, Pod, Requirement, Wish
-from headroom.core.preempting import Crowd, promise, victims
 from headroom.core.resources import EMPTY, Resources
 from tests.builders import NAMESPACE, NOON, Amount, hold, pod, resources
 

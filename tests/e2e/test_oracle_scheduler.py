@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from headroom.core.budgets import Budget
+from headroom.core.eviction.budgets import Budget
 from headroom.core.objects import Key, LabelSelector, Namespace, Requirement
 from headroom.scheduling.choose import Chosen, choose
 from headroom.scheduling.filters import feasible

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from headroom.core.budgets import Budget
+from headroom.core.eviction.budgets import Budget
 from headroom.core.objects import Key, Pod
 from headroom.scheduling.choose import Chosen, Profile, Unschedulable, choose
 from headroom.scheduling.preempt import Preemption, explanation, preempt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from headroom.core.budgets import Budget
+from headroom.core.eviction.budgets import Budget
 from headroom.core.objects import Key, LabelSelector, Pod
 from headroom.scheduling.filters import feasible
 from headroom.scheduling.preempt import (

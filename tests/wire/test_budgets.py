@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headroom.core.budgets import Budget
+from headroom.core.eviction.budgets import Budget
 from headroom.core.objects import Key, LabelSelector, Requirement
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.budgets import decode_budget

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from headroom.wire.install.webhook import webhook_objects
 from headroom.wire.manifests import Installation, install_objects
-from headroom.wire.manifests_webhook import webhook_objects
 from headroom.wire.policy import policy_objects
 from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known

@@ -51,8 +51,8 @@ from headroom.runtime.loglimits import LogLimits
 from headroom.runtime.logs import LogEvent, get_logger, tell_suppressed
 from headroom.runtime.metrics import Metrics
 from headroom.runtime.operator import Operator
+from headroom.wire.install.rights import rights, served_namespaces
 from headroom.wire.kinds import DAEMON_SETS, NAMESPACES, SLOT_SETS
-from headroom.wire.manifests_rbac import rights, served_namespaces
 from headroom.wire.speech import NATIVE, Speech
 
 NOTHING_AHEAD = Options()

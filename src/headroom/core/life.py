@@ -18,6 +18,7 @@ from typing import TypeGuard
 
 from headroom.core.actions import CreateGuardian, DeleteObject, DeletePod
 from headroom.core.claims import expiry, owner_uses
+from headroom.core.eviction.reclaiming import Reclaim, end
 from headroom.core.handover import grow, keep_rest, put_back, shrink, without_ports_of
 from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
 from headroom.core.keeping.crowded import without_place
@@ -30,7 +31,6 @@ from headroom.core.plan import Sequence, earliest, hold_subject
 from headroom.core.policies import is_short, to_keep, told_use
 from headroom.core.policy import Policy
 from headroom.core.quotas.charges import Waiting, charged, go_on, is_charge
-from headroom.core.reclaiming import Reclaim, end
 from headroom.core.renewing import (
     Guardians,
     outdated,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from headroom.core.budgets import Budget
 from headroom.core.claims import claim_of
+from headroom.core.eviction.budgets import Budget
 from headroom.core.genuine import keeps
 from headroom.core.handover import Claim
 from headroom.core.holds import Hold

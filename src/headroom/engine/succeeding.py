@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headroom.core.claims import claim_of
+from headroom.core.eviction.preallocating import Succession, may_succeed, succession
 from headroom.core.holds import Hold
 from headroom.core.names import LOCKED_PRIORITY, ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import hold_subject
-from headroom.core.preallocating import Succession, may_succeed, succession
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.choose import Chosen, choose

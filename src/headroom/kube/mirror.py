@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from headroom.core.budgets import Budget
 from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
+from headroom.core.eviction.budgets import Budget
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.quotas.limits import Quota

@@ -2,7 +2,7 @@
 
 The API server refuses one request at a time, and a person would mend one rule at a time. When it
 has refused us for good, this asks about everything that the operator's roles grant
-(`wire.manifests_rbac`), so that one message says it all. Everybody may ask this about themselves.
+(`wire.install.rights`), so that one message says it all. Everybody may ask this about themselves.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 from headroom.kube.client import Client
 from headroom.kube.errors import Forbidden, KubeError
 from headroom.wire.errors import UNREADABLE_JSON
-from headroom.wire.manifests_rbac import ACCOUNT
+from headroom.wire.install.rights import ACCOUNT
 
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 

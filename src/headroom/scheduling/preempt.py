@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from headroom.core.budgets import Budget, by_violation
+from headroom.core.eviction.budgets import Budget, by_violation
+from headroom.core.eviction.preempting import NOT_STARTED, importance
 from headroom.core.objects import Pod
-from headroom.core.preempting import NOT_STARTED, importance
 from headroom.scheduling.filters import Feasibility, feasible, verdict_with_nominated
 from headroom.scheduling.reasons import NO_CLAIMS, NO_VICTIMS, NOT_HELPFUL, message
 from headroom.scheduling.state import ClusterState

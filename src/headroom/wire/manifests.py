@@ -1,8 +1,8 @@
 """Everything that `headroom install` puts into a cluster, as objects in the order to apply them.
 
 CRDs and priority classes come first, then who the operator is, what it may do
-(`manifests_rbac`) and what it may not (`confinement`), the operator itself, and last what puts the
-gate on pods: the admission policy, or the webhook (`manifests_webhook`). Nothing here reads a
+(`install.rights`) and what it may not (`confinement`), the operator itself, and last what puts the
+gate on pods: the admission policy, or the webhook (`install.webhook`). Nothing here reads a
 cluster.
 """
 
@@ -20,10 +20,10 @@ from headroom.core.names import (
 )
 from headroom.wire.confinement.policies import confinement_objects
 from headroom.wire.guardians import PAUSE_IMAGE
-from headroom.wire.manifests_dashboard import dashboard_objects
-from headroom.wire.manifests_pods import Program, deployment, disruption_budget, network_policy
-from headroom.wire.manifests_rbac import ACCOUNT, rights, served_namespaces
-from headroom.wire.manifests_webhook import webhook_objects
+from headroom.wire.install.dashboard import dashboard_objects
+from headroom.wire.install.pods import Program, deployment, disruption_budget, network_policy
+from headroom.wire.install.rights import ACCOUNT, rights, served_namespaces
+from headroom.wire.install.webhook import webhook_objects
 from headroom.wire.policy import policy_objects
 from headroom.wire.rbac import LABELS
 from headroom.wire.speech import NATIVE, Speech

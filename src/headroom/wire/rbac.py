@@ -1,6 +1,6 @@
 """RBAC objects from few words: rules, roles, their bindings and accounts.
 
-`manifests_rbac` says with them what the operator may do, `manifests_webhook` what the webhook may.
+`install.rights` says with them what the operator may do, `install.webhook` what the webhook may.
 """
 
 from __future__ import annotations

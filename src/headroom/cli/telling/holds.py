@@ -10,10 +10,10 @@ from headroom.cli.telling.answers import Explanation, Fact, NodeAnswer
 from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, UNSEEN, ledger_of, node_answers
 from headroom.cli.telling.doors import without_door
 from headroom.cli.telling.listing import end_of
+from headroom.core.eviction.preallocating import permitted
 from headroom.core.holds import Hold
 from headroom.core.owners import judged
 from headroom.core.policy import Policy
-from headroom.core.preallocating import permitted
 
 
 def explain_hold(world: World, hold: Hold, policy: Policy) -> Explanation:

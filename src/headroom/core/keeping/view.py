@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from headroom.core.eviction.preallocating import Succession
+from headroom.core.eviction.reclaiming import Reclaim
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
-from headroom.core.preallocating import Succession
-from headroom.core.reclaiming import Reclaim
 from headroom.core.resources import EMPTY, Resources
 
 

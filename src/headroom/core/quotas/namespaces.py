@@ -39,7 +39,7 @@ class NamespaceLimits:
     locked: bool = True
     priority: int | None = None
     pre_allocation: bool = True
-    preempt: int | None = None  # the only one that allows: see `core.reclaiming`
+    preempt: int | None = None  # the only one that allows: see `core.eviction.reclaiming`
     source: str = ""
 
 

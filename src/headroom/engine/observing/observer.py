@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from headroom.core.budgets import Budget
 from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
+from headroom.core.eviction.budgets import Budget
+from headroom.core.eviction.preallocating import permitted
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import judged
 from headroom.core.plan import headroom_subject, hold_subject, pod_subject
-from headroom.core.preallocating import permitted
 from headroom.core.quotas.limits import Quota
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.engine.agenda import Agenda

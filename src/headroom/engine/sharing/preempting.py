@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 
-from headroom.core.budgets import by_violation
 from headroom.core.claims import Offer, claim_of, standing_refusal
+from headroom.core.eviction.budgets import by_violation
+from headroom.core.eviction.preempting import Crowd, importance, promise, victims
 from headroom.core.holds import LOCKED, Hold
 from headroom.core.latches import keep_for_hold, make_way
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject, node_subject
-from headroom.core.preempting import Crowd, importance, promise, victims
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headroom.core.claims import claim_of
+from headroom.core.eviction.reclaiming import Reclaim, may_go, not_allowed, victims
 from headroom.core.holds import Hold
 from headroom.core.objects import ANYWHERE, Key, Namespace, Pod
 from headroom.core.plan import hold_subject
 from headroom.core.quotas.namespaces import LimitsError, NamespaceLimits
-from headroom.core.reclaiming import Reclaim, may_go, not_allowed, victims
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import limits_of

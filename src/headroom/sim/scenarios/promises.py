@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from headroom.core.eviction.preallocating import permitted
 from headroom.core.findings.serving import INVALID_SPEC, Unserved, unserved, was_whole
 from headroom.core.holds import Hold
 from headroom.core.owners import judged as judged_rules
 from headroom.core.policy import Policy
-from headroom.core.preallocating import permitted
 from headroom.core.quotas.limits import Quota
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.windows import judged

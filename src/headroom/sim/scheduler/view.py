@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from headroom.core.budgets import Budget
+from headroom.core.eviction.budgets import Budget
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.scheduling import reasons
 from headroom.scheduling.state import ClusterState

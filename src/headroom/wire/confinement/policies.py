@@ -12,7 +12,7 @@ from headroom.wire.confinement.pods import creation
 from headroom.wire.confinement.tenants import reserved
 from headroom.wire.confinement.webhook import registration_changes
 from headroom.wire.guardians import PAUSE_IMAGE
-from headroom.wire.manifests_rbac import ACCOUNT
+from headroom.wire.install.rights import ACCOUNT
 from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.webhook import WEBHOOK_NAME
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from headroom.core.budgets import Budget
+from headroom.core.eviction.budgets import Budget
 from headroom.core.objects import Key
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import BUDGETS

@@ -1,6 +1,6 @@
 """Our own programs as Deployments: alike in all that keeps them safe and in their place.
 
-`manifests` runs the operator this way, `manifests_webhook` the webhook.
+`manifests` runs the operator this way, `install.webhook` the webhook.
 """
 
 from __future__ import annotations

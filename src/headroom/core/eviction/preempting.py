@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from headroom.core.budgets import Budget, by_violation
 from headroom.core.claims import Offer
+from headroom.core.eviction.budgets import Budget, by_violation
 from headroom.core.holds import Hold
 from headroom.core.names import CLUSTER_NAMESPACES, ROLE_LABEL
 from headroom.core.objects import Key, Pod

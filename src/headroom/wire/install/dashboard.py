@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from headroom.wire.manifests_rbac import ACCOUNT
+from headroom.wire.install.rights import ACCOUNT
 from headroom.wire.rbac import LABELS, RBAC, cluster_role, role, rule
 
 # Objects of the API are open-ended JSON.

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.actions import Action, EndPod, MarkPreempted
-from headroom.core.budgets import Budget, by_violation
+from headroom.core.eviction.budgets import Budget, by_violation
+from headroom.core.eviction.preempting import importance
 from headroom.core.holds import Hold
 from headroom.core.names import CLUSTER_NAMESPACES, LIMITS_ANNOTATION, LOCKED_PRIORITY, ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, hold_subject
-from headroom.core.preempting import importance
 from headroom.core.quotas.namespaces import NamespaceLimits
 from headroom.core.statuses import tell_pod
 
