@@ -189,6 +189,8 @@ def _most(hold: Hold, here: Iterable[RoomClaim], now: datetime) -> Resources:
         return EMPTY
     room = hold.template.pod.requests + ONE_PLACE
     used = sum((each.amount for each in here if each.by in OWNERS), EMPTY)
+    if hold.status.phase == "Pending" and not used:
+        return EMPTY  # It has said that it is not held, perhaps because its owner was not placed.
     return used if used and hold.allocate_once else room.largest(used)
 
 
