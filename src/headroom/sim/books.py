@@ -184,7 +184,8 @@ class Books:
 
     def _check_given(self, owner: RoomClaim) -> None:
         """The operator has given a slot to an owner: its room was kept all the time."""
-        if (owner.node, owner.holds[0]) in self._bare:
+        stand = (claim.by is By.GUARDIAN for claim in self._claims_of(owner.node, owner.holds[0]))
+        if (owner.node, owner.holds[0]) in self._bare and not any(stand):
             words = f"{owner.holds[0]}: given to {owner.owners[0]} on {owner.node}"
             self._tell(f"{words}, although nothing kept its room for a moment")
 
