@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import permutations
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,12 +69,14 @@ def _guardian(which: int, uid: str, where: str) -> Pod:
 
 
 def _latch(nominated: str, owner: str, which: int) -> Pod:
-    line = f"default/{owner}/uid-of-{owner} {HOLDS[which].parent} {HOLDS[which].parent.uid}"
+    """A latch of ours; it names an owner only of the hold that is for such pods."""
+    line = f"default/{owner}/uid-of-{owner} {HOLDS[0].parent} {HOLDS[0].parent.uid}"
+    claims = {CLAIMS_ANNOTATION: line} if which == 0 else {}
     return pod(
         "latch",
         cpu=1,
         labels={ROLE_LABEL: ROLE_LATCH},
-        annotations={PARENT_ANNOTATION: str(HOLDS[which].parent), CLAIMS_ANNOTATION: line},
+        annotations={PARENT_ANNOTATION: str(HOLDS[which].parent), **claims},
         nominated=nominated,
         gates=("headroom.dev/latch",),
     )
@@ -200,3 +204,14 @@ def test_no_assumption_outlives_its_time(steps: list[tuple[str, bool, int]]) -> 
         now += timedelta(seconds=seconds)
         assumptions.over(seen, now)
     assert assumptions.over(seen, now + LIFETIME) is seen
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+def test_a_latch_makes_an_owner_known_in_whatever_order_they_are_seen(
+    order: tuple[int, ...],
+) -> None:
+    """The rules have changed since the handover: nothing but the latch says who the owner is."""
+    changed = hold("h", owners="api")
+    seen: list[Event] = [Seen(changed), Seen(_latch("a", "p", 0)), Seen(_owner("p", "a", "", 0, 1))]
+    ledger = replayed([seen[each] for each in order])
+    assert _keys(ledger.claimants_of(changed)) == [Key("default", "p")]

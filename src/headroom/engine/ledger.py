@@ -15,7 +15,7 @@ from headroom.core.eviction.budgets import Budget
 from headroom.core.genuine import keeps
 from headroom.core.handover import Claim
 from headroom.core.holds import Hold
-from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on, told_by
+from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
 from headroom.core.names import (
     CLAIM_GATE,
     DEFAULT_SCHEDULER_NAME,
@@ -44,7 +44,7 @@ from headroom.engine.indexes import (
     moves_in,
 )
 from headroom.engine.latchbook import LatchBook
-from headroom.engine.observing.owners import KnownOwners
+from headroom.engine.observing.owners import KnownOwners, note_claims, note_owners
 from headroom.engine.pacing.settling import Settling
 from headroom.engine.shelves import Shelves
 from headroom.engine.spares import Spares
@@ -113,10 +113,8 @@ class Ledger:
             self._touch(old)  # Whom it concerned before: a claim taken back frees its hold.
         if old is not None and counted_on(old) != counted_on(known):
             self._room_freed(counted_on(old))
-        claim = claim_of(known)
-        hold = self.holds.get(claim[0]) if claim is not None else None
-        stands = hold is not None and self.owners.note(hold, known)
-        if hold is not None and stands and old is not None and not old.node and known.node:
+        hold = note_claims(self, known)
+        if hold is not None and old is not None and not old.node and known.node:
             self.slots.note_seated(hold, known)
 
     def expect_pod(self, pod: Pod, now: datetime) -> None:
@@ -250,9 +248,7 @@ class Ledger:
         for guardian in self.guardians_of(hold):  # Pods may be seen before their holds.
             if guardian.occupies_node:
                 self.last_node.setdefault(parent, guardian.node)
-        told = told_by(hold, (self.pods[key] for key in self.latches.about(parent)))
-        for key in self.claimant_keys.get(parent, ()):
-            self.owners.note(hold, self.pods[key], told)
+        note_owners(self, hold)
         for namespace in reach(hold, self.policy.across_namespaces):
             self.holds_in.setdefault(namespace, {})[parent] = None
         self.slots.add(hold)

@@ -10,11 +10,16 @@ just got its room the one under which it did.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from headroom.core.claims import claim_of, is_claimant
 from headroom.core.holds import Hold
+from headroom.core.latches import parents_on, told_by
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
+
+if TYPE_CHECKING:
+    from headroom.engine.ledger import Ledger
 
 
 class KnownOwners:
@@ -44,6 +49,10 @@ class KnownOwners:
         """Whether a pod's claim on a hold stands, or has stood."""
         return is_claimant(hold, pod, self._across, self.knows(pod))
 
+    def remembers(self, uids: Collection[str]) -> bool:
+        """Whether claims of all these pods are known to have stood."""
+        return all(uid in self._claims for uid in uids)
+
     def knows(self, pod: Pod) -> bool:
         """Whether the claim that a pod carries has stood."""
         claim = claim_of(pod)
@@ -61,3 +70,32 @@ class KnownOwners:
     def was_to_get(self, pod: Pod) -> str:
         """The hold that was last about to be given to a pod; empty if there was none."""
         return self._chosen.get(pod.uid, "")
+
+
+def note_claims(ledger: Ledger, pod: Pod) -> Hold | None:
+    """Note the claim of a pod, and whom a latch names; return the hold of a claim that stands."""
+    for parent in parents_on(pod) if pod.key in ledger.latches else ():
+        if parent in ledger.holds:
+            _note_told(ledger, ledger.holds[parent])
+    claim = claim_of(pod)
+    hold = ledger.holds.get(claim[0]) if claim is not None else None
+    if hold is not None and pod.node:
+        _note_told(ledger, hold)
+    return hold if hold is not None and ledger.owners.note(hold, pod) else None
+
+
+def note_owners(ledger: Ledger, hold: Hold) -> None:
+    """Note who owns a hold as it now is."""
+    _note_told(ledger, hold)
+    for key in ledger.claimant_keys.get(str(hold.parent), ()):
+        ledger.owners.note(hold, ledger.pods[key])
+
+
+def _note_told(ledger: Ledger, hold: Hold) -> None:
+    """Note owners by the word of latches: hold, latch and owner may be seen in any order."""
+    parent = str(hold.parent)
+    told = told_by(hold, (ledger.pods[key] for key in ledger.latches.about(parent)))
+    if not ledger.owners.remembers(told):
+        for key in ledger.claimant_keys.get(parent, ()):
+            if ledger.pods[key].uid in told:
+                ledger.owners.note(hold, ledger.pods[key], told)
