@@ -223,7 +223,7 @@ def _slot_of(guardian: Pod, parent: str) -> Hold:
     """A slot of a Headroom, as far as its guardian shows it; what its owner leaves is not known."""
     whole, _, slot = parent.partition("#")
     kind, namespace, name = whole.split("/", 2)
-    uid = next((owner.uid for owner in guardian.owners if owner.controller), "")
+    uid = next((owner.uid for owner in guardian.owners if owner.kind == kind), "")
     locked = guardian.priority >= LOCKED_PRIORITY
     shape = PodTemplate(Pod(Key(namespace, ""), requests=guardian.requests))
     parent_of = Parent("", kind, namespace, name, uid, slot)
