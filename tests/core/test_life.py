@@ -220,3 +220,15 @@ def test_a_hold_that_is_in_use_stays_available_while_what_was_returned_is_held_a
     assert steps(life)[-1] == "Nominate"
     assert (life.status.phase, reason(life)) == ("Available", "Available")
     assert life.status.conditions[0].message == "what was returned is about to be held again"
+
+
+def test_a_slot_whose_owners_use_all_of_it_is_held_anew_elsewhere() -> None:
+    """The latch that keeps its claim is as large as the slot, whatever is free on that node."""
+    slot = replace(ONCE, parent=replace(ONCE.parent, kind="Headroom", slot="1"))
+    there = (owner(name="p"), owner(name="q"))
+    view = HoldView(slot, node="a", lodgers=there, latched=resources(cpu=3), whole=False)
+    life = live(view)
+    assert life.sequence is not None
+    create = life.sequence.steps[0][0]
+    assert isinstance(create, CreateGuardian)
+    assert (create.node, create.bound) == ("", False)

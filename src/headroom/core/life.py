@@ -333,9 +333,10 @@ def _make(
         return Life(status)  # All of it is in use, or the old guardian's name is about to be free.
     if view.not_before is not None and now < view.not_before:
         return Life(status, None, view.not_before)
-    if view.node and view.latched is not None and view.grows and size.fits_in(view.latched):
-        return Life(status, put_back(hold, view.node, size))
     part = to_keep(hold, view.lodgers) if view.lodgers else EMPTY
+    fits = view.grows and (view.whole or size.fits_in(part))  # A latch may keep more than is free.
+    if view.node and view.latched is not None and fits and size.fits_in(view.latched):
+        return Life(status, put_back(hold, view.node, size))
     if part and view.node and view.latched is not None:  # What its owner left of a slot.
         sure = view.latched if view.grows else view.taken_over
         return Life(status, put_back(hold, view.node, part) if part.fits_in(sure) else None)
