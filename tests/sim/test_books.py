@@ -188,6 +188,20 @@ def test_what_others_take_away_is_no_breach(world: SimWorld) -> None:
     assert owner_comes(world) == []
 
 
+def test_what_was_promised_on_a_node_goes_with_it(world: SimWorld) -> None:
+    world.apply(headroom("each", cpu=1, app="nobody", size={"perNode": {"slots": 1}}))
+    world.start_operator(lambda cluster, clock: Operator(cluster, clock, Engine(Policy())))
+    world.run_for(10)
+    world.delete("Node", "", "a")
+    world.run_for(10)
+    world.delete("Headroom", "default", "each")
+    world.run_for(60)
+    world.apply(node("a", cpu="4"))
+    world.apply(headroom("r", cpu=1, replicas=1))
+    world.run_for(60)
+    assert owner_comes(world) == []
+
+
 def test_a_test_that_leaves_a_breach_behind_fails() -> None:
     world = SimWorld(seed=1)
     world.apply(node("a", cpu="4"))

@@ -56,6 +56,12 @@ class Books:
         self._bare: dict[tuple[str, str], None] = {}  # slots given up, by node and hold
         self._holds: dict[str, tuple[str, Hold | None]] = {}  # by parent, with their version
         stage.store.listen("Pod", self._on_pod)
+        stage.store.listen("Node", self._on_node)
+
+    def _on_node(self, change: Change) -> None:
+        """What was promised on a node goes with it: one that comes under its name is another."""
+        if change.verb is Verb.DELETED:
+            self._promised.pop(str(change.obj["metadata"]["name"]), None)
 
     def _on_pod(self, change: Change) -> None:
         uid = str(change.obj["metadata"]["uid"])
@@ -165,10 +171,16 @@ class Books:
         promised = self._promised.setdefault(node, {})
         for parent in tuple(promised):
             self._promise(node, parent, nothing, now)
-        promises = [promise(node, name, each, now) for name, (_, each) in promised.items()]
+        claims = self._claims(node)
+        concerned = _together(changed, claims)
+        promises = [
+            promise(node, name, each, now)
+            for name, (_, each) in promised.items()
+            if name in concerned
+        ]
         holds = ((name, self._hold(name)) for name in promised if "#" not in name)
         single = frozenset(name for name, hold in holds if hold and hold.allocate_once)
-        book = NodeBook(node, (*self._claims(node), *promises), self._is_full(node))
+        book = NodeBook(node, (*claims, *promises), self._is_full(node))
         for words in broken(book, single, now):
             given_up = [parent for parent in changed.holds if self._may_give_up(parent)]
             self._bare.update(dict.fromkeys((node, parent) for parent in given_up))
@@ -203,6 +215,17 @@ class Books:
         if words not in self._told:
             self._told[words] = None
             self.breaches.append(f"at {self._stage.clock.elapsed():.3f}: {words}")
+
+
+def _together(changed: RoomClaim, claims: list[RoomClaim]) -> set[str]:
+    """The holds that a change concerns: its own, and those that share a latch with them."""
+    found = set(changed.holds)
+    for _ in claims:
+        more = {name for each in claims if found.intersection(each.holds) for name in each.holds}
+        if more <= found:
+            break
+        found |= more
+    return found
 
 
 def _parent_of(pod: Pod) -> str:
