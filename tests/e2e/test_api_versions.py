@@ -154,7 +154,7 @@ def guardians(plane: ControlPlane) -> dict[str, str]:
     return {
         each["metadata"]["name"]: each["metadata"]["uid"]
         for each in found
-        if each["metadata"]["ownerReferences"][0]["name"] in kept
+        if any(owner["name"] in kept for owner in each["metadata"]["ownerReferences"])
     }
 
 
