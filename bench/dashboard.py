@@ -4,7 +4,8 @@ First an operator's ledger of 5,000 nodes and 50,000 pods with churn, without an
 page, one page and three pages in a real browser, and an explanation. Then, on a real control plane,
 the handovers of `bench.handover` without and with three open pages: in pairs, one right after the
 other and each pair in the other order, so that what else the machine does weighs on both alike.
-The ratio of each pair is told as median, least and most.
+The ratio of each pair is told as median, least and most. First the pages are read and not drawn, as
+by browsers on other machines; then they are drawn by a browser that shares the cores of this one.
 
     python -m bench.dashboard [--nodes 5000] [--pods 50000] [--owners 500] [--pairs 4]
 """
@@ -26,6 +27,7 @@ from typing import Any
 
 from bench.handover import Row, Setting, arm
 from bench.lab import cluster, component_pids, lab, operator
+from bench.reader import readers
 from testbed.browser import Browser, Page, running_browser
 from testbed.controlplane import ControlPlane
 from testbed.ports import Ports
@@ -146,8 +148,11 @@ async def handovers(plane: ControlPlane, setting: Setting, pids: dict[str, int],
         return await arm(here, setting, pids, name, "paced")
 
 
-def side_by_side(browser: Browser, owners: int, pairs: int) -> Iterator[str]:
-    """The same handovers without and with three open pages, in turn, on one operator."""
+def side_by_side(browser: Browser | None, owners: int, pairs: int) -> Iterator[str]:
+    """The same handovers without and with three open pages, in turn, on one operator.
+
+    Without a browser the pages are only read.
+    """
     setting = Setting(owners, 50, 0, 25.0)
     rows: dict[int, list[Row]] = {0: [], WITH: []}
     ports = Ports()
@@ -162,11 +167,7 @@ def side_by_side(browser: Browser, owners: int, pairs: int) -> Iterator[str]:
         pids = component_pids(plane, process)
         for turn, count in enumerate(turns(pairs)):
             with ExitStack() as open_pages:
-                for _ in range(count):
-                    page = open_pages.enter_context(
-                        browser.page(f"http://127.0.0.1:{port}/", early=MARK)
-                    )
-                    page.until("globalThis.firstPicture > 0", 300)
+                open_all(open_pages, browser, f"http://127.0.0.1:{port}/", count)
                 row = asyncio.run(handovers(plane, setting, pids, "door 1 alone"))
             rows[count].append(row)
             yield (
@@ -176,6 +177,17 @@ def side_by_side(browser: Browser, owners: int, pairs: int) -> Iterator[str]:
             )
     ports.close()
     yield from compared(rows[0], rows[WITH])
+
+
+def open_all(pages: ExitStack, browser: Browser | None, address: str, count: int) -> None:
+    """Open so many pages, and wait until each has its first picture."""
+    if browser is None:
+        if count:
+            pages.enter_context(readers(address, count))
+        return
+    for _ in range(count):
+        page = pages.enter_context(browser.page(address, early=MARK))
+        page.until("globalThis.firstPicture > 0", 300)
 
 
 def turns(pairs: int) -> list[int]:
@@ -214,9 +226,10 @@ def main() -> None:
             for count in PAGES:
                 print("\n".join(told(count, look(browser, server, count, options.seconds))))
                 sys.stdout.flush()
-        if options.owners:
-            print("handovers through the gate on a real control plane")
-            for line in side_by_side(browser, options.owners, options.pairs):
+        for drawn in (None, browser) if options.owners else ():
+            how = "drawn on this machine" if drawn else "read, and drawn elsewhere"
+            print(f"handovers through the gate on a real control plane; pages are {how}")
+            for line in side_by_side(drawn, options.owners, options.pairs):
                 print(line, flush=True)
 
 
