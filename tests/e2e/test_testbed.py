@@ -189,7 +189,6 @@ import sys, time
 from pathlib import Path
 from threading import Thread
 from testbed.controlplane import ControlPlane
-from tests.versions import needs
 
 def start() -> None:
     plane = ControlPlane.start(Path(sys.argv[1]), hollow_nodes=1)
