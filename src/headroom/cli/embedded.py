@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,6 +14,7 @@ from headroom.dialects.proactive.options import Options
 from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster
 from headroom.runtime.operator import Operator
+from headroom.sim.api.values import Json, dig
 from headroom.sim.scenarios.model import Scenario
 from headroom.sim.scenarios.play import Play
 from headroom.wire.kinds import DAEMON_SETS, SLOT_SETS
@@ -38,12 +40,31 @@ def embedded_operator(
 
 def embedded_play(scenario: Scenario, speech: Speech, policy: Policy) -> Play:
     """A run of a scenario with the real operator, ready to begin."""
-    speech = speech.following((SLOT_SETS,))
-    if scenario.autoscaling.counts_daemon_sets:  # As the operator finds out on a cluster.
-        speech = speech.following((DAEMON_SETS,))
-        policy = replace(policy, node_overhead=True)
+    speech, policy = found_in(scenario, speech, policy)
     operator = partial(embedded_operator, speech=speech, policy=policy)
     return Play(scenario, operator, speech=speech, policy=policy)
+
+
+def found_in(scenario: Scenario, speech: Speech, policy: Policy) -> tuple[Speech, Policy]:
+    """Both with what an operator finds out about its cluster when it starts."""
+    if not _lacks_slot_sets(scenario.restored):
+        speech = speech.following((SLOT_SETS,))
+    if scenario.autoscaling.counts_daemon_sets:
+        speech = speech.following((DAEMON_SETS,))
+        policy = replace(policy, node_overhead=True)
+    return speech, policy
+
+
+def _lacks_slot_sets(objects: Sequence[Json]) -> bool:
+    """Whether pods of a dump are controlled by SlotSets that are not in it.
+
+    New ones would be other objects, and every guardian would be replaced for them.
+    """
+    kind = SLOT_SETS.kind
+    there = {dig(each, "metadata", "uid") for each in objects if each.get("kind") == kind}
+    owners = (dig(each, "metadata", "ownerReferences") or () for each in objects)
+    named = {owner.get("uid") for each in owners for owner in each if owner.get("kind") == kind}
+    return bool(named - there)
 
 
 def with_placeholders(scenario: Scenario, options: Options) -> Scenario:

@@ -113,18 +113,13 @@ def _played(
     scenario: Scenario, speech: Speech, policy: Policy, shown: Shown = NOT_SHOWN
 ) -> Result | None:
     """Run a scenario, with progress on a terminal; None where it was served and not played out."""
-    from dataclasses import replace
     from functools import partial
 
-    from headroom.cli.embedded import embedded_operator
+    from headroom.cli.embedded import embedded_operator, found_in
     from headroom.cli.printing.progress import Run, waiting
     from headroom.sim.scenarios.play import Play, run_scenario
-    from headroom.wire.kinds import DAEMON_SETS, SLOT_SETS
 
-    speech = speech.following((SLOT_SETS,))
-    if scenario.autoscaling.counts_daemon_sets:  # As the operator finds out on a cluster.
-        speech = speech.following((DAEMON_SETS,))
-        policy = replace(policy, node_overhead=True)
+    speech, policy = found_in(scenario, speech, policy)
     operator = partial(embedded_operator, speech=speech, policy=policy)
     if shown.wanted:
         from headroom.cli.pictures.showing import show

@@ -117,7 +117,7 @@ def room_claim(pod: Pod, hold: Hold | None, shown: Shown, wait: timedelta) -> Ro
         if not pod.node or hold is None or all(each.uid != hold.parent.uid for each in pod.owners):
             return None
         return RoomClaim(pod.node, (kept_for(pod),), requests, By.GUARDIAN, shown.since, firm)
-    if role or hold is None or not is_claimant(hold, pod, known=bool(hold.slot)):
+    if role or hold is None or not is_claimant(hold, pod, True, known=bool(hold.slot)):
         return None
     nominated = pod.nominated if pod.scheduler == DEFAULT_SCHEDULER_NAME else ""
     node, by = (pod.node, By.OWNER) if pod.node else (nominated, By.NOMINATED)
