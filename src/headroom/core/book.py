@@ -94,11 +94,13 @@ class Shown:
     by_us: bool = False
 
 
-def room_claim(pod: Pod, hold: Hold | None, shown: Shown, wait: timedelta) -> RoomClaim | None:
+def room_claim(
+    pod: Pod, hold: Hold | None, shown: Shown, wait: timedelta, across: bool = False
+) -> RoomClaim | None:
     """What a pod has on a node; None if it has nothing to do with a hold that is there.
 
     `hold` is the one that it stands for or claims, `wait` how long a cycle of kube-scheduler that
-    began before may still go on.
+    began before may still go on, `across` whether owners may be of other namespaces.
     """
     later = shown.since + wait
     firm = later if shown.by_us else shown.since
@@ -117,7 +119,7 @@ def room_claim(pod: Pod, hold: Hold | None, shown: Shown, wait: timedelta) -> Ro
         if not pod.node or hold is None or all(each.uid != hold.parent.uid for each in pod.owners):
             return None
         return RoomClaim(pod.node, (kept_for(pod),), requests, By.GUARDIAN, shown.since, firm)
-    if role or hold is None or not is_claimant(hold, pod, True, known=bool(hold.slot)):
+    if role or hold is None or not is_claimant(hold, pod, across, known=bool(hold.slot)):
         return None
     nominated = pod.nominated if pod.scheduler == DEFAULT_SCHEDULER_NAME else ""
     node, by = (pod.node, By.OWNER) if pod.node else (nominated, By.NOMINATED)

@@ -47,6 +47,7 @@ class Books:
 
     def __init__(self, stage: Stage) -> None:
         self.breaches: list[str] = []
+        self.across_namespaces = False  # as the operator has it
         self._told: dict[str, None] = {}
         self._stage = stage
         self._pods: dict[str, Known] = {}  # by uid: those that concern a hold
@@ -118,7 +119,8 @@ class Books:
             self._check_given(claim)
 
     def _claim(self, pod: Pod, shown: Shown) -> RoomClaim | None:
-        return room_claim(pod, self._hold(_parent_of(pod)), shown, WAIT)
+        hold = self._hold(_parent_of(pod))
+        return room_claim(pod, hold, shown, WAIT, self.across_namespaces)
 
     def _note_slot(self, pod: Pod) -> None:
         parent = _parent_of(pod)

@@ -48,6 +48,7 @@ class Play:
         self.invariants = Invariants(self.world.store, self.world.clock)
         prices = {pool.name: pool.price for pool in scenario.pools}
         store, across = self.world.store, policy.across_namespaces
+        self.world.books.across_namespaces = across
         self.meter = Meter(store, self.world.clock, prices, across)
         self._promises = Promises(store, policy)
         self._autoscaler: Autoscaler | None = None
