@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from headroom.core.objects import Node, Placement, Pod, PodTerm, Taint
+from headroom.core.objects import LabelSelector, Node, Placement, Pod, PodTerm, Taint
 from headroom.core.selection import matches, node_matches, tolerated
 from headroom.scheduling.terms import spread_selector, term_of
 
@@ -32,7 +32,9 @@ def refusal(pod: Pod, name: str, world: World, before: World | None = None) -> t
 
     Whether company matters at all is decided by the world as it was `before` pods were removed.
     """
-    company = _company_matters(pod, before or world)
+    before = before or world
+    company = _company_matters(pod, before)
+    removed = [one for one in before.on(name) if one not in world.on(name)]
     rivals = [
         one
         for one in world.nominated.get(name, [])
@@ -41,10 +43,24 @@ def refusal(pod: Pod, name: str, world: World, before: World | None = None) -> t
     if rivals:
         pods = {**world.pods, name: [*world.on(name), *rivals]}
         with_rivals = World(world.nodes, pods, {}, world.namespaces)
-        found = _refusal(pod, name, with_rivals, company)
+        spread = _Spread(before, rivals, removed)
+        found = _refusal(pod, name, with_rivals, company, spread)
         if found:
             return found
-    return _refusal(pod, name, world, company)
+    return _refusal(pod, name, world, company, _Spread(before, [], removed))
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """What PodTopologySpread counts: pods of a world, and changes on the node that is judged.
+
+    kube-scheduler counts the two by different rules: of the pods in the world neither ending ones
+    nor any for an empty selector, of the changes both.
+    """
+
+    world: World
+    added: list[Pod]
+    removed: list[Pod]
 
 
 def _company_matters(pod: Pod, world: World) -> bool:
@@ -58,7 +74,9 @@ def _company_matters(pod: Pod, world: World) -> bool:
     )
 
 
-def _refusal(pod: Pod, name: str, world: World, company: bool) -> tuple[str, ...]:
+def _refusal(
+    pod: Pod, name: str, world: World, company: bool, spread: _Spread
+) -> tuple[str, ...]:
     node = world.nodes[name]
     placement = pod.placement
     if node.unschedulable and not tolerated(CORDON, placement.tolerations):
@@ -71,7 +89,7 @@ def _refusal(pod: Pod, name: str, world: World, company: bool) -> tuple[str, ...
         return ("node(s) didn't have free ports for the requested pod ports",)
     return (
         _insufficient(pod, node, world.on(name))
-        or _spread(pod, node, world)
+        or _refused_by_spread(pod, node, spread)
         or (_company(pod, node, world) if company else ())
     )
 
@@ -103,7 +121,8 @@ def _insufficient(pod: Pod, node: Node, others: list[Pod]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _spread(pod: Pod, node: Node, world: World) -> tuple[str, ...]:
+def _refused_by_spread(pod: Pod, node: Node, spread: _Spread) -> tuple[str, ...]:
+    world = spread.world
     text = "node(s) didn't match pod topology spread constraints"
     hard = [one for one in pod.placement.spread if one.when_unsatisfiable == "DoNotSchedule"]
     counts: list[dict[str, int]] = [{} for _ in hard]
@@ -122,6 +141,9 @@ def _spread(pod: Pod, node: Node, world: World) -> tuple[str, ...]:
                     continue
                 if chosen is not None and chosen.requirements and matches(chosen, there.labels):
                     number += 1
+            if other is node and chosen is not None:
+                number += _matching(chosen, pod, spread.added)
+                number -= _matching(chosen, pod, spread.removed)
             value = other.labels[one.topology_key]
             counts[index][value] = counts[index].get(value, 0) + number
     for index, one in enumerate(hard):
@@ -136,6 +158,11 @@ def _spread(pod: Pod, node: Node, world: World) -> tuple[str, ...]:
         if number + itself - least > one.max_skew:
             return (text,)
     return ()
+
+
+def _matching(chosen: LabelSelector, pod: Pod, others: list[Pod]) -> int:
+    same = [one for one in others if one.key.namespace == pod.key.namespace]
+    return sum(matches(chosen, one.labels) for one in same)
 
 
 def _company(pod: Pod, node: Node, world: World) -> tuple[str, ...]:

@@ -75,8 +75,7 @@ def test_one_node_without_some_pods_is_judged_as_if_they_had_never_been(
 ) -> None:
     state = state_of(world)
     for name in world.nodes:
-        # An ending pod is one that spreading never counted but does subtract, as in kube-scheduler.
-        gone = [one for one in world.on(name)[:number] if one.deleted is None]
+        gone = world.on(name)[:number]
         left = [one for one in world.on(name) if one not in gone]
         without = World(world.nodes, {**world.pods, name: left}, world.nominated, NAMESPACES)
         expected = refusal(pod, name, without, before=world)
