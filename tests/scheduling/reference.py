@@ -74,9 +74,7 @@ def _company_matters(pod: Pod, world: World) -> bool:
     )
 
 
-def _refusal(
-    pod: Pod, name: str, world: World, company: bool, spread: _Spread
-) -> tuple[str, ...]:
+def _refusal(pod: Pod, name: str, world: World, company: bool, spread: _Spread) -> tuple[str, ...]:
     node = world.nodes[name]
     placement = pod.placement
     if node.unschedulable and not tolerated(CORDON, placement.tolerations):
