@@ -43,28 +43,15 @@ from headroom.core.actions import (
     WriteOverhead,
     WriteQuotaStatus,
 )
-from headroom.core.fences import fencing
-from headroom.core.holds import PREEMPTIBLE, Hold
-from headroom.core.latches import claims_text
+from headroom.core.holds import Hold
+from headroom.core.made import latch_annotations, pod_made
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
     CLAIMED_BESIDE_ANNOTATION,
     CLAIMED_SLOT_ANNOTATION,
     CLAIMED_UID_ANNOTATION,
-    CLAIMS_ANNOTATION,
-    LATCH_GATE,
-    LOCKED_PRIORITY,
-    PARENT_ANNOTATION,
-    PREEMPTIBLE_PRIORITY,
-    ROLE_FENCE,
-    ROLE_GUARDIAN,
-    ROLE_LABEL,
-    ROLE_LATCH,
-    SHAPE_ANNOTATION,
-    SLOT_ANNOTATION,
 )
-from headroom.core.naming import shape_of
-from headroom.core.objects import Key, Node, OwnerReference, Parent, Pod
+from headroom.core.objects import Key, Node, Parent, Pod
 from headroom.core.policies import beside_text
 from headroom.core.resources import EMPTY
 from headroom.core.standing.headrooms import Headroom
@@ -148,12 +135,12 @@ class Toy:
                 return self._change(action)
 
     def _create(self, action: CreateGuardian | CreateLatch | CreateFence) -> Outcome:
-        made = _made(action)
+        made = pod_made(action, f"made-{self._count}")
         if made.key in self.pods:
             return Taken()
         if isinstance(action, CreateGuardian):
             self.pins[made.key] = action.node or action.hold.template.node
-        self.put(replace(made, uid=f"made-{self._count}"))
+        self.put(made)
         return Done(self.pods[made.key].uid)
 
     def _change(
@@ -185,7 +172,7 @@ class Toy:
             case Nominate(node=node, claimed=claimed):
                 self.put(_claimed(replace(pod, nominated=node), claimed))
             case MoveLatch(node=node):
-                self.put(replace(pod, nominated=node, annotations=_latch_words(action)))
+                self.put(replace(pod, nominated=node, annotations=latch_annotations(action)))
             case Ungate(gate=gate, index=index):
                 if pod.gates[index : index + 1] != (gate,):
                     return Stale()
@@ -253,54 +240,3 @@ def _disclaimed(pod: Pod) -> Pod:
     gone = (CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION, CLAIMED_SLOT_ANNOTATION)
     kept = {name: value for name, value in pod.annotations.items() if name not in gone}
     return replace(pod, annotations=kept)
-
-
-def _guardian(action: CreateGuardian) -> Pod:
-    parent = action.hold.parent
-    return replace(
-        action.hold.template.pod,
-        key=Key(action.hold.home, action.name),
-        labels={ROLE_LABEL: ROLE_GUARDIAN},
-        annotations={
-            PARENT_ANNOTATION: parent.whole,
-            SLOT_ANNOTATION: parent.slot,
-            SHAPE_ANNOTATION: shape_of(action.hold),
-        },
-        owners=(OwnerReference(parent.api_version, parent.kind, parent.name, parent.uid, True),),
-        priority=PREEMPTIBLE_PRIORITY if action.hold.mode == PREEMPTIBLE else LOCKED_PRIORITY,
-        requests=action.requests,
-        gates=(LATCH_GATE,) if action.gated else (),
-        node=action.node if action.bound else "",
-    )
-
-
-def _made(action: CreateGuardian | CreateLatch | CreateFence) -> Pod:
-    match action:
-        case CreateGuardian():
-            return _guardian(action)
-        case CreateLatch():
-            return _latch(action)
-        case CreateFence(key=key, node=node, hold=hold):
-            labels = {ROLE_LABEL: ROLE_FENCE}
-            return Pod(
-                key, labels=labels, node=node, placement=fencing(hold), priority=LOCKED_PRIORITY
-            )
-
-
-def _latch(action: CreateLatch) -> Pod:
-    return Pod(
-        key=action.key,
-        labels={ROLE_LABEL: ROLE_LATCH},
-        annotations=_latch_words(action),
-        gates=(LATCH_GATE,),
-        priority=LOCKED_PRIORITY,
-        requests=action.requests,
-    )
-
-
-def _latch_words(action: CreateLatch | MoveLatch) -> dict[str, str]:
-    return {
-        PARENT_ANNOTATION: action.parent.whole,
-        SLOT_ANNOTATION: action.parent.slot,
-        CLAIMS_ANNOTATION: claims_text(action.claims),
-    }

@@ -28,28 +28,11 @@ from headroom.core.actions import (
     SelectNode,
     Ungate,
 )
-from headroom.core.fences import fencing
-from headroom.core.holds import PREEMPTIBLE
-from headroom.core.latches import claims_text
-from headroom.core.names import (
-    CLAIMED_BESIDE_ANNOTATION,
-    CLAIMS_ANNOTATION,
-    LATCH_GATE,
-    LOCKED_PRIORITY,
-    PARENT_ANNOTATION,
-    PREEMPTIBLE_PRIORITY,
-    ROLE_FENCE,
-    ROLE_GUARDIAN,
-    ROLE_LABEL,
-    ROLE_LATCH,
-    SHAPE_ANNOTATION,
-    SLOT_ANNOTATION,
-)
-from headroom.core.naming import shape_of
-from headroom.core.objects import Key, OwnerReference, Parent, Pod
+from headroom.core.made import latch_annotations, pod_made
+from headroom.core.names import CLAIMED_BESIDE_ANNOTATION, LOCKED_PRIORITY
+from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
 from headroom.core.policies import beside_text
-from headroom.core.selection import pinned
 from headroom.engine.assumptions import LIFETIME, Assumed
 from headroom.engine.ledger import Ledger
 
@@ -58,16 +41,13 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
     """Let the ledger know what this action has changed."""
     until = now + LIFETIME
     match action:
-        case CreateGuardian():
-            ledger.expect_pod(_guardian(action, outcome.uid, now), now)
-        case CreateLatch():
-            ledger.expect_pod(_latch(action, outcome.uid, now), now)
-        case CreateFence():
-            ledger.expect_pod(_fence(action, outcome.uid, now), now)
+        case CreateGuardian() | CreateLatch() | CreateFence():
+            ledger.expect_pod(pod_made(action, outcome.uid, now), now)
         case Nominate(key=key, node=node, claimed=claimed):
             _change(ledger, key, now, Assumed(until, nominated=node, claimed=claimed))
         case MoveLatch(key=key, node=node):
-            _change(ledger, key, now, Assumed(until, nominated=node, latch=_latch_words(action)))
+            words = latch_annotations(action)
+            _change(ledger, key, now, Assumed(until, nominated=node, latch=words))
         case Ungate(key=key, gate=gate):
             _change(ledger, key, now, Assumed(until, without_gate=gate))
         case LabelPod(key=key, label=label, value=value):
@@ -120,72 +100,3 @@ def _change(ledger: Ledger, key: Key, now: datetime, change: Assumed) -> None:
     if pod is not None:
         ledger.assumptions.note(pod.uid, now, change)
         ledger.see_pod(pod, now)
-
-
-def _guardian(action: CreateGuardian, uid: str, now: datetime) -> Pod:
-    parent = action.hold.parent
-    template, also = action.hold.template.pod, action.hold.template.owner
-    pin = action.node or action.hold.template.node
-    placement = pinned(template.placement, pin) if pin else template.placement
-    if action.ports is not None:
-        placement = replace(placement, ports=action.ports)
-    preemptible = action.hold.mode == PREEMPTIBLE
-    return replace(
-        template,
-        key=Key(action.hold.guardian_namespace, action.name),
-        on_behalf_of=action.hold.home if action.hold.lodging else "",
-        uid=uid,
-        labels={**template.labels, ROLE_LABEL: ROLE_GUARDIAN},
-        annotations={**_standing_for(parent), SHAPE_ANNOTATION: shape_of(action.hold)},
-        owners=(*_owned_by(parent), *((also,) if also is not None else ())),
-        created=now,
-        placement=placement,
-        node=action.node if action.bound else "",
-        priority=PREEMPTIBLE_PRIORITY if preemptible else LOCKED_PRIORITY,
-        preempts=False,
-        gates=(LATCH_GATE,) if action.gated else (),
-        requests=action.requests,
-    )
-
-
-def _latch_words(action: CreateLatch | MoveLatch) -> dict[str, str]:
-    return {**_standing_for(action.parent), CLAIMS_ANNOTATION: claims_text(action.claims)}
-
-
-def _standing_for(parent: Parent) -> dict[str, str]:
-    """Whose room a pod of ours keeps, as its annotations say it; an empty slot is none."""
-    return {PARENT_ANNOTATION: parent.whole, SLOT_ANNOTATION: parent.slot}
-
-
-def _latch(action: CreateLatch, uid: str, now: datetime) -> Pod:
-    return Pod(
-        key=action.key,
-        uid=uid,
-        labels={ROLE_LABEL: ROLE_LATCH},
-        annotations=_latch_words(action),
-        created=now,
-        gates=(LATCH_GATE,),
-        priority=LOCKED_PRIORITY,
-        preempts=False,
-        requests=action.requests,
-    )
-
-
-def _fence(action: CreateFence, uid: str, now: datetime) -> Pod:
-    return Pod(
-        key=action.key,
-        on_behalf_of=action.hold.home if action.hold.lodging else "",
-        uid=uid,
-        labels={ROLE_LABEL: ROLE_FENCE},
-        annotations=_standing_for(action.hold.parent),
-        owners=_owned_by(action.hold.parent),
-        created=now,
-        node=action.node,
-        priority=LOCKED_PRIORITY,
-        preempts=False,
-        placement=fencing(action.hold),
-    )
-
-
-def _owned_by(parent: Parent) -> tuple[OwnerReference, ...]:
-    return (OwnerReference(parent.api_version, parent.kind, parent.name, parent.uid, True),)
