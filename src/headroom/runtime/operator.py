@@ -23,7 +23,7 @@ from headroom.errors import HeadroomError
 from headroom.ports import Clock, Cluster, Event, Lease, Synced
 from headroom.runtime.eventlimits import EventLimits
 from headroom.runtime.lanes import Lanes
-from headroom.runtime.reporting import Reporter, Silent
+from headroom.runtime.reporting import Failed, Reporter, Silent
 
 MOST_TOGETHER = 16  # of one step; a step of thousands must not fill the client's queue
 STOP_WAIT_S = 5.0
@@ -215,27 +215,27 @@ class Operator:
         """Go through a sequence step by step, and stop at the first step that is not done."""
         loop = asyncio.get_running_loop()
         began = loop.time()
-        completed = True
+        failed: Failed = ()
         for step in sequence.steps:
-            going = True
             for first in range(0, len(step), MOST_TOGETHER):
-                going &= await self._act_together(step[first : first + MOST_TOGETHER])
-            if not going:
-                completed = False
+                failed += await self._act_together(step[first : first + MOST_TOGETHER])
+            if failed:
                 break
-        self.engine.finish(sequence, completed, self.clock.now())
-        self.reporter.finished(sequence, completed, loop.time() - began)
+        self.engine.finish(sequence, not failed, self.clock.now())
+        self.reporter.finished(sequence, failed, loop.time() - began)
         self._wake.set()
 
-    async def _act_together(self, actions: Step) -> bool:
+    async def _act_together(self, actions: Step) -> Failed:
         if len(actions) == 1:
             return await self._act(actions[0])
-        return all(await asyncio.gather(*(self._act(action) for action in actions)))
+        outcomes = await asyncio.gather(*(self._act(action) for action in actions))
+        return tuple(one for failed in outcomes for one in failed)
 
-    async def _act(self, action: Action) -> bool:
+    async def _act(self, action: Action) -> Failed:
         outcome = await self._perform_one(action)
         self.reporter.acted(action, outcome)
-        return self.engine.settle(action, outcome, self.clock.now())
+        going = self.engine.settle(action, outcome, self.clock.now())
+        return () if going else ((action, outcome),)
 
     async def _perform_one(self, action: Action) -> Outcome:
         """Do one write; one that cannot even be spelled out is refused, and hurts no other."""

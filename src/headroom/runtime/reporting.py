@@ -28,6 +28,12 @@ from headroom.throttle import Throttle
 DOORS = {"door1": "1", "door2": "2"}
 
 
+Failed = tuple[tuple[Action, Outcome], ...]
+"""The writes at which a sequence stopped, with the answers; empty when it was completed."""
+
+MOST_TOLD = 3
+
+
 class Reporter(Protocol):
     """Hears of everything the driver does; must be quick and must not fail."""
 
@@ -37,7 +43,7 @@ class Reporter(Protocol):
     def ready(self) -> None: ...
     def planned(self, plan: Plan, seconds: float) -> None: ...
     def acted(self, action: Action, outcome: Outcome) -> None: ...
-    def finished(self, sequence: Sequence, completed: bool, seconds: float) -> None: ...
+    def finished(self, sequence: Sequence, failed: Failed, seconds: float) -> None: ...
     def contained(self, contained: Contained) -> None: ...
     def bug(self, error: BaseException | None) -> None: ...
 
@@ -63,7 +69,7 @@ class Silent:
     def acted(self, action: Action, outcome: Outcome) -> None:
         return
 
-    def finished(self, sequence: Sequence, completed: bool, seconds: float) -> None:
+    def finished(self, sequence: Sequence, failed: Failed, seconds: float) -> None:
         return
 
     def contained(self, contained: Contained) -> None:
@@ -123,18 +129,19 @@ class Chronicle:
         else:
             self._log.debug(LogEvent.ACTION, action=kind, about=_about(action), outcome=result)
 
-    def finished(self, sequence: Sequence, completed: bool, seconds: float) -> None:
+    def finished(self, sequence: Sequence, failed: Failed, seconds: float) -> None:
         door = DOORS.get(sequence.work)
         if door is None:
             return
-        if completed:
+        if not failed:
             self._metrics.handover.labels(door).observe(seconds)
             self._metrics.hits.inc()
             self._log.info(
                 LogEvent.CLAIMED, door=door, seconds=round(seconds, 4), about=sequence.subjects
             )
         else:
-            self._log.warning(LogEvent.HANDOVER_FAILED, door=door, about=sequence.subjects)
+            why = [_told(action, outcome) for action, outcome in failed[:MOST_TOLD]]
+            self._log.warning(LogEvent.HANDOVER_FAILED, door=door, about=sequence.subjects, why=why)
 
     def contained(self, contained: Contained) -> None:
         self._metrics.contained.labels(contained.where).inc()
@@ -151,6 +158,13 @@ class Chronicle:
     def bug(self, error: BaseException | None) -> None:
         self._health.failed = str(error)
         self._log.error(LogEvent.BUG, exc_info=error)
+
+
+def _told(action: Action, outcome: Outcome) -> str:
+    answer = type(outcome).__name__
+    if not isinstance(outcome, Done) and outcome.message:
+        answer = f"{answer}: {outcome.message}"
+    return f"{type(action).__name__} {_about(action)}: {answer}"
 
 
 def _about(action: Action) -> str:
