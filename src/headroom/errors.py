@@ -6,6 +6,11 @@ CONTRACT.md: 2 misuse or a bad file, 3 the cluster cannot be reached, 4 a bug.
 
 from __future__ import annotations
 
+import traceback
+from pathlib import PurePath
+
+LONGEST_TEXT = 200
+
 
 class HeadroomError(Exception):
     """Trouble that is told to a person: `message` is what and where, `hint` what to do."""
@@ -19,3 +24,16 @@ class HeadroomError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+def described(error: BaseException) -> str:
+    """An exception in one short line without control characters."""
+    text = str(error)[:LONGEST_TEXT]
+    plain = "".join(each if each.isprintable() else " " for each in text)
+    return f"{type(error).__name__}: {plain}" if plain else type(error).__name__
+
+
+def place_of(error: BaseException) -> str:
+    """Where an exception was raised: the file and line, for those who mend it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""

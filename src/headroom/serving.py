@@ -5,21 +5,39 @@ is accepted (before TLS), and ends those that take too long to shake hands, to s
 take an answer. When all places are taken the one that began its request longest ago gives way, so
 that somebody who only opens connections keeps nobody out. `Bodies` reads what is posted, within
 limits for one and for all of them. The operator's port and the webhook's are made with this.
+
+No request can fill the log either. A request that is not HTTP gets status 400 and no log line: by
+itself, aiohttp writes a traceback for each. A handler that raises gets status 500 and the line
+`request_failed`, which names the route and the place in the code, at a bounded rate.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 
+import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from headroom.errors import described, place_of
+from headroom.throttle import Throttle
+
+log = structlog.get_logger("headroom.serving")
+
 TURNS_TO_NOTICE = 3  # of the event loop: transport, TLS, reader.
+FAILED = "this request could not be answered; the log says why\n"
+PLAIN = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+}
+SILENT = logging.Logger("headroom.aiohttp", logging.CRITICAL + 1)  # For what aiohttp logs itself.
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +66,7 @@ class LimitedServer:
         self._open: dict[_Guard, None] = {}  # The one that asked last is the last.
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
+        self._throttle = Throttle()
 
     @property
     def connections(self) -> int:
@@ -61,6 +80,7 @@ class LimitedServer:
         runner = web.AppRunner(
             self._app,
             access_log=None,
+            logger=SILENT,
             keepalive_timeout=self._limits.idle_seconds,
             shutdown_timeout=self._limits.stop_seconds,
             lingering_time=1.0,
@@ -95,9 +115,21 @@ class LimitedServer:
             guard.begin()
         try:
             return await handler(request)
+        except (web.HTTPException, ConnectionError):
+            raise
+        except Exception as trouble:  # Whatever one request says, only that request fails.
+            self._report(request, trouble)
+            raise _closing(web.HTTPInternalServerError(text=FAILED, headers=PLAIN)) from None
         finally:
             if guard is not None:
                 guard.finish()
+
+    def _report(self, request: web.Request, trouble: Exception) -> None:
+        """Log a handler that raised. Callers choose the path, so the line names the route."""
+        resource = request.match_info.route.resource
+        route = resource.canonical if resource is not None else "unknown"
+        if self._throttle.allows(f"{route} {place_of(trouble)}", time.monotonic()):
+            log.error("request_failed", route=route, why=described(trouble), at=place_of(trouble))
 
     def admit(self, guard: _Guard) -> asyncio.Protocol | None:
         """Take in a new connection; in place of an old one where all places are taken."""

@@ -14,7 +14,7 @@ import pytest
 from headroom.core.actions import Tell, WriteHeadroomStatus, WriteHoldStatus
 from headroom.core.names import CLAIM_GATE, SCHEDULER_NAME
 from headroom.core.standing.headrooms import Limits, Replicas
-from headroom.engine.containment.quarantine import described
+from headroom.errors import described
 from headroom.ports import Seen
 from tests.builders import NOON, hold, node, pod
 from tests.core.headroom_builder import headroom

@@ -67,6 +67,14 @@ def test_one_namespace_writes_its_lines_and_does_not_use_up_anothers() -> None:
     assert limits.summaries() == [("denied", "loud", 50)]
 
 
+def test_a_line_that_names_only_a_namespace_counts_like_one_object() -> None:
+    stream, limits, _ = logging()
+    for _ in range(OBJECT_LINES[0] + 5):
+        get_logger().warning("review_unreadable", namespace="loud", problem="odd")
+    assert len(lines(stream)) == OBJECT_LINES[0]
+    assert limits.summaries() == [("review_unreadable", "loud", 5)]
+
+
 def test_what_a_person_must_see_and_what_names_no_object_is_never_dropped() -> None:
     stream, _, _ = logging()
     for _ in range(3 * NAMESPACE_LINES[0]):

@@ -42,6 +42,7 @@ DRIVERS = {
     "src/headroom/engine/containment/quarantine.py",
     "src/headroom/kube/cluster.py",
     "src/headroom/runtime/operator.py",
+    "src/headroom/serving.py",
     "src/headroom/wire/containment.py",
 }
 

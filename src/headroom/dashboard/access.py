@@ -208,6 +208,8 @@ def _token(request: web.Request) -> str:
         raise _unauthorized("a bearer token of the cluster is needed")
     if len(token) > LONGEST_TOKEN:
         raise _unauthorized("this token is too long")
+    if not token.isascii():
+        raise _unauthorized("a token is ASCII text")
     return token.strip()
 
 

@@ -7,6 +7,8 @@ slow comes together in one difference, and a reader that takes nothing for ten s
 from __future__ import annotations
 
 import asyncio
+import math
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Protocol
@@ -18,6 +20,7 @@ from aiohttp.typedefs import Handler
 from headroom.dashboard.access import Gate
 from headroom.dashboard.document import Document, Scope, namespaces_of
 from headroom.dashboard.hub import Hub, NoPicture
+from headroom.wire.errors import UNREADABLE_JSON
 
 LONGEST_NAME = 1000
 CSP = (
@@ -209,7 +212,10 @@ class Pages:
         try:
             document, scope = await self._seen(request)
             await response.prepare(request)
-            await self._follow(request, response, document, scope)
+            # A stream that has begun cannot become a refusal. It ends; the page connects again,
+            # and gets the refusal then.
+            with suppress(web.HTTPException, NoPicture):
+                await self._follow(request, response, document, scope)
         except (ConnectionError, TimeoutError):
             if request.transport is not None:  # Whoever takes nothing is not waited for.
                 request.transport.abort()
@@ -265,7 +271,9 @@ class Pages:
         try:
             at = float(request.query.get("at", ""))
         except ValueError:
-            raise web.HTTPBadRequest(text="at=SECONDS is needed\n") from None
+            at = math.nan
+        if not math.isfinite(at):
+            raise web.HTTPBadRequest(text="at=SECONDS is needed\n")
         found = self._clockwork.frame(at) if self._clockwork is not None else None
         if found is None:
             raise web.HTTPNotFound(text="nothing was seen at that time\n")
@@ -278,7 +286,7 @@ class Pages:
         try:
             wish = msgspec.json.decode(await request.content.read(1000), type=dict[str, Any])
             return _json(msgspec.json.encode(self._clockwork.control(wish)))
-        except (ValueError, msgspec.DecodeError) as trouble:
+        except (ValueError, *UNREADABLE_JSON) as trouble:
             raise web.HTTPBadRequest(text=f"{trouble}\n") from None
 
 

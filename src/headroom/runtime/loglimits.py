@@ -21,7 +21,7 @@ from headroom.runtime.lanes import Bucket
 OBJECT_LINES = (10, 0.1)  # of one event: at once, and then a second
 NAMESPACE_LINES = (100, 1.0)
 MOST_TRACKED = 4096
-NAMING_FACTS = ("about", "object", "owner", "parent", "subject")
+NAMING_FACTS = ("about", "object", "owner", "parent", "subject", "namespace")
 NEVER_DROPPED = frozenset({"bug", "leadership_lost"})
 
 

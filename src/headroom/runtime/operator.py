@@ -17,9 +17,9 @@ from datetime import datetime, timedelta
 from headroom.core.actions import Action, Invalid, Outcome
 from headroom.core.objects import Key
 from headroom.core.plan import Plan, Sequence, Step
-from headroom.engine.containment.quarantine import Contained, described
+from headroom.engine.containment.quarantine import Contained
 from headroom.engine.engine import Engine, about
-from headroom.errors import HeadroomError
+from headroom.errors import HeadroomError, described
 from headroom.ports import Clock, Cluster, Event, Lease, Synced
 from headroom.runtime.eventlimits import EventLimits
 from headroom.runtime.lanes import Lanes

@@ -18,7 +18,8 @@ from headroom.core.actions import (
     Unavailable,
 )
 from headroom.core.plan import Plan, Sequence
-from headroom.engine.containment.quarantine import Contained, described, place_of
+from headroom.engine.containment.quarantine import Contained
+from headroom.errors import described, place_of
 from headroom.ports import Event, Seen
 from headroom.runtime.http import Health
 from headroom.runtime.logs import LogEvent, get_logger

@@ -17,8 +17,8 @@ from headroom.dashboard.hub import Hub
 from headroom.dashboard.pages import Pages
 from headroom.dashboard.prices import Prices, held_cost
 from headroom.dashboard.rows import HELD, use_of
-from headroom.engine.containment.quarantine import described, place_of
 from headroom.engine.ledger import Ledger
+from headroom.errors import described, place_of
 from headroom.kube.client import Client
 from headroom.runtime.http import Address
 from headroom.runtime.logs import LogEvent, get_logger

@@ -13,10 +13,11 @@ from datetime import datetime
 from headroom.core.actions import Tell, WriteHeadroomStatus
 from headroom.core.objects import Condition, Key, Parent
 from headroom.core.plan import Sequence
-from headroom.engine.containment.quarantine import Contained, described
+from headroom.engine.containment.quarantine import Contained
 from headroom.engine.ledger import Ledger
 from headroom.engine.publishing import Publisher
 from headroom.engine.standing.announcing import announcement
+from headroom.errors import described
 
 REASON = "InternalError"
 ADVICE = "this is a bug of headroom, please report it; others are not affected"

@@ -9,22 +9,20 @@ Running out of memory is nobody's own trouble, and is passed on.
 
 from __future__ import annotations
 
-import traceback
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import PurePath
 from typing import ParamSpec, TypeVar
 
 from headroom.engine.agenda import Agenda
+from headroom.errors import described
 
 FIRST_PAUSE = timedelta(seconds=1)
 LONGEST_PAUSE = timedelta(minutes=5)
 TOLD_AGAIN = timedelta(minutes=10)
 MOST_NEWS = 1000  # Of exceptions that nobody has fetched yet; the oldest are dropped.
 MOST_KNOWN = 10_000  # Subjects remembered; those that rest longest ago are dropped.
-LONGEST_TEXT = 200
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,19 +44,6 @@ class Contained:
 class _Rest:
     until: datetime
     failures: int
-
-
-def described(error: BaseException) -> str:
-    """An exception in one short line without control characters."""
-    text = str(error)[:LONGEST_TEXT]
-    plain = "".join(each if each.isprintable() else " " for each in text)
-    return f"{type(error).__name__}: {plain}" if plain else type(error).__name__
-
-
-def place_of(error: BaseException) -> str:
-    """Where an exception was raised: the file and line, for those who mend it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
 
 
 class Quarantine:
