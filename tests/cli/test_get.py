@@ -140,10 +140,11 @@ def test_a_file_that_cannot_be_read_is_named_with_its_trouble(
     file = tmp_path / "odd.yaml"
     if content is not None:
         file.write_bytes(content)
-    finished = headroom(capsys, "get", "--from", str(file))
-    assert finished.code == 2
-    assert "odd.yaml" in finished.err
-    assert message in finished.err
+    for command in (("get", "--from", str(file)), ("view", str(file))):
+        finished = headroom(capsys, *command)
+        assert finished.code == 2
+        assert f"headroom: {file}:" in finished.err  # No flag that nobody gave.
+        assert message in finished.err
 
 
 def test_an_object_that_cannot_be_decoded_does_not_hide_the_others(

@@ -244,7 +244,7 @@ def counted(item: Json) -> Json:
 def _documents(path: Path) -> list[Document]:
     found = load(_text(path), str(path))
     if not found:
-        raise Misuse(f"--from {path}: there is no object in it")
+        raise Misuse(f"{path}: there is no object in it")
     return found
 
 
@@ -252,9 +252,9 @@ def _text(path: Path) -> str:
     try:
         return read_text(path)
     except OSError as trouble:
-        raise Misuse(f"--from {path}: {trouble.strerror or trouble}") from trouble
+        raise Misuse(f"{path}: cannot be read: {trouble.strerror or trouble}") from trouble
     except UnicodeDecodeError as trouble:
-        raise Misuse(f"--from {path}: not a text file") from trouble
+        raise Misuse(f"{path}: not a text file") from trouble
 
 
 def _objects_of(document: Document) -> list[Json]:
@@ -263,10 +263,10 @@ def _objects_of(document: Document) -> list[Json]:
     for field in ("objects", "events"):
         items = result.get(field) or []
         if not isinstance(items, list):
-            raise Misuse(f"--from {path}: {field}: a list is expected")
+            raise Misuse(f"{path}: {field}: a list is expected")
         for index, item in enumerate(items):
             if not isinstance(item, Mapping):
-                raise Misuse(f"--from {path}: {field}[{index}]: fields with names are expected")
+                raise Misuse(f"{path}: {field}[{index}]: fields with names are expected")
         found += items
     return found
 
@@ -276,7 +276,7 @@ def _end_of(document: Document) -> datetime | None:
     try:
         return parse_time(str(end)) if end else None
     except ValueError as trouble:
-        raise Misuse(f"--from {document.source}: end: {trouble}") from trouble
+        raise Misuse(f"{document.source}: end: {trouble}") from trouble
 
 
 def _place(item: Json) -> tuple[str, str]:
