@@ -209,3 +209,17 @@ def test_a_test_that_leaves_a_breach_behind_fails() -> None:
     assert played(world, instead=no_latch)
     with pytest.raises(SimulationError, match=r"did what it must not: .* is not counted"):
         world.close()
+
+
+def test_a_hold_that_is_made_larger_may_move_to_another_node(world: SimWorld) -> None:
+    """The guardian of the new shape stands before the old one goes: nothing was promised here."""
+    world.apply(hold("h", cpu=1))
+    world.start_operator(lambda cluster, clock: Operator(cluster, clock, Engine(Policy())))
+    world.run_for(10)
+    world.apply(node("b", cpu="8"))
+    larger = hold("h", cpu=5)["spec"]["template"]
+    world.patch("Hold", "default", "h", {"spec": {"template": larger}})
+    world.run_for(10)
+    held = [item["spec"]["nodeName"] for item in world.list("Pod")]
+    assert held == ["b"]
+    assert world.books.breaches == []

@@ -186,10 +186,20 @@ class Books:
         for words in broken(book, single, now):
             given_up = [parent for parent in changed.holds if self._may_give_up(parent)]
             self._bare.update(dict.fromkeys((node, parent) for parent in given_up))
+            moved = all(self._has_moved(node, parent, now) for parent in changed.holds)
             for parent in changed.holds:
                 promised.pop(parent, None)
-            if not given_up:
+            if not given_up and not moved:
                 self._tell(words)
+
+    def _has_moved(self, node: str, parent: str, now: datetime) -> bool:
+        """Whether all that was promised to a hold here is kept by a guardian on another node."""
+        if self._claims_of(node, parent):
+            return False
+        _, promised = self._promised[node].get(parent, ("", EMPTY))
+        others = (self._claims_of(each, parent) for each in self._on if each != node)
+        stand = [each for found in others for each in found if each.by is By.GUARDIAN]
+        return any(each.is_firm(now) and promised.fits_in(each.amount) for each in stand)
 
     def _may_give_up(self, parent: str) -> bool:
         """Whether the operator may end a hold by itself: a slot, as an object of its own or not."""

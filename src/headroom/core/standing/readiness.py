@@ -161,7 +161,10 @@ def _reason(wished: Wish, tally: Tally, desired: int) -> str:
 
 
 def _message(headroom: Headroom, wished: Wish, tally: Tally, desired: int) -> str:
-    parts = [f"{tally.held} of {desired} slots held", *(note.message for note in wished.notes)]
+    held = f"{tally.held} of {desired} slots held"
+    if wished.frozen and tally.held and not desired:
+        held = f"{tally.held} slots that are held already are kept"
+    parts = [held, *(note.message for note in wished.notes)]
     if isinstance(headroom.size, PerNode) and wished.excluded:
         parts.append(summary(wished.excluded, tally.nodes))
     parts += [why for why in (tally.refused, tally.trouble) if why]

@@ -42,6 +42,7 @@ from headroom.engine.standing.companions import Companions, Concerning
 from headroom.engine.standing.demand import LOAD_PAUSE
 from headroom.engine.standing.issuing import Issuer, Refusal
 from headroom.engine.standing.known import MOMENT, Known, first_known, passed, without_status
+from headroom.engine.standing.rolls import counted
 from headroom.engine.standing.sights import Sights
 
 PAUSE_PER_SLOT = timedelta(microseconds=200)
@@ -392,6 +393,7 @@ class Standing:
 
     def _tally(self, headroom: Headroom, known: Known, now: datetime) -> Tally:
         tally = known.tally(len(self._ledger.nodes), next_start(headroom, now, self._calendar))
+        tally = counted(self._ledger, headroom, known, tally)
         if headroom.refill == NEVER:
             tally = replace(tally, spent=tuple(known.spent))
         tally = replace(tally, template_generation=self._sights.generation(headroom))

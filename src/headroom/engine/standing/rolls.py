@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headroom.core.genuine import has_got, stands_for
+from headroom.core.plan import headroom_subject
 from headroom.core.standing.headrooms import Headroom
+from headroom.core.standing.readiness import Tally
 from headroom.engine.ledger import Ledger
+from headroom.engine.standing.known import Known
 
 
 def guarded(ledger: Ledger, headroom: Headroom) -> frozenset[str]:
@@ -28,3 +33,18 @@ def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:
         if has_got(headroom, pod, across, ledger.owners.knows(pod))
     )
     return tuple(dict.fromkeys(got))
+
+
+def counted(ledger: Ledger, headroom: Headroom, known: Known, tally: Tally) -> Tally:
+    """The tally of a headroom whose wish is frozen, also where its slots are not known by name.
+
+    That is so after a restart of the operator: nobody can say which slots there should be, but
+    guardians from before stand, and are left alone.
+    """
+    if not known.wished.frozen or known.phases or headroom.slot_objects is not None:
+        return tally
+    headcount, whole = ledger.contention.headcount, headroom.parent.whole
+    headcount.wait(whole, headroom_subject(headroom.parent))
+    pods = (ledger.pods[key] for key in headcount.of(whole))
+    held = sum(bool(pod.node) and stands_for(headroom, pod) for pod in pods)
+    return replace(tally, held=held, pending=max(0, known.wished.count - held))
