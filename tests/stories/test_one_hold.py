@@ -150,3 +150,18 @@ def test_a_hold_made_anew_under_its_old_name_does_not_inherit_owners(world: Worl
     world.until_held("h")
     assert not (world.get("Hold", "h") or {})["status"].get("currentOwners")
     assert world.running("owner")
+
+
+def test_a_hold_that_finds_no_room_to_grow_says_what_it_has(world: World) -> None:
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(hold("h", cpu=3))
+    world.until_held("h")
+    world.patch("Hold", "h", {"spec": {"template": hold("h", cpu=6)["spec"]["template"]}})
+    world.until("it is told", lambda: world.condition_of("h").get("reason") == "RenewalWaits")
+    assert world.status("h", "Hold")["allocatable"] == {"cpu": "3"}
+    world.patch("Hold", "h", {"spec": {"template": hold("h", cpu=2)["spec"]["template"]}})
+    world.until(
+        "it has what it asks for",
+        lambda: world.status("h", "Hold").get("allocatable") == {"cpu": "2"},
+    )

@@ -17,6 +17,7 @@ KINDS = pytest.mark.parametrize("kind", ["Hold", "Reservation"])
 OPERATOR = pytest.mark.parametrize("away", [False, True], ids=["operator-there", "operator-killed"])
 NOBODY: Json = {"spec": {"owners": [{"labelSelector": {"matchLabels": {"app": "nobody"}}}]}}
 INVALID: Json = {"spec": {"owners": [{"controller": {"kind": "Job", "namespace": OTHERS}}]}}
+DELAYS = (0.0, 0.003, 0.006, 0.009, 0.012, 0.016, 0.02, 0.03)  # after the owner has come
 
 
 @pytest.fixture(params=["embedded", pytest.param("real", marks=pytest.mark.e2e)])
@@ -138,6 +139,34 @@ def test_an_owner_of_another_namespace_stays_one_when_the_flag_goes(world: World
     world.start_operator()
     world.pass_time(3)
     assert (held(world), owners(world, "Hold")) == ([1], ["p"])
+
+
+@pytest.mark.parametrize("door", ["gated", "ours"])
+@pytest.mark.parametrize("change", [new_labels, new_rules])
+def test_a_change_in_the_middle_of_a_handover_lets_nobody_else_in(
+    world: World, door: str, change: Change
+) -> None:
+    """It comes too late, and the owner has its room, or in time, and the room stays held."""
+    world.start_operator()
+    for delay in DELAYS:
+        world.apply(promise("Hold", cpu=8, allocateOnce=False))
+        until_kept(world, "Hold")
+        world.apply(*(pod(f"rival-{number}", cpu=1) for number in range(2)))
+        world.pass_time(1)
+        world.apply(pod("p", cpu=5, app="web", **{door: True}))
+        world.pass_time(delay)
+        change(world, "Hold")
+        world.until(
+            "one or the other", lambda: held(world) == ([3] if world.claim_of("p") else [8])
+        )
+        world.pass_time(2)
+        got = bool(world.claim_of("p"))
+        assert (held(world), owners(world, "Hold")) == (([3], ["p"]) if got else ([8], [])), delay
+        assert [world.node_of(f"rival-{number}") for number in range(2)] == ["", ""], delay
+        for name in ("p", "rival-0", "rival-1"):
+            world.delete("Pod", name)
+        world.delete("Hold", "r")
+        world.until("all is gone", lambda: not world.all("Hold") and not world.ours("guardian"))
 
 
 @OPERATOR

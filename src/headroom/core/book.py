@@ -88,10 +88,14 @@ class NodeBook:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Since when a pod is as it is on its node, and whether it is we who put it there."""
+    """Since when a pod is as it is on its node, and whether it is we who put it there.
+
+    `owner` says that its claim has stood: it stays an owner, whatever its labels are by now.
+    """
 
     since: datetime
     by_us: bool = False
+    owner: bool = False
 
 
 def room_claim(
@@ -119,7 +123,7 @@ def room_claim(
         if not pod.node or hold is None or all(each.uid != hold.parent.uid for each in pod.owners):
             return None
         return RoomClaim(pod.node, (kept_for(pod),), requests, By.GUARDIAN, shown.since, firm)
-    if role or hold is None or not is_claimant(hold, pod, across, known=bool(hold.slot)):
+    if role or hold is None or not is_claimant(hold, pod, across, shown.owner or bool(hold.slot)):
         return None
     nominated = pod.nominated if pod.scheduler == DEFAULT_SCHEDULER_NAME else ""
     node, by = (pod.node, By.OWNER) if pod.node else (nominated, By.NOMINATED)

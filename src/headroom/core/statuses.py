@@ -20,7 +20,10 @@ ENDED = ("Succeeded", "Failed")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """How a hold stands: its phase, the reason in one word and in a sentence, and its numbers."""
+    """How a hold stands: its phase, the reason in one word and in a sentence, and its numbers.
+
+    `room` is what it has where that is less than its template asks for.
+    """
 
     hold: Hold
     phase: str
@@ -29,6 +32,16 @@ class Facts:
     node: str = ""
     used: Resources = EMPTY
     degraded: bool = False
+    room: Resources | None = None
+
+    @property
+    def allocatable(self) -> Resources:
+        """What the hold has, its owners' shares included; nothing where it has no node."""
+        wanted = self.hold.template.pod.requests if self.node else EMPTY
+        room = self.room
+        if room is None:
+            return wanted
+        return Resources({name: min(amount, room[name]) for name, amount in wanted.items()})
 
 
 def status_of(facts: Facts, now: datetime, owners: tuple[OwnerUse, ...] = ()) -> HoldStatus:
@@ -61,7 +74,7 @@ def status_of(facts: Facts, now: datetime, owners: tuple[OwnerUse, ...] = ()) ->
     return HoldStatus(
         phase=facts.phase,
         node=facts.node,
-        allocatable=hold.template.pod.requests if facts.node else EMPTY,
+        allocatable=facts.allocatable,
         allocated=facts.used,
         owners=owners,
         conditions=conditions,

@@ -9,6 +9,7 @@ but then its room must not be given to an owner.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.book import (
@@ -24,7 +25,7 @@ from headroom.core.book import (
     room_claim,
 )
 from headroom.core.book import Change as RoomChange
-from headroom.core.claims import claim_of
+from headroom.core.claims import claim_of, is_claimant
 from headroom.core.holds import LOCKED, PREEMPTIBLE, Hold, PodTemplate
 from headroom.core.latches import kept_for
 from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
@@ -72,6 +73,7 @@ class Books:
         ours, now = bool(self._stage.server.acting), self._stage.clock.now()
         stays = old is not None and _is_where(old[0], pod)
         shown = old[1] if old is not None and stays else Shown(now, ours and bool(pod.node))
+        shown = replace(shown, owner=self._is_owner(pod, old))
         new = None if change.verb is Verb.DELETED else (pod, shown)
         self._note_slot(pod)
         before = self._claim(*old) if old is not None else None
@@ -85,6 +87,20 @@ class Books:
         self._replace(uid, old, new)
         for step in changed:
             self._follow(step, now)
+
+    def _is_owner(self, pod: Pod, old: Known | None) -> bool:
+        """Whether the claim that a pod carries stands, has stood, or is written by the operator.
+
+        The labels of an owner may change in the moment in which it is given its room.
+        """
+        hold = self._hold(_parent_of(pod))
+        if hold is None or ROLE_LABEL in pod.labels:
+            return False
+        if old is not None and claim_of(old[0]) == claim_of(pod):
+            known = old[1].owner
+        else:
+            known = bool(self._stage.server.acting)
+        return is_claimant(hold, pod, self.across_namespaces, known)
 
     def _replace(self, uid: str, old: Known | None, new: Known | None) -> None:
         if old is not None:

@@ -56,7 +56,8 @@ def standing_facts(
         return Facts(hold, "Pending", "WaitingForNode", "", node, used)
     if not size.fits_in(guardian.requests):
         why = "part of the room that was returned is used by other pods"
-        return Facts(hold, "Available", "PartiallyHeld", why, node, used, degraded=not view.grows)
+        facts = Facts(hold, "Available", "PartiallyHeld", why, node, used, not view.grows)
+        return replace(facts, room=guardian.requests + used)
     if view.overbooked:
         told = ", ".join(
             f"{text} {name}" for name, text in format_resources(view.overbooked).items()
@@ -78,7 +79,8 @@ def told_of(view: HoldView, guardians: Guardians, facts: Facts, now: datetime) -
         why = why or (view.trouble if due else "")
     if not why:
         return facts
-    return replace(facts, reason="RenewalWaits", message=f"to be renewed: {why}", degraded=True)
+    told = replace(facts, reason="RenewalWaits", message=f"to be renewed: {why}", degraded=True)
+    return replace(told, room=old.requests + facts.used) if old is not None and old.node else told
 
 
 def used_up(hold: Hold, size: Resources) -> bool:
