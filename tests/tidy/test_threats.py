@@ -1,4 +1,4 @@
-"""Every threat in SECURITY.md and in the threat model names a test that exists."""
+"""Every threat and every drawn life cycle names a test that exists."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ import pytest
 
 from tests.tidy.tree import ROOT, functions
 
-PAGES = ("SECURITY.md", "docs/internals/threat-model.md")
+PAGES = (
+    "SECURITY.md",
+    "docs/concepts/life-cycles.md",
+    "docs/internals/threat-model.md",
+)
 NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 HEADING = "shown by"
 
