@@ -15,8 +15,9 @@ from types import CodeType, FrameType
 import headroom
 from headroom.core.actions import Bind
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence, pod_subject
+from headroom.core.plan import Sequence
 from headroom.core.policy import Policy
+from headroom.core.subjects import Subject, pod_subject
 from headroom.engine.engine import Engine
 from headroom.ports import Seen
 from headroom.runtime.operator import Operator
@@ -106,7 +107,7 @@ def _is_about(value: object) -> bool:
             return value == KEY
         case Pod(key=key) | Seen(thing=Pod(key=key)) | Bind(key=key):
             return key == KEY
-        case str():
+        case Subject():
             return value == pod_subject(KEY)
         case Sequence(subjects=subjects):
             return pod_subject(KEY) in subjects

@@ -171,7 +171,7 @@ def test_the_same_handover_tried_again_asks_for_the_same_name() -> None:
 def test_everybody_concerned_is_left_alone_meanwhile() -> None:
     sequence = through(claim("p"))
     latch = latch_of(sequence)
-    assert set(sequence.subjects) == {
+    assert set(map(str, sequence.subjects)) == {
         "node a",
         f"pod {latch.key}",
         "pod default/p",

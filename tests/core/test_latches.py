@@ -6,6 +6,7 @@ from headroom.core.actions import Bind, DeletePod
 from headroom.core.latches import LatchClaim, OpenClaim, claims_on, finish, parents_on, remove
 from headroom.core.names import CLAIMS_ANNOTATION, PARENT_ANNOTATION
 from headroom.core.objects import Key, Pod
+from headroom.core.subjects import hold_subject
 from tests.builders import hold, pod
 
 H = hold("h")
@@ -47,7 +48,7 @@ def test_an_open_claim_is_finished_guardian_first() -> None:
         (DeletePod(guardian.key, guardian.uid),),
         (Bind(OWNER.key, OWNER.uid, "a", H.parent),),
     )
-    assert f"hold {H.parent}" in sequence.subjects
+    assert hold_subject(H.parent) in sequence.subjects
 
 
 def test_a_claim_on_free_room_is_bound_without_one() -> None:

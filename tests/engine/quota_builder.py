@@ -9,9 +9,9 @@ from typing import Any
 from headroom.core.actions import Action, WriteQuotaStatus
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Condition, Namespace, Parent
-from headroom.core.plan import hold_subject
 from headroom.core.quotas.limits import Ceiling, Quota, QuotaStatus, Scope
 from headroom.core.standing.headrooms import Headroom, Slot
+from headroom.core.subjects import Topic, hold_subject
 from headroom.core.tenancy.values import Tenure
 from headroom.engine.agenda import Agenda
 from headroom.engine.quotas import QuotaBook
@@ -110,4 +110,4 @@ class Desk:
     def woken(self, now: datetime | None = None) -> list[str]:
         """Who is to be looked at, quotas left out."""
         due = self.agenda.take(now or self.now)
-        return [subject for subject in due if not subject.startswith("quota ")]
+        return [str(each) for each in due if each.topic is not Topic.QUOTA]

@@ -19,6 +19,7 @@ from headroom.ports import Seen
 from tests.builders import NOON, hold, node, pod
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play
+from tests.subjects import subject
 
 
 class Odd(Mapping[str, str]):
@@ -161,7 +162,7 @@ def test_what_was_decided_before_the_exception_is_done_and_given_back() -> None:
     play.put(hold("odd", cpu=1, memory=0, expires=ODD_MOMENT))
     play.run(60)
     for kind in ("hold", "status"):
-        assert not play.engine.ledger.agenda.busy(f"{kind} Hold/default/odd")
+        assert not play.engine.ledger.agenda.busy(subject(f"{kind} Hold/default/odd"))
 
 
 def test_the_status_of_what_stands_is_kept() -> None:

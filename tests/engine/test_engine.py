@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from headroom.core.actions import Denied, Done, Gone, Stale
 from headroom.core.names import CLAIM_GATE
+from headroom.core.plan import Work
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
 from headroom.ports import NodeGone, Seen, Synced
@@ -19,7 +20,7 @@ def test_before_it_has_seen_everything_it_does_nothing() -> None:
     engine.observe(Seen(hold("h")), NOON)
     assert engine.plan(NOON).sequences == ()
     engine.observe(Synced(), NOON)
-    assert [each.work for each in engine.plan(NOON).sequences] == ["hold"]
+    assert [each.work for each in engine.plan(NOON).sequences] == [Work.HOLD]
 
 
 def test_the_same_events_give_the_same_plans() -> None:
@@ -52,7 +53,7 @@ def test_a_guardian_that_is_not_the_one_we_meant_is_not_ours_to_delete() -> None
     play.run()
     guardian = play.ours("guardian")[0]
     play.put(replace(play.hold("h"), expires=play.now))
-    (status, release) = [each for each in play.plan() if each.work != "tell"]
+    (status, release) = [each for each in play.plan() if each.work != Work.TELL]
     play.perform(status)
     assert not play.engine.settle(release.steps[0][0], Stale(), play.now)
     assert guardian.key not in play.engine.ledger.pods
@@ -62,7 +63,7 @@ def test_a_pod_that_is_gone_already_is_gone() -> None:
     play = Play(node("a"), hold("h"))
     play.run()
     play.put(replace(play.hold("h"), expires=play.now))
-    release = next(each for each in play.plan() if each.work == "release")
+    release = next(each for each in play.plan() if each.work == Work.RELEASE)
     assert not play.engine.settle(release.steps[0][0], Gone(), play.now)
     assert play.engine.ledger.guardian_of(play.hold("h")) is None
 

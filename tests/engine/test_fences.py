@@ -19,6 +19,7 @@ from headroom.core.actions import (
 from headroom.core.fences import LONGEST_CAUSE
 from headroom.core.names import LOCKED_PRIORITY, ROLE_FENCE, ROLE_LABEL, SCHEDULER_NAME
 from headroom.core.objects import HostPort, Placement, Pod
+from headroom.core.plan import Work
 from headroom.core.policy import Policy
 from headroom.engine.fences.fencer import PLACES_TO_SPARE
 from headroom.engine.fences.waiters import MOST_JUDGED, Waiters
@@ -285,7 +286,7 @@ def test_a_fence_stays_while_a_guardian_is_bound_behind_it_however_long() -> Non
     play.toy.remove(guardian)
     (bound,) = (each for each in play.plan() if isinstance(each.steps[0][0], CreateGuardian))
     play.now += timedelta(minutes=5)
-    assert "unfence" not in [each.work for each in play.plan()]
+    assert Work.UNFENCE not in [each.work for each in play.plan()]
     assert play.perform(bound)
     assert play.did(CreateGuardian, DeletePod) == ["CreateGuardian"]
 
@@ -295,7 +296,7 @@ def test_nothing_is_bound_behind_a_fence_that_is_being_taken_down() -> None:
     play.toy.remove(play.pod("rival"))
     play.run(8, scheduling=False)
     play.now += timedelta(seconds=4)
-    (down,) = (each for each in play.plan() if each.work == "unfence")
+    (down,) = (each for each in play.plan() if each.work == Work.UNFENCE)
     play.toy.remove(guardian)
     actions = [action for each in play.plan() for step in each.steps for action in step]
     assert not any(isinstance(each, CreateGuardian) and each.bound for each in actions)

@@ -7,6 +7,7 @@ from headroom.core.objects import Pod
 from headroom.engine.agenda import Agenda
 from headroom.engine.standing.headcount import Headcount
 from tests.builders import NOON, pod, resources
+from tests.subjects import subject
 
 ROOM = "Headroom/default/room"
 
@@ -43,7 +44,7 @@ def test_who_waits_is_looked_at_when_one_goes() -> None:
     headcount = Headcount(agenda)
     there = guardian("there")
     headcount.add(there)
-    headcount.wait(ROOM, "hold x")
+    headcount.wait(ROOM, subject("hold x"))
     assert agenda.take(NOON) == ()
     headcount.remove(there)
-    assert agenda.take(NOON) == ("hold x",)
+    assert agenda.take(NOON) == (subject("hold x"),)

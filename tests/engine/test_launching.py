@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from headroom.core.names import CLAIM_GATE, SCHEDULER_NAME
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence
+from headroom.core.plan import Sequence, Work
 from headroom.core.policy import Policy
 from tests.builders import hold, node, pod
 from tests.engine.play import Play
@@ -32,7 +32,7 @@ def held(count: int, nodes: int = 1, policy: Policy | None = None) -> Play:
 
 
 def handovers(play: Play) -> list[Sequence]:
-    return [each for each in play.plan() if each.work.startswith("door")]
+    return [each for each in play.plan() if each.work.value.startswith("door")]
 
 
 def test_owners_of_one_node_go_together() -> None:
@@ -46,7 +46,7 @@ def test_those_at_the_other_door_go_next() -> None:
     play = held(2)
     play.put(gated("p"), ours("q"))
     (first,) = handovers(play)
-    assert first.work == "door1"
+    assert first.work == Work.DOOR1
     play.perform(first)
     play.run()
     assert [play.pod(name).node for name in ("p", "q")] == ["n0", "n0"]
@@ -86,7 +86,7 @@ def test_an_owner_larger_than_its_guardian_goes_alone_and_slowly() -> None:
     play.run()
     play.put(ours("p", cpu=2), ours("q"))
     (first,) = handovers(play)
-    assert first.work == "door2-slow"
+    assert first.work == Work.DOOR2_SLOW
     play.perform(first)
     play.run()
     assert [play.pod(name).node for name in ("p", "q")] == ["a", "a"]
@@ -122,7 +122,7 @@ def test_who_is_next_in_line_for_a_shared_hold_is_not_sent_away() -> None:
     play.put(gated("first"), gated("second"))
     begun = play.plan()  # The hold is being given to one of them, and that takes its time.
     play.now += timedelta(seconds=1)
-    assert "release" not in [sequence.work for sequence in play.plan()]
+    assert Work.RELEASE not in [sequence.work for sequence in play.plan()]
     for sequence in begun:
         play.perform(sequence)
     play.run()
@@ -132,14 +132,14 @@ def test_who_is_next_in_line_for_a_shared_hold_is_not_sent_away() -> None:
 def test_a_handover_at_the_gate_waits_for_guardians_under_way_and_for_no_others() -> None:
     play = held(1)
     play.put(hold("first", cpu=1, memory=0))
-    (making,) = (each for each in play.plan() if each.work == "hold")
+    (making,) = (each for each in play.plan() if each.work == Work.HOLD)
     play.put(gated("p"))
     assert handovers(play) == []
     play.put(hold("second", cpu=1, memory=0))
-    assert [each for each in play.plan() if each.work == "hold"] == []
+    assert [each for each in play.plan() if each.work == Work.HOLD] == []
     play.perform(making)
     (handover,) = handovers(play)
-    assert handover.work == "door1"
+    assert handover.work == Work.DOOR1
     play.perform(handover)
     play.run()
     assert play.pod("p").node == "n0"
@@ -149,7 +149,7 @@ def test_a_handover_at_the_gate_waits_for_guardians_under_way_and_for_no_others(
 def test_guardians_are_made_again_when_the_owner_that_waited_is_gone() -> None:
     play = held(1)
     play.put(hold("first", cpu=1, memory=0))
-    (making,) = (each for each in play.plan() if each.work == "hold")
+    (making,) = (each for each in play.plan() if each.work == Work.HOLD)
     play.put(gated("p"))
     play.plan()
     play.toy.remove(play.pod("p"))

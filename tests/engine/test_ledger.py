@@ -28,11 +28,13 @@ from headroom.core.names import (
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Key, Pod
 from headroom.core.policy import Policy
+from headroom.core.subjects import hold_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import MOST_ENDED
 from headroom.engine.effects import assume
 from headroom.engine.ledger import Ledger
 from tests.builders import NOON, hold, node, pod, resources
+from tests.subjects import subject
 
 H = hold("h", cpu=2)
 MADE = CreateGuardian(guardian_name(H), H, resources(cpu=2))
@@ -111,7 +113,7 @@ def test_a_claim_taken_off_a_pod_touches_the_hold_that_it_was_on() -> None:
     ledger.see_pod(claiming("p"), NOON)
     ledger.agenda.take(NOON)
     ledger.see_pod(replace(claiming("p"), annotations={}), NOON)
-    assert f"hold {H.parent}" in ledger.agenda.take(NOON)
+    assert hold_subject(H.parent) in ledger.agenda.take(NOON)
 
 
 def test_a_repeated_event_touches_nobody() -> None:
@@ -135,7 +137,7 @@ def test_room_that_is_freed_wakes_who_waits_for_room() -> None:
     ledger.see_pod(pod("other", cpu=1, node="a"), NOON)
     ledger.agenda.take(NOON)
     ledger.lose_pod(Key("default", "other"), "uid-of-other")
-    assert ledger.agenda.take(NOON) == ("pod default/p",)
+    assert ledger.agenda.take(NOON) == (subject("pod default/p"),)
 
 
 def test_the_end_of_an_older_namesake_changes_nothing() -> None:

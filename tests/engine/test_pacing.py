@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from headroom.core.actions import Action, CreateGuardian, Denied, Done, Gone, Invalid, Outcome
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold
+from headroom.core.plan import Work
 from headroom.core.policy import Policy
 from headroom.core.standing.headrooms import Limits, Replicas
 from headroom.core.standing.reach import Indexes, Reach, within
@@ -24,6 +25,7 @@ from headroom.engine.pacing.turns import MOST_LOOKS
 from tests.builders import NOON, hold, node
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play
+from tests.subjects import subject
 
 REFUSED = Denied('pods "g" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2')
 
@@ -61,13 +63,15 @@ def other(name: str) -> Hold:
 def test_more_than_one_plan_may_look_at_is_looked_at_in_turns() -> None:
     agenda = Agenda()
     for n in range(100_000):
-        agenda.touch(f"hold Headroom/loud/h#{n}")
-    agenda.touch("hold Hold/calm/h")
-    agenda.touch("pod calm/p")
-    agenda.touch("pod loud/p")
+        agenda.touch(subject(f"hold Headroom/loud/h#{n}"))
+    agenda.touch(subject("hold Hold/calm/h"))
+    agenda.touch(subject("pod calm/p"))
+    agenda.touch(subject("pod loud/p"))
     first = agenda.take(NOON, MOST_LOOKS)
     assert len(first) == MOST_LOOKS
-    assert {"hold Hold/calm/h", "pod calm/p", "pod loud/p"} <= set(first[:6])
+    assert {subject("hold Hold/calm/h"), subject("pod calm/p"), subject("pod loud/p")} <= set(
+        first[:6]
+    )
     taken = list(first)
     while batch := agenda.take(NOON, MOST_LOOKS):
         assert len(batch) <= MOST_LOOKS
@@ -78,25 +82,25 @@ def test_more_than_one_plan_may_look_at_is_looked_at_in_turns() -> None:
 
 def test_what_fits_into_one_plan_keeps_the_order_in_which_it_came() -> None:
     agenda = Agenda()
-    subjects = [f"hold Hold/{space}/h{n}" for n in range(10) for space in ("a", "b")]
-    for subject in reversed(subjects):
-        agenda.touch(subject)
+    subjects = [subject(f"hold Hold/{space}/h{n}") for n in range(10) for space in ("a", "b")]
+    for each in reversed(subjects):
+        agenda.touch(each)
     assert list(agenda.take(NOON, MOST_LOOKS)) == list(reversed(subjects))
 
 
 def test_timers_of_what_is_gone_do_not_pile_up() -> None:
     agenda = Agenda()
     for n in range(10 * SPARE_TIMERS):
-        agenda.later(f"hold Hold/a/h{n}", NOON + timedelta(days=3650))
-        agenda.forget(f"hold Hold/a/h{n}")
+        agenda.later(subject(f"hold Hold/a/h{n}"), NOON + timedelta(days=3650))
+        agenda.forget(subject(f"hold Hold/a/h{n}"))
     assert agenda.size() <= 2 * SPARE_TIMERS + 2
 
 
 def test_failures_of_what_is_gone_are_forgotten() -> None:
     agenda = Agenda()
     for n in range(1000):
-        agenda.failed(f"pod a/p{n}", NOON)
-    agenda.failed("pod a/last", NOON + timedelta(hours=1))
+        agenda.failed(subject(f"pod a/p{n}"), NOON)
+    agenda.failed(subject("pod a/last"), NOON + timedelta(hours=1))
     agenda.take(NOON + timedelta(hours=2))
     assert agenda.size() <= 2
 
@@ -211,7 +215,7 @@ def test_nothing_of_a_refused_tenant_is_remembered_when_it_is_gone() -> None:
 def test_an_answer_that_comes_after_its_hold_is_gone_leaves_nothing_behind() -> None:
     for outcome in (REFUSED, Invalid("no"), Done("uid-of-guardian")):
         play = Play(node("a", 64), hold("h", cpu=1, memory=0))
-        making = [each for each in play.plan() if each.work == "hold"]
+        making = [each for each in play.plan() if each.work == Work.HOLD]
         play.toy.remove(play.hold("h"))
         play.round()
         play.answer = lambda action, answer=outcome: answer

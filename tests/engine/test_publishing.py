@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from headroom.core.actions import Action, Outcome, Stale, Unavailable, WriteHoldStatus
 from headroom.core.holds import HoldStatus
+from headroom.core.plan import Work
 from headroom.ports import Seen
 from tests.builders import hold, node
 from tests.engine.play import Play
@@ -68,13 +69,13 @@ def test_two_statuses_of_one_hold_are_never_under_way_together() -> None:
     play.run(1, scheduling=False)
     play.now += timedelta(seconds=5)
     first = play.plan()
-    assert [sequence.work for sequence in first] == ["status"]
+    assert [sequence.work for sequence in first] == [Work.STATUS]
     guardian = play.ours("guardian")[0]
     play.put(replace(guardian, unschedulable_message="0/1 nodes are available"))
     assert play.plan() == ()
     play.perform(first[0])
     second = play.plan()
-    assert "status" in [sequence.work for sequence in second]
+    assert Work.STATUS in [sequence.work for sequence in second]
 
 
 def test_an_older_status_that_comes_late_is_not_believed() -> None:

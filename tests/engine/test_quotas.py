@@ -14,6 +14,7 @@ from headroom.core.quotas.limits import Ceiling, Scope, Share, TimeWindow
 from headroom.core.tenancy.values import Chronicle, Membership
 from tests.builders import NOON
 from tests.engine.quota_builder import HOUR, Desk, order, quota, ticket
+from tests.subjects import subject
 
 TEAM_A = LabelSelector((Requirement("team", "In", ("a",)),))
 BY_NAMESPACE = Scope("NamespaceSelector", selector=TEAM_A)
@@ -190,7 +191,7 @@ def test_who_was_refused_is_looked_at_when_room_appears() -> None:
 def test_who_no_longer_asks_is_not_looked_at() -> None:
     desk = Desk(quota(cpu=2))
     desk.wants(ticket("a"), ticket("b"))
-    desk.book.asks_anew("hold Ticket/shop/b")
+    desk.book.asks_anew(subject("hold Ticket/shop/b"))
     desk.woken()
     desk.book.lose(ticket("a").parent)
     assert desk.woken() == []
@@ -329,7 +330,7 @@ def test_exceeded_names_who_waits_and_goes_back() -> None:
     assert told.message.startswith("Ticket/shop/b: Quota team: spec.hard[reserved.cpu]: used 2")
     assert told.message.endswith("; and 2 more")
     for name in "bcdef":
-        desk.book.asks_anew(f"hold Ticket/shop/{name}")
+        desk.book.asks_anew(subject(f"hold Ticket/shop/{name}"))
     told = desk.condition("Exceeded")
     assert (told.status, told.reason) == ("False", "WithinLimits")
 
@@ -355,7 +356,7 @@ def test_usage_is_shown_at_once_but_many_changes_share_a_write() -> None:
     assert due is not None
     assert due - desk.now <= timedelta(seconds=1)
     desk.now = due
-    assert desk.agenda.take(desk.now) == ("quota team",)
+    assert desk.agenda.take(desk.now) == (subject("quota team"),)
     (second,) = desk.actions()
     assert isinstance(second, WriteQuotaStatus)
     assert second.status.used["tickets"] == 2

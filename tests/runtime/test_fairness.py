@@ -7,11 +7,12 @@ from datetime import datetime
 
 from headroom.core.actions import Tell
 from headroom.core.objects import Key
-from headroom.core.plan import Sequence
+from headroom.core.plan import Sequence, Work
 from headroom.runtime.eventlimits import EVENTS_AT_ONCE, MOST_WAITING_EACH, EventLimits
 from headroom.runtime.fairqueue import URGENT_IN_A_ROW, FairQueue
 from headroom.runtime.lanes import FAST_EACH, FAST_PLACES, Lanes, flow_of
 from tests.builders import NOON
+from tests.subjects import subject
 
 
 class Played:
@@ -111,7 +112,7 @@ def test_a_lane_leaves_places_to_the_other_namespaces() -> None:
 def tell(name: str, namespace: str = "shop", at: datetime = NOON) -> Sequence:
     about = Key(namespace, name)
     action = Tell("headroom.dev/v1alpha1", "Hold", about, "u", "Normal", "Held", "m", at)
-    return Sequence("tell", (), ((action,),))
+    return Sequence(Work.TELL, (), ((action,),))
 
 
 def test_events_about_one_object_are_limited_and_those_about_others_are_not() -> None:
@@ -135,10 +136,10 @@ def test_events_that_wait_are_limited_by_namespace() -> None:
 
 def test_a_handover_belongs_to_the_namespace_of_its_hold() -> None:
     subjects = ("node a", "pod headroom-system/latch", "pod shop/web", "hold Hold/shop/h")
-    assert flow_of(Sequence("door2", subjects, ())) == "shop"
+    assert flow_of(Sequence(Work.DOOR2, tuple(map(subject, subjects)), ())) == "shop"
     reservation = ("node a", "pod headroom-system/latch", "pod shop/web", "hold Reservation//r")
-    assert flow_of(Sequence("door2", reservation, ())) == "shop"
-    assert flow_of(Sequence("index", ("index shop",), ())) == "shop"
+    assert flow_of(Sequence(Work.DOOR2, tuple(map(subject, reservation)), ())) == "shop"
+    assert flow_of(Sequence(Work.INDEX, (subject("index shop"),), ())) == "shop"
     assert flow_of(tell("h", "shop")) == "shop"
 
 
@@ -147,7 +148,7 @@ def test_a_flood_of_refused_holds_keeps_nobody_waiting_in_the_lanes() -> None:
         lanes, written = Lanes(), list[str]()
 
         async def write(namespace: str, name: str) -> None:
-            sequence = Sequence("hold", (f"hold Hold/{namespace}/{name}",), ())
+            sequence = Sequence(Work.HOLD, (subject(f"hold Hold/{namespace}/{name}"),), ())
             async with lanes.lane(sequence):
                 await asyncio.sleep(0)
                 written.append(namespace)
@@ -164,15 +165,15 @@ def test_a_status_waits_for_one_of_another_namespace_and_not_for_all_that_wait()
     written: list[str] = []
 
     async def write(lanes: Lanes, namespace: str, number: int) -> None:
-        subjects = (f"status Hold/{namespace}/h{number}",)
-        async with lanes.lane(Sequence("status", subjects, ())):
+        subjects = (subject(f"status Hold/{namespace}/h{number}"),)
+        async with lanes.lane(Sequence(Work.STATUS, subjects, ())):
             written.append(namespace)
 
     async def story() -> None:
         lanes, done = Lanes(), asyncio.Event()
 
         async def hand_over() -> None:
-            async with lanes.lane(Sequence("door1", ("pod shop/p",), ())):
+            async with lanes.lane(Sequence(Work.DOOR1, (subject("pod shop/p"),), ())):
                 await done.wait()
 
         going = asyncio.create_task(hand_over())

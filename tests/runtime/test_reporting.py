@@ -7,13 +7,14 @@ import json
 
 from headroom.core.actions import DeletePod, Done, Outcome, Stale
 from headroom.core.objects import Key
-from headroom.core.plan import Sequence, pod_subject
+from headroom.core.plan import Sequence, Work
+from headroom.core.subjects import pod_subject
 from headroom.runtime.http import Health
 from headroom.runtime.logs import configure
 from headroom.runtime.metrics import Metrics
 from headroom.runtime.reporting import Chronicle
 
-HANDOVER = Sequence("door1", (pod_subject(Key("ml", "train-0")),), ())
+HANDOVER = Sequence(Work.DOOR1, (pod_subject(Key("ml", "train-0")),), ())
 
 
 def reported(failed: tuple[tuple[DeletePod, Outcome], ...]) -> dict[str, object]:

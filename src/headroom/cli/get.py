@@ -14,7 +14,7 @@ import typer
 
 from headroom.cli.completion import complete_kind_or_name
 from headroom.cli.errors import Answer, Misuse
-from headroom.cli.nouns import LISTED, Subject, dialects_for, subjects
+from headroom.cli.nouns import LISTED, Inquiry, dialects_for, subjects
 from headroom.cli.options import AllNamespaces, Context, Dialects, From, Kubeconfig, Namespace
 from headroom.cli.output import put, say
 
@@ -90,7 +90,7 @@ def get(
 
 
 def _where(
-    asked: list[Subject], home: str, access: tuple[str, str], dialect: list[str] | None
+    asked: list[Inquiry], home: str, access: tuple[str, str], dialect: list[str] | None
 ) -> Where:
     """What has to be read for these nouns, and how widely."""
     from headroom.cli.source import Where
@@ -110,7 +110,7 @@ def _where(
     )
 
 
-def _put(asked: list[Subject], chosen: Chosen, form: Form, world: World) -> None:
+def _put(asked: list[Inquiry], chosen: Chosen, form: Form, world: World) -> None:
     """Print what was found; names that were not are an answer of their own, at the end."""
     from headroom.cli.printing.lists import list_text, table_text
     from headroom.cli.telling.lists import table_of
@@ -134,7 +134,7 @@ def _place(chosen: Chosen, table: Table) -> str:
     return f"in namespace {chosen.namespace}"
 
 
-def _tell_missing(asked: list[Subject], tables: list[Table], chosen: Chosen, world: World) -> None:
+def _tell_missing(asked: list[Inquiry], tables: list[Table], chosen: Chosen, world: World) -> None:
     """Say which names are not there; a headroom may be there and have no slot."""
     empty = {each.key.name for each in world.headrooms}
     missing = [
@@ -152,7 +152,7 @@ def _tell_missing(asked: list[Subject], tables: list[Table], chosen: Chosen, wor
         raise Answer(told, f"see: headroom get {missing[0][0].plural} -A")
 
 
-async def _follow(each: Subject, chosen: Chosen, form: Form, where: Where) -> None:
+async def _follow(each: Inquiry, chosen: Chosen, form: Form, where: Where) -> None:
     """Print the list, then every row that changes."""
     from headroom.cli.live.changes import Changes
     from headroom.cli.live.following import worlds

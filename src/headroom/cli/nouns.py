@@ -46,7 +46,7 @@ _BY_NAME = {name: noun for noun, names in NAMES.items() for name in names}
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Inquiry:
     """One kind that is asked about, and which of it; no names mean all."""
 
     noun: str
@@ -83,7 +83,7 @@ def _nearest(word: str, allowed: Sequence[str]) -> str:
     return NAMES[_BY_NAME[found[0]]][1] if found else ""
 
 
-def subjects(words: Sequence[str], allowed: Sequence[str], default: str = "") -> list[Subject]:
+def subjects(words: Sequence[str], allowed: Sequence[str], default: str = "") -> list[Inquiry]:
     """Read what kubectl's `get` reads: kinds and names, or kind/name any number of times."""
     given = list(words) or [default]
     if any("/" in word for word in given):
@@ -92,17 +92,17 @@ def subjects(words: Sequence[str], allowed: Sequence[str], default: str = "") ->
     names = tuple(given[1:])
     if names and len(kinds) > 1:
         raise Misuse(f"names with several kinds: {given[0]}", "write hr/NAME slots/NAME instead")
-    return [Subject(each, names) for each in dict.fromkeys(kinds)]
+    return [Inquiry(each, names) for each in dict.fromkeys(kinds)]
 
 
-def _by_slash(words: Sequence[str], allowed: Sequence[str]) -> list[Subject]:
+def _by_slash(words: Sequence[str], allowed: Sequence[str]) -> list[Inquiry]:
     found: dict[str, list[str]] = {}
     for word in words:
         kind, slash, name = word.partition("/")
         if not slash or not name or not kind:
             raise Misuse(f"{word!r} is no KIND/NAME", "write every one so: hr/a hold/b")
         found.setdefault(noun(kind, allowed), []).append(name)
-    return [Subject(kind, tuple(dict.fromkeys(names))) for kind, names in found.items()]
+    return [Inquiry(kind, tuple(dict.fromkeys(names))) for kind, names in found.items()]
 
 
 def subject(words: Sequence[str], allowed: Sequence[str]) -> tuple[str, str]:

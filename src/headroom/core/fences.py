@@ -45,9 +45,10 @@ from headroom.core.objects import (
     PodTerm,
     Requirement,
 )
-from headroom.core.plan import Sequence, pod_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.policies import used_up
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.subjects import Subject, fence_subject, pod_subject
 
 HOSTNAME = "kubernetes.io/hostname"
 FENCING = Placement(
@@ -192,7 +193,8 @@ def fencing(hold: Hold) -> Placement:
     return replace(FENCING, tolerations=hold.template.pod.placement.tolerations)
 
 
-def fence_subject(node: str) -> str:
+def _slot_of(node: str) -> str:
+    """What stands on a latch, as its slot, that keeps the place of a fence."""
     return f"fence {node}"
 
 
@@ -203,12 +205,12 @@ def put_up(hold: Hold, node: str, latch: Key | None = None) -> Sequence:
     """
     key = Key(hold.guardian_namespace, dns_label("fence", node, hold.parent.uid, hold.slot))
     under = (pod_subject(latch),) if latch is not None else ()
-    return _sequence("fence", node, CreateFence(key, hold, node), under)
+    return _sequence(Work.FENCE, node, CreateFence(key, hold, node), under)
 
 
 def place_latch(node: str, namespace: str) -> Key:
     """The latch that keeps the place for a pod which the fence of a node is about to take."""
-    return Key(namespace, dns_label("latch", fence_subject(node)))
+    return Key(namespace, dns_label("latch", _slot_of(node)))
 
 
 def keep_place(hold: Hold, node: str, namespace: str) -> Sequence:
@@ -217,21 +219,21 @@ def keep_place(hold: Hold, node: str, namespace: str) -> Sequence:
     The latch stands for no hold: it asks for nothing, and says so by a slot that none can have.
     """
     latch = place_latch(node, namespace)
-    parent = replace(hold.parent, slot=fence_subject(node))
+    parent = replace(hold.parent, slot=_slot_of(node))
     steps = ((CreateLatch(latch, parent, EMPTY, node),), (Nominate(latch, "", node),))
-    return Sequence("fence", (pod_subject(latch),), steps)
+    return Sequence(Work.FENCE, (pod_subject(latch),), steps)
 
 
 def stands_for_fence(latch: Pod) -> bool:
     """Whether a latch keeps the place of a fence, and no room."""
-    return latch.annotations.get(SLOT_ANNOTATION) == fence_subject(latch.nominated)
+    return latch.annotations.get(SLOT_ANNOTATION) == _slot_of(latch.nominated)
 
 
 def take_down(fence: Pod) -> Sequence:
-    return _sequence("unfence", fence.node, DeletePod(fence.key, fence.uid))
+    return _sequence(Work.UNFENCE, fence.node, DeletePod(fence.key, fence.uid))
 
 
 def _sequence(
-    work: str, node: str, action: CreateFence | DeletePod, also: tuple[str, ...] = ()
+    work: Work, node: str, action: CreateFence | DeletePod, also: tuple[Subject, ...] = ()
 ) -> Sequence:
     return Sequence(work, (fence_subject(node), *also), ((action,),))

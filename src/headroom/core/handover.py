@@ -30,9 +30,10 @@ from headroom.core.latches import PREEMPTS
 from headroom.core.names import CLAIM_GATE
 from headroom.core.naming import dns_label, guardian_name
 from headroom.core.objects import Key, Parent, Pod
-from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.policies import kept_beside, ports_beside
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.subjects import Subject, hold_subject, node_subject, pod_subject
 
 Claim = tuple[Pod, Offer]
 NO_SPARES: Mapping[Key, Pod] = {}
@@ -63,7 +64,7 @@ def through_gate(claims: Seq[Claim], latches: str, rivals: Seq[Pod] = ()) -> Seq
     steps.append(tuple(nominations))
     steps.append(tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in claims))
     steps.append(tuple(ungate(pod) for pod, _ in claims))
-    return Sequence("door1", _subjects(claims, [latch.key for latch in latched]), tuple(steps))
+    return Sequence(Work.DOOR1, _subjects(claims, [latch.key for latch in latched]), tuple(steps))
 
 
 def finish_gate(owners: Seq[tuple[Pod, Pod | None]], rivals: Seq[Pod] = ()) -> Sequence:
@@ -72,7 +73,7 @@ def finish_gate(owners: Seq[tuple[Pod, Pod | None]], rivals: Seq[Pod] = ()) -> S
     others = tuple(DeletePod(rival.key, rival.uid) for rival in rivals)
     first = tuple(step for step in (others, guardians) if step)
     subjects = tuple(pod_subject(pod.key) for pod, _ in owners)
-    return Sequence("door1-finish", subjects, (*first, tuple(ungate(pod) for pod, _ in owners)))
+    return Sequence(Work.DOOR1_FINISH, subjects, (*first, tuple(ungate(pod) for pod, _ in owners)))
 
 
 def one_after_another(claims: Seq[Claim]) -> list[Claim]:
@@ -160,7 +161,7 @@ def through_latch(
     )
     keeps = tuple(_smaller_guardian(pods, offer) for pods, offer in holds if offer.kept)
     return Sequence(
-        "door2",
+        Work.DOOR2,
         _subjects(claims, [*(latch.key for latch in made), *(each.key for each in moved)]),
         (*_stand(made, moved), deletes, (*binds, *keeps)),
     )
@@ -200,14 +201,14 @@ def latch_only(claims: Seq[Claim], latches: Seq[CreateLatch]) -> Sequence:
     when the latches have stood for a while and the owner is seen to fit still.
     """
     keys = [latch.key for latch in latches]
-    return Sequence("door2-slow", _subjects(claims, keys), _stand(latches))
+    return Sequence(Work.DOOR2_SLOW, _subjects(claims, keys), _stand(latches))
 
 
 def latch_before(pod: Pod, offer: Offer, latches: str) -> Sequence:
     """Stand a latch where others have to give way for an owner, before they know of it."""
     claims = [(pod, offer)]
     made = latches_for(claims, latches)
-    return Sequence("preempt", _subjects(claims, [made[0].key]), _stand(made))
+    return Sequence(Work.PREEMPT, _subjects(claims, [made[0].key]), _stand(made))
 
 
 def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
@@ -216,7 +217,7 @@ def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
     claim = ((f"{pod.key}/{pod.uid}", ""),)
     latch = _latch(latches, parent, node, pod.requests, (pod.uid,), claim)
     subjects = (pod_subject(pod.key), pod_subject(latch.key))
-    return Sequence("place", subjects, ((latch,), (Nominate(latch.key, "", node),)))
+    return Sequence(Work.PLACE, subjects, ((latch,), (Nominate(latch.key, "", node),)))
 
 
 def put_back(hold: Hold, node: str, size: Resources, *guardians: Pod | None) -> Sequence:
@@ -227,7 +228,7 @@ def put_back(hold: Hold, node: str, size: Resources, *guardians: Pod | None) -> 
     before = tuple(DeletePod(pod.key, pod.uid) for pod in guardians if pod is not None)
     remove = (before,) if before else ()
     keep = CreateGuardian(guardian_name(hold), hold, size, node=node, bound=True)
-    return Sequence("hold", (hold_subject(hold.parent),), (*remove, (keep,)))
+    return Sequence(Work.HOLD, (hold_subject(hold.parent),), (*remove, (keep,)))
 
 
 def keep_rest(
@@ -247,7 +248,7 @@ def shrink(hold: Hold, guardian: Pod, size: Resources, latches: str) -> Sequence
     begun = grow(hold, guardian.node, guardian.requests, latches)
     ended = put_back(hold, guardian.node, size, guardian)
     subjects = (*begun.subjects, pod_subject(guardian.key))  # It may be another hold's.
-    return Sequence("resize", subjects, begun.steps + ended.steps)
+    return Sequence(Work.RESIZE, subjects, begun.steps + ended.steps)
 
 
 def grow(hold: Hold, node: str, size: Resources, latches: str, users: Seq[Pod] = ()) -> Sequence:
@@ -259,7 +260,7 @@ def grow(hold: Hold, node: str, size: Resources, latches: str, users: Seq[Pod] =
     latch = _latch(latches, hold.parent, node, size, (hold.parent.uid, hold.slot, repr(size)))
     latch = replace(latch, users=tuple(sorted(pod.uid for pod in users if pod.uid)))
     subjects = (hold_subject(hold.parent), node_subject(node), pod_subject(latch.key))
-    return Sequence("resize", subjects, ((latch,), (Nominate(latch.key, "", node),)))
+    return Sequence(Work.RESIZE, subjects, ((latch,), (Nominate(latch.key, "", node),)))
 
 
 def without_ports_of(seated: Seq[Pod], hold: Hold, sequence: Sequence | None) -> Sequence | None:
@@ -296,7 +297,7 @@ def _latch(
     return CreateLatch(Key(namespace, name), parent, requests, node, claims)
 
 
-def _subjects(claims: Seq[Claim], latches: Seq[Key]) -> tuple[str, ...]:
+def _subjects(claims: Seq[Claim], latches: Seq[Key]) -> tuple[Subject, ...]:
     return (
         node_subject(claims[0][1].node),
         *(pod_subject(latch) for latch in latches),

@@ -25,8 +25,9 @@ from headroom.core.names import (
     USERS_ANNOTATION,
 )
 from headroom.core.objects import Key, Pod, identity
-from headroom.core.plan import Sequence, hold_subject, pod_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.statuses import tell_pod
+from headroom.core.subjects import Subject, hold_subject, pod_subject
 
 LONGEST_REMEMBERED = 4096  # Memory is not there for tenants to fill with long annotations.
 
@@ -135,7 +136,7 @@ def finish(latch: Pod, claim: OpenClaim) -> Sequence | None:
         steps.append((DeletePod(claim.guardian.key, claim.guardian.uid),))
     parent = claim.hold.parent if claim.hold is not None else None
     steps.append((Bind(claim.owner.key, claim.owner.uid, latch.nominated, parent),))
-    return Sequence("door2-finish", tuple(subjects), tuple(steps))
+    return Sequence(Work.DOOR2_FINISH, tuple(subjects), tuple(steps))
 
 
 def make_way(
@@ -148,20 +149,20 @@ def make_way(
         tuple(EndPod(pod.key, pod.uid, now) for pod in victims),
         tuple(tell_pod(pod, "Preempted", for_whom, now) for pod in victims),
     )
-    return Sequence("preempt", _subjects(latch, owner, hold), steps)
+    return Sequence(Work.PREEMPT, _subjects(latch, owner, hold), steps)
 
 
 def keep_for_hold(latch: Pod, hold: Hold) -> Sequence:
     """Have a latch stand for the hold alone: its owner does not come, what was freed stays held."""
     move = MoveLatch(latch.key, latch.uid, hold.parent, latch.nominated, ())
-    return Sequence("relatch", _subjects(latch, None, hold), ((move,),))
+    return Sequence(Work.RELATCH, _subjects(latch, None, hold), ((move,),))
 
 
-def _subjects(latch: Pod, owner: Pod | None, hold: Hold) -> tuple[str, ...]:
+def _subjects(latch: Pod, owner: Pod | None, hold: Hold) -> tuple[Subject, ...]:
     about = (latch, owner) if owner is not None else (latch,)
     return (*(pod_subject(pod.key) for pod in about), hold_subject(hold.parent))
 
 
 def remove(latch: Pod) -> Sequence:
     """Take a latch away."""
-    return Sequence("unlatch", (pod_subject(latch.key),), ((DeletePod(latch.key, latch.uid),),))
+    return Sequence(Work.UNLATCH, (pod_subject(latch.key),), ((DeletePod(latch.key, latch.uid),),))

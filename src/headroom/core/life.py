@@ -27,7 +27,7 @@ from headroom.core.keeping.view import HoldView as HoldView
 from headroom.core.keeping.view import Life as Life
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence, earliest, hold_subject
+from headroom.core.plan import Sequence, Work, earliest
 from headroom.core.policies import is_short, to_keep, told_use
 from headroom.core.policy import Policy
 from headroom.core.quotas.charges import Waiting, charged, go_on, is_charge
@@ -40,6 +40,7 @@ from headroom.core.renewing import (
 )
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.statuses import Facts, ended_at, status_of
+from headroom.core.subjects import hold_subject
 
 
 def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
@@ -102,7 +103,7 @@ def _over(view: HoldView, now: datetime, policy: Policy) -> Life:
     if now < since + kept_for:
         return Life(hold.status, None, since + kept_for)
     steps = ((DeleteObject(hold.parent),),)
-    return Life(hold.status, Sequence("object", (hold_subject(hold.parent),), steps))
+    return Life(hold.status, Sequence(Work.OBJECT, (hold_subject(hold.parent),), steps))
 
 
 def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy) -> Life:
@@ -170,7 +171,7 @@ def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod, now: datetime
     if view.not_before is not None and now < view.not_before:
         return Life(status, None, view.not_before)
     create = CreateGuardian(successor_name(hold, rest), hold, hold.template.pod.requests)
-    return Life(status, Sequence("hold", (hold_subject(hold.parent),), ((create,),)))
+    return Life(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
 
 
 def _early_latch(
@@ -294,7 +295,7 @@ def _renewed(
         return _drop(view, (old,))
     pin = view.node if view.claimants else hold.template.node
     create = CreateGuardian(successor_name(hold, old), hold, size, node=pin)
-    return Sequence("renew", (hold_subject(hold.parent),), ((create,),))
+    return Sequence(Work.RENEW, (hold_subject(hold.parent),), ((create,),))
 
 
 def _resized(
@@ -356,7 +357,7 @@ def _make(
         return Life(status, begin if view.latched is None else None)
     pin = view.node if status.owners else hold.template.node
     create = CreateGuardian(guardian_name(hold), hold, size, node=pin)
-    return Life(status, Sequence("hold", (hold_subject(hold.parent),), ((create,),)))
+    return Life(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
 
 
 def _seated(pod: Pod, node: str) -> bool:
@@ -371,4 +372,4 @@ def _rejected(pod: Pod) -> bool:
 
 def _drop(view: HoldView, pods: tuple[Pod, ...]) -> Sequence | None:
     gone = tuple(DeletePod(pod.key, pod.uid) for pod in pods if pod.deleted is None)
-    return Sequence("release", (hold_subject(view.hold.parent),), (gone,)) if gone else None
+    return Sequence(Work.RELEASE, (hold_subject(view.hold.parent),), (gone,)) if gone else None

@@ -10,55 +10,66 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 
-from headroom.core.actions import Action
-from headroom.core.objects import Key, Parent
+from headroom.core.actions import Action, MarkUnschedulable, Tell
+from headroom.core.subjects import Subject
 
 Step = tuple[Action, ...]
 
 
+class Work(Enum):
+    """The kinds of work: what is done when a sequence ends, and in which lane it is written."""
+
+    DOOR1 = "door1"
+    DOOR1_FINISH = "door1-finish"
+    DOOR2 = "door2"
+    DOOR2_SLOW = "door2-slow"
+    DOOR2_FINISH = "door2-finish"
+    PLACE = "place"
+    RELATCH = "relatch"
+    UNLATCH = "unlatch"
+    PREEMPT = "preempt"
+    BURST = "burst"
+    WAKE = "wake"
+    VOLUMES = "volumes"
+    GROW = "grow"
+    DISCLAIM = "disclaim"
+    FOLLOW = "follow"
+    HOLD = "hold"
+    RESIZE = "resize"
+    RENEW = "renew"
+    RELEASE = "release"
+    FENCE = "fence"
+    UNFENCE = "unfence"
+    OBJECT = "object"
+    SLOTSET = "slotset"
+    OVERHEAD = "overhead"
+    SWEEP = "sweep"
+    QUOTA = "quota"
+    INDEX = "index"
+    STATUS = "status"
+    TELL = "tell"
+
+
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """What to do, about whom, and what kind of work it is (for logs and metrics)."""
+    """What to do, about whom, and what kind of work it is."""
 
-    work: str
-    subjects: tuple[str, ...]
+    work: Work
+    subjects: tuple[Subject, ...]
     steps: tuple[Step, ...]
+
+
+def telling(*news: Tell | MarkUnschedulable) -> Sequence:
+    """Tell people; no other work waits for it."""
+    return Sequence(Work.TELL, (), (news,))
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     sequences: tuple[Sequence, ...] = ()
     wake_at: datetime | None = None
-
-
-def pod_subject(key: Key) -> str:
-    return f"pod {key}"
-
-
-def hold_subject(parent: Parent) -> str:
-    return f"hold {parent}"
-
-
-def headroom_subject(parent: Parent) -> str:
-    return f"headroom {parent.whole}"
-
-
-def node_subject(name: str) -> str:
-    return f"node {name}"
-
-
-def namespace_of(subject: str) -> str:
-    """The namespace of a subject; empty for what lives in none, such as a node.
-
-    Pods are named `namespace/name`, all that has a kind `Kind/namespace/name`.
-    """
-    kind, _, name = subject.partition(" ")
-    if kind in ("pod", "follow"):
-        return name.partition("/")[0]
-    if kind == "index":
-        return name
-    return name.split("/", 2)[1] if name.count("/") >= 2 else ""
 
 
 def latest(*moments: datetime | None) -> datetime | None:

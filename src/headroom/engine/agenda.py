@@ -2,7 +2,7 @@
 
 Everything waits here by name, first come first served, so that the same events always lead to the
 same order of decisions. When more is due than one plan may look at, namespaces take turns, and in a
-namespace the kinds of subjects do: whoever has a hundred thousand slots slows down only itself.
+namespace the topics do: whoever has a hundred thousand slots slows down only itself.
 Sets are dicts on purpose: they keep their order.
 """
 
@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from headroom.core.plan import namespace_of
+from headroom.core.subjects import Subject, Topic
 
 FIRST_PAUSE = timedelta(milliseconds=200)
 LONGEST_PAUSE = timedelta(minutes=2)
@@ -21,31 +21,30 @@ SPARE_TIMERS = 1000
 
 
 class Agenda:
-    """Subjects by text (see core.plan): due now, due later, or busy."""
+    """Subjects: due now, due later, or busy."""
 
     def __init__(self) -> None:
-        # Namespace → kind → subject → number. The first of a plain dict is found ever more slowly.
-        self._due: OrderedDict[str, OrderedDict[str, OrderedDict[str, int]]] = OrderedDict()
+        # Namespace → topic → subject → number. The first of a plain dict is found ever more slowly.
+        self._due: OrderedDict[str, OrderedDict[Topic, OrderedDict[Subject, int]]] = OrderedDict()
         self._count = 0  # how many are due
         self._number = 0  # of the last that came
-        self._timers: list[tuple[datetime, str]] = []
-        self._soonest: dict[str, datetime] = {}
-        self._busy: dict[str, int] = {}
-        self._failures: dict[str, int] = {}
-        self._not_before: dict[str, datetime] = {}
+        self._timers: list[tuple[datetime, Subject]] = []
+        self._soonest: dict[Subject, datetime] = {}
+        self._busy: dict[Subject, int] = {}
+        self._failures: dict[Subject, int] = {}
+        self._not_before: dict[Subject, datetime] = {}
         self._sweep_at = datetime.min.replace(tzinfo=UTC)
 
-    def touch(self, subject: str) -> None:
+    def touch(self, subject: Subject) -> None:
         """Look at this subject in the next plan, or when its turn comes."""
-        kind, _, _ = subject.partition(" ")
-        kinds = self._due.setdefault(namespace_of(subject), OrderedDict())
-        queue = kinds.setdefault(kind, OrderedDict())
+        topics = self._due.setdefault(subject.namespace, OrderedDict())
+        queue = topics.setdefault(subject.topic, OrderedDict())
         if subject not in queue:
             self._number += 1
             self._count += 1
             queue[subject] = self._number
 
-    def later(self, subject: str, when: datetime) -> None:
+    def later(self, subject: Subject, when: datetime) -> None:
         """Look at this subject at that moment, or before."""
         known = self._soonest.get(subject)
         if known is None or when < known:
@@ -55,7 +54,7 @@ class Agenda:
                 self._timers = [(at, each) for each, at in self._soonest.items()]
                 heapq.heapify(self._timers)  # Timers of what is gone would stay until they ring.
 
-    def take(self, now: datetime, most: int | None = None) -> tuple[str, ...]:
+    def take(self, now: datetime, most: int | None = None) -> tuple[Subject, ...]:
         """Subjects that are due, so many at most; those under way come back when they are free."""
         while self._timers and self._timers[0][0] <= now:
             when, subject = heapq.heappop(self._timers)
@@ -68,30 +67,30 @@ class Agenda:
         # `finish` brings those back that are under way; in a burst they are hundreds.
         return tuple(subject for subject in found if subject not in self._busy)
 
-    def _all(self) -> list[str]:
+    def _all(self) -> list[Subject]:
         """Everything, in the order in which it came."""
         numbered = [
             (number, subject)
-            for kinds in self._due.values()
-            for queue in kinds.values()
+            for topics in self._due.values()
+            for queue in topics.values()
             for subject, number in queue.items()
         ]
         self._due.clear()
         self._count = 0
         return [subject for _, subject in sorted(numbered)]
 
-    def _in_turn(self, most: int) -> list[str]:
+    def _in_turn(self, most: int) -> list[Subject]:
         """So many, one of each namespace after another; the rest keeps its place."""
-        found: list[str] = []
+        found: list[Subject] = []
         while len(found) < most and self._due:
-            namespace, kinds = self._due.popitem(last=False)
-            kind, queue = kinds.popitem(last=False)
+            namespace, topics = self._due.popitem(last=False)
+            topic, queue = topics.popitem(last=False)
             subject, _ = queue.popitem(last=False)
             found.append(subject)
             if queue:
-                kinds[kind] = queue  # To the end of the turns.
-            if kinds:
-                self._due[namespace] = kinds
+                topics[topic] = queue  # To the end of the turns.
+            if topics:
+                self._due[namespace] = topics
         self._count -= len(found)
         return found
 
@@ -101,11 +100,11 @@ class Agenda:
             heapq.heappop(self._timers)
         return self._timers[0][0] if self._timers else None
 
-    def start(self, subjects: Iterable[str]) -> None:
+    def start(self, subjects: Iterable[Subject]) -> None:
         for subject in subjects:
             self._busy[subject] = self._busy.get(subject, 0) + 1
 
-    def finish(self, subjects: Iterable[str]) -> None:
+    def finish(self, subjects: Iterable[Subject]) -> None:
         """These are free again, and are to be looked at."""
         for subject in subjects:
             left = self._busy.get(subject, 0) - 1
@@ -115,12 +114,12 @@ class Agenda:
                 self._busy.pop(subject, None)
             self.touch(subject)
 
-    def busy(self, subject: str) -> bool:
+    def busy(self, subject: Subject) -> bool:
         return subject in self._busy
 
     def failed(
         self,
-        subject: str,
+        subject: Subject,
         now: datetime,
         first: timedelta = FIRST_PAUSE,
         longest: timedelta = LONGEST_PAUSE,
@@ -141,14 +140,14 @@ class Agenda:
         for subject in old:
             self.succeeded(subject)
 
-    def succeeded(self, subject: str) -> None:
+    def succeeded(self, subject: Subject) -> None:
         self._failures.pop(subject, None)
         self._not_before.pop(subject, None)
 
-    def not_before(self, subject: str) -> datetime | None:
+    def not_before(self, subject: Subject) -> datetime | None:
         return self._not_before.get(subject)
 
-    def resting(self, subject: str, now: datetime) -> bool:
+    def resting(self, subject: Subject, now: datetime) -> bool:
         """Whether a subject is to be left alone after a failure; it comes back when it is not."""
         until = self._not_before.get(subject)
         if until is None or now >= until:
@@ -156,18 +155,16 @@ class Agenda:
         self.later(subject, until)  # An earlier timer may have brought it here, and is used up.
         return True
 
-    def forget(self, subject: str) -> None:
+    def forget(self, subject: Subject) -> None:
         """Drop what was noted about a subject that is gone."""
-        kind, _, _ = subject.partition(" ")
-        namespace = namespace_of(subject)
-        kinds = self._due.get(namespace)
-        if kinds is not None and subject in kinds.get(kind, ()):
-            del kinds[kind][subject]
+        topics = self._due.get(subject.namespace)
+        if topics is not None and subject in topics.get(subject.topic, ()):
+            del topics[subject.topic][subject]
             self._count -= 1
-            if not kinds[kind]:
-                del kinds[kind]
-            if not kinds:
-                del self._due[namespace]
+            if not topics[subject.topic]:
+                del topics[subject.topic]
+            if not topics:
+                del self._due[subject.namespace]
         self._soonest.pop(subject, None)
         self.succeeded(subject)
 

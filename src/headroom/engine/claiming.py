@@ -25,12 +25,13 @@ from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE, WAIT_ANNOTATION
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
-from headroom.core.plan import Sequence, hold_subject, pod_subject
+from headroom.core.plan import Sequence, Work, telling
 from headroom.core.policies import keeps_rest, kept_beside, policy_refusal, to_keep
 from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY
 from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
+from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine.doors.unfinished import begins_anew
 from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
@@ -198,10 +199,12 @@ def follow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
         if CLAIM_GATE in pod.gates:  # Left behind, or forged: either way it is not to wait for us.
             yield _let_go(pod)
             message = f"released: its claim does not stand: {_why_not_ours(hold, pod, ledger)}"
-            yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
+            yield Sequence(
+                Work.TELL, (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),)
+            )
         elif not pod.node and not pod.finished:  # It got no room, and shall not say that it did.
             drop = Disclaim(pod.key, pod.uid)
-            yield Sequence("disclaim", (pod_subject(pod.key),), ((drop,),))
+            yield Sequence(Work.DISCLAIM, (pod_subject(pod.key),), ((drop,),))
         return
     if pod.node:
         ledger.released.pop(pod.uid, None)
@@ -228,7 +231,7 @@ def _seated(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Seq
         return
     yield _disclaim(pod, hold, nominated=False)
     message = f"went to {pod.node} instead of the room of {hold.parent.title} on {node}; held again"
-    yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
+    yield telling(tell_pod(pod, "NotMatched", message, now, warn=True))
 
 
 def _finish(ledger: Ledger, pod: Pod, hold: Hold) -> Iterator[Sequence]:
@@ -317,7 +320,7 @@ def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[S
         return
     yield _disclaim(pod, hold, nominated=True)
     message = f"could not be placed in the room of {hold.parent.title}; held again"
-    yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),))
+    yield telling(tell_pod(pod, "NotMatched", message, now, warn=True))
 
 
 def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterator[Sequence]:
@@ -336,8 +339,8 @@ def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterat
     if waits_a_little(ledger, pod, found, now):
         return
     ledger.contention.goes_first(pod, note_missed(ledger, found), ledger.pods, now)
-    yield Sequence("release", (pod_subject(pod.key),), ((ungate(pod),),))
-    yield Sequence("tell", (), ((tell_pod(pod, "NotMatched", found.why, now),),))
+    yield Sequence(Work.RELEASE, (pod_subject(pod.key),), ((ungate(pod),),))
+    yield telling(tell_pod(pod, "NotMatched", found.why, now))
 
 
 def note_missed(ledger: Ledger, found: Search) -> dict[str, None]:
@@ -390,10 +393,10 @@ def _let_go(pod: Pod) -> Sequence:
         (Disclaim(pod.key, pod.uid, nominated=bool(pod.nominated)),),
         (ungate(pod),),
     )
-    return Sequence("release", (pod_subject(pod.key),), steps)
+    return Sequence(Work.RELEASE, (pod_subject(pod.key),), steps)
 
 
 def _disclaim(pod: Pod, hold: Hold, nominated: bool) -> Sequence:
     take_back = Disclaim(pod.key, pod.uid, nominated and bool(pod.nominated))
     subjects = (pod_subject(pod.key), hold_subject(hold.parent))
-    return Sequence("disclaim", subjects, ((take_back,),))
+    return Sequence(Work.DISCLAIM, subjects, ((take_back,),))

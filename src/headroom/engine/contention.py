@@ -23,6 +23,7 @@ from headroom.core.names import (
 from headroom.core.objects import Key, Placement, Pod
 from headroom.core.resources import Resources
 from headroom.core.selection import only_node
+from headroom.core.subjects import Subject, kept_hold_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.doors.released import ReleasedOwners
 from headroom.engine.fences.book import FenceBook, PutBack, Returning
@@ -47,7 +48,7 @@ class Contention:
         self._arriving: dict[str, dict[str, None]] = {}  # node → owners and handovers on their way
         self._seeking: dict[str, dict[Key, None]] = {}  # the only node it may go to → guardians
         self._making: dict[str, dict[str, None]] = {}  # the same → holds whose guardian is made now
-        self._waiting: dict[str, dict[str, None]] = {}  # the same → subjects of holds that wait
+        self._waiting: dict[str, dict[Subject, None]] = {}  # the same → subjects of holds that wait
 
     def add(self, pod: Pod) -> None:
         """A pod is as given."""
@@ -87,7 +88,7 @@ class Contention:
         """They have come, or will not."""
         self._left(node, who)
 
-    def may_make(self, subject: str, pin: str) -> bool:
+    def may_make(self, subject: Subject, pin: str) -> bool:
         """Whether a guardian may be made now; if not, its hold is looked at when it may."""
         waits = pin in self._arriving if pin else bool(self._arriving)
         if waits:
@@ -122,7 +123,7 @@ class Contention:
         for whole in self.released.note(owner, wholes, now):
             for pod in (pods[key] for keys in self._seeking.values() for key in keys):
                 if pod.annotations.get(PARENT_ANNOTATION) == whole:
-                    self._agenda.touch(f"hold {kept_for(pod)}")
+                    self._agenda.touch(kept_hold_subject(kept_for(pod)))
 
     def blocks(self, node: str) -> bool:
         """Whether a guardian is being made that could land on a node, and is not known yet."""

@@ -6,7 +6,7 @@ guardian may be seen on a new node before the node itself is.
 
 from __future__ import annotations
 
-from headroom.core.plan import hold_subject
+from headroom.core.subjects import hold_subject
 from headroom.engine.ledger import Ledger
 
 MOST_REMEMBERED = 10_000

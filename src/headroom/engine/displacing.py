@@ -10,7 +10,7 @@ from __future__ import annotations
 from headroom.core.claims import Offer
 from headroom.core.objects import Pod
 from headroom.core.owners import is_kept_for
-from headroom.core.plan import hold_subject
+from headroom.core.subjects import hold_subject
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 

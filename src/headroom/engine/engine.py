@@ -32,25 +32,17 @@ from headroom.core.actions import (
 from headroom.core.claims import claim_of
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
-from headroom.core.objects import Key, Pod
-from headroom.core.plan import (
-    Plan,
-    Sequence,
-    hold_subject,
-    node_subject,
-    pod_subject,
-)
+from headroom.core.objects import Pod
+from headroom.core.plan import Plan, Sequence, Work
 from headroom.core.policy import Policy
+from headroom.core.subjects import Subject, Topic, hold_subject, node_subject, pod_subject
 from headroom.engine.agenda import Agenda
-from headroom.engine.bursts.bulk import SUBJECT as BURST_SUBJECT
 from headroom.engine.bursts.bulk import Bulk
-from headroom.engine.bursts.waking import SUBJECT as WAKING_SUBJECT
 from headroom.engine.bursts.waking import Waker
 from headroom.engine.claiming import admit, follow
 from headroom.engine.containment.notices import Notices
 from headroom.engine.containment.quarantine import Quarantine
 from headroom.engine.cron import calendar
-from headroom.engine.doors.book import SUBJECT as DOORS_SUBJECT
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.effects import assume, give_up
 from headroom.engine.fences.fencer import Fencer
@@ -73,7 +65,6 @@ from headroom.engine.standing.announcing import Announcer
 from headroom.engine.standing.companions import Concerning
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.standing.movingin import move_in
-from headroom.engine.standing.ownobjects import KIND as OWN_KIND
 from headroom.engine.standing.ownobjects import OwnObjects
 from headroom.ports import (
     Event,
@@ -81,8 +72,16 @@ from headroom.ports import (
 )
 
 OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
-LAUNCHED_WORK = ("door1", "door2", "door2-slow")
-KEEPERS_WORK = ("release", "resize", "object", "burst", "follow", "fence", "unfence")
+LAUNCHED_WORK = (Work.DOOR1, Work.DOOR2, Work.DOOR2_SLOW)
+KEEPERS_WORK = (
+    Work.RELEASE,
+    Work.RESIZE,
+    Work.OBJECT,
+    Work.BURST,
+    Work.FOLLOW,
+    Work.FENCE,
+    Work.UNFENCE,
+)
 MOST_ROUNDS = 5
 MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
 
@@ -178,7 +177,7 @@ class Engine:
             self._agenda.touch(subject)
         return Plan(tuple(planned), now)
 
-    def _take_up(self, subject: str, now: datetime, planned: list[Sequence]) -> None:
+    def _take_up(self, subject: Subject, now: datetime, planned: list[Sequence]) -> None:
         """Decide about one subject; what it had decided before it raised is done all the same."""
         decided = self._started(self._decide(subject, now))
         if self.quarantine.attempt("decide", subject, now, planned.extend, decided):
@@ -282,15 +281,15 @@ class Engine:
 
     def finish(self, sequence: Sequence, completed: bool, now: datetime) -> None:
         """A sequence has ended; its subjects are decided afresh, after a pause if it failed."""
-        subject = ", ".join(sequence.subjects) or sequence.work
-        self.quarantine.attempt("finish", subject, now, self._ended, sequence, completed)
+        attempt = self.quarantine.attempt
+        attempt("finish", partial(_whose, sequence), now, self._ended, sequence, completed)
         self._agenda.finish(sequence.subjects)
         latches = _latches_made(sequence)  # One left from before may be in the way: no pause.
         for subject in sequence.subjects:
             if completed or subject in latches:
                 self._agenda.succeeded(subject)
-            elif subject.startswith("pod "):
-                if self._pod_of(subject) is not None:  # One that is gone needs no pause.
+            elif subject.topic is Topic.POD:
+                if subject.key in self.ledger.pods:  # One that is gone needs no pause.
                     self._agenda.failed(subject, now, longest=OWNER_PAUSE)
             elif sequence.work in KEEPERS_WORK:
                 self._agenda.failed(subject, now)
@@ -308,45 +307,40 @@ class Engine:
             self._keeper.begun(sequence)
             yield sequence
 
-    def _decide(self, subject: str, now: datetime) -> Iterator[Sequence]:
-        kind, _, name = subject.partition(" ")
-        if kind in ("hold", "status") and name in self.ledger.holds:
+    def _decide(self, subject: Subject, now: datetime) -> Iterator[Sequence]:
+        topic, name = subject.topic, subject.identity
+        if topic in (Topic.HOLD, Topic.STATUS) and name in self.ledger.holds:
             hold = self.ledger.holds[name]
             if not self._agenda.busy(hold_subject(hold.parent)):
                 yield from self._keeper.look(hold, now)
-        elif subject == BURST_SUBJECT:
+        elif topic is Topic.BULK:
             yield from self._bulk.look(now)
-        elif subject == WAKING_SUBJECT:
+        elif topic is Topic.WAKING:
             yield from self._waker.look(now)
-        elif subject == DOORS_SUBJECT:
+        elif topic is Topic.DOORS:
             yield from self._doors.look(now)
-        elif kind == "quota" and not self._agenda.resting(subject, now):
+        elif topic is Topic.QUOTA and not self._agenda.resting(subject, now):
             yield from self._quotas.look(name, now)
-        elif kind == "fence" and not self._agenda.resting(subject, now):
+        elif topic is Topic.FENCE and not self._agenda.resting(subject, now):
             yield from self._fencer.look(name, now)
-        elif kind == OWN_KIND:
+        elif topic is Topic.OWN:
             yield from self._own.look(name, now)
-        elif kind in ("headroom", "announce"):
+        elif topic in (Topic.HEADROOM, Topic.ANNOUNCE):
             yield from self._standing.look(name, now)
-        elif kind == "follow":
-            namespace, _, pod_name = name.partition("/")
-            self._standing.concern(self._standing.followers.follows(Key(namespace, pod_name)))
-        elif kind == "node":  # A handover there is over.
+        elif topic is Topic.FOLLOW:
+            self._standing.concern(self._standing.followers.follows(subject.key))
+        elif topic is Topic.NODE:  # A handover there is over.
             self.ledger.settling.changed(name)
-        elif kind == "pace":
+        elif topic is Topic.PACE:
             self._keeper.pace.look(name, now)
-        elif kind == "statuses":
+        elif topic is Topic.STATUSES:
             self._publisher.pace.look(name, now)
-        elif kind == "index" and not self._agenda.resting(subject, now):
+        elif topic is Topic.INDEX and not self._agenda.resting(subject, now):
             yield from self._indexer.look(name, now)
-        elif kind == "pod" and not self._agenda.resting(subject, now):
-            pod = self._pod_of(subject)
+        elif topic is Topic.POD and not self._agenda.resting(subject, now):
+            pod = self.ledger.pods.get(subject.key)
             if pod is not None:
                 yield from self._decide_pod(pod, now)
-
-    def _pod_of(self, subject: str) -> Pod | None:
-        namespace, _, name = subject.removeprefix("pod ").partition("/")
-        return self.ledger.pods.get(Key(namespace, name))
 
     def _decide_pod(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
         ledger = self.ledger
@@ -383,7 +377,7 @@ class Engine:
         )
         if gone:
             delete = DeletePod(pod.key, pod.uid)
-            yield Sequence("sweep", (pod_subject(pod.key),), ((delete,),))
+            yield Sequence(Work.SWEEP, (pod_subject(pod.key),), ((delete,),))
 
 
 def about(action: Action) -> str:
@@ -394,7 +388,14 @@ def about(action: Action) -> str:
     return type(action).__name__
 
 
-def _latches_made(sequence: Sequence) -> frozenset[str]:
+def _latches_made(sequence: Sequence) -> frozenset[Subject]:
     """The subjects of latches that a sequence begins with."""
     first = sequence.steps[0]
     return frozenset(pod_subject(each.key) for each in first if isinstance(each, CreateLatch))
+
+
+def _whose(sequence: Sequence) -> Subject | str:
+    """Whose trouble it is when a sequence cannot be ended."""
+    if len(sequence.subjects) == 1:
+        return sequence.subjects[0]
+    return ", ".join(map(str, sequence.subjects)) or sequence.work.value

@@ -16,9 +16,10 @@ from headroom.core.actions import ClaimInPlace
 from headroom.core.claims import standing_refusal
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence, hold_subject, pod_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.policies import kept_beside, policy_refusal
 from headroom.core.resources import EMPTY
+from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
@@ -33,7 +34,7 @@ def grow_in_place(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]
             beside = pod.requests.minus(pod.growth)
             claim = ClaimInPlace(pod.key, pod.uid, hold.parent, beside)
             subjects = (pod_subject(pod.key), hold_subject(hold.parent))
-            yield Sequence("grow", subjects, ((claim,),))
+            yield Sequence(Work.GROW, subjects, ((claim,),))
             return
 
 

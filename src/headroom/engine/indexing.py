@@ -18,8 +18,9 @@ from headroom.core.actions import WriteIndex
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIMS_NAMESPACE_LABEL
 from headroom.core.owners import ANY_POD, EVERYWHERE, PRIORITY, gate_keys, lowest_priority, reach
-from headroom.core.plan import Sequence
+from headroom.core.plan import Sequence, Work
 from headroom.core.standing.headrooms import Headroom
+from headroom.core.subjects import Subject, Topic
 from headroom.engine.ledger import Ledger
 
 MOST_KEYS = 10_000
@@ -33,8 +34,8 @@ class _Written:
     renew_at: datetime
 
 
-def index_subject(namespace: str) -> str:
-    return f"index {namespace}"
+def index_subject(namespace: str) -> Subject:
+    return Subject(Topic.INDEX, namespace, namespace)
 
 
 def touch_indexes(ledger: Ledger, of: Hold | Headroom) -> None:
@@ -75,7 +76,7 @@ class Indexer:
             del self._written[namespace]
             if known.keys:
                 write = WriteIndex(namespace, (), now)
-                yield Sequence("index", (index_subject(namespace),), ((write,),))
+                yield Sequence(Work.INDEX, (index_subject(namespace),), ((write,),))
 
     def look(self, namespace: str, now: datetime) -> Iterator[Sequence]:
         """Write the index if it misses a key or is due for renewal."""
@@ -99,7 +100,7 @@ class Indexer:
         self._ledger.agenda.later(index_subject(namespace), renew_at)
         listed = tuple(sorted(key for key in keys if not key.startswith(PRIORITY)))
         write = WriteIndex(namespace, listed, now + policy.fresh_for, lowest_priority(keys))
-        yield Sequence("index", (index_subject(namespace),), ((write,),))
+        yield Sequence(Work.INDEX, (index_subject(namespace),), ((write,),))
 
     def _keys(self, namespace: str) -> frozenset[str]:
         known = self._ledger.namespaces.get(namespace)

@@ -16,10 +16,11 @@ from headroom.core.claims import expiry
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.latches import kept_for
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence, hold_subject, latest, pod_subject
+from headroom.core.plan import Sequence, latest
 from headroom.core.policies import is_short, keeps_rest
 from headroom.core.renewing import outdated, told_apart
 from headroom.core.resources import EMPTY
+from headroom.core.subjects import hold_subject, pod_subject
 from headroom.core.tenancy import lodging
 from headroom.core.tenancy.moments import ends_at
 from headroom.engine.departures import Departures

@@ -26,10 +26,11 @@ from headroom.core.latches import (
 )
 from headroom.core.names import CLAIMS_ANNOTATION
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence, hold_subject, pod_subject
+from headroom.core.plan import Sequence
 from headroom.core.policies import is_short, keeps_rest, kept_beside, policy_refusal, to_keep
 from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
 from headroom.engine.sharing.preempting import go_on

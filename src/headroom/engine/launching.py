@@ -22,8 +22,9 @@ from headroom.core.handover import (
 )
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
+from headroom.core.subjects import hold_subject, node_subject, pod_subject
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 from headroom.engine.sharing.standingclaims import claims_standing_on
@@ -69,9 +70,8 @@ class Launcher:
     def finished(self, sequence: Sequence) -> None:
         """A handover that was started here has ended, well or not."""
         self._under_way -= 1
-        if sequence.work == "door1":
-            node = sequence.subjects[0].removeprefix(node_subject(""))
-            self._ledger.contention.end(node)
+        if sequence.work == Work.DOOR1:
+            self._ledger.contention.end(sequence.subjects[0].identity)
 
     def nodes(self) -> tuple[str, ...]:
         """The nodes that claims wait for."""

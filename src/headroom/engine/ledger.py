@@ -25,11 +25,11 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import reach
-from headroom.core.plan import hold_subject, pod_subject
 from headroom.core.policies import keeps_rest
 from headroom.core.policy import Policy
 from headroom.core.renewing import healthiest
 from headroom.core.resources import Resources
+from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
 from headroom.engine.callers import Callers

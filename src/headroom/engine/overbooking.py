@@ -12,8 +12,8 @@ from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
-from headroom.core.plan import hold_subject
 from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.core.subjects import hold_subject
 from headroom.engine.ledger import Ledger
 
 SETTLED = timedelta(seconds=2)  # A kubelet turns most such pods away by then.

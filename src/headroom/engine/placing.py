@@ -13,8 +13,9 @@ from datetime import datetime
 from headroom.core.actions import MarkUnschedulable
 from headroom.core.handover import latch_before, latch_free_room
 from headroom.core.objects import Pod, shortened
-from headroom.core.plan import Sequence, node_subject, pod_subject
+from headroom.core.plan import Sequence, telling
 from headroom.core.statuses import tell_pod
+from headroom.core.subjects import node_subject, pod_subject
 from headroom.engine.claiming import (
     is_new,
     note_missed,
@@ -138,7 +139,7 @@ class Placer:
         if self._told.get(pod.uid) == message:
             return None
         self._told[pod.uid] = message
-        return Sequence("tell", (), ((tell_pod(pod, "Unschedulable", message, now, warn=True),),))
+        return telling(tell_pod(pod, "Unschedulable", message, now, warn=True))
 
     def _say_stuck(
         self, pod: Pod, message: str, now: datetime, reason: str = "Unschedulable"
@@ -150,7 +151,7 @@ class Placer:
         self._told[pod.uid] = message
         mark = MarkUnschedulable(pod.key, pod.uid, message, now, reason)
         tell = tell_pod(pod, "Unschedulable", message, now, warn=True)
-        return Sequence("tell", (), ((mark, tell),))
+        return telling(mark, tell)
 
 
 def cannot_judge(things: Iterable[str]) -> str:

@@ -17,8 +17,9 @@ from datetime import datetime, timedelta
 from headroom.core.actions import WriteHoldStatus
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
-from headroom.core.plan import Sequence
+from headroom.core.plan import Sequence, Work, telling
 from headroom.core.statuses import tellings
+from headroom.core.subjects import Subject, Topic, hold_subject
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.ledger import Ledger
 from headroom.engine.pacing.statuses import StatusPace
@@ -34,8 +35,8 @@ class _Written:
     done: datetime | None = None
 
 
-def status_subject(parent: Parent) -> str:
-    return f"status {parent}"
+def status_subject(parent: Parent) -> Subject:
+    return hold_subject(parent, Topic.STATUS)
 
 
 class Publisher:
@@ -97,9 +98,9 @@ class Publisher:
         self._told[uid] = status
         self._ledger.holds[str(hold.parent)] = replace(hold, status=status)
         write = WriteHoldStatus(hold.parent, "", status)
-        yield Sequence("status", (subject,), ((write,),))
+        yield Sequence(Work.STATUS, (subject,), ((write,),))
         for tell in tellings(before, status, owners, now):
-            yield Sequence("tell", (), ((tell,),))
+            yield telling(tell)
 
     def done(self, parent: Parent, now: datetime) -> None:
         """The API server took a status; the watch should show it soon."""

@@ -10,6 +10,7 @@ from datetime import datetime
 from headroom.core.quotas.limits import Bounds, Demand, Exceeded, Quota, bounds, next_look, refusal
 from headroom.core.quotas.statuses import Account
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.subjects import Subject
 
 
 class Page:
@@ -17,7 +18,7 @@ class Page:
 
     def __init__(self, quota: Quota) -> None:
         self.quota = quota
-        self.waiting: dict[str, str] = {}
+        self.waiting: dict[Subject, str] = {}
         self.woken = False
         self.stale = True
         self.written_at: datetime | None = None

@@ -16,7 +16,7 @@ from headroom.core.actions import SetFinalizers, WriteQuotaStatus
 from headroom.core.holds import Hold
 from headroom.core.names import API_VERSION
 from headroom.core.objects import NO_LABELS, Namespace, Parent
-from headroom.core.plan import Sequence
+from headroom.core.plan import Sequence, Work, telling
 from headroom.core.quotas.limits import (
     CLUSTER,
     NAMESPACE_SELECTOR,
@@ -29,6 +29,7 @@ from headroom.core.quotas.limits import (
 )
 from headroom.core.quotas.statuses import status_of, tellings
 from headroom.core.standing.headrooms import Headroom
+from headroom.core.subjects import Subject, Topic
 from headroom.engine.agenda import Agenda
 from headroom.engine.quotapages import Page
 
@@ -36,8 +37,8 @@ BETWEEN_WRITES = timedelta(seconds=1)  # Many slots come and go at once; one sta
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def quota_subject(parent: Parent) -> str:
-    return f"quota {parent.name}"
+def quota_subject(parent: Parent) -> Subject:
+    return Subject(Topic.QUOTA, parent.name)
 
 
 class QuotaBook:
@@ -115,13 +116,13 @@ class QuotaBook:
             page.take(charge[1])
             self._wake(page)
 
-    def asks_anew(self, subject: str) -> None:
+    def asks_anew(self, subject: Subject) -> None:
         """Somebody is looked at again: what it was refused before no longer counts."""
         for page in self._pages.values():
             if page.waiting.pop(subject, None) is not None:
                 self._agenda.touch(quota_subject(page.quota.parent))
 
-    def room_for(self, wanted: Hold | Headroom, subject: str, now: datetime) -> str | None:
+    def room_for(self, wanted: Hold | Headroom, subject: Subject, now: datetime) -> str | None:
         """Count what somebody wants, or say in a sentence which quota has no room for it.
 
         `subject` is who is looked at again when there is room.
@@ -167,14 +168,14 @@ class QuotaBook:
         quota, subjects = page.quota, (quota_subject(page.quota.parent),)
         if quota.freed is not None:
             free = SetFinalizers(quota.parent, quota.version, quota.freed)
-            yield Sequence("quota", subjects, ((free,),))
+            yield Sequence(Work.QUOTA, subjects, ((free,),))
             return
         self._settle(page)
         status = status_of(quota, page.account(now, self._instead_of(page)), now)
         if status != quota.status:
-            yield Sequence("quota", subjects, ((WriteQuotaStatus(quota.parent, status),),))
+            yield Sequence(Work.QUOTA, subjects, ((WriteQuotaStatus(quota.parent, status),),))
             for tell in tellings(quota, status, now):
-                yield Sequence("tell", (), ((tell,),))
+                yield telling(tell)
 
     def _seat_all(self, now: datetime) -> None:
         """Seat what was there when we began, the oldest first: so were they seated before us."""

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
-from headroom.core.plan import hold_subject
 from headroom.core.resources import Resources
+from headroom.core.subjects import hold_subject
 from headroom.engine.fitting import unfit
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger

@@ -6,8 +6,8 @@ Moving one saves the next handover of its size a write before its owner is bound
 from __future__ import annotations
 
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import pod_subject
 from headroom.core.resources import Resources
+from headroom.core.subjects import pod_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.indexes import drop
 from headroom.scheduling.state import ClusterState

@@ -14,7 +14,7 @@ from headroom.core.eviction.preallocating import Succession, may_succeed, succes
 from headroom.core.holds import Hold
 from headroom.core.names import LOCKED_PRIORITY, ROLE_LABEL
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import hold_subject
+from headroom.core.subjects import hold_subject
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.choose import Chosen, choose

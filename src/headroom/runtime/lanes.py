@@ -19,13 +19,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from headroom.core.actions import Tell
-from headroom.core.plan import Sequence, namespace_of
+from headroom.core.plan import Sequence, Work
+from headroom.core.subjects import Topic
 from headroom.runtime.fairqueue import FairQueue
 
 FAST_PLACES = 48  # as many as the client sends at a time
 FAST_EACH = 32  # of one namespace: the others always find a place
 FAST_KEPT_FREE = 8  # for owners alone
-REFILLS = frozenset({"hold", "renew", "object", "release", "sweep", "quota"})
+REFILLS = (Work.HOLD, Work.RENEW, Work.OBJECT, Work.RELEASE, Work.SWEEP, Work.QUOTA)
 
 
 @dataclass(slots=True)
@@ -91,11 +92,11 @@ class Lanes:
     def lane(self, sequence: Sequence) -> AbstractAsyncContextManager[None]:
         """The lane for this piece of work; entering it waits for a turn."""
         work, flow = sequence.work, flow_of(sequence)
-        if work == "tell":
+        if work is Work.TELL:
             return self._talking(flow)
-        if work == "status":
+        if work is Work.STATUS:
             return self._writing_status(flow)
-        if work == "index":
+        if work is Work.INDEX:
             return self._index.place(flow)
         return self._handing_over(flow, work not in REFILLS)
 
@@ -140,11 +141,10 @@ def flow_of(sequence: Sequence) -> str:
 
     A handover is its hold's: the latch that it begins with lives in our own namespace.
     """
-    pods = [subject for subject in sequence.subjects if subject.startswith("pod ")]
-    others = (subject for subject in sequence.subjects if not subject.startswith("pod "))
+    pods = [subject for subject in sequence.subjects if subject.topic is Topic.POD]
+    others = (subject for subject in sequence.subjects if subject.topic is not Topic.POD)
     for subject in (*others, *reversed(pods)):
-        namespace = namespace_of(subject)
-        if namespace:
-            return namespace
+        if subject.namespace:
+            return subject.namespace
     first = sequence.steps[0][0] if sequence.steps and sequence.steps[0] else None
     return first.about.namespace if isinstance(first, Tell) else ""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
-from headroom.core.plan import namespace_of
+from headroom.core.subjects import Topic
 from headroom.runtime.lanes import Bucket
 
 OBJECT_LINES = (10, 0.1)  # of one event: at once, and then a second
@@ -71,8 +71,12 @@ def _object_of(named: object) -> str:
 
 def _namespace_of(about: str) -> str:
     """`namespace/name`, `Kind/namespace/name…`, or a subject with its kind before it."""
-    name = about.partition(": ")[0]
-    if " " in name:
-        return namespace_of(name)
-    parts = name.split("/")
+    topic, spaced, name = about.partition(": ")[0].partition(" ")
+    if spaced:
+        if topic == Topic.INDEX:
+            return name
+        if topic in (Topic.POD, Topic.FOLLOW):
+            return name.partition("/")[0]
+        return name.split("/", 2)[1] if name.count("/") >= 2 else ""
+    parts = topic.split("/")
     return parts[1] if len(parts) >= 3 else parts[0] if len(parts) == 2 else ""

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 
 from headroom.core.actions import Action, Invalid, Outcome
 from headroom.core.objects import Key
-from headroom.core.plan import Plan, Sequence, Step
+from headroom.core.plan import Plan, Sequence, Step, Work
 from headroom.engine.containment.quarantine import Contained
 from headroom.engine.engine import Engine, about
 from headroom.errors import HeadroomError, described
@@ -191,7 +191,7 @@ class Operator:
 
     def _start(self, sequence: Sequence) -> None:
         now = asyncio.get_running_loop().time()
-        if sequence.work == "tell" and not self._events_told.admit(sequence, now):
+        if sequence.work == Work.TELL and not self._events_told.admit(sequence, now):
             return  # People have long had enough to read.
         task = asyncio.create_task(self._run(sequence))
         self._tasks.add(task)
@@ -208,7 +208,7 @@ class Operator:
             async with self._lanes.lane(sequence):
                 await self._perform(sequence)
         finally:
-            if sequence.work == "tell":
+            if sequence.work == Work.TELL:
                 self._events_told.done(sequence)
 
     async def _perform(self, sequence: Sequence) -> None:

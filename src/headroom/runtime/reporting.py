@@ -17,7 +17,7 @@ from headroom.core.actions import (
     Tell,
     Unavailable,
 )
-from headroom.core.plan import Plan, Sequence
+from headroom.core.plan import Plan, Sequence, Work
 from headroom.engine.containment.quarantine import Contained
 from headroom.errors import described, place_of
 from headroom.ports import Event, Seen
@@ -26,7 +26,7 @@ from headroom.runtime.logs import LogEvent, get_logger
 from headroom.runtime.metrics import Metrics
 from headroom.throttle import Throttle
 
-DOORS = {"door1": "1", "door2": "2"}
+DOORS = {Work.DOOR1: "1", Work.DOOR2: "2"}
 
 
 Failed = tuple[tuple[Action, Outcome], ...]
@@ -134,23 +134,22 @@ class Chronicle:
         door = DOORS.get(sequence.work)
         if door is None:
             return
+        about = tuple(map(str, sequence.subjects))
         if not failed:
             self._metrics.handover.labels(door).observe(seconds)
             self._metrics.hits.inc()
-            self._log.info(
-                LogEvent.CLAIMED, door=door, seconds=round(seconds, 4), about=sequence.subjects
-            )
+            self._log.info(LogEvent.CLAIMED, door=door, seconds=round(seconds, 4), about=about)
         else:
             why = [_told(action, outcome) for action, outcome in failed[:MOST_TOLD]]
-            self._log.warning(LogEvent.HANDOVER_FAILED, door=door, about=sequence.subjects, why=why)
+            self._log.warning(LogEvent.HANDOVER_FAILED, door=door, about=about, why=why)
 
     def contained(self, contained: Contained) -> None:
         self._metrics.contained.labels(contained.where).inc()
-        if self._throttle.allows(contained.subject, time.monotonic()):
+        if self._throttle.allows(str(contained.subject), time.monotonic()):
             self._log.error(
                 LogEvent.CONTAINED,
                 where=contained.where,
-                about=contained.subject,
+                about=str(contained.subject),
                 why=described(contained.error),
                 at=place_of(contained.error),
                 left_out=self._throttle.take_dropped(),

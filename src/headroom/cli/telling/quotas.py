@@ -8,11 +8,10 @@ from dataclasses import replace
 from headroom.cli.source import World
 from headroom.core.holds import Hold
 from headroom.core.standing.headrooms import Headroom
+from headroom.core.subjects import headroom_subject, hold_subject
 from headroom.core.tenancy.moments import object_of
 from headroom.engine.agenda import Agenda
 from headroom.engine.quotas import QuotaBook
-
-ASKING = "explain"
 
 
 def quota_refusal(world: World, headroom: Headroom, missing: Sequence[Hold]) -> str:
@@ -21,13 +20,13 @@ def quota_refusal(world: World, headroom: Headroom, missing: Sequence[Hold]) -> 
     if objects is None or not world.quotas:
         return ""
     book = _book(world)
-    why = book.room_for(headroom, ASKING, world.now)
+    why = book.room_for(headroom, headroom_subject(headroom.parent), world.now)
     for hold in missing:
         if why is not None:
             break
         parent = object_of(objects, headroom.parent, hold.slot)
         wanted = replace(hold, parent=parent, labels=headroom.labels)
-        why = book.room_for(wanted, ASKING, world.now)
+        why = book.room_for(wanted, hold_subject(parent), world.now)
     return why or ""
 
 

@@ -18,9 +18,10 @@ from headroom.core.eviction.preempting import importance
 from headroom.core.holds import Hold
 from headroom.core.names import CLUSTER_NAMESPACES, LIMITS_ANNOTATION, LOCKED_PRIORITY, ROLE_LABEL
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence, hold_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.quotas.namespaces import NamespaceLimits
 from headroom.core.statuses import tell_pod
+from headroom.core.subjects import hold_subject
 
 Fits = Callable[[frozenset[Key]], bool]
 """Whether the slot would fit on its node if those pods were gone."""
@@ -94,4 +95,4 @@ def end(hold: Hold, pods: tuple[Pod, ...], now: datetime) -> Sequence:
         tuple(EndPod(pod.key, pod.uid, now) for pod in pods),
         tuple(tell_pod(pod, "Preempted", why, now) for pod in pods),
     )
-    return Sequence("preempt", (hold_subject(hold.parent),), steps)
+    return Sequence(Work.PREEMPT, (hold_subject(hold.parent),), steps)

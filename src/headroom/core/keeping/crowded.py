@@ -15,10 +15,11 @@ from headroom.core.handover import grow, put_back
 from headroom.core.keeping.view import HoldView
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence, hold_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.policy import Policy
 from headroom.core.quotas.charges import charged, is_charge
 from headroom.core.resources import Resources
+from headroom.core.subjects import hold_subject
 
 
 def without_place(
@@ -30,7 +31,7 @@ def without_place(
         return put_back(hold, node, size, guardian)
     if guardian is not None and not (users and _charges(guardian, size)):
         steps = ((DeletePod(guardian.key, guardian.uid),),)
-        return Sequence("release", (hold_subject(hold.parent),), steps)
+        return Sequence(Work.RELEASE, (hold_subject(hold.parent),), steps)
     if not users or not size:
         return None
     if guardian is None:

@@ -20,8 +20,9 @@ from headroom.core.handover import grow, put_back
 from headroom.core.holds import Hold
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence, hold_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
+from headroom.core.subjects import hold_subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def is_charge(pod: Pod) -> bool:
 def charged(hold: Hold, name: str, size: Resources) -> Sequence:
     """Have this much charged to the hold's namespace."""
     create = CreateGuardian(name, hold, size, gated=True)
-    return Sequence("hold", (hold_subject(hold.parent),), ((create,),))
+    return Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),))
 
 
 def go_on(waiting: Waiting, latches: str) -> Sequence | None:
@@ -71,4 +72,4 @@ def _charges(pod: Pod, size: Resources) -> bool:
 def _without(hold: Hold, pods: Iterable[Pod]) -> Sequence | None:
     """Delete pods of the hold; nothing to do while all of them are going."""
     gone = tuple(DeletePod(pod.key, pod.uid) for pod in pods if pod.deleted is None)
-    return Sequence("release", (hold_subject(hold.parent),), (gone,)) if gone else None
+    return Sequence(Work.RELEASE, (hold_subject(hold.parent),), (gone,)) if gone else None

@@ -17,11 +17,12 @@ from headroom.core.holds import Hold
 from headroom.core.life import HoldView, Life
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence, earliest, hold_subject
+from headroom.core.plan import Sequence, Work, earliest
 from headroom.core.policies import told_use
 from headroom.core.policy import Policy
 from headroom.core.renewing import told_apart
 from headroom.core.statuses import Facts, status_of
+from headroom.core.subjects import hold_subject
 from headroom.core.tenancy.moments import chronicle_of, cleanup_at, has_left
 
 
@@ -100,4 +101,4 @@ def _released(hold: Hold) -> SetFinalizers:
 
 
 def _sequence(hold: Hold, steps: tuple[tuple[Action, ...], ...]) -> Sequence:
-    return Sequence("object", (hold_subject(hold.parent),), steps)
+    return Sequence(Work.OBJECT, (hold_subject(hold.parent),), steps)

@@ -18,14 +18,15 @@ from headroom.core.holds import PREEMPTIBLE
 from headroom.core.latches import kept_for
 from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_LABEL
 from headroom.core.objects import Key, Placement, Pod
-from headroom.core.plan import Sequence, hold_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
+from headroom.core.subjects import Subject, Topic, hold_subject
 from headroom.engine.bursts.waking import Waker
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.choose import Chosen, choose
 from headroom.scheduling.filters import feasible_on
 
-SUBJECT = "bulk burst"
+SUBJECT = Subject(Topic.BULK, "burst")
 MOST_PODS = 500
 PATIENCE = timedelta(seconds=5)
 """How long a pod may take to its node before its room is given back, or it is looked at again."""
@@ -204,7 +205,7 @@ class Bulk:
             self._released[guardian.key] = guardian.uid
             subjects.append(hold_subject(self._ledger.holds[kept_for(guardian)].parent))
         deletes = tuple(DeletePod(guardian.key, guardian.uid) for guardian in guardians)
-        return Sequence("burst", tuple(subjects), (deletes,))
+        return Sequence(Work.BURST, tuple(subjects), (deletes,))
 
     def _over(self, key: Key) -> None:
         served = self._served.pop(key, None)

@@ -17,12 +17,13 @@ from headroom.core.actions import CreateLatch, DeletePod, Nominate
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.naming import dns_label
 from headroom.core.objects import Key, Parent, Pod
-from headroom.core.plan import Sequence, pod_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
+from headroom.core.subjects import Subject, Topic, pod_subject
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.filters import feasible_on
 
-SUBJECT = "waking preemptors"
+SUBJECT = Subject(Topic.WAKING, "preemptors")
 FIRST_PAUSE = timedelta(seconds=1)
 """How long kube-scheduler may leave a pod alone whose room is there: longer than its backoff."""
 
@@ -98,4 +99,4 @@ class Waker:
             (Nominate(key, "", node),),
             (DeletePod(key, ""),),
         )
-        return Sequence("wake", (pod_subject(key),), steps)
+        return Sequence(Work.WAKE, (pod_subject(key),), steps)

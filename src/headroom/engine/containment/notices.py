@@ -12,8 +12,10 @@ from datetime import datetime
 
 from headroom.core.actions import Tell, WriteHeadroomStatus
 from headroom.core.objects import Condition, Key, Parent
-from headroom.core.plan import Sequence
+from headroom.core.plan import Sequence, Work, telling
+from headroom.core.subjects import Topic
 from headroom.engine.containment.quarantine import Contained
+from headroom.errors import described
 from headroom.engine.ledger import Ledger
 from headroom.engine.publishing import Publisher
 from headroom.engine.standing.announcing import announcement
@@ -33,16 +35,17 @@ class Notices:
     def of(self, contained: Contained, now: datetime) -> Iterator[Sequence]:
         """The writes that tell an object; none for a subject that is no object."""
         message = f"left alone for a while after {described(contained.error)}; {ADVICE}"
-        kind, _, name = contained.subject.partition(" ")
-        if kind == "pod":
-            namespace, _, pod_name = name.partition("/")
-            pod = self._ledger.pods.get(Key(namespace, pod_name))
+        subject = contained.subject
+        if isinstance(subject, str):
+            return
+        if subject.topic is Topic.POD:
+            pod = self._ledger.pods.get(subject.key)
             if pod is not None:
                 yield _tell("v1", "Pod", pod.key, pod.uid, message, now)
-        elif kind in ("hold", "status"):
-            yield from self._hold(name, message, now)
-        elif kind in ("headroom", "announce"):
-            yield from self._headroom(name, message, now)
+        elif subject.topic in (Topic.HOLD, Topic.STATUS):
+            yield from self._hold(subject.identity, message, now)
+        elif subject.topic in (Topic.HEADROOM, Topic.ANNOUNCE):
+            yield from self._headroom(subject.identity, message, now)
 
     def _hold(self, name: str, message: str, now: datetime) -> Iterator[Sequence]:
         hold = self._ledger.holds.get(name)
@@ -66,7 +69,7 @@ class Notices:
             conditions = _degraded(headroom.status.conditions, message, now, headroom.generation)
             status = replace(headroom.status, conditions=conditions)
             write = WriteHeadroomStatus(headroom.parent, status)
-            yield Sequence("status", (subject,), ((write,),))
+            yield Sequence(Work.STATUS, (subject,), ((write,),))
 
 
 def _degraded(
@@ -85,4 +88,4 @@ def _tell(
     api_version: str, kind: str, about: Key, uid: str, message: str, now: datetime
 ) -> Sequence:
     tell = Tell(api_version, kind, about, uid, "Warning", REASON, message, now)
-    return Sequence("tell", (), ((tell,),))
+    return telling(tell)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ParamSpec, TypeVar
 
+from headroom.core.subjects import Subject
 from headroom.engine.agenda import Agenda
 from headroom.errors import described
 
@@ -25,15 +26,19 @@ MOST_NEWS = 1000  # Of exceptions that nobody has fetched yet; the oldest are dr
 MOST_KNOWN = 10_000  # Subjects remembered; those that rest longest ago are dropped.
 
 P = ParamSpec("P")
+K = TypeVar("K")
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Contained:
-    """An exception that was kept to its subject, and what was being done (`where`)."""
+    """An exception that was kept to its subject, and what was being done (`where`).
+
+    The subject is a text for what the agenda does not know: a write, or an object of another kind.
+    """
 
     where: str
-    subject: str
+    subject: Subject | str
     error: Exception
 
     def __str__(self) -> str:
@@ -52,15 +57,15 @@ class Quarantine:
     def __init__(self, agenda: Agenda) -> None:
         self.total = 0
         self.news: deque[Contained] = deque(maxlen=MOST_NEWS)
-        self.untold: dict[str, Contained] = {}  # by subject: its object has still to be told
+        self.untold: dict[Subject | str, Contained] = {}  # Their objects have still to be told.
         self._agenda = agenda
-        self._resting: dict[str, _Rest] = {}
-        self._told: dict[str, datetime] = {}
+        self._resting: dict[Subject, _Rest] = {}
+        self._told: dict[Subject | str, datetime] = {}
 
     def attempt(
         self,
         where: str,
-        subject: str | Callable[[], str],
+        subject: Subject | str | Callable[[], Subject | str],
         now: datetime,
         call: Callable[P, None],
         *args: P.args,
@@ -72,11 +77,11 @@ class Quarantine:
         except MemoryError:
             raise
         except Exception as error:
-            self.note(where, subject if isinstance(subject, str) else subject(), error, now)
+            self.note(where, subject() if callable(subject) else subject, error, now)
             return False
         return True
 
-    def note(self, where: str, subject: str, error: Exception, now: datetime) -> None:
+    def note(self, where: str, subject: Subject | str, error: Exception, now: datetime) -> None:
         """Take note of an exception; only who decides about the subject has to pause."""
         self.total += 1
         contained = Contained(where, subject, error)
@@ -85,10 +90,10 @@ class Quarantine:
         if told is None or now >= told + TOLD_AGAIN:
             _remember(self._told, subject, now)
             self.untold[subject] = contained
-        if where == "decide":
+        if where == "decide" and isinstance(subject, Subject):
             self._pause(subject, now)
 
-    def resting(self, subject: str, now: datetime) -> bool:
+    def resting(self, subject: Subject, now: datetime) -> bool:
         """Whether a subject is to be left alone; it is looked at again when it is not."""
         rest = self._resting.get(subject)
         if rest is None or now >= rest.until:
@@ -96,7 +101,7 @@ class Quarantine:
         self._agenda.later(subject, rest.until)
         return True
 
-    def succeeded(self, subject: str) -> None:
+    def succeeded(self, subject: Subject) -> None:
         """A decision about a subject went well."""
         self._resting.pop(subject, None)
 
@@ -106,7 +111,7 @@ class Quarantine:
         self.untold.clear()
         return found
 
-    def _pause(self, subject: str, now: datetime) -> None:
+    def _pause(self, subject: Subject, now: datetime) -> None:
         before = self._resting.get(subject)
         failures = before.failures if before is not None else 0
         until = now + min(FIRST_PAUSE * 2 ** min(failures, 20), LONGEST_PAUSE)
@@ -115,7 +120,7 @@ class Quarantine:
         self._agenda.later(subject, until)
 
 
-def _remember(known: dict[str, T], subject: str, value: T) -> None:
+def _remember(known: dict[K, T], subject: K, value: T) -> None:
     known[subject] = value
     while len(known) > MOST_KNOWN:
         del known[next(iter(known))]

@@ -28,12 +28,13 @@ from headroom.core.findings.doors import (
 from headroom.core.holds import Hold
 from headroom.core.objects import Condition, Key, Namespace, Parent, Pod
 from headroom.core.owners import EVERYWHERE, carried_keys
-from headroom.core.plan import Sequence, headroom_subject, hold_subject
+from headroom.core.plan import Sequence, telling
 from headroom.core.standing.headrooms import Headroom
+from headroom.core.subjects import Subject, Topic, headroom_subject, hold_subject
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 
-SUBJECT = "doors"
+SUBJECT = Subject(Topic.DOORS, "")
 PAUSE = timedelta(seconds=5)  # between two passes over the pods that are there
 TOLD_AGAIN = timedelta(minutes=10)  # between two events about one object
 
@@ -147,7 +148,7 @@ class DoorBook:
             self._ledger.agenda.touch(_subject(wish))
             tell = self._tell(wish, now)
             if tell is not None:
-                yield Sequence("tell", (), ((tell,),))
+                yield telling(tell)
         self._news.clear()
 
     def _search(self) -> None:
@@ -267,5 +268,5 @@ class DoorBook:
                 yield namespace, key
 
 
-def _subject(wish: Hold | Headroom) -> str:
+def _subject(wish: Hold | Headroom) -> Subject:
     return hold_subject(wish.parent) if isinstance(wish, Hold) else headroom_subject(wish.parent)

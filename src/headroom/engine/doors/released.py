@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.names import LOCKED_PRIORITY
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import hold_subject
+from headroom.core.subjects import Subject, hold_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.indexes import drop
 
@@ -37,7 +37,7 @@ class ReleasedOwners:
         self._agenda = agenda
         self._owners: dict[Key, _Released] = {}
         self._of: dict[str, dict[Key, None]] = {}  # those of one hold or headroom
-        self._behind: dict[str, dict[str, None]] = {}  # subjects of holds that let one go first
+        self._behind: dict[str, dict[Subject, None]] = {}  # subjects of holds that let one go first
         self._updated: _Released | None = None
 
     def note(self, pod: Pod, wholes: Iterable[str], now: datetime) -> tuple[str, ...]:

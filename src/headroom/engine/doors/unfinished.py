@@ -11,7 +11,7 @@ from datetime import datetime
 
 from headroom.core.claims import Refused, standing_refusal
 from headroom.core.objects import Pod
-from headroom.core.plan import hold_subject
+from headroom.core.subjects import hold_subject
 from headroom.engine.ledger import Ledger
 
 

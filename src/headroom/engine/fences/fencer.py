@@ -15,7 +15,6 @@ from headroom.core.fences import (
     HOSTNAME,
     Ground,
     causes_until,
-    fence_subject,
     is_rival,
     judge,
     keep_place,
@@ -33,7 +32,8 @@ from headroom.core.latches import kept_for
 from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Placement, Pod, Toleration
 from headroom.core.owners import owner_refusal
-from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
+from headroom.core.plan import Sequence
+from headroom.core.subjects import fence_subject, hold_subject, node_subject, pod_subject
 from headroom.engine.fences.book import is_fence
 from headroom.engine.fences.owing import is_whole, owed, users_on
 from headroom.engine.fences.waiters import Waiters

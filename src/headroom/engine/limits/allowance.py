@@ -13,7 +13,6 @@ from headroom.core.holds import Hold
 from headroom.core.life import HoldView
 from headroom.core.naming import shape_of
 from headroom.core.objects import Key, Namespace, Pod
-from headroom.core.plan import hold_subject
 from headroom.core.quotas.namespaces import (
     NO_LIMITS,
     LimitsError,
@@ -23,6 +22,7 @@ from headroom.core.quotas.namespaces import (
     written,
 )
 from headroom.core.renewing import has_shape_of
+from headroom.core.subjects import Subject, hold_subject
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.usage import UsageBook
@@ -37,7 +37,7 @@ class Allowance:
         self.quotas = quotas
         self._usage = UsageBook()
         self._allowed: dict[str, str] = {}  # by hold: the shape that it may have
-        self._waiting: dict[str, dict[str, None]] = {}  # by namespace: subjects to look at again
+        self._waiting: dict[str, dict[Subject, None]] = {}  # by namespace: whom to look at again
 
     def within(self, view: HoldView, now: datetime) -> HoldView:
         """The view of a hold, which has no room as long as a limit or a quota refuses it."""
@@ -59,7 +59,7 @@ class Allowance:
         over = self.quotas.room_for(hold, subject, now)
         return view if over is None else replace(view, refused=over)
 
-    def beyond_limit(self, hold: Hold, subject: str) -> str | None:
+    def beyond_limit(self, hold: Hold, subject: Subject) -> str | None:
         """Which limit forbids the object of a slot; if none does, it counts from now on.
 
         `subject` is who is looked at again when there may be room.
@@ -86,7 +86,7 @@ class Allowance:
         """A namespace is there, maybe with other limits."""
         self._wake(namespace.name)
 
-    def _limited(self, hold: Hold, subject: str) -> str | None:
+    def _limited(self, hold: Hold, subject: Subject) -> str | None:
         home, name = hold.home, str(hold.parent)
         if self._allowed.get(name) == shape_of(hold):
             return None  # Its guardian of this shape is on its way.

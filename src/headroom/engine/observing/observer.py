@@ -18,9 +18,9 @@ from headroom.core.eviction.preallocating import permitted
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import judged
-from headroom.core.plan import headroom_subject, hold_subject, pod_subject
 from headroom.core.quotas.limits import Quota
 from headroom.core.standing.headrooms import Headroom, Workload
+from headroom.core.subjects import Subject, headroom_subject, hold_subject, pod_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.bursts.bulk import Bulk
 from headroom.engine.doors.book import DoorBook
@@ -229,7 +229,7 @@ def _home(thing: Hold | Headroom) -> str:
     return thing.home if isinstance(thing, Hold) else thing.parent.namespace
 
 
-def subject_of(event: Event) -> str:
+def subject_of(event: Event) -> Subject | str:
     """Whom an event is about, as the agenda names it; else its kind and name."""
     if not isinstance(event, Seen):
         return _subject_gone(event)
@@ -246,7 +246,7 @@ def subject_of(event: Event) -> str:
             return f"{type(other).__name__.lower()} {other.key}"
 
 
-def _subject_gone(event: Event) -> str:
+def _subject_gone(event: Event) -> Subject | str:
     match event:
         case PodGone(key=key):
             return pod_subject(key)

@@ -21,8 +21,8 @@ from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold
 from headroom.core.naming import shape_of
 from headroom.core.objects import Key
-from headroom.core.plan import hold_subject
 from headroom.core.policy import Policy
+from headroom.core.subjects import Subject, Topic, hold_subject
 from headroom.engine.agenda import LONGEST_PAUSE, Agenda
 from headroom.engine.indexes import drop
 
@@ -31,8 +31,9 @@ NAMESPACE_PAUSE = timedelta(milliseconds=500)  # between tries of a namespace th
 QUOTA_PAUSE = timedelta(seconds=1)  # a quota may change many times a second
 
 
-def pace_subject(name: str) -> str:
-    return f"pace {name}"
+def pace_subject(name: str) -> Subject:
+    """The pace of a Headroom takes its turns with its namespace."""
+    return Subject(Topic.PACE, name, name.split("/", 2)[1] if name.count("/") >= 2 else "")
 
 
 @dataclass(slots=True)
@@ -40,8 +41,8 @@ class Pace:
     """Of one parent, or one namespace: `window` may be under way at a time."""
 
     window: int
-    under_way: dict[str, None] = field(default_factory=dict)
-    waiting: OrderedDict[str, None] = field(default_factory=OrderedDict)
+    under_way: dict[Subject, None] = field(default_factory=dict)
+    waiting: OrderedDict[Subject, None] = field(default_factory=OrderedDict)
     refusals: int = 0
     not_before: datetime | None = None
     why: str = ""
@@ -64,7 +65,7 @@ class GuardianPace:
         self._policy = policy
         self._agenda = agenda
         self._paces: dict[str, Pace] = {}
-        self._names: dict[str, tuple[str, str]] = {}  # by subject of a hold: where it was noted
+        self._names: dict[Subject, tuple[str, str]] = {}  # by subject of a hold: where it was noted
         self._in: dict[str, dict[str, None]] = {}  # namespace → names of its paces
         self._quotas: dict[Key, ResourceQuota] = {}
 
@@ -222,7 +223,7 @@ class GuardianPace:
         drop(self._in, namespace, name)
         self._agenda.forget(pace_subject(name))
 
-    def _noted(self, subject: str) -> bool:
+    def _noted(self, subject: Subject) -> bool:
         names = self._names.get(subject, ())
         paces = (self._paces[name] for name in names if name in self._paces)
         return any(subject in pace.waiting or subject in pace.under_way for pace in paces)

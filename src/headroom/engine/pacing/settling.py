@@ -7,6 +7,7 @@ and is then decided anew; if it has to wait again, it says so again.
 
 from __future__ import annotations
 
+from headroom.core.subjects import Subject
 from headroom.engine.agenda import Agenda
 
 
@@ -15,9 +16,9 @@ class Settling:
 
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
-        self._waiting: dict[str, dict[str, None]] = {}
+        self._waiting: dict[str, dict[Subject, None]] = {}
 
-    def wait(self, node: str, subject: str) -> None:
+    def wait(self, node: str, subject: Subject) -> None:
         """Look at a subject when something changes on a node."""
         self._waiting.setdefault(node, {})[subject] = None
 

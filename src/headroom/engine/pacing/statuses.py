@@ -13,7 +13,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from headroom.core.plan import namespace_of
+from headroom.core.subjects import Subject, Topic
 from headroom.engine.agenda import Agenda
 
 OBJECT_AT_ONCE = 10
@@ -23,8 +23,8 @@ NAMESPACE_EVERY = timedelta(milliseconds=100)
 SPARE_NAMESPACES = 1000
 
 
-def statuses_subject(namespace: str) -> str:
-    return f"statuses {namespace}"
+def statuses_subject(namespace: str) -> Subject:
+    return Subject(Topic.STATUSES, namespace)
 
 
 @dataclass(slots=True)
@@ -55,8 +55,8 @@ class Allowed:
 @dataclass(slots=True)
 class _Namespace:
     allowed: Allowed = field(default_factory=lambda: Allowed(NAMESPACE_AT_ONCE, NAMESPACE_EVERY))
-    waiting: OrderedDict[str, None] = field(default_factory=OrderedDict)
-    called: dict[str, None] = field(default_factory=dict)  # their turn has come
+    waiting: OrderedDict[Subject, None] = field(default_factory=OrderedDict)
+    called: dict[Subject, None] = field(default_factory=dict)  # their turn has come
 
     def idle(self, now: datetime) -> bool:
         return not self.waiting and not self.called and self.allowed.idle(now)
@@ -67,11 +67,11 @@ class StatusPace:
 
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
-        self._objects: dict[str, Allowed] = {}
+        self._objects: dict[Subject, Allowed] = {}
         self._namespaces: dict[str, _Namespace] = {}
         self._sweep_at = SPARE_NAMESPACES
 
-    def may_write(self, subject: str, news: bool, now: datetime) -> bool:
+    def may_write(self, subject: Subject, news: bool, now: datetime) -> bool:
         """Whether this status may be written now; if not, its subject is looked at when it may."""
         own = self._objects.get(subject) or Allowed(OBJECT_AT_ONCE, OBJECT_EVERY)
         soonest = own.next(now)
@@ -86,14 +86,14 @@ class StatusPace:
         self._objects[subject] = own
         return True
 
-    def withdraw(self, subject: str) -> None:
+    def withdraw(self, subject: Subject) -> None:
         """This status is right as it is: it needs no turn."""
-        namespace = self._namespaces.get(namespace_of(subject))
+        namespace = self._namespaces.get(subject.namespace)
         if namespace is not None:
             namespace.waiting.pop(subject, None)
             namespace.called.pop(subject, None)
 
-    def forget(self, subject: str) -> None:
+    def forget(self, subject: Subject) -> None:
         """The object is gone."""
         self._objects.pop(subject, None)
         self.withdraw(subject)
@@ -117,8 +117,8 @@ class StatusPace:
         waiting = sum(len(space.waiting) + len(space.called) for space in each)
         return len(self._objects) + len(self._namespaces) + waiting
 
-    def _has_turn(self, subject: str, now: datetime) -> bool:
-        name = namespace_of(subject)
+    def _has_turn(self, subject: Subject, now: datetime) -> bool:
+        name = subject.namespace
         namespace = self._namespace(name, now)
         if subject in namespace.called:
             del namespace.called[subject]

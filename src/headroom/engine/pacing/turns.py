@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import deque
 from datetime import datetime
 
+from headroom.core.subjects import Subject, Topic
 from headroom.engine.agenda import Agenda
 
 MOST_LOOKS = 500  # decisions of one plan
-_FIRST = {"headroom": 0, "hold": 1}
+_FIRST = {Topic.HEADROOM: 0, Topic.HOLD: 1}
 
 
 class Turns:
@@ -20,16 +21,14 @@ class Turns:
 
     def __init__(self, agenda: Agenda) -> None:
         self._agenda = agenda
-        self._first: deque[str] = deque()
+        self._first: deque[Subject] = deque()
 
     def begin(self, now: datetime) -> None:
         """Note what is due when we first may act: holds before those who come for them."""
         due = self._agenda.take(now)
-        self._first.extend(
-            sorted(due, key=lambda subject: _FIRST.get(subject.partition(" ")[0], len(_FIRST)))
-        )
+        self._first.extend(sorted(due, key=lambda each: _FIRST.get(each.topic, len(_FIRST))))
 
-    def take(self, now: datetime, most: int) -> tuple[str, ...]:
+    def take(self, now: datetime, most: int) -> tuple[Subject, ...]:
         """The next subjects, so many at most."""
         if not self._first:
             return self._agenda.take(now, most)

@@ -16,7 +16,6 @@ from headroom.core.holds import LOCKED
 from headroom.core.latches import kept_for
 from headroom.core.names import API_VERSION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Condition, Pod
-from headroom.core.plan import headroom_subject
 from headroom.core.promise.achieved import WEEK
 from headroom.core.promise.learning import Learner
 from headroom.core.promise.record import Damaged, History, read, written
@@ -38,6 +37,7 @@ from headroom.core.standing.limiting import Note
 from headroom.core.standing.readiness import Tally
 from headroom.core.standing.sized import Learnt
 from headroom.core.standing.sizing import Wish
+from headroom.core.subjects import headroom_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.promises.arrivals import Arrivals, kept_back
 

@@ -7,14 +7,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.actions import CreateGuardian
-from headroom.core.fences import fence_subject, returns
+from headroom.core.fences import returns
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, users_on
 from headroom.core.objects import ANYWHERE, Pod
-from headroom.core.plan import Sequence, hold_subject, node_subject, pod_subject
+from headroom.core.plan import Sequence
 from headroom.core.policies import keeps_rest, to_keep
 from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.subjects import fence_subject, hold_subject, node_subject, pod_subject
 from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger

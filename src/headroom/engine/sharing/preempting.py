@@ -19,8 +19,9 @@ from headroom.core.holds import LOCKED, Hold
 from headroom.core.latches import keep_for_hold, make_way
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence, hold_subject, node_subject
+from headroom.core.plan import Sequence
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.subjects import hold_subject, node_subject
 from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger

@@ -13,8 +13,8 @@ from headroom.core.claims import claim_of
 from headroom.core.eviction.reclaiming import Reclaim, may_go, not_allowed, victims
 from headroom.core.holds import Hold
 from headroom.core.objects import ANYWHERE, Key, Namespace, Pod
-from headroom.core.plan import hold_subject
 from headroom.core.quotas.namespaces import LimitsError, NamespaceLimits
+from headroom.core.subjects import hold_subject
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import limits_of

@@ -12,11 +12,12 @@ from datetime import datetime, timedelta
 
 from headroom.core.actions import WriteHeadroomStatus
 from headroom.core.objects import Parent
-from headroom.core.plan import Sequence, headroom_subject
+from headroom.core.plan import Sequence, Work, telling
 from headroom.core.standing.events import tellings
 from headroom.core.standing.headrooms import Headroom, HeadroomStatus
 from headroom.core.standing.readiness import Tally, status_of
 from headroom.core.standing.sizing import Wish
+from headroom.core.subjects import Subject, Topic, headroom_subject
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.ledger import Ledger
 from headroom.engine.pacing.statuses import StatusPace
@@ -25,9 +26,9 @@ PACE = timedelta(seconds=1)
 TRUST_OWN_WRITE = timedelta(seconds=5)
 
 
-def announcement(parent: Parent) -> str:
+def announcement(parent: Parent) -> Subject:
     """The subject of a headroom's status write: one at a time."""
-    return f"announce {parent.whole}"
+    return headroom_subject(parent, Topic.ANNOUNCE)
 
 
 class Announcer:
@@ -73,9 +74,9 @@ class Announcer:
         self._not_before[whole] = now + PACE
         self._written[whole] = (status, now)
         write = WriteHeadroomStatus(headroom.parent, status)
-        yield Sequence("status", (subject,), ((write,),))
+        yield Sequence(Work.STATUS, (subject,), ((write,),))
         for tell in tellings(shown, status, now):
-            yield Sequence("tell", (), ((tell,),))
+            yield telling(tell)
 
     def failed(self, parent: Parent, now: datetime) -> None:
         """A status did not get through: what the object shows counts again."""

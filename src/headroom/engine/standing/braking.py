@@ -12,9 +12,9 @@ from headroom.core.demand.buffers import BufferSize
 from headroom.core.demand.utilization import may_wait
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.objects import Pod
-from headroom.core.plan import hold_subject
 from headroom.core.resources import Resources
 from headroom.core.standing.headrooms import Headroom, Utilization
+from headroom.core.subjects import Subject, hold_subject
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.demand import Foresight
 from headroom.engine.standing.quotarooms import QuotaRooms
@@ -30,8 +30,8 @@ class Brake:
         self._ledger = ledger
         self._foresight = foresight
         self._rooms = rooms
-        self._held: dict[str, dict[str, None]] = {}  # by headroom: subjects to be looked at again
-        self._roomless: dict[str, None] = {}  # of them, those whose guardian waits in vain
+        self._held: dict[str, dict[Subject, None]] = {}  # by headroom: whom to look at again
+        self._roomless: dict[Subject, None] = {}  # of them, those whose guardian waits in vain
         self._refusals: dict[str, str] = {}  # by headroom, for as long as nothing has changed
 
     def changed(self) -> None:

@@ -19,21 +19,21 @@ from headroom.core.demand.volumes import mounts
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence, earliest
+from headroom.core.plan import Sequence, Work, earliest, telling
 from headroom.core.standing.besides import Followed, is_owner, owner_label
 from headroom.core.standing.headrooms import Headroom, Size
 from headroom.core.statuses import tell_pod
+from headroom.core.subjects import Subject, Topic, pod_subject
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 
 FIRST_TRY = timedelta(seconds=30)
 PATIENCE = timedelta(seconds=2)
-WORK = "follow"
 
 
-def owner_subject(key: Key) -> str:
+def owner_subject(key: Key) -> Subject:
     """The subject of writes on an owner for the sake of its slots: one at a time."""
-    return f"{WORK} {key}"
+    return pod_subject(key, Topic.FOLLOW)
 
 
 class Followers:
@@ -122,7 +122,7 @@ class Followers:
             yield from self._tellings(each.owner, needs, now)
             action = _next_write(each.owner, needs, size, owner_label(headroom.parent, size))
             if action is not None:
-                yield Sequence(WORK, (subject,), ((action,),))
+                yield Sequence(Work.FOLLOW, (subject,), ((action,),))
 
     def _owners(self, headroom: Headroom, size: Follow) -> Iterator[Pod]:
         label = owner_label(headroom.parent, size)
@@ -206,7 +206,7 @@ class Followers:
         tell = _telling(owner, needs, now)
         if tell is not None and self._told.get(owner.uid) != tell.message:
             self._told[owner.uid] = tell.message
-            yield Sequence("tell", (), ((tell,),))
+            yield telling(tell)
 
 
 def _next_write(owner: Pod, needs: Following, size: Follow, label: str) -> LabelPod | Ungate | None:

@@ -13,6 +13,7 @@ from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.core.resources import PODS, Resources
+from headroom.core.subjects import Subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.indexes import drop
 
@@ -25,7 +26,7 @@ class Headcount:
         self._there: dict[str, dict[Key, None]] = {}
         self._in: dict[str, int] = {}  # how many, by namespace
         self._used: dict[str, Counter[str]] = {}  # what they ask for together, `pods` included
-        self._waiting: dict[str, dict[str, None]] = {}
+        self._waiting: dict[str, dict[Subject, None]] = {}
 
     def add(self, pod: Pod) -> None:
         """A pod is as given."""
@@ -63,7 +64,7 @@ class Headcount:
         """What a headroom's guardians ask for together, and as `pods` how many they are."""
         return Resources(self._used.get(whole, {}))
 
-    def wait(self, whole: str, subject: str) -> None:
+    def wait(self, whole: str, subject: Subject) -> None:
         """Have somebody looked at when one of a headroom's guardians goes."""
         self._waiting.setdefault(whole, {})[subject] = None
 

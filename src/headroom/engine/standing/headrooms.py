@@ -18,7 +18,7 @@ from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
 from headroom.core.owners import judged as judged_rules
-from headroom.core.plan import Sequence, earliest, headroom_subject, hold_subject, latest
+from headroom.core.plan import Sequence, earliest, latest, telling
 from headroom.core.standing.events import claim_tellings, window_tellings
 from headroom.core.standing.headrooms import NEVER, Headroom, PerNode, Workload
 from headroom.core.standing.members import stands
@@ -33,6 +33,7 @@ from headroom.core.standing.windows import (
     next_change,
     next_start,
 )
+from headroom.core.subjects import headroom_subject, hold_subject
 from headroom.engine.indexing import touch_indexes
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
@@ -240,7 +241,7 @@ class Standing:
             return
         yield from self._count_claims(headroom, known, now)
         for told in known.tell_objects(headroom, now):
-            yield Sequence("tell", (), ((told,),))
+            yield telling(told)
         if headroom.slot_objects is not None and not known.looked:
             for hold in self.issuer.members(headroom).values():
                 self.member(hold)
@@ -278,7 +279,7 @@ class Standing:
             self._stale[headroom.parent.whole] = None
             if headroom.slot_objects is not None:
                 continue  # The slot's own object tells.
-            yield Sequence("tell", (), (claim_tellings(headroom, owner, now),))
+            yield telling(*claim_tellings(headroom, owner, now))
 
     def _wish(self, headroom: Headroom, known: Known, now: datetime) -> Iterator[Sequence]:
         self._stale.pop(headroom.parent.whole, None)
@@ -289,7 +290,7 @@ class Standing:
             return
         if known.looked or passed(headroom.status.next_start, now):
             for tell in window_tellings(headroom, known.window, window, now):
-                yield Sequence("tell", (), ((tell,),))
+                yield telling(tell)
         if (
             has_begun(known.window, window)
             if known.looked

@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import hold_subject, pod_subject
 from headroom.core.standing.headrooms import NEVER
 from headroom.core.standing.windows import Calendar, active
+from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine.fitting import unfit
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger

@@ -12,11 +12,12 @@ from datetime import datetime, timedelta
 
 from headroom.core.actions import Action, CreateSlotObject, Done, Outcome, SetFinalizers, Taken
 from headroom.core.holds import Hold
-from headroom.core.plan import Sequence, headroom_subject, hold_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.standing.headrooms import ALWAYS, Headroom
 from headroom.core.standing.members import Making, changes, stands
 from headroom.core.standing.sizing import Wish
 from headroom.core.standing.windows import ActiveWindow, Calendar
+from headroom.core.subjects import Topic, headroom_subject, hold_subject
 from headroom.core.tenancy.lodging import dismissed
 from headroom.core.tenancy.moments import object_of
 from headroom.engine.ledger import Ledger
@@ -175,7 +176,7 @@ class Issuer:
         if objects is None:
             raise ValueError(f"{headroom.parent} has no objects for its slots")
         write = CreateSlotObject(hold, headroom.parent, making.slot, objects)
-        return Sequence("object", (f"object {hold.parent}",), ((write,),))
+        return Sequence(Work.OBJECT, (hold_subject(hold.parent, Topic.OBJECT),), ((write,),))
 
     def _slot(self, headroom: Headroom, making: Making) -> Hold:
         objects = headroom.slot_objects
@@ -213,4 +214,4 @@ class Issuer:
 
 def _finalizers(headroom: Headroom, finalizers: tuple[str, ...]) -> Sequence:
     action: Action = SetFinalizers(headroom.parent, headroom.version, finalizers)
-    return Sequence("object", (f"object {headroom.parent}",), ((action,),))
+    return Sequence(Work.OBJECT, (headroom_subject(headroom.parent, Topic.OBJECT),), ((action,),))

@@ -17,7 +17,7 @@ from headroom.core.claims import Offer
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
 from headroom.core.objects import Pod
-from headroom.core.plan import hold_subject, pod_subject
+from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine.claiming import offer_of
 from headroom.engine.fitting import unfit
 from headroom.engine.launching import Launcher, within

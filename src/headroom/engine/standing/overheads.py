@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from headroom.core.actions import CreateGuardian, Denied, Done, Invalid, Outcome, WriteOverhead
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Key, OwnerReference
-from headroom.core.plan import Sequence, headroom_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.resources import EMPTY
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.core.standing.nodeoverhead import (
@@ -29,11 +29,11 @@ from headroom.core.standing.nodeoverhead import (
 )
 from headroom.core.standing.sizing import Wish, template_for
 from headroom.core.standing.windows import ActiveWindow
+from headroom.core.subjects import Topic, headroom_subject
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.known import Known
 
 PAUSE = timedelta(minutes=1)  # before a DaemonSet that was refused is tried again
-WORK = "overhead"
 
 Concerning = CreateGuardian | WriteOverhead
 
@@ -109,10 +109,11 @@ class Overheads:
         if made.rests_until is not None and now < made.rests_until:
             self.ledger.agenda.later(headroom_subject(headroom.parent), made.rests_until)
             return None
-        subject = f"{WORK} {whole}" if made.uid else headroom_subject(headroom.parent)
+        topic = Topic.OVERHEAD if made.uid else Topic.HEADROOM
+        subject = headroom_subject(headroom.parent, topic)
         if self.ledger.agenda.busy(subject):
             return None
-        return Sequence(WORK, (subject,), ((WriteOverhead(overhead, made.uid),),))
+        return Sequence(Work.OVERHEAD, (subject,), ((WriteOverhead(overhead, made.uid),),))
 
     def settled(self, action: Concerning, outcome: Outcome, now: datetime) -> str:
         """Take note of what became of a write; name the headroom that is to be looked at."""

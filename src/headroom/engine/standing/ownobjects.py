@@ -11,10 +11,9 @@ from datetime import datetime
 
 from headroom.core.actions import RestoreObject
 from headroom.core.objects import Parent
-from headroom.core.plan import Sequence
+from headroom.core.plan import Sequence, Work
+from headroom.core.subjects import Subject, Topic, hold_subject
 from headroom.engine.ledger import Ledger
-
-KIND = "own"  # of the subject
 
 
 class OwnObjects:
@@ -26,19 +25,24 @@ class OwnObjects:
 
     def begin(self) -> None:
         """Look at all of them: one may have gone while nobody was there."""
-        for name in self._kept:
-            self._ledger.agenda.touch(f"{KIND} {name}")
+        for kept in self._kept.values():
+            self._ledger.agenda.touch(_subject(kept.parent))
 
     def lost(self, parent: Parent) -> None:
         """A headroom is gone; if it is one of ours it is made again."""
         if str(parent) in self._kept:
-            self._ledger.agenda.touch(f"{KIND} {parent}")
+            self._ledger.agenda.touch(_subject(parent))
 
     def look(self, name: str, now: datetime) -> Iterator[Sequence]:
         """Make the object unless it is there."""
-        kept, subject = self._kept.get(name), f"{KIND} {name}"
+        kept = self._kept.get(name)
         if kept is None or name in self._ledger.slots.headrooms:
             return
+        subject = _subject(kept.parent)
         if not self._ledger.agenda.resting(subject, now):
             restore = RestoreObject(kept.parent, kept.raw)
-            yield Sequence("object", (subject,), ((restore,),))
+            yield Sequence(Work.OBJECT, (subject,), ((restore,),))
+
+
+def _subject(parent: Parent) -> Subject:
+    return hold_subject(parent, Topic.OWN)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headroom.core.genuine import has_got, stands_for
-from headroom.core.plan import headroom_subject
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.readiness import Tally
+from headroom.core.subjects import headroom_subject
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.known import Known
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
-from headroom.core.plan import headroom_subject
 from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
+from headroom.core.subjects import headroom_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.indexes import drop
 from headroom.engine.promises.arrivals import Arrivals

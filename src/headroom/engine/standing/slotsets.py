@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from headroom.core.actions import CreateSlotSet, Done, Outcome
 from headroom.core.objects import Key
-from headroom.core.plan import Sequence, headroom_subject
+from headroom.core.plan import Sequence, Work
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.core.standing.sizing import Wish
 from headroom.core.standing.slotsets import (
@@ -23,10 +23,10 @@ from headroom.core.standing.slotsets import (
     key_of,
     ref_of,
 )
+from headroom.core.subjects import headroom_subject
 from headroom.engine.ledger import Ledger
 
 PAUSE = timedelta(minutes=1)  # before a SlotSet that was refused is tried again
-WORK = "slotset"
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class SlotSets:
         if made.rests_until is not None and now < made.rests_until:
             self.ledger.agenda.later(subject, made.rests_until)
             return None
-        return Sequence(WORK, (subject,), ((CreateSlotSet(parent),),))
+        return Sequence(Work.SLOTSET, (subject,), ((CreateSlotSet(parent),),))
 
     def _known(self, headroom: Headroom) -> _Made:
         whole, key = headroom.parent.whole, key_of(headroom.parent)

@@ -25,7 +25,8 @@ from headroom.core.demand.volumes import (
     VolumeClaim,
 )
 from headroom.core.objects import Key, Node, Pod
-from headroom.core.plan import Sequence, pod_subject
+from headroom.core.plan import Sequence, Work
+from headroom.core.subjects import pod_subject
 from headroom.engine.indexes import drop
 from headroom.scheduling.reasons import VOLUME_UNBINDABLE
 
@@ -83,7 +84,7 @@ class VolumeBook:
                 return f"the volume of claim {name} could not be made for {node.name}"
             write = self._write(claim, volume, node.name)
             writes += [write] if write is not None else []
-        return Sequence("volumes", (pod_subject(pod.key),), (tuple(writes),)) if writes else None
+        return Sequence(Work.VOLUMES, (pod_subject(pod.key),), (tuple(writes),)) if writes else None
 
     def is_ready(self, pod: Pod) -> bool:
         """Whether a pod has all of its volumes."""

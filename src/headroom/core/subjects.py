@@ -1,0 +1,81 @@
+"""What a decision is about: a value that the agenda, the wait-lists and the lanes are keyed by.
+
+Its text is for logs alone. Subjects sort as their texts do, so that timers of one moment ring in an
+order that people can follow.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from headroom.core.objects import Key, Parent
+
+
+class Topic(StrEnum):
+    """The kinds of subjects."""
+
+    POD = "pod"
+    FOLLOW = "follow"  # an owner, for the sake of its slots
+    HOLD = "hold"
+    STATUS = "status"  # of a hold
+    OBJECT = "object"  # that is made for a hold or a headroom, or deleted
+    HEADROOM = "headroom"
+    ANNOUNCE = "announce"  # the status of a headroom
+    OVERHEAD = "overhead"  # the DaemonSet that counts a headroom's nodes
+    OWN = "own"  # an object that the operator makes for itself
+    NODE = "node"
+    FENCE = "fence"  # by node
+    QUOTA = "quota"
+    INDEX = "index"  # the claim index of a namespace
+    STATUSES = "statuses"  # the pace of status writes in a namespace
+    PACE = "pace"  # of making guardians
+    BULK = "bulk"
+    WAKING = "waking"
+    DOORS = "doors"
+
+
+class Subject(NamedTuple):
+    """A kind and an identity, as the books of the engine have it.
+
+    `namespace` is whose turn it is to be looked at; empty for what lives in none, such as a node.
+    `name` is set for pods alone.
+    """
+
+    topic: Topic
+    identity: str
+    namespace: str = ""
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.topic} {self.identity}" if self.identity else self.topic
+
+    @property
+    def key(self) -> Key:
+        """The key of the pod."""
+        return Key(self.namespace, self.name)
+
+
+def pod_subject(key: Key, topic: Topic = Topic.POD) -> Subject:
+    return Subject(topic, str(key), key.namespace, key.name)
+
+
+def hold_subject(parent: Parent, topic: Topic = Topic.HOLD) -> Subject:
+    return Subject(topic, str(parent), parent.namespace)
+
+
+def kept_hold_subject(identity: str) -> Subject:
+    """The subject of a hold whose identity stands on a pod of ours."""
+    return Subject(Topic.HOLD, identity, identity.split("/", 2)[1])
+
+
+def headroom_subject(parent: Parent, topic: Topic = Topic.HEADROOM) -> Subject:
+    return Subject(topic, parent.whole, parent.namespace)
+
+
+def node_subject(name: str) -> Subject:
+    return Subject(Topic.NODE, name)
+
+
+def fence_subject(node: str) -> Subject:
+    return Subject(Topic.FENCE, node)
