@@ -1,4 +1,8 @@
-"""Build the pods that our writes create, as the watch will show them: guardian, latch and fence."""
+"""The pods that the operator makes, as the watch will show them: guardian, latch and fence.
+
+The engine assumes such a pod from its write until the watch shows it (`engine.effects`); the toy
+cluster of the tests makes its pods by the same functions.
+"""
 
 from __future__ import annotations
 
