@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.actions import Tell
+from headroom.core.conditions import conditions_of
 from headroom.core.holds import Hold, HoldStatus, OwnerUse
 from headroom.core.objects import Condition, Key, Pod
 from headroom.core.resources import EMPTY, Resources
@@ -55,29 +56,20 @@ def status_of(facts: Facts, now: datetime, owners: tuple[OwnerUse, ...] = ()) ->
         ("Progressing", progressing),
         ("Degraded", "True" if degraded else "False"),
     )
-    before = {condition.type: condition for condition in hold.status.conditions}
+    before = hold.status.conditions
     if facts.phase in ENDED and hold.status.phase not in ENDED:
-        before.pop("Ready", None)  # Its time is that of the end, also if it never was ready.
+        # The time of Ready is that of the end, also if it never was ready.
+        before = tuple(condition for condition in before if condition.type != "Ready")
     remarks = () if facts.phase in ENDED else map(str, hold.remarks)
     message = "; ".join(part for part in (facts.message, *remarks) if part)
-    conditions = tuple(
-        Condition(
-            kind,
-            status,
-            facts.reason,
-            message,
-            _since(before.get(kind), status, now),
-            hold.generation,
-        )
-        for kind, status in wanted
-    )
+    words = ((kind, status, facts.reason, message) for kind, status in wanted)
     return HoldStatus(
         phase=facts.phase,
         node=facts.node,
         allocatable=facts.allocatable,
         allocated=facts.used,
         owners=owners,
-        conditions=conditions,
+        conditions=conditions_of(words, before, hold.generation, now),
         observed_generation=hold.generation,
     )
 
@@ -86,12 +78,6 @@ def ended_at(hold: Hold) -> datetime | None:
     """When a hold ended, as its object says; None while it has not, or does not say."""
     ready = _ready(hold.status)
     return ready.since if ready is not None and hold.terminal else None
-
-
-def _since(before: Condition | None, status: str, now: datetime) -> datetime:
-    if before is not None and before.status == status and before.since is not None:
-        return before.since
-    return now.replace(microsecond=0)
 
 
 def tell_hold(hold: Hold, reason: str, message: str, now: datetime, warn: bool = False) -> Tell:

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
+from headroom.core.backoff import backoff
 from headroom.core.subjects import Subject, Topic
 
 FIRST_PAUSE = timedelta(milliseconds=200)
@@ -127,7 +128,7 @@ class Agenda:
         """Leave a subject alone for a while, longer each time it fails."""
         count = self._failures.get(subject, 0)
         self._failures[subject] = count + 1
-        pause = min(first * 2 ** min(count, 20), longest)
+        pause = backoff(first, count, longest)
         self._not_before[subject] = now + pause
         self.later(subject, now + pause)
         if now >= self._sweep_at:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from headroom.core.backoff import backoff
 from headroom.core.objects import Pod
 
 SHORT_LIFE = timedelta(seconds=10)
@@ -45,7 +46,7 @@ class Losses:
         self._count[name] = count + 1
         if not count:
             return False
-        self._until[name] = now + min(self._first * 2 ** min(count - 1, 10), LONGEST_PAUSE)
+        self._until[name] = now + backoff(self._first, count - 1, LONGEST_PAUSE)
         return True
 
     def not_before(self, name: str, now: datetime) -> datetime | None:

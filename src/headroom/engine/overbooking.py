@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from headroom.core.holds import Hold
+from headroom.core.lasting import Lasting
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
@@ -24,7 +25,7 @@ class Overbooking:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._since: dict[str, datetime] = {}
+        self._beyond: Lasting[str, bool] = Lasting(SETTLED)
 
     def note(self, node: str) -> None:
         """Something has changed on a node: have the holds there looked at, if it is too full."""
@@ -45,16 +46,16 @@ class Overbooking:
         beyond = self._ledger.state.overbooked(node) if node else EMPTY
         beyond = beyond.only(frozenset({*hold.template.pod.requests, PODS}))
         if not beyond:
-            self._since.pop(parent, None)
+            self._beyond.forget(parent)
             return EMPTY
-        sure_at = self._since.setdefault(parent, now) + SETTLED
+        sure_at = self._beyond.tell(parent, True, now)
         if now < sure_at:
             self._ledger.agenda.later(hold_subject(hold.parent), sure_at)
             return EMPTY
         return beyond
 
     def forget(self, hold: Hold) -> None:
-        self._since.pop(str(hold.parent), None)
+        self._beyond.forget(str(hold.parent))
 
 
 def _is_guardian(pod: Pod) -> bool:

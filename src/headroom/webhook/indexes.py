@@ -17,6 +17,7 @@ import msgspec
 import structlog
 from msgspec import Raw
 
+from headroom.core.backoff import backoff
 from headroom.core.gating import ClaimIndex
 from headroom.core.names import INDEX_NAME
 from headroom.kube.client import Client
@@ -154,9 +155,7 @@ class Indexes:
         if isinstance(error, Expired) and self._failures == 1:
             return
         tuning = self._tuning
-        longest: float = min(
-            tuning.first_backoff * 2 ** min(self._failures - 1, 16), tuning.longest_backoff
-        )
+        longest = backoff(tuning.first_backoff, self._failures - 1, tuning.longest_backoff)
         pause = longest * (0.5 + self._random.random() / 2)
         log.warning("index_trouble", problem=str(error), retry_in=round(pause, 2))
         await asyncio.sleep(pause)

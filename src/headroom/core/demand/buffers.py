@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from headroom.core.conditions import Words, conditions_of
 from headroom.core.objects import Condition
 from headroom.core.resources import Resources
 
@@ -118,26 +119,17 @@ def conditions(
     facts: BufferFacts, before: Iterable[Condition], now: datetime
 ) -> tuple[Condition, ...]:
     """The three conditions of a buffer; each keeps its time for as long as its status stays."""
-    known = {condition.type: condition for condition in before}
-    made = []
-    for kind, status, reason, message in (_ready(facts), _limited(facts), _provisioning(facts)):
-        last = known.get(kind)
-        since = last.since if last is not None and last.status == status else None
-        since = since or now.replace(microsecond=0)
-        made.append(Condition(kind, status, reason, message, since, facts.generation))
-    return tuple(made)
+    words = (_ready(facts), _limited(facts), _provisioning(facts))
+    return conditions_of(words, before, facts.generation, now)
 
 
-_Told = tuple[str, str, str, str]
-
-
-def _ready(facts: BufferFacts) -> _Told:
+def _ready(facts: BufferFacts) -> Words:
     if facts.trouble is not None:
         return READY, "False", facts.trouble.reason, facts.trouble.message
     return READY, "True", RESOLVED, "shape and size are known"
 
 
-def _limited(facts: BufferFacts) -> _Told:
+def _limited(facts: BufferFacts) -> Words:
     if facts.trouble is not None or facts.allowed >= facts.wanted:
         return LIMITED, "False", BY_QUOTA, ""
     quotas = ", ".join(facts.quotas)
@@ -145,7 +137,7 @@ def _limited(facts: BufferFacts) -> _Told:
     return LIMITED, "True", BY_QUOTA, message
 
 
-def _provisioning(facts: BufferFacts) -> _Told:
+def _provisioning(facts: BufferFacts) -> Words:
     if facts.trouble is not None:
         return PROVISIONING, "False", NOT_READY, "nothing is held while the buffer is not ready"
     if facts.allowed == 0:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.claims import claim_of
+from headroom.core.conditions import conditions_of
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.names import (
     CLAIM_GATE,
@@ -103,10 +104,8 @@ def with_remark(
     if not message:
         return others
     generation, now = about
-    known = next((each for each in before if each.type == OWNERS_WITHOUT_DOOR), None)
-    since = known.since if known is not None and known.since else now.replace(microsecond=0)
-    told = Condition(OWNERS_WITHOUT_DOOR, "True", OWNERS_WITHOUT_DOOR, message, since, generation)
-    return (*others, told)
+    words = (OWNERS_WITHOUT_DOOR, "True", OWNERS_WITHOUT_DOOR, message)
+    return (*others, *conditions_of((words,), before, generation, now))
 
 
 def told_in(conditions: Iterable[Condition]) -> str:

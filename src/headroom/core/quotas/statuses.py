@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from headroom.core.actions import Tell
+from headroom.core.conditions import conditions_of
 from headroom.core.objects import Condition
 from headroom.core.quotas.limits import Bounds, Quota, QuotaStatus, spelled, surpassed
 from headroom.core.resources import EMPTY, Resources
@@ -36,22 +37,16 @@ class Account:
 
 def status_of(quota: Quota, account: Account, now: datetime) -> QuotaStatus:
     """Build the status that an account calls for, keeping the times of conditions that stay."""
-    before = {condition.type: condition for condition in quota.status.conditions}
     words = (
         ("Ready", *_ready(quota)),
         ("Enforced", *_enforced(quota, account)),
         ("Exceeded", *_exceeded(account)),
     )
-    conditions = tuple(
-        Condition(kind, status, reason, message, since, quota.generation)
-        for kind, status, reason, message in words
-        for since in (_since(before.get(kind), status, now),)
-    )
     return QuotaStatus(
         hard=account.limits.hard,
         used=account.used,
         window=account.limits.window,
-        conditions=conditions,
+        conditions=conditions_of(words, quota.status.conditions, quota.generation, now),
         observed_generation=quota.generation,
     )
 
@@ -126,9 +121,3 @@ def _shortened(waiting: tuple[str, ...]) -> str:
     more = len(waiting) - _MOST_TOLD
     told = "; ".join(waiting[:_MOST_TOLD])
     return f"{told}; and {more} more" if more > 0 else told
-
-
-def _since(before: Condition | None, status: str, now: datetime) -> datetime:
-    if before is not None and before.status == status and before.since is not None:
-        return before.since
-    return now.replace(microsecond=0)

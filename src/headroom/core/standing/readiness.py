@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from headroom.core.conditions import conditions_of
 from headroom.core.demand.buffers import (
     LIMITED,
     NO_TEMPLATE,
@@ -21,7 +22,6 @@ from headroom.core.demand.buffers import (
 )
 from headroom.core.names import FOR_LABEL, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.naming import label_value
-from headroom.core.objects import Condition
 from headroom.core.quotas.limits import LIMIT_REACHED, QUOTA_EXCEEDED
 from headroom.core.standing.eligibility import summary
 from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, HeadroomStatus, PerNode
@@ -77,7 +77,7 @@ def status_of(headroom: Headroom, wished: Wish, tally: Tally, now: datetime) -> 
         ("Degraded", degraded),
     )
     message = _message(headroom, wished, tally, desired)
-    before = {condition.type: condition for condition in headroom.status.conditions}
+    words = ((kind, "True" if holds else "False", reason, message) for kind, holds in wanted)
     return HeadroomStatus(
         desired=desired,
         held=tally.held,
@@ -93,17 +93,7 @@ def status_of(headroom: Headroom, wished: Wish, tally: Tally, now: datetime) -> 
         updated=tally.updated,
         selector=selector_of(headroom) if headroom.slot_objects is None else "",
         auto=wished.auto,
-        conditions=tuple(
-            Condition(
-                kind,
-                status := "True" if holds else "False",
-                reason,
-                message,
-                _since(before.get(kind), status, now),
-                headroom.generation,
-            )
-            for kind, holds in wanted
-        ),
+        conditions=conditions_of(words, headroom.status.conditions, headroom.generation, now),
         observed_generation=headroom.generation,
     )
 
@@ -170,9 +160,3 @@ def _message(headroom: Headroom, wished: Wish, tally: Tally, desired: int) -> st
     parts += [why for why in (tally.refused, tally.trouble) if why]
     parts += [str(each) for each in headroom.remarks if each.path != ON_PRIORITY]
     return "; ".join(parts)
-
-
-def _since(before: Condition | None, status: str, now: datetime) -> datetime:
-    if before is not None and before.status == status and before.since is not None:
-        return before.since
-    return now.replace(microsecond=0)

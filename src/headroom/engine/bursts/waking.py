@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from headroom.core.actions import CreateLatch, DeletePod, Nominate
+from headroom.core.backoff import backoff
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.naming import dns_label
 from headroom.core.objects import Key, Parent, Pod
@@ -37,7 +38,11 @@ class _Waiting:
 
     pod: Pod
     due: datetime | None = None
-    pause: timedelta = FIRST_PAUSE
+    tries: int = 0
+
+    @property
+    def pause(self) -> timedelta:
+        return backoff(FIRST_PAUSE, self.tries, LONGEST_PAUSE)
 
 
 class Waker:
@@ -68,7 +73,7 @@ class Waker:
             return
         stuck = [each for each in self._waiting.values() if self._is_stuck(each, now)]
         for each in stuck:
-            each.pause = min(2 * each.pause, LONGEST_PAUSE)
+            each.tries += 1
             each.due = now + each.pause
         due = [each.due for each in self._waiting.values() if each.due is not None]
         if due:

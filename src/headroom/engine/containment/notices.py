@@ -11,11 +11,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.actions import Tell, WriteHeadroomStatus
+from headroom.core.conditions import conditions_of
 from headroom.core.objects import Condition, Key, Parent
 from headroom.core.plan import Sequence, Work, telling
 from headroom.core.subjects import Topic
 from headroom.engine.containment.quarantine import Contained
-from headroom.errors import described
 from headroom.engine.ledger import Ledger
 from headroom.engine.publishing import Publisher
 from headroom.engine.standing.announcing import announcement
@@ -75,8 +75,8 @@ class Notices:
 def _degraded(
     before: tuple[Condition, ...], message: str, now: datetime, generation: int
 ) -> tuple[Condition, ...]:
-    told = Condition("Degraded", "True", REASON, message, now.replace(microsecond=0), generation)
-    return (*(each for each in before if each.type != "Degraded"), told)
+    told = conditions_of((("Degraded", "True", REASON, message),), (), generation, now)
+    return (*(each for each in before if each.type != "Degraded"), *told)
 
 
 def _tell_parent(parent: Parent, message: str, now: datetime) -> Sequence:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ParamSpec, TypeVar
 
+from headroom.core.backoff import backoff
 from headroom.core.subjects import Subject
 from headroom.engine.agenda import Agenda
 from headroom.errors import described
@@ -114,7 +115,7 @@ class Quarantine:
     def _pause(self, subject: Subject, now: datetime) -> None:
         before = self._resting.get(subject)
         failures = before.failures if before is not None else 0
-        until = now + min(FIRST_PAUSE * 2 ** min(failures, 20), LONGEST_PAUSE)
+        until = now + backoff(FIRST_PAUSE, failures, LONGEST_PAUSE)
         self._resting.pop(subject, None)
         _remember(self._resting, subject, _Rest(until, failures + 1))
         self._agenda.later(subject, until)

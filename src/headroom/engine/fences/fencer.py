@@ -28,6 +28,7 @@ from headroom.core.fences import (
     wants_ports_of,
 )
 from headroom.core.holds import Hold
+from headroom.core.lasting import Lasting
 from headroom.core.latches import kept_for
 from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Placement, Pod, Toleration
@@ -64,7 +65,7 @@ class Fencer:
         self._rivals = Waiters()
         self._returning = ledger.contention.returning
         self._quiet: dict[str, datetime] = {}  # fenced nodes that nobody contests, since
-        self._moving: dict[str, datetime] = {}  # nodes where something is under way, since
+        self._moving: Lasting[str, bool] = Lasting(LONGEST_UNSETTLED)  # by node: work is under way
         self._usable: dict[str, dict[Key, datetime]] = {}  # node → who fits there now, since
 
     def begin(self) -> None:
@@ -247,9 +248,9 @@ class Fencer:
     def _is_settled(self, node: str, holds: list[Hold], now: datetime) -> bool:
         """Whether nothing is under way here; what takes longer than a minute keeps nobody off."""
         if not self._is_under_way(node, holds, now):
-            self._moving.pop(node, None)
+            self._moving.forget(node)
             return True
-        return now >= self._moving.setdefault(node, now) + LONGEST_UNSETTLED
+        return now >= self._moving.tell(node, True, now)
 
     def _is_under_way(self, node: str, holds: list[Hold], now: datetime) -> bool:
         ledger = self._ledger

@@ -17,6 +17,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from headroom.core.backoff import backoff
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold
 from headroom.core.naming import shape_of
@@ -133,8 +134,8 @@ class GuardianPace:
         self._names[subject] = names
         parent, namespace = (self._pace(name, hold.home) for name in names)
         if parent.not_before is None or now >= parent.not_before:  # Others failed at the same time.
-            pause = self._policy.guardian_retry * 2 ** min(parent.refusals, 20)
-            parent.not_before = now + min(pause, LONGEST_PAUSE)
+            pause = backoff(self._policy.guardian_retry, parent.refusals, LONGEST_PAUSE)
+            parent.not_before = now + pause
             parent.refusals += 1
         parent.window, parent.why, parent.shape = 1, why, shape_of(hold)
         parent.waiting[subject] = None

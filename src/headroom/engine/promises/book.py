@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import NamedTuple
 
+from headroom.core.conditions import conditions_of
 from headroom.core.holds import LOCKED
 from headroom.core.latches import kept_for
 from headroom.core.names import API_VERSION, ROLE_GUARDIAN, ROLE_LABEL
@@ -276,13 +277,9 @@ class PromiseBook:
             history.stock if kept.learns else None,
             Circumstances(limited, trouble, kept.lost),
         )
-        before = kept.condition
-        same = before is not None and before.status == found.status
-        since = before.since if before is not None and same else now.replace(microsecond=0)
-        generation = status.observed_generation
-        kept.condition = Condition(
-            PROMISE_KEPT, found.status, found.reason, found.message, since, generation
-        )
+        words = (PROMISE_KEPT, found.status, found.reason, found.message)
+        before = (kept.condition,) if kept.condition is not None else ()
+        (kept.condition,) = conditions_of((words,), before, status.observed_generation, now)
         kept.told, kept.told_at, kept.changed = promise, now, False
 
     def _see_guardian(self, pod: Pod, now: datetime) -> None:

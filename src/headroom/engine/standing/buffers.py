@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from headroom.core.demand.buffers import BufferSize, Chunks, chunks
 from headroom.core.demand.quotaroom import Allowance, charges, in_turn
 from headroom.core.holds import PodTemplate
+from headroom.core.lasting import Lasting
 from headroom.core.names import PREEMPTIBLE_CLASS
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.standing.headrooms import Headroom
@@ -33,13 +34,13 @@ class BufferRooms:
         self._ledger = ledger
         self._rooms = rooms
         self._buffers: dict[str, dict[str, None]] = {}
-        self._answers: dict[str, tuple[Allowance, datetime]] = {}
+        self._answers: Lasting[str, Allowance] = Lasting(SETTLED)
 
     def depend(self, old: Headroom | None, new: Headroom | None) -> None:
         """A headroom came, changed or went."""
         if old is not None:
             drop(self._buffers, old.parent.namespace, old.parent.whole)
-            self._answers.pop(old.parent.whole, None)
+            self._answers.forget(old.parent.whole)
         if new is not None and isinstance(new.size, BufferSize):
             self._buffers.setdefault(new.parent.namespace, {})[new.parent.whole] = None
 
@@ -55,12 +56,9 @@ class BufferRooms:
         """
         whole, answer = headroom.parent.whole, self._allowance(headroom)
         if answer is None:
-            self._answers.pop(whole, None)
+            self._answers.forget(whole)
             return None
-        known = self._answers.get(whole)
-        if known is None or known[0] != answer:
-            known = self._answers[whole] = (answer, now)
-        sure_at = known[1] + SETTLED
+        sure_at = self._answers.tell(whole, answer, now)
         if now >= sure_at:
             return Room(answer)
         standing = len(guarded(self._ledger, headroom))

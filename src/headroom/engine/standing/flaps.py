@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from headroom.core.backoff import backoff
+
 FIRST_PAUSE = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(minutes=1)
 CALM = timedelta(minutes=2)
@@ -40,5 +42,5 @@ class Flaps:
         if now >= drop.last + CALM:
             del self._drops[slot]
             return None
-        until = drop.last + min(FIRST_PAUSE * 2 ** min(drop.count - 2, 10), LONGEST_PAUSE)
+        until = drop.last + backoff(FIRST_PAUSE, drop.count - 2, LONGEST_PAUSE)
         return until if now < until else None

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.actions import Done, Gone, Outcome, Stale, Taken, Tell
+from headroom.core.backoff import backoff
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Parent
 from headroom.core.quotas.limits import LIMIT_REACHED
@@ -51,7 +52,7 @@ class Known:
     refused: str = ""  # the quota that leaves no room for more slots, in words
     beyond: str = ""  # the limit of the namespace that does, in words
     unmade: str = ""  # why the object of a slot could not be written
-    pause: timedelta = timedelta()  # how long to wait after that, longer each time
+    failures: int = 0  # in a row: we wait longer each time
     rests_until: datetime | None = None
     claimed: int = 0
     hits: int = 0
@@ -114,8 +115,8 @@ class Known:
         why = f"{parent} cannot be written: {outcome.message}"
         self.unmade = min(self.unmade or why, why)
         if not resting:
-            self.pause = min(max(FIRST_PAUSE, self.pause * 2), LONGEST_PAUSE)
-            self.rests_until = now + self.pause
+            self.rests_until = now + backoff(FIRST_PAUSE, self.failures, LONGEST_PAUSE)
+            self.failures += 1
         self.wait_until(self.rests_until or now)
 
     def wait_until(self, moment: datetime) -> None:
@@ -124,7 +125,7 @@ class Known:
 
     def begin_anew(self) -> None:
         """What was wrong with the objects of slots may be mended: forget that they failed."""
-        self.unmade, self.pause, self.rests_until = "", timedelta(), None
+        self.unmade, self.failures, self.rests_until = "", 0, None
 
     def tally(self, nodes: int, next_start: datetime | None) -> Tally:
         """What a status is made from."""

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from headroom.core.demand.quotaroom import ResourceQuota, Tight, charges, tightest
 from headroom.core.holds import PREEMPTIBLE, PodTemplate
+from headroom.core.lasting import Lasting
 from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS
 from headroom.core.standing.headrooms import Headroom, Utilization
 from headroom.engine.indexes import drop
@@ -28,14 +29,14 @@ class QuotaRooms:
         self._quotas: dict[str, dict[str, ResourceQuota]] = {}
         self._asking: dict[str, dict[str, None]] = {}
         self._sure: dict[str, Tight | None] = {}  # by headroom: what was believed last
-        self._heard: dict[str, tuple[int, datetime]] = {}  # how many are heard of, and since when
+        self._heard: Lasting[str, int] = Lasting(SETTLED)  # how many are heard of
 
     def depend(self, old: Headroom | None, new: Headroom | None) -> None:
         """A headroom came, changed or went."""
         if old is not None:
             drop(self._asking, old.parent.namespace, old.parent.whole)
             self._sure.pop(old.parent.whole, None)
-            self._heard.pop(old.parent.whole, None)
+            self._heard.forget(old.parent.whole)
         if new is not None and isinstance(new.size, Utilization):
             self._asking.setdefault(new.parent.namespace, {})[new.parent.whole] = None
 
@@ -62,10 +63,7 @@ class QuotaRooms:
         whole, heard = headroom.parent.whole, self.heard(headroom, template)
         if whole not in self._sure:
             self._sure[whole] = heard
-        known = self._heard.get(whole)
-        if known is None or known[0] != _count(heard):
-            known = self._heard[whole] = (_count(heard), now)
-        sure_at = known[1] + SETTLED
+        sure_at = self._heard.tell(whole, _count(heard), now)
         sure = self._sure[whole]
         if now >= sure_at or _count(heard) == _count(sure):
             self._sure[whole] = heard

@@ -24,6 +24,7 @@ from headroom.core.demand.volumes import (
     Volume,
     VolumeClaim,
 )
+from headroom.core.lasting import Lasting
 from headroom.core.objects import Key, Node, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import pod_subject
@@ -46,7 +47,8 @@ class VolumeBook:
         self._classes: dict[str, StorageClass] = {}
         self._waiting: dict[Key, dict[Key, None]] = {}  # pods at our doors, by claim
         self._since: dict[str, datetime] = {}  # by uid of a pod: its volumes were asked for
-        self._troubled: dict[str, datetime] = {}  # by uid of a pod: its claims forbid every node
+        # By uid of a pod: its claims forbid every node.
+        self._troubled: Lasting[str, bool] = Lasting(PASSING)
         self._asked: dict[str, str] = {}  # by uid of a claim: the node seen as chosen for it
         self._drivers: dict[str, NodeDrivers] = {}
         self.storage = Storage(self._claims, self._volumes, self._classes, self._drivers)
@@ -66,9 +68,8 @@ class VolumeBook:
         """
         trouble = self.refusal(pod)
         if trouble:  # Claims and volumes come by different streams: it may pass.
-            since = self._troubled.setdefault(pod.uid, now)
-            return trouble if now >= since + PASSING else None
-        self._troubled.pop(pod.uid, None)
+            return trouble if now >= self._troubled.tell(pod.uid, True, now) else None
+        self._troubled.forget(pod.uid)
         if not pod.late:
             return None
         got = bindings(pod.late, node) if node is not None else None
@@ -92,8 +93,9 @@ class VolumeBook:
 
     def again_at(self, pod: Pod, now: datetime) -> datetime | None:
         """When to look again at a pod whose volumes are not ready, at the latest."""
-        if pod.uid in self._troubled:
-            return self._troubled[pod.uid] + PASSING
+        passing = self._troubled.counts_from(pod.uid)
+        if passing is not None:
+            return passing
         return self.deadline(pod, now) if pod.late else None
 
     def deadline(self, pod: Pod, now: datetime) -> datetime:
@@ -172,7 +174,7 @@ class VolumeBook:
     def forget(self, uid: str) -> None:
         """A pod is gone."""
         self._since.pop(uid, None)
-        self._troubled.pop(uid, None)
+        self._troubled.forget(uid)
 
     def _known(self, thing: Stored) -> Stored | None:
         match thing:

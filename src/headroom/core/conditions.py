@@ -1,0 +1,27 @@
+"""The conditions of a status, from what they are to say and from what the object says now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from headroom.core.objects import Condition
+
+Words = tuple[str, str, str, str]  # type, status, reason and message
+
+
+def conditions_of(
+    words: Iterable[Words], before: Iterable[Condition], generation: int, now: datetime
+) -> tuple[Condition, ...]:
+    """Build conditions; each keeps its time for as long as its status stays."""
+    known = {condition.type: condition for condition in before}
+    return tuple(
+        Condition(kind, status, reason, message, _since(known.get(kind), status, now), generation)
+        for kind, status, reason, message in words
+    )
+
+
+def _since(before: Condition | None, status: str, now: datetime) -> datetime:
+    if before is not None and before.status == status and before.since is not None:
+        return before.since
+    return now.replace(microsecond=0)  # The API has whole seconds.
