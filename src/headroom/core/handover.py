@@ -67,6 +67,15 @@ def through_gate(claims: Seq[Claim], latches: str, rivals: Seq[Pod] = ()) -> Seq
     return Sequence(Work.DOOR1, _subjects(claims, [latch.key for latch in latched]), tuple(steps))
 
 
+def nominate_only(claims: Seq[Claim], latches: str) -> Sequence:
+    """The first half of door 1, for an owner that also needs free room of the node.
+
+    Its guardian goes when it has stood nominated for a while and is seen to fit still.
+    """
+    whole = through_gate(claims, latches)
+    return replace(whole, work=Work.DOOR1_SLOW, steps=whole.steps[:-2])
+
+
 def finish_gate(owners: Seq[tuple[Pod, Pod | None]], rivals: Seq[Pod] = ()) -> Sequence:
     """Go on where nominated owners of one node were left: all guardians still there, then gates."""
     guardians = tuple(DeletePod(each.key, each.uid) for _, each in owners if each is not None)

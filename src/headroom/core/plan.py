@@ -22,6 +22,7 @@ class Work(Enum):
     """The kinds of work: what is done when a sequence ends, and in which lane it is written."""
 
     DOOR1 = "door1"
+    DOOR1_SLOW = "door1-slow"
     DOOR1_FINISH = "door1-finish"
     DOOR2 = "door2"
     DOOR2_SLOW = "door2-slow"

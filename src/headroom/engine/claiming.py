@@ -20,7 +20,7 @@ from headroom.core.claims import (
     consider,
     standing_refusal,
 )
-from headroom.core.handover import finish_gate, ungate
+from headroom.core.handover import ungate
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE, WAIT_ANNOTATION
 from headroom.core.objects import Pod
@@ -32,10 +32,11 @@ from headroom.core.resources import EMPTY
 from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import hold_subject, pod_subject
+from headroom.engine.doors.finishing import disclaim, finish
 from headroom.engine.doors.unfinished import begins_anew
 from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
-from headroom.engine.launching import Launcher, left_beside, rivals_on
+from headroom.engine.launching import Launcher, left_beside
 from headroom.engine.ledger import Ledger
 from headroom.engine.sharing.standingclaims import claims_standing_on, goes_without_place
 from headroom.scheduling.reasons import TOO_MANY_PODS
@@ -210,7 +211,7 @@ def follow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
         ledger.released.pop(pod.uid, None)
         yield from _seated(ledger, hold, pod, now)
     elif CLAIM_GATE in pod.gates:
-        yield from _finish(ledger, pod, hold)
+        yield from finish(ledger, pod, hold, now)
     elif pod.scheduler not in ledger.policy.scheduler_names:
         yield from _released(ledger, hold, pod, now)
 
@@ -229,86 +230,9 @@ def _seated(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Seq
     node = ledger.last_node.get(str(hold.parent), "") or hold.status.node
     if hold.terminal or not node or pod.node == node:
         return
-    yield _disclaim(pod, hold, nominated=False)
+    yield disclaim(pod, hold, nominated=False)
     message = f"went to {pod.node} instead of the room of {hold.parent.title} on {node}; held again"
     yield telling(tell_pod(pod, "NotMatched", message, now, warn=True))
-
-
-def _finish(ledger: Ledger, pod: Pod, hold: Hold) -> Iterator[Sequence]:
-    """Go on with a nominated owner that is still gated, and with all others on its node.
-
-    As long as one guardian stands beside a nominated owner, room counts twice: a gate opened too
-    early would let kube-scheduler find the node too full.
-    """
-    if _cannot_finish(ledger, pod, hold):
-        yield _disclaim(pod, hold, nominated=True)
-        return
-    together = []
-    for other in sorted(ledger.state.nominated_on(pod.nominated), key=lambda each: str(each.key)):
-        known = _gated_claim(ledger, other)
-        if known is not None and not ledger.agenda.busy(pod_subject(other.key)):
-            if _cannot_finish(ledger, other, known):
-                yield _disclaim(other, known, nominated=True)
-            else:
-                together.append((other, _in_the_way(ledger, other, known)))
-    yield finish_gate(together, _rivals(ledger, pod.nominated, together))
-
-
-def _rivals(ledger: Ledger, node: str, owners: list[tuple[Pod, Pod | None]]) -> list[Pod]:
-    """Guardians of ours that wait for room and could take that of owners on their way."""
-    leaving = frozenset(guardian.key for _, guardian in owners if guardian is not None)
-    lowest = min((pod.priority for pod, _ in owners), default=0)
-    return rivals_on(ledger, node, lowest, leaving)
-
-
-def _gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
-    """The hold that a gated pod has a true claim on."""
-    claim = claim_of(pod)
-    hold = ledger.holds.get(claim[0]) if claim is not None and CLAIM_GATE in pod.gates else None
-    if hold is None or not ledger.owners.has(hold, pod):
-        return None
-    return hold
-
-
-def _cannot_finish(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
-    """Whether a half-done claim is to begin anew: what it rests on is not there, or not yet."""
-    if hold.allocate_once and _given_to_another(ledger, pod, hold):
-        return True
-    guardian = ledger.guardian_of(hold)
-    if guardian is None:
-        return not pod.nominated
-    if guardian.node != pod.nominated:
-        return True
-    kept = kept_beside(hold, guardian.requests, pod.requests)
-    if not kept or _in_the_way(ledger, pod, hold) is None:
-        return False
-    latches = ledger.latches_of(hold)  # What stays held must be kept before the guardian goes.
-    return not any(
-        latch.nominated == pod.nominated and kept.fits_in(latch.requests) for latch in latches
-    )
-
-
-def _given_to_another(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
-    """Whether another owner is ahead on its way into a hold for one.
-
-    A claim whose answer was lost may come to light after the hold was offered again. Whoever is
-    beyond the gate or moving is ahead; among those who stand still, the first by name.
-    """
-    others = [other for other in ledger.claimants_of(hold) if other.key != pod.key]
-    return hold.status.phase == "Succeeded" or any(
-        CLAIM_GATE not in other.gates
-        or ledger.agenda.busy(pod_subject(other.key))
-        or other.key < pod.key
-        for other in others
-    )
-
-
-def _in_the_way(ledger: Ledger, pod: Pod, hold: Hold) -> Pod | None:
-    """The guardian that still has the owner's room; not one that keeps only the rest."""
-    guardian = ledger.guardian_of(hold)
-    left = to_keep(hold, ledger.claimants_of(hold))
-    rest = guardian is not None and not hold.allocate_once and guardian.requests.fits_in(left)
-    return None if rest else guardian
 
 
 def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Sequence]:
@@ -318,7 +242,7 @@ def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[S
     if pod.unschedulable_since is None and now < limit:
         ledger.agenda.later(pod_subject(pod.key), limit)
         return
-    yield _disclaim(pod, hold, nominated=True)
+    yield disclaim(pod, hold, nominated=True)
     message = f"could not be placed in the room of {hold.parent.title}; held again"
     yield telling(tell_pod(pod, "NotMatched", message, now, warn=True))
 
@@ -394,9 +318,3 @@ def _let_go(pod: Pod) -> Sequence:
         (ungate(pod),),
     )
     return Sequence(Work.RELEASE, (pod_subject(pod.key),), steps)
-
-
-def _disclaim(pod: Pod, hold: Hold, nominated: bool) -> Sequence:
-    take_back = Disclaim(pod.key, pod.uid, nominated and bool(pod.nominated))
-    subjects = (pod_subject(pod.key), hold_subject(hold.parent))
-    return Sequence(Work.DISCLAIM, subjects, ((take_back,),))

@@ -72,7 +72,7 @@ from headroom.ports import (
 )
 
 OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
-LAUNCHED_WORK = (Work.DOOR1, Work.DOOR2, Work.DOOR2_SLOW)
+LAUNCHED_WORK = (Work.DOOR1, Work.DOOR1_SLOW, Work.DOOR2, Work.DOOR2_SLOW)
 KEEPERS_WORK = (
     Work.RELEASE,
     Work.RESIZE,

@@ -16,6 +16,7 @@ from headroom.core.handover import (
     Claim,
     latch_only,
     latches_for,
+    nominate_only,
     one_after_another,
     through_gate,
     through_latch,
@@ -70,7 +71,7 @@ class Launcher:
     def finished(self, sequence: Sequence) -> None:
         """A handover that was started here has ended, well or not."""
         self._under_way -= 1
-        if sequence.work == Work.DOOR1:
+        if sequence.work in (Work.DOOR1, Work.DOOR1_SLOW):
             self._ledger.contention.end(sequence.subjects[0].identity)
 
     def nodes(self) -> tuple[str, ...]:
@@ -132,7 +133,7 @@ class Launcher:
         ledger = self._ledger
         group = [claim for claim in waiting if ledger.door(claim[0]) == door]
         scarce = short_of_places(ledger, node)
-        alone = [claim for claim in group if door == 2 and not _is_quick(claim, scarce)]
+        alone = [claim for claim in group if not _is_quick(claim, scarce and door == 2)]
         if alone:
             group = alone[:1] if alone[0] is group[0] else group[: group.index(alone[0])]
         self._starting = group
@@ -145,6 +146,8 @@ class Launcher:
                 ledger.shelve(offer.hold, None)
         if door == 1:
             ledger.contention.begin(node)
+            if not within(claims[0]):
+                return nominate_only(claims, ledger.policy.namespace)
             leaving = frozenset(offer.guardian.key for _, offer in claims)
             rivals = rivals_on(ledger, node, min(pod.priority for pod, _ in claims), leaving)
             rivals += [

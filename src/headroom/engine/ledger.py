@@ -68,7 +68,7 @@ class Ledger:
         self.latches = LatchBook()
         self.budgets: dict[Key, Budget] = {}
         self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
-        self.released: dict[str, datetime] = {}  # by uid: owners that kube-scheduler has, since
+        self.released: dict[str, datetime] = {}  # by uid: owners whom kube-scheduler counts, since
         self.stuck: Keys = {}  # owners of ours that found no free room
         self.short: dict[str, None] = {}  # parents of holds that could not grow back
         self.last_node: dict[str, str] = {}  # by parent: where its guardian was last seen
