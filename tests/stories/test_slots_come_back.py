@@ -61,6 +61,30 @@ def test_without_leave_nobody_gives_way_and_the_condition_says_so(world: World) 
     assert len(ordinary(world)) == 1
 
 
+def test_without_leave_a_guardian_that_is_deleted_is_made_again(world: World) -> None:
+    world.start_operator()
+    lost(world)
+    world.until("it is told", lambda: said(world, LEAVE))
+    for guardian in world.ours("guardian"):
+        world.delete("Pod", guardian["metadata"]["name"])
+    world.until(
+        "another one waits", lambda: len(world.ours("guardian")) == 1 and said(world, LEAVE)
+    )
+    for number in range(3):
+        world.delete("Pod", f"ordinary-{number}")
+    world.until("the slot is held", lambda: held(world) == [3])
+
+
+def test_a_node_smaller_than_the_slot_is_nobody_elses_fault(world: World) -> None:
+    world.start_operator()
+    world.add_node("a", cpu=2)
+    size = {"perNode": {"slots": 1}}
+    world.apply(headroom("room", cpu=3, size=size, reclaim="Preempt"))
+    world.until("it is told", lambda: said(world, "Insufficient cpu"))
+    world.pass_time(2)
+    assert not said(world, LEAVE)
+
+
 def test_whoever_waits_does_not_get_what_they_leave(world: World) -> None:
     allow(world, ALLOWED)
     world.start_operator()

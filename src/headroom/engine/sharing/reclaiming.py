@@ -12,6 +12,7 @@ from dataclasses import replace
 from headroom.core.claims import claim_of
 from headroom.core.eviction.reclaiming import Reclaim, may_go, not_allowed, victims
 from headroom.core.holds import Hold
+from headroom.core.names import LOCKED_PRIORITY
 from headroom.core.objects import ANYWHERE, Key, Namespace, Pod
 from headroom.core.quotas.namespaces import LimitsError, NamespaceLimits
 from headroom.core.subjects import hold_subject
@@ -55,6 +56,9 @@ class Reclaims:
             ledger.slots.reclaiming[parent] = None
             ledger.last_node[parent] = hold.template.node
             return found
+        if ledger.guardian_of(hold) is None or self._victims(hold, LOCKED_PRIORITY) is None:
+            self.forget(hold)  # Nobody else is in its way: it waits as any guardian does.
+            return None
         ledger.slots.reclaiming[parent] = None
         return Reclaim(refused=why)
 
