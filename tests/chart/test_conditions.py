@@ -6,7 +6,7 @@ from itertools import chain, combinations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tools.chart.conditions import Combination, cubes, expression, holds
@@ -45,6 +45,7 @@ def picked(node: Node, combination: Combination) -> Any:
 
 
 @given(st.sets(st.sampled_from(sorted(ALL, key=sorted)), min_size=1))
+@example({frozenset("ab"), frozenset("b"), frozenset("a"), frozenset("bc"), frozenset("ac")})
 def test_a_condition_holds_exactly_where_it_should(when: set[Combination]) -> None:
     found = cubes(frozenset(when), ALL)
     assert {each for each in ALL if any(holds(cube, each) for cube in found)} == when

@@ -24,15 +24,11 @@ def cubes(when: Condition, universe: Condition) -> list[Cube]:
         if any(holds(cube, combination) for cube in found):
             continue
         found.append(_grown(combination, switches, off))
-    return [
-        cube
-        for cube in found
-        if not all(
-            any(holds(other, each) for other in found if other != cube)
-            for each in when
-            if holds(cube, each)
-        )
-    ] or found
+    for cube in [*found]:  # One after the other: two may each be needless beside the other.
+        others = [other for other in found if other != cube]
+        if all(any(holds(other, each) for other in others) for each in when if holds(cube, each)):
+            found = others
+    return found
 
 
 def holds(cube: Cube, combination: Combination) -> bool:
