@@ -14,8 +14,10 @@ import yaml
 
 from headroom import __version__
 from headroom.cli.dialects import NAMES
+from headroom.kube.versions import FEATURES, read_version
 from testbed.binaries import BinariesUnavailable
 from testbed.helm import Helm, HelmFailed
+from testbed.recipes import KUBERNETES
 from tests.cli.commands import headroom
 
 pytestmark = pytest.mark.e2e
@@ -78,6 +80,10 @@ PAIRS: dict[str, tuple[Mapping[str, str], list[str]]] = {
             "--namespace-limits=slots=3,cpu=8",
             "--log-level=debug",
         ],
+    ),
+    "prices": (
+        {"operator.price": "{gpu=3,*=0.2}", "operator.poolLabel": "example.com/pool"},
+        ["--", "--price=gpu=3", "--price=*=0.2", "--pool-label=example.com/pool"],
     ),
     "proactive": (
         {
@@ -212,9 +218,41 @@ def test_a_cluster_without_the_policy_is_given_none(render: Render) -> None:
     assert kinds("--kube-version", "1.35.9", *apis) & {gate, confining} == {gate}
 
 
+@pytest.mark.parametrize("minor", KUBERNETES)
+@pytest.mark.parametrize("case", ["defaults", "webhook", "everything"])
+def test_every_supported_version_is_given_the_kinds_that_it_has(
+    render: Render, minor: str, case: str
+) -> None:
+    known = read_version(minor)
+    assert known is not None
+    has = {feature.name for feature in FEATURES if known >= feature.since}
+    values = PAIRS[case][0]
+    kinds = {kind for kind, _, _ in render(values, "--kube-version", KUBERNETES[minor].version)}
+    gated = "mutating-policy" in has and values.get("policies.gate") != "false"
+    assert ("MutatingAdmissionPolicy" in kinds) == gated
+    assert ("ValidatingAdmissionPolicy" in kinds) == ("validating-policy" in has)
+    assert ("MutatingWebhookConfiguration" in kinds) == ("webhook.enabled" in values)
+
+
 def test_an_older_kubernetes_is_refused(helm: Helm) -> None:
     with pytest.raises(HelmFailed, match="kubeVersion"):
         helm("template", "x", CHART, "--kube-version", "1.32.0")
+
+
+def test_a_newer_kubernetes_is_said_to_be_untested(helm: Helm, tmp_path: Path) -> None:
+    chart = tmp_path / "chart"
+    shutil.copytree(CHART, chart)
+    shown = 'metadata: {name: told}\nsaid: {{ include "headroom.unsupported" . | trim | quote }}\n'
+    (chart / "templates/told.yaml").write_text(f"kind: Told\n{shown}", encoding="utf-8")
+    assert '"headroom.unsupported"' in (chart / "templates/NOTES.txt").read_text(encoding="utf-8")
+
+    def told(version: str) -> str:
+        asked = ("template", "x", str(chart), "--kube-version", version)
+        return str(by_name(helm(*asked))["Told", "", "told"]["said"])
+
+    newest = KUBERNETES[[*KUBERNETES][-1]].version
+    assert told(newest) == ""
+    assert "newer than what is supported" in told("1.99.0")
 
 
 @pytest.mark.parametrize(
@@ -227,6 +265,12 @@ def test_an_older_kubernetes_is_refused(helm: Helm) -> None:
         ({"image.tag": "a b"}, "tag"),
         ({"image.digest": "sha256:short"}, "digest"),
         ({"metrics.serviceMonitor.enabled": "true"}, "metrics.enabled"),
+        ({"operator.resources.request.cpu": "1"}, "request"),
+        ({"webhook.affinity.podAntiaffinity.a": "1"}, "podAntiaffinity"),
+        ({"operator.tolerations[0].efect": "NoSchedule"}, "efect"),
+        ({"operator.topologySpreadConstraints[0].maxSkew": "1"}, "topologyKey"),
+        ({"imagePullSecrets": "{registry}"}, "imagePullSecrets"),
+        ({"operator.price": "{gpu=cheap}"}, "price"),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(helm: Helm, values: Mapping[str, str], said: str) -> None:

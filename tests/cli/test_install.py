@@ -116,6 +116,16 @@ def test_flags_of_run_after_two_dashes_go_to_the_operator(
     assert operator_arguments(finished.out)[-1] == "--pod-injection-limit=100"
 
 
+def test_a_flag_of_run_that_is_given_twice_is_written_twice(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    flags = ("--price", "gpu=3", "--pool-label", "pool", "--price", "*=0.2")
+    finished = headroom(capsys, "install", "--dry-run", "--", *flags)
+    assert finished.code == 0, finished.err
+    wanted = ["--price=gpu=3", "--price=*=0.2", "--pool-label=pool"]
+    assert operator_arguments(finished.out)[-3:] == wanted
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
@@ -127,6 +137,8 @@ def test_flags_of_run_after_two_dashes_go_to_the_operator(
         (("--http", ":1"), "has its own"),
         (("--enable-proactive-scaleup",), "--dialect proactive"),
         (("--pod-injection-limit", "few"), "--pod-injection-limit"),
+        (("--price", "cheap"), "POOL=PRICE"),
+        (("--price-file", "prices.yaml"), "no such file"),
     ],
 )
 def test_flags_that_run_would_refuse_are_refused_before_anything_is_done(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from headroom import __version__
 from headroom.cli.dialects import NAMES, chosen
-from headroom.kube.versions import OLDEST
+from headroom.kube.versions import NEWEST, OLDEST, SUPPORTED_RANGE
 from headroom.wire.guardians import PAUSE_IMAGE
 from headroom.wire.yamls import dump
 from tools.chart import values
@@ -132,14 +132,26 @@ def helpers() -> str:
         for there in (*(space for space, _ in dialect.headrooms if space), *dialect.namespaces):
             shown = f"{{{{ {MARKS[there]} }}}}" if there in MARKS else there
             lines += [f"{{{{- if {TESTS[name]} }}}},{shown}{{{{- end }}}}"]
-    lines += ["{{- end }}", '{{- define "headroom.runFlags" -}}']
+    lines += ["{{- end }}", *_unsupported(), '{{- define "headroom.runFlags" -}}']
     for flag in values.RUN_FLAGS:
         lines += _run_flag(flag)
     return "\n".join([*lines, "{{- end }}"]) + "\n"
 
 
+def _unsupported() -> list[str]:
+    """What NOTES say on a cluster that nobody has tested; an older one Helm refuses by itself."""
+    ours = "$.Capabilities.KubeVersion.Version"
+    test = f'semverCompare ">={NEWEST.major}.{NEWEST.minor + 1}.0-0" {ours}'
+    said = f"Kubernetes {{{{ {ours} }}}} is newer than what is supported: {SUPPORTED_RANGE}."
+    lines = conditional(test, [f"{said} Nobody has tested it."])
+    return ['{{- define "headroom.unsupported" -}}', *lines, "{{- end }}"]
+
+
 def _run_flag(flag: values.RunFlag) -> list[str]:
     value = f"$.Values.{flag.path}"
+    if flag.is_list:
+        one = f'- {{{{ printf "{flag.flag}=%v" . | quote }}}}'
+        return [f"{{{{- range {value} }}}}", one, "{{- end }}"]
     test = value if flag.is_switch else f'not (kindIs "invalid" {value})'
     if flag.dialect:
         test = f"and ({TESTS[flag.dialect]}) ({test})"

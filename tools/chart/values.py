@@ -27,10 +27,48 @@ _IMAGE = r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$"
 _BOOL: Json = {"type": "boolean"}
 _AUTO: Json = {"enum": ["auto", True, False]}
 _TEXT: Json = {"type": "string"}
-_OPEN: Json = {"type": "object"}
-_LIST: Json = {"type": "array"}
 _TEXTS: Json = {"type": "object", "additionalProperties": {"type": "string"}}
 _NAME: Json = {"type": "string", "pattern": _DNS}
+
+
+def _fields(*names: str, **typed: Json) -> Json:
+    """An object of Kubernetes with these fields and no other: a mistyped one would be dropped."""
+    known: Json = {**{name: {} for name in names}, **typed}
+    return {"type": "object", "additionalProperties": False, "properties": known}
+
+
+def _each(item: Json, *required: str) -> Json:
+    return {"type": "array", "items": {**item, "required": [*required]} if required else item}
+
+
+_AMOUNTS: Json = {"type": "object", "additionalProperties": {"type": ["string", "number"]}}
+_RESOURCES = _fields(requests=_AMOUNTS, limits=_AMOUNTS, claims={"type": "array"})
+_AFFINITY = _fields("nodeAffinity", "podAffinity", "podAntiAffinity")
+_SECRETS = _each(_fields(name=_TEXT), "name")
+_TOLERATIONS = _each(
+    _fields(
+        key=_TEXT,
+        operator={"enum": ["Exists", "Equal", "Lt", "Gt"]},
+        value=_TEXT,
+        effect={"enum": ["", "NoSchedule", "PreferNoSchedule", "NoExecute"]},
+        tolerationSeconds={"type": "integer"},
+    )
+)
+_SPREAD = _each(
+    _fields(
+        "labelSelector",
+        maxSkew={"type": "integer", "minimum": 1},
+        topologyKey=_TEXT,
+        whenUnsatisfiable={"enum": ["DoNotSchedule", "ScheduleAnyway"]},
+        minDomains={"type": "integer", "minimum": 1},
+        matchLabelKeys={"type": "array", "items": _TEXT},
+        nodeAffinityPolicy={"enum": ["Honor", "Ignore"]},
+        nodeTaintsPolicy={"enum": ["Honor", "Ignore"]},
+    ),
+    "maxSkew",
+    "topologyKey",
+    "whenUnsatisfiable",
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +97,10 @@ class RunFlag:
         return f"--{self.name.replace('_', '-')}"
 
     @property
+    def is_list(self) -> bool:
+        return bool(self.schema.get("type") == "array")
+
+    @property
     def is_switch(self) -> bool:
         return self.schema == _BOOL
 
@@ -66,7 +108,11 @@ class RunFlag:
 _NUMBER: Json = {"type": ["integer", "null"], "minimum": 1}
 _MAYBE: Json = {"type": ["string", "null"]}
 
+_PRICES: Json = {"type": "array", "items": {"type": "string", "pattern": r"^[^=,]+=[0-9.]+$"}}
+
 RUN_FLAGS = (
+    RunFlag("operator.price", "price", _PRICES, "", []),
+    RunFlag("operator.poolLabel", "pool_label", _MAYBE),
     RunFlag("operator.allowCrossNamespaceOwners", "allow_cross_namespace_owners", _BOOL, "", False),
     RunFlag("operator.allowClusterPreallocation", "allow_cluster_preallocation", _BOOL, "", False),
     RunFlag("operator.mostSlots", "most_slots", _NUMBER),
@@ -114,7 +160,7 @@ def _general() -> Iterator[Value]:
     yield Value("image.digest", "", digest, "Its digest, in place of a tag.")
     policy = {"enum": ["", "Always", "IfNotPresent", "Never"]}
     yield Value("image.pullPolicy", "", policy, "When it is pulled; empty: as Kubernetes decides.")
-    yield Value("imagePullSecrets", [], _LIST, "Secrets of a private registry.")
+    yield Value("imagePullSecrets", [], _SECRETS, "Secrets of a private registry.")
     about = "What guardians, latches and fences run; the policies name it."
     yield Value("pauseImage", PAUSE_IMAGE, image, about, "--pause-image")
     dialects = {"type": "array", "uniqueItems": True, "items": {"enum": [*NAMES]}}
@@ -152,14 +198,16 @@ def _program(name: str, what: str) -> Iterator[Value]:
     usual = program_defaults(name)
     count = {"type": "integer", "minimum": 0}
     yield Value(f"{name}.replicas", usual["replicas"], count, f"Replicas of {what}.")
-    yield Value(f"{name}.resources", usual["resources"], _OPEN, "What a replica asks for.")
+    yield Value(f"{name}.resources", usual["resources"], _RESOURCES, "What a replica asks for.")
     about = "While it waits for room itself, nobody's holds are handed over."
     yield Value(f"{name}.priorityClassName", usual["priorityClassName"], _TEXT, about)
-    yield Value(f"{name}.affinity", usual["affinity"], _OPEN, "Replicas keep apart if they can.")
+    yield Value(
+        f"{name}.affinity", usual["affinity"], _AFFINITY, "Replicas keep apart if they can."
+    )
     spread = usual["topologySpreadConstraints"]
-    yield Value(f"{name}.topologySpreadConstraints", spread, _LIST, "Over zones, if they can.")
+    yield Value(f"{name}.topologySpreadConstraints", spread, _SPREAD, "Over zones, if they can.")
     yield Value(f"{name}.nodeSelector", {}, _TEXTS, "Where its pods run.")
-    yield Value(f"{name}.tolerations", [], _LIST, "Taints that its pods tolerate.")
+    yield Value(f"{name}.tolerations", [], _TOLERATIONS, "Taints that its pods tolerate.")
     yield Value(f"{name}.podAnnotations", {}, _TEXTS, "Annotations of its pods.")
     about = "Annotations of its account."
     yield Value(f"{name}.serviceAccountAnnotations", {}, _TEXTS, about)

@@ -7,7 +7,18 @@ registry.k8s.io/pause:3.10
 {{- if has "koordinator" $.Values.dialects }},headroom-reservations{{- end }}
 {{- if has "schedulinggate" $.Values.dialects }},{{ $.Values.mountpoint.namespace }}{{- end }}
 {{- end }}
+{{- define "headroom.unsupported" -}}
+{{- if semverCompare ">=1.38.0-0" $.Capabilities.KubeVersion.Version }}
+Kubernetes {{ $.Capabilities.KubeVersion.Version }} is newer than what is supported: 1.33 to 1.37. Nobody has tested it.
+{{- end }}
+{{- end }}
 {{- define "headroom.runFlags" -}}
+{{- range $.Values.operator.price }}
+- {{ printf "--price=%v" . | quote }}
+{{- end }}
+{{- if not (kindIs "invalid" $.Values.operator.poolLabel) }}
+- {{ printf "--pool-label=%v" ($.Values.operator.poolLabel | toString) | quote }}
+{{- end }}
 {{- if $.Values.operator.allowCrossNamespaceOwners }}
 - --allow-cross-namespace-owners
 {{- end }}

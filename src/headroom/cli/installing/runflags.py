@@ -14,6 +14,7 @@ from headroom.cli.errors import Misuse
 # By the names of the parameters of `run`. Rights, policies or ports follow from these.
 DECIDED = ("namespace", "dialect", "namespaces", "pause_image", "mountpoint_names")
 UNFIT = ("kubeconfig", "context", "in_cluster", "http", "probes")
+OF_THIS_MACHINE = ("price_file",)
 
 
 def passed_on(words: Sequence[str], dialects: Sequence[str]) -> tuple[str, ...]:
@@ -25,10 +26,16 @@ def passed_on(words: Sequence[str], dialects: Sequence[str]) -> tuple[str, ...]:
         flag = f"--{name.replace('_', '-')}"
         if name in UNFIT:
             raise Misuse(f"-- {flag}: an installed operator has its own")
+        if name in OF_THIS_MACHINE:
+            raise Misuse(f"-- {flag}: the operator's pod has no such file", "use -- --price")
         if name in DECIDED:
             raise Misuse(f"-- {flag}: rights follow from it", f"headroom install {flag}, before --")
     _check(given, dialects)
-    return tuple(_written(name, value) for name, value in given.items())
+    return tuple(
+        _written(name, each)
+        for name, value in given.items()
+        for each in (value if isinstance(value, list | tuple) else (value,))
+    )
 
 
 def _given(words: Sequence[str]) -> dict[str, Any]:
@@ -58,7 +65,9 @@ def _check(given: dict[str, Any], dialects: Sequence[str]) -> None:
     """What the parser leaves to `run`."""
     from headroom.cli import proactive
     from headroom.cli.options import read_limits
+    from headroom.cli.pictures.prices import read_prices
 
+    read_prices(given.get("price"), None, "")
     read_limits(given.get("namespace_limits", ""))
     flags = proactive.Flags(
         *(given.get("enable_proactive_scaleup"), given.get("pod_injection_limit")),
