@@ -36,6 +36,7 @@ class Work(Enum):
     VOLUMES = "volumes"
     GROW = "grow"
     DISCLAIM = "disclaim"
+    TAKE_BACK = "take-back"
     FOLLOW = "follow"
     HOLD = "hold"
     RESIZE = "resize"

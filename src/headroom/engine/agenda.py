@@ -18,6 +18,7 @@ from headroom.core.subjects import Subject, Topic
 
 FIRST_PAUSE = timedelta(milliseconds=200)
 LONGEST_PAUSE = timedelta(minutes=2)
+OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
 SPARE_TIMERS = 1000
 
 

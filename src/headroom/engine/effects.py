@@ -33,6 +33,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.ourpods import latch_annotations, pod_made
 from headroom.core.plan import Sequence
 from headroom.core.policies import beside_text
+from headroom.core.subjects import Subject, pod_subject
 from headroom.engine.assumptions import LIFETIME, Assumed
 from headroom.engine.ledger import Ledger
 
@@ -88,6 +89,12 @@ def give_up(ledger: Ledger, sequence: Sequence) -> None:
     for latch in _latches(sequence):
         if latch.key not in ledger.pods:
             ledger.state.unnominate(latch.key)
+
+
+def latches_made(sequence: Sequence) -> frozenset[Subject]:
+    """The subjects of latches that a sequence begins with."""
+    first = sequence.steps[0]
+    return frozenset(pod_subject(each.key) for each in first if isinstance(each, CreateLatch))
 
 
 def _latches(sequence: Sequence) -> Iterator[CreateLatch]:

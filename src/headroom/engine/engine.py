@@ -14,7 +14,6 @@ from functools import partial
 from headroom.core.actions import (
     Action,
     CreateGuardian,
-    CreateLatch,
     CreateSlotObject,
     DeleteObject,
     DeletePod,
@@ -36,7 +35,7 @@ from headroom.core.objects import Pod
 from headroom.core.plan import Plan, Sequence, Work
 from headroom.core.policy import Policy
 from headroom.core.subjects import Subject, Topic, hold_subject, node_subject, pod_subject
-from headroom.engine.agenda import Agenda
+from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts.bulk import Bulk
 from headroom.engine.bursts.waking import Waker
 from headroom.engine.claiming import admit, follow
@@ -44,7 +43,8 @@ from headroom.engine.containment.notices import Notices
 from headroom.engine.containment.quarantine import Quarantine
 from headroom.engine.cron import calendar
 from headroom.engine.doors.book import DoorBook
-from headroom.engine.effects import assume, give_up
+from headroom.engine.doors.takingback import note_ended
+from headroom.engine.effects import assume, give_up, latches_made
 from headroom.engine.fences.fencer import Fencer
 from headroom.engine.growing import grow_in_place
 from headroom.engine.indexing import Indexer, index_subject
@@ -71,7 +71,6 @@ from headroom.ports import (
     Synced,
 )
 
-OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
 LAUNCHED_WORK = (Work.DOOR1, Work.DOOR1_SLOW, Work.DOOR2, Work.DOOR2_SLOW)
 KEEPERS_WORK = (
     Work.RELEASE,
@@ -240,6 +239,7 @@ class Engine:
         return noted and isinstance(outcome, Done)
 
     def _settle(self, action: Action, outcome: Outcome, now: datetime) -> None:
+        self.ledger.forbidden.settled(action, outcome)
         if isinstance(action, Concerning):
             self._standing.settled(action, outcome, now)
         if isinstance(outcome, Done):
@@ -284,12 +284,13 @@ class Engine:
         attempt = self.quarantine.attempt
         attempt("finish", partial(_whose, sequence), now, self._ended, sequence, completed)
         self._agenda.finish(sequence.subjects)
-        latches = _latches_made(sequence)  # One left from before may be in the way: no pause.
+        latches = latches_made(sequence)  # One left from before may be in the way: no pause.
         for subject in sequence.subjects:
-            if completed or subject in latches:
+            if (completed and sequence.work is not Work.TAKE_BACK) or subject in latches:
                 self._agenda.succeeded(subject)
             elif subject.topic is Topic.POD:
-                if subject.key in self.ledger.pods:  # One that is gone needs no pause.
+                pod = self.ledger.pods.get(subject.key)  # One that is gone needs no pause.
+                if pod is not None and not self.ledger.forbidden.has(pod):
                     self._agenda.failed(subject, now, longest=OWNER_PAUSE)
             elif sequence.work in KEEPERS_WORK:
                 self._agenda.failed(subject, now)
@@ -299,6 +300,7 @@ class Engine:
             self._launcher.finished(sequence)
         if not completed:
             give_up(self.ledger, sequence)
+        note_ended(self.ledger, sequence)
         self._keeper.ended(sequence)
 
     def _started(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
@@ -386,12 +388,6 @@ def about(action: Action) -> str:
         if hasattr(action, name):
             return f"{type(action).__name__} {getattr(action, name)}"
     return type(action).__name__
-
-
-def _latches_made(sequence: Sequence) -> frozenset[Subject]:
-    """The subjects of latches that a sequence begins with."""
-    first = sequence.steps[0]
-    return frozenset(pod_subject(each.key) for each in first if isinstance(each, CreateLatch))
 
 
 def _whose(sequence: Sequence) -> Subject | str:

@@ -34,6 +34,7 @@ from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
 from headroom.engine.callers import Callers
 from headroom.engine.contention import Contention
+from headroom.engine.doors.forbidden import Forbidden
 from headroom.engine.indexes import (
     counted_on,
     differs,
@@ -69,6 +70,7 @@ class Ledger:
         self.budgets: dict[Key, Budget] = {}
         self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
         self.released: dict[str, datetime] = {}  # by uid: owners whom kube-scheduler counts, since
+        self.forbidden = Forbidden()
         self.stuck: Keys = {}  # owners of ours that found no free room
         self.short: dict[str, None] = {}  # parents of holds that could not grow back
         self.last_node: dict[str, str] = {}  # by parent: where its guardian was last seen
@@ -130,6 +132,7 @@ class Ledger:
         self.latches.lose(uid)
         self.released.pop(uid, None)
         self.owners.forget(uid)
+        self.forbidden.forget(uid)
         if old is None or (uid and old.uid != uid):
             return
         self._unlist(old)

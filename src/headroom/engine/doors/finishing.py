@@ -3,7 +3,7 @@
 An owner that needs nothing but its guardian's room goes on at once. One that needs free room of the
 node as well stands nominated for a while first, its guardian untouched: a cycle of kube-scheduler
 that began before may still give that free room to somebody else. If it did, the claim is taken
-back, and the hold has lost nothing.
+back, and the hold has lost nothing. `takingback` undoes a handover that the API server forbids.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work
-from headroom.core.policies import kept_beside, to_keep
+from headroom.core.policies import kept_beside
 from headroom.core.subjects import hold_subject, pod_subject
+from headroom.engine.doors.takingback import in_the_way, take_back
 from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import unfit
 from headroom.engine.launching import rivals_on
@@ -35,6 +36,12 @@ def finish(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[Sequ
     """
     if _cannot_finish(ledger, pod, hold):
         yield _taken_back(ledger, pod, hold)
+        return
+    if ledger.forbidden.has(pod):
+        yield from take_back(ledger, pod, hold, now)
+        return
+    if _undoes(ledger, pod.nominated):
+        ledger.settling.wait(pod.nominated, pod_subject(pod.key))
         return
     together = []
     for other in sorted(ledger.state.nominated_on(pod.nominated), key=lambda each: str(each.key)):
@@ -56,7 +63,7 @@ def finish(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[Sequ
     if late:  # The others go on when kube-scheduler does not count these any more.
         ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.first_look)
         return
-    owners = [(owner, _in_the_way(ledger, owner, known)) for owner, known in together]
+    owners = [(owner, in_the_way(ledger, known)) for owner, known in together]
     yield finish_gate(owners, _rivals(ledger, pod.nominated, owners))
 
 
@@ -75,7 +82,7 @@ def _taken_back(ledger: Ledger, pod: Pod, hold: Hold) -> Sequence:
 
 def _needs_free_room(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
     """Whether an owner needs more than its guardian has; not once that one is gone."""
-    guardian = _in_the_way(ledger, pod, hold)
+    guardian = in_the_way(ledger, hold)
     if guardian is None:
         return False
     kept = kept_beside(hold, guardian.requests, pod.requests)
@@ -84,10 +91,17 @@ def _needs_free_room(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
 
 def _fits_still(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> bool:
     """Whether an owner has room on its node once its guardian is gone."""
-    guardian, node = _in_the_way(ledger, pod, hold), pod.nominated
+    guardian, node = in_the_way(ledger, hold), pod.nominated
     without = frozenset(each.key for each in (pod, guardian) if each is not None)
     asking = replace(pod, requests=pod.requests + owed_on(ledger, node, now, hold))
     return unfit(ledger, asking, node, without) is None
+
+
+def _undoes(ledger: Ledger, node: str) -> bool:
+    """Whether the claim of an owner there is being taken back, or about to be."""
+    return ledger.forbidden.undoes(node) or any(
+        ledger.forbidden.has(other) for other in ledger.state.nominated_on(node)
+    )
 
 
 def _rivals(ledger: Ledger, node: str, owners: list[tuple[Pod, Pod | None]]) -> list[Pod]:
@@ -116,7 +130,7 @@ def _cannot_finish(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
     if guardian.node != pod.nominated:
         return True
     kept = kept_beside(hold, guardian.requests, pod.requests)
-    if not kept or _in_the_way(ledger, pod, hold) is None:
+    if not kept or in_the_way(ledger, hold) is None:
         return False
     latches = ledger.latches_of(hold)  # What stays held must be kept before the guardian goes.
     return not any(
@@ -137,11 +151,3 @@ def _given_to_another(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
         or other.key < pod.key
         for other in others
     )
-
-
-def _in_the_way(ledger: Ledger, pod: Pod, hold: Hold) -> Pod | None:
-    """The guardian that still has the owner's room; not one that keeps only the rest."""
-    guardian = ledger.guardian_of(hold)
-    left = to_keep(hold, ledger.claimants_of(hold))
-    rest = guardian is not None and not hold.allocate_once and guardian.requests.fits_in(left)
-    return None if rest else guardian

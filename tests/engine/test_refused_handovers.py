@@ -1,0 +1,173 @@
+"""A handover that the API server forbids is undone: its room is held again, and nobody waits."""
+
+from __future__ import annotations
+
+import pytest
+
+from headroom.core.actions import (
+    Action,
+    CreateGuardian,
+    DeletePod,
+    Denied,
+    Disclaim,
+    Outcome,
+    Tell,
+    Ungate,
+)
+from headroom.core.names import CLAIM_GATE, CLAIMED_ANNOTATION
+from headroom.core.objects import Key
+from headroom.core.standing.headrooms import Replicas
+from tests.builders import hold, node, pod
+from tests.core.headroom_builder import headroom
+from tests.engine.play import Answer, Play
+
+FORBIDDEN: list[type[Action]] = [DeletePod, Ungate]
+NO = Denied("pods is forbidden: not in this namespace")
+
+
+def forbids(kind: type[Action]) -> Answer:
+    """Forbid one kind of write in one namespace."""
+
+    def answer(action: Action) -> Outcome | None:
+        inside = isinstance(action, DeletePod | Ungate) and action.key.namespace == "default"
+        return NO if inside and isinstance(action, kind) else None
+
+    return answer
+
+
+def refused_world(forbidden: type[Action]) -> Play:
+    """An owner at the gate of a namespace in which one kind of write is forbidden."""
+    play = Play(node("a", cpu=4), node("b", cpu=4), hold("h", cpu=2, memory=0))
+    play.run()
+    assert play.hold("h").status.phase == "Available"
+
+    play.answer = forbids(forbidden)
+    play.put(pod("owner", cpu=2, labels={"app": "web"}, gates=(CLAIM_GATE,)))
+    play.run(60)
+    return play
+
+
+@pytest.mark.parametrize("forbidden", FORBIDDEN)
+def test_a_handover_that_is_forbidden_holds_up_no_other_namespace(forbidden: type[Action]) -> None:
+    play = refused_world(forbidden)
+    play.put(hold("next", namespace="other", cpu=2, memory=0))
+    play.run(10)
+    assert play.toy.holds["Hold/other/next"].status.phase == "Available"
+
+
+@pytest.mark.parametrize("forbidden", FORBIDDEN)
+def test_the_room_of_a_forbidden_handover_is_held_and_promised_to_nobody(
+    forbidden: type[Action],
+) -> None:
+    play = refused_world(forbidden)
+    (guardian,) = play.ours("guardian")
+    owner = play.pod("owner")
+    assert guardian.node
+    assert (owner.node, owner.nominated) == ("", "")
+    assert CLAIMED_ANNOTATION not in owner.annotations
+
+
+@pytest.mark.parametrize("forbidden", FORBIDDEN)
+def test_the_owner_gets_its_hold_when_the_right_is_back(forbidden: type[Action]) -> None:
+    play = refused_world(forbidden)
+    (guardian,) = play.ours("guardian")
+    play.answer = None
+    play.run(180)
+    owner = play.pod("owner")
+    assert owner.node == guardian.node
+    assert owner.annotations[CLAIMED_ANNOTATION] == "Hold/default/h"
+    assert play.hold("h").status.phase == "Succeeded"
+    assert Key("default", guardian.key.name) not in play.toy.pods
+
+
+@pytest.mark.parametrize("forbidden", FORBIDDEN)
+def test_owners_of_other_namespaces_on_the_same_node_get_their_holds(
+    forbidden: type[Action],
+) -> None:
+    play = Play(node("a", cpu=4))
+    for namespace in ("default", "other"):
+        play.put(hold("h", namespace=namespace, cpu=2, memory=0))
+    play.run()
+    play.answer = forbids(forbidden)
+    for namespace in ("default", "other"):
+        play.put(
+            pod(
+                "owner",
+                namespace=namespace,
+                uid=f"owner-in-{namespace}",
+                cpu=2,
+                labels={"app": "web"},
+                gates=(CLAIM_GATE,),
+            )
+        )
+    play.run(30)
+    assert play.toy.pods[Key("other", "owner")].node == "a"
+    assert play.toy.holds["Hold/other/h"].status.phase == "Succeeded"
+    assert not play.pod("owner").node
+    assert [guardian.key.namespace for guardian in play.ours("guardian")] == ["default"]
+
+
+def test_the_room_is_never_bare_while_a_handover_is_taken_back() -> None:
+    play = refused_world(Ungate)
+    guardian, disclaimed = play.did(CreateGuardian, Disclaim)[-2:]
+    assert (guardian, disclaimed) == ("CreateGuardian", "Disclaim")
+    made = [action for action in play.done if isinstance(action, CreateGuardian)]
+    assert all(action.bound and action.node == made[1].node for action in made[1:])
+
+
+@pytest.mark.parametrize("forbidden", FORBIDDEN)
+def test_an_operator_that_takes_over_in_the_middle_comes_to_the_same_end(
+    forbidden: type[Action],
+) -> None:
+    play = refused_world(forbidden)
+    play.answer = lambda action: NO if isinstance(action, forbidden | Disclaim) else None
+    play.run(30)
+    play.restart()
+    play.answer = None
+    play.run(180)
+    assert play.pod("owner").annotations[CLAIMED_ANNOTATION] == "Hold/default/h"
+    assert play.pod("owner").node
+    assert play.ours("guardian") == []
+
+
+def test_the_owner_is_told_in_the_words_of_the_api_server() -> None:
+    play = refused_world(Ungate)
+    told = [action.message for action in play.done if isinstance(action, Tell)]
+    assert any("cannot be handed over" in message and NO.message in message for message in told)
+
+
+@pytest.mark.parametrize("forbidden", FORBIDDEN)
+def test_a_reusable_hold_is_handed_over_when_the_right_is_back_and_tried_with_pauses(
+    forbidden: type[Action],
+) -> None:
+    play = Play(node("a", cpu=4), hold("h", cpu=2, memory=0, allocate_once=False))
+    play.run()
+    tries = 0
+
+    def answer(action: Action) -> Outcome | None:
+        nonlocal tries
+        tries += isinstance(action, forbidden)
+        return NO if isinstance(action, forbidden) else None
+
+    play.answer = answer
+    play.put(pod("owner", cpu=1, labels={"app": "web"}, gates=(CLAIM_GATE,)))
+    play.run(60)
+    assert tries <= 40
+    play.answer = None
+    play.run(60)
+    assert play.pod("owner").node == "a"
+    assert [guardian.requests["cpu"] for guardian in play.ours("guardian")] == [1000]
+
+
+@pytest.mark.parametrize("forbidden", FORBIDDEN)
+def test_a_slot_that_its_owner_uses_in_part_stays_held(forbidden: type[Action]) -> None:
+    play = Play(node("a", cpu=4), headroom(Replicas(1), cpu=2))
+    play.run()
+    play.answer = forbids(forbidden)
+    play.put(pod("owner", cpu=1, labels={"app": "web"}, gates=(CLAIM_GATE,)))
+    play.run(60)
+    assert [(each.node, each.requests["cpu"]) for each in play.ours("guardian")] == [("a", 2000)]
+    play.answer = None
+    play.run(180)
+    assert play.pod("owner").node == "a"
+    assert play.ours("latch") == []
