@@ -395,7 +395,6 @@ class Standing:
     def _tally(self, headroom: Headroom, known: Known, now: datetime) -> Tally:
         tally = known.tally(len(self._ledger.nodes), next_start(headroom, now, self._calendar))
         tally = counted(self._ledger, headroom, known, tally)
-        if headroom.refill == NEVER:
-            tally = replace(tally, spent=tuple(known.spent))
-        tally = replace(tally, template_generation=self._sights.generation(headroom))
+        spent = tuple(known.spent) if headroom.refill == NEVER else tally.spent
+        tally = replace(tally, spent=spent, template_generation=self._sights.generation(headroom))
         return replace(tally, **known.objects()) if headroom.slot_objects is not None else tally
