@@ -8,8 +8,18 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headroom.core import naming
 from headroom.core.holds import Hold, PodTemplate
-from headroom.core.naming import LIMIT, dns_label, guardian_name, hashed, label_value
+from headroom.core.naming import (
+    LIMIT,
+    MOST_NAMES,
+    dns_label,
+    forget_names,
+    guardian_name,
+    guardian_names,
+    hashed,
+    label_value,
+)
 from headroom.core.objects import Key, Parent, Pod
 
 DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
@@ -64,3 +74,20 @@ def test_a_name_that_may_stand_as_a_label_does() -> None:
 def test_only_the_parent_and_the_slot_make_the_name() -> None:
     plain = hold("nightly")
     assert guardian_name(replace(plain, allocate_once=False, version="9")) == guardian_name(plain)
+
+
+def test_names_are_remembered_until_their_hold_is_gone() -> None:
+    before, some = len(naming._names), hold("remembered", slot="7")
+    first = guardian_names(some)
+    assert len(naming._names) == before + 1
+    assert guardian_names(some) is first
+    forget_names(some)
+    assert len(naming._names) == before
+    assert guardian_names(some) == first
+    forget_names(some)
+
+
+def test_only_so_many_names_are_remembered() -> None:
+    for number in range(MOST_NAMES + 100):
+        guardian_names(hold("many", slot=str(number)))
+        assert len(naming._names) <= MOST_NAMES

@@ -7,7 +7,7 @@ from dataclasses import replace
 from headroom.core.claims import claim_of
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
-from headroom.engine.assumptions import LIFETIME, Assumed, Assumptions
+from headroom.engine.assumptions import ENDED_FOR, LIFETIME, MOST_ENDED, Assumed, Assumptions
 from tests.builders import NOON, hold, pod
 
 PARENT = hold("h").parent
@@ -79,3 +79,37 @@ def test_a_namesake_is_another_pod() -> None:
     assumptions = noted(Assumed(NOON + LIFETIME, gone=True))
     namesake = replace(pod("p"), uid="another")
     assert assumptions.over(namesake, NOON) is namesake
+
+
+def test_ends_are_remembered_for_longer_than_an_answer_takes_and_no_longer() -> None:
+    assumptions = Assumptions()
+    assumptions.ended("before-all")
+    assumptions.over(pod("p"), NOON)
+    assumptions.ended("first")
+    assumptions.over(pod("p"), NOON + ENDED_FOR)
+    assumptions.ended("second")
+    assert [assumptions.has_ended(uid) for uid in ("before-all", "first", "second")] == [
+        False,
+        True,
+        True,
+    ]
+    assumptions.over(pod("p"), NOON + ENDED_FOR + LIFETIME)
+    assumptions.ended("third")
+    assert [assumptions.has_ended(uid) for uid in ("first", "second")] == [False, True]
+
+
+def test_of_ends_that_come_together_so_many_are_remembered() -> None:
+    assumptions = Assumptions()
+    for number in range(MOST_ENDED + 1):
+        assumptions.ended(f"uid-{number}")
+    assert not assumptions.has_ended("uid-0")
+    assert assumptions.has_ended("uid-1")
+
+
+def test_a_clock_that_is_set_back_makes_no_end_forgotten_early() -> None:
+    assumptions = Assumptions()
+    assumptions.over(pod("p"), NOON)
+    assumptions.ended("first")
+    assumptions.over(pod("p"), NOON - 10 * ENDED_FOR)
+    assumptions.ended("second")
+    assert assumptions.has_ended("first")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from headroom.core import naming
 from headroom.core.actions import CreateGuardian, Denied, Taken, Unavailable, WriteHoldStatus
 from headroom.core.holds import Hold, HoldStatus, Problem
 from headroom.core.names import CLAIM_GATE, SCHEDULER_NAME
@@ -193,3 +194,18 @@ def test_the_life_of_a_hold_is_told_in_events() -> None:
         ("Hold", "Claimed"),
         ("Pod", "Claimed"),
     ]
+
+
+def test_of_holds_that_come_and_go_no_name_is_remembered() -> None:
+    play = Play(node("a"))
+    play.run()
+    before = len(naming._names)
+    for number in range(20):
+        brief = hold(f"brief-{number}", cpu=1, memory=0)
+        play.put(brief)
+        play.run()
+        play.toy.remove(brief)
+        for guardian in play.ours("guardian"):
+            play.toy.remove(guardian)
+        play.run()
+    assert len(naming._names) <= before

@@ -87,7 +87,7 @@ def test_the_memory_of_the_limits_is_bounded() -> None:
     _, limits, _ = logging()
     for n in range(MOST_TRACKED + 100):
         refuse(f"Hold/ns-{n}/h")
-    assert len(limits._buckets) <= MOST_TRACKED
+    assert len(limits._objects) == len(limits._namespaces) == MOST_TRACKED
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from headroom.core.actions import Tell
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on
 from headroom.core.names import CLAIMS_ANNOTATION
@@ -19,13 +20,16 @@ from headroom.core.policies import beside_of
 from headroom.core.selection import integer
 from headroom.core.tenancy.asking import TICKET_REQUEST, request_of
 from headroom.engine.cron import calendar
+from headroom.wire.events import Recorder
 from headroom.wire.kinds import HOLDS, NODES, PODS
 from headroom.wire.objects.intern import LONGEST, Interned
 from headroom.wire.speech import NATIVE
+from tests.builders import NOON
 
 LONG = 100_000
 TIMES = 100
 MOST = LONG * TIMES // 10  # a tenth of what was read
+RECORDER = Recorder()
 FULL = 4096  # Spellings, more than any table takes; after twice as many each is as full as then.
 
 
@@ -67,6 +71,10 @@ def read_node(number: int) -> None:
     NATIVE.decode(NODES, json.dumps(node).encode())
 
 
+def tell(number: int) -> None:
+    RECORDER.write(Tell("v1", "Pod", Key("shop", "p"), "u", "Normal", "Held", long(number), NOON))
+
+
 READINGS: dict[str, Callable[[int], object]] = {
     "labels": lambda n: read_pod(metadata={"labels": {"app": long(n)}}),
     "annotations": lambda n: read_pod(metadata={"annotations": {"headroom.dev/claimed": long(n)}}),
@@ -77,6 +85,7 @@ READINGS: dict[str, Callable[[int], object]] = {
     "claimed beside": lambda n: beside_of(f"cpu={long(n)}"),
     "claims of a latch": lambda n: claims_on(latch(n)),
     "integer": lambda n: integer(long(n)),
+    "event": tell,
     "asking": lambda n: request_of({TICKET_REQUEST: long(n)}),
     "cron": lambda n: calendar(long(n), "UTC"),
     "time zone": lambda n: calendar("0 8 * * *", long(n)),

@@ -57,9 +57,24 @@ def guardian_name(hold: Hold) -> str:
 
 def guardian_names(hold: Hold) -> tuple[str, str]:
     """The guardian's name, and that of its successor while both stand; they take turns."""
+    about = _about(hold)
+    names = _names.get(about)
+    if names is None:
+        if len(_names) >= MOST_NAMES:
+            _names.clear()
+        names = _names[about] = _named(*about)
+    return names
+
+
+def forget_names(hold: Hold) -> None:
+    """A hold is gone: its guardian's names will not be asked for again."""
+    _names.pop(_about(hold), None)
+
+
+def _about(hold: Hold) -> tuple[str, str, str, str, str]:
     parent, slot = hold.parent, hold.slot
     name = f"{parent.name}-{slot}" if slot else parent.name
-    return _guardian_names(hold.guardian, name, parent.kind, parent.uid, slot)
+    return hold.guardian, name, parent.kind, parent.uid, slot
 
 
 def named_after(prefix: str, *parts: str) -> str:
@@ -74,14 +89,17 @@ def shape_of(hold: Hold) -> str:
     return _shape_of(shape, mode) if short else short_hash(shape, mode)
 
 
-# Both are asked at every look at a hold; the hash alone costs more than the look. One slot on each
-# of 15,000 nodes fits; more would be memory that a tenant's huge Headrooms fill (half a KiB each).
-@lru_cache(maxsize=16384)
-def _guardian_names(prescribed: str, name: str, *about: str) -> tuple[str, str]:
+# Both are asked at every look at a hold; the hash alone costs more than the look. Names are kept
+# for as long as their hold is there; more than so many would be memory that huge Headrooms fill.
+MOST_NAMES = 16_384
+_names: dict[tuple[str, str, str, str, str], tuple[str, str]] = {}
+
+
+def _named(prescribed: str, name: str, *about: str) -> tuple[str, str]:
     first = prescribed or dns_label(name, *about)
     return first, dns_label(prescribed or name, *about, "successor")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _shape_of(*about: str) -> str:
     return short_hash(*about)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
@@ -21,6 +21,7 @@ from headroom.core.objects import Parent, Pod
 
 LIFETIME = timedelta(seconds=5)
 MOST_ENDED = 10_000  # ends of our own pods to remember; an answer takes far less than as many
+ENDED_FOR = timedelta(minutes=2)  # and far less time than this
 _CLAIM = (CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION, CLAIMED_SLOT_ANNOTATION)
 
 
@@ -45,19 +46,23 @@ class Assumptions:
     def __init__(self) -> None:
         self._by_uid: dict[str, Assumed] = {}
         self._sweep_at: datetime | None = None
-        self._ended: dict[str, None] = {}  # uids of pods of ours whose end came before the answer
+        # By uid: pods of ours whose end may have come before the answer, and when it came.
+        self._ended: dict[str, datetime] = {}
+        self._latest = datetime.min.replace(tzinfo=UTC)  # the last moment that we were told of
 
     def ended(self, uid: str) -> None:
         """A pod of ours is gone, perhaps before we heard that it was made."""
-        self._ended[uid] = None
-        if len(self._ended) > MOST_ENDED:
-            del self._ended[next(iter(self._ended))]
+        ended = self._ended
+        ended[uid] = self._latest
+        while len(ended) > MOST_ENDED or next(iter(ended.values())) + ENDED_FOR < self._latest:
+            del ended[next(iter(ended))]
 
     def has_ended(self, uid: str) -> bool:
         return uid in self._ended
 
     def note(self, uid: str, now: datetime, change: Assumed) -> None:
         """Add to what is assumed of a pod."""
+        self._latest = max(self._latest, now)
         old = self._by_uid.get(uid)
         if old is not None:
             change = Assumed(
@@ -86,6 +91,7 @@ class Assumptions:
 
     def over(self, pod: Pod, now: datetime) -> Pod | None:
         """The pod as we know it to be; None when we know that it is gone."""
+        self._latest = max(self._latest, now)
         assumed = self._by_uid.get(pod.uid)
         if assumed is None:
             return pod

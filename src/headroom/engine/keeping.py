@@ -15,6 +15,7 @@ from headroom.core.actions import CreateGuardian, DeletePod
 from headroom.core.claims import expiry
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.latches import kept_for
+from headroom.core.naming import forget_names
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, latest
 from headroom.core.policies import is_short, keeps_rest
@@ -76,6 +77,7 @@ class Keeper:
         self._renewals.over(hold)
         self.allowance.forget(hold)
         self._standing.issuer.heirs.forget(hold)
+        forget_names(hold)
 
     def keeps(self, hold: Hold) -> bool:
         """Whether this hold is still there."""

@@ -7,12 +7,13 @@ with a faster pace, because each owner that a Headroom serves is an Event of its
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from dataclasses import dataclass, field
 
 from headroom.core.actions import Tell
 from headroom.core.plan import Sequence
-from headroom.runtime.lanes import Bucket, flow_of
+from headroom.runtime.buckets import Buckets
+from headroom.runtime.lanes import flow_of
 
 EVENTS_AT_ONCE = 25
 EVENTS_PER_SECOND = 1.0
@@ -26,7 +27,9 @@ class EventLimits:
     """Says of each Event, before it is queued, whether it is written at all."""
 
     dropped: int = 0
-    _buckets: OrderedDict[str, Bucket] = field(default_factory=OrderedDict)
+    _paces: Buckets = field(
+        default_factory=lambda: Buckets(EVENTS_AT_ONCE, EVENTS_PER_SECOND, MOST_OBJECTS)
+    )
     _waiting: Counter[str] = field(default_factory=Counter)
 
     def admit(self, sequence: Sequence, now: float) -> bool:
@@ -52,9 +55,4 @@ class EventLimits:
         )
         if about is None:
             return True
-        name = f"{about.kind}/{about.about}/{about.uid}"
-        bucket = self._buckets.pop(name, None) or Bucket(EVENTS_PER_SECOND, EVENTS_AT_ONCE)
-        self._buckets[name] = bucket
-        if len(self._buckets) > MOST_OBJECTS:
-            self._buckets.popitem(last=False)
-        return bucket.take(now)
+        return self._paces.take(f"{about.kind}/{about.about}/{about.uid}", now)

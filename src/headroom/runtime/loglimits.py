@@ -8,7 +8,7 @@ object are the operator's own and are never dropped, nor are those that a person
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ import structlog
 from structlog.typing import EventDict, WrappedLogger
 
 from headroom.core.subjects import Topic
-from headroom.runtime.lanes import Bucket
+from headroom.runtime.buckets import Buckets
 
 OBJECT_LINES = (10, 0.1)  # of one event: at once, and then a second
 NAMESPACE_LINES = (100, 1.0)
@@ -30,7 +30,8 @@ class LogLimits:
     """A structlog processor that drops lines beyond the limits."""
 
     clock: Callable[[], float] = time.monotonic
-    _buckets: OrderedDict[tuple[str, str], Bucket] = field(default_factory=OrderedDict)
+    _objects: Buckets = field(default_factory=lambda: Buckets(*OBJECT_LINES, MOST_TRACKED))
+    _namespaces: Buckets = field(default_factory=lambda: Buckets(*NAMESPACE_LINES, MOST_TRACKED))
     _dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def __call__(self, logger: WrappedLogger, method: str, facts: EventDict) -> EventDict:
@@ -40,8 +41,9 @@ class LogLimits:
             return facts
         about = _object_of(named)
         namespace = _namespace_of(about)
-        if self._take((event, about), *OBJECT_LINES) and (
-            not namespace or self._take((event, f"namespace {namespace}"), *NAMESPACE_LINES)
+        now = self.clock()
+        if self._objects.take((event, about), now) and (
+            not namespace or self._namespaces.take((event, namespace), now)
         ):
             return facts
         self._dropped[event, namespace or about] += 1
@@ -52,13 +54,6 @@ class LogLimits:
         found = sorted((event, where, count) for (event, where), count in self._dropped.items())
         self._dropped.clear()
         return found
-
-    def _take(self, key: tuple[str, str], at_once: int, per_second: float) -> bool:
-        bucket = self._buckets.pop(key, None) or Bucket(per_second, at_once)
-        self._buckets[key] = bucket
-        if len(self._buckets) > MOST_TRACKED:
-            self._buckets.popitem(last=False)
-        return bucket.take(self.clock())
 
 
 def _object_of(named: object) -> str:

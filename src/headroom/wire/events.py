@@ -6,6 +6,7 @@ and turns a repeat into a patch of the event that is there already.
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from headroom.wire.writes import MERGE_PATCH, Write
 COMPONENT = "headroom"
 _LONGEST_MESSAGE = 1024
 _LONGEST_NAME = 253 - 9
+_IDENTITY = 16  # bytes of a hash: no two Tells of a lifetime are taken for one
 
 Json = dict[str, Any]
 
@@ -30,8 +32,15 @@ def event_namespace(tell: Tell) -> str:
 
 def event_name(tell: Tell) -> str:
     """Name an event: the same for the same Tell, another for the same thing told another time."""
+    return _named(tell, _suffix(tell))
+
+
+def _suffix(tell: Tell) -> str:
     parts = (tell.kind, tell.uid, tell.type, tell.reason, tell.message)
-    suffix = short_hash(*parts, str(tell.about), format_micro_time(tell.at))
+    return short_hash(*parts, str(tell.about), format_micro_time(tell.at))
+
+
+def _named(tell: Tell, suffix: str) -> str:
     return f"{tell.about.name[:_LONGEST_NAME].rstrip('-.')}.{suffix}"
 
 
@@ -73,30 +82,34 @@ def _shortened(message: str) -> str:
 
 @dataclass(slots=True)
 class _Told:
-    name: str
+    suffix: str  # of the event's name
     count: int
 
 
 class Recorder:
-    """Remembers what was told lately; the least recently told is forgotten first."""
+    """Remembers what was told lately; the least recently told is forgotten first.
+
+    Messages are long and most are told once: what is remembered of each is a hash and a suffix.
+    """
 
     def __init__(self, limit: int = 4096) -> None:
         self._limit = limit
-        self._told: OrderedDict[tuple[str, ...], _Told] = OrderedDict()
+        self._told: OrderedDict[bytes, _Told] = OrderedDict()
 
     def write(self, tell: Tell) -> Write:
         """Render a Tell: a new event, or one more on the count of the event that is there."""
-        told = self._told.get(_identity(tell))
+        identity = _identity(tell)
+        told = self._told.get(identity)
         if told is None:
-            return self._first(tell)
+            return self._first(tell, identity)
         told.count += 1
-        self._told.move_to_end(_identity(tell))
+        self._told.move_to_end(identity)
         body: Json = {"count": told.count, "lastTimestamp": format_time(tell.at)}
         return Write(
             "patch",
             EVENTS,
             event_namespace(tell),
-            told.name,
+            _named(tell, told.suffix),
             body,
             content_type=MERGE_PATCH,
         )
@@ -105,8 +118,8 @@ class Recorder:
         """Take note that the event is gone (events expire): the next one is made anew."""
         self._told.pop(_identity(tell), None)
 
-    def _first(self, tell: Tell) -> Write:
-        self._told[_identity(tell)] = _Told(event_name(tell), 1)
+    def _first(self, tell: Tell, identity: bytes) -> Write:
+        self._told[identity] = _Told(_suffix(tell), 1)
         if len(self._told) > self._limit:
             self._told.popitem(last=False)
         return event_create(tell)
@@ -115,13 +128,6 @@ class Recorder:
         return len(self._told)
 
 
-def _identity(tell: Tell) -> tuple[str, ...]:
-    return (
-        tell.api_version,
-        tell.kind,
-        str(tell.about),
-        tell.uid,
-        tell.type,
-        tell.reason,
-        tell.message,
-    )
+def _identity(tell: Tell) -> bytes:
+    parts = (tell.api_version, tell.kind, str(tell.about), tell.uid, tell.type, tell.reason)
+    return hashlib.sha256("\0".join((*parts, tell.message)).encode()).digest()[:_IDENTITY]

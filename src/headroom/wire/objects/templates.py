@@ -76,7 +76,7 @@ def _read(spelled: tuple[str, bytes]) -> _Read:
     return _Read(template, findings.problems)
 
 
-_templates: Interned[tuple[str, bytes], _Read] = Interned(_read, limit=512)
+_templates: Interned[tuple[str, bytes], _Read] = Interned(_read, limit=128)
 
 
 def _refusals(pod: Pod) -> Iterator[tuple[str, str | None]]:
