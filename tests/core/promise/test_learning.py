@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from math import pi, sin
 
 from headroom.core.promise.stock import (
@@ -9,6 +10,8 @@ from headroom.core.promise.stock import (
     LEARNT,
     LEAST,
     MOST,
+    MOST_CALLS,
+    MOST_SLOTS,
     STARTING,
     Bounds,
     stock,
@@ -105,3 +108,30 @@ def test_time_that_nobody_watched_is_not_taken_for_silence() -> None:
     resumed.learner.resume(12 * HOUR)
     assert resumed.size(12 * HOUR, 90.0).slots == before
     assert watched.size(12 * HOUR, 90.0).slots < before
+
+
+def test_pods_that_are_announced_count_up_to_what_a_headroom_may_have() -> None:
+    sized = stock(0.99).size(0.0, 60.0, Bounds(known=2**40))
+    assert (sized.slots, sized.asked) == (MOST_SLOTS, MOST_SLOTS)
+
+
+def test_a_size_that_was_called_for_before_the_clock_was_set_back_is_given_back() -> None:
+    own = stock(0.99)
+    own.call_for(1e9, 50, keep=100.0)
+    own.call_for(1000.0, 1, keep=100.0)
+    own.call_for(1050.0, 1, keep=100.0)
+    assert own.trail[0][1] == 50
+    own.call_for(1101.0, 1, keep=100.0)
+    assert own.trail[0][1] == 1
+
+
+def test_of_many_falling_sizes_none_is_given_back_before_its_time() -> None:
+    own, exact = stock(0.99), deque[tuple[float, int]]()
+    for second in range(3000):
+        slots = 5000 - second
+        exact.append((float(second), slots))
+        own.call_for(float(second), slots, keep=1000.0)
+        while exact[0][0] <= second - 1000.0:
+            exact.popleft()
+        assert len(own.trail) <= MOST_CALLS
+        assert exact[0][1] <= own.trail[0][1] <= exact[0][1] + 8

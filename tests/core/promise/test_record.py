@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 
+from headroom.core.promise.leadtimes import LONGEST
 from headroom.core.promise.record import MOST_TEXT, OLDER, TITLE, Damaged, History, read, written
-from headroom.core.promise.stock import stock
+from headroom.core.promise.stock import MOST_SLOTS, stock
 from tests.core.promise.arrivals import HOUR, scattered, serve
 
 
@@ -105,3 +107,30 @@ def test_numbers_beyond_all_measure_make_no_more_slots_than_a_headroom_may_have(
     text = written(learnt()).replace("averages: ", "averages: 99999999")
     history = read(text, 0.99)
     assert history.stock.size(6 * HOUR, 90.0).slots <= 100_000
+
+
+def test_when_sizes_were_called_for_is_remembered_to_the_second() -> None:
+    history = learnt()
+    history.stock.trail.clear()
+    history.stock.trail.append((1_795_123_456.25, 7))
+    ((at, slots),) = read(written(history), 0.99).stock.trail
+    assert at == pytest.approx(1_795_123_456.25, abs=1.0)
+    assert slots == 7
+
+
+def test_a_record_of_sizes_that_fell_for_long_stays_small() -> None:
+    history = learnt(1)
+    for second in range(20_000):
+        history.stock.call_for(float(second), 20_000 - second, keep=1e9)
+    text = written(history)
+    assert len(text) <= MOST_TEXT / 2
+    assert read(text, 0.99).stock.trail[0][1] == 20_000
+
+
+def test_lead_times_and_sizes_of_a_record_are_within_their_bounds() -> None:
+    text = written(learnt()).replace("leads: 88", "leads: 1e14")
+    text = re.sub("sizes: .*", "sizes: 1e14 1e14", text)
+    history = read(text, 0.99)
+    assert history.leads.lead() == LONGEST
+    assert history.stock.size(7 * HOUR, history.leads.lead()).slots <= MOST_SLOTS
+    assert history.stock.size(30 * HOUR, 90.0).slots < MOST_SLOTS

@@ -1,8 +1,8 @@
 """What was learnt, as text that people can read, and back.
 
 One line for each thing that is kept, `name: numbers`; the first line names the version. The length
-is bounded: parts of seasons, of spans and of factors are, and nothing else is a list. A record that
-cannot be read, whole or in part, is refused: whoever asks starts over and says so.
+is bounded: parts of seasons, of spans and of factors are, and so are sizes and lead times. A record
+that cannot be read, whole or in part, is refused: whoever asks starts over and says so.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import isfinite
+from math import ceil, isfinite
 
 from headroom.core.promise.achieved import Achieved
 from headroom.core.promise.factors import CLASSES, Factors
-from headroom.core.promise.leadtimes import MOST_KEPT, LeadTimes
+from headroom.core.promise.leadtimes import LONGEST, MOST_KEPT, LeadTimes
 from headroom.core.promise.learning import Learner
 from headroom.core.promise.seasons import Season
-from headroom.core.promise.stock import Stock
+from headroom.core.promise.stock import MOST_SLOTS, Stock
 from headroom.core.promise.weighing import Weighing
 
 TITLE = "headroom promise record, version 2"
@@ -55,7 +55,8 @@ def written(history: History) -> str:
         **_factors(learner.factors),
         "factor": [learner.factor],
         "feedback": [learner.leaning],
-        "sizes": [number for at, slots in history.stock.trail for number in (at, float(slots))],
+        # To the second: other numbers are written with four digits.
+        "sizes": [float(each) for at, slots in history.stock.trail for each in (ceil(at), slots)],
         "leads": history.leads.lately,
         **{f"last {span}": _flat(parts) for span, parts in history.achieved.parts.items()},
     }
@@ -109,9 +110,9 @@ def _history(lines: Mapping[str, list[float]], ratio: float) -> History:
     if same:
         (learner.leaning,) = _sized("feedback", lines, 1)
     spans = {span: _parts(lines[f"last {span}"]) for span in Achieved().parts}
-    leads = LeadTimes(deque(lines["leads"], maxlen=MOST_KEPT))
-    sizes = lines["sizes"]
-    trail = deque((at, int(slots)) for at, slots in zip(sizes[::2], sizes[1::2], strict=True))
+    leads = LeadTimes(deque((min(each, LONGEST) for each in lines["leads"]), maxlen=MOST_KEPT))
+    sizes = [min(int(each), MOST_SLOTS) for each in lines["sizes"][1::2]]
+    trail = deque(zip(lines["sizes"][::2], sizes, strict=True))
     return History(Stock(learner, trail), Achieved(spans), leads)
 
 

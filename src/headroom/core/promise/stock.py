@@ -28,6 +28,7 @@ _WORDS = {
     STARTING: "nothing came yet; one slot, to measure the lead time",
 }
 MOST_SLOTS = 100_000  # of any Headroom; what is beyond is no number to count with
+MOST_CALLS = 256  # sizes that are waited with before they are given back
 _FIRST_SLOTS = 1  # before anything came: one, so that the lead time is measured
 
 
@@ -78,10 +79,10 @@ class Stock:
         """How many slots should stand or be on their way now."""
         lead = max(lead, STEP)
         wants = min(wanted(self.learner, now, lead), MOST_SLOTS)
-        self._call_for(now, wants, max(lead + STEP, bounds.release_after))
+        self.call_for(now, wants, max(lead + STEP, bounds.release_after))
         terms = (
             (self.trail[0][1], LEARNT),
-            (bounds.known, KNOWN),
+            (min(bounds.known, MOST_SLOTS), KNOWN),
             (bounds.floor, FLOOR),
             (bounds.least, LEAST),
             (0 if self.learner.total else _FIRST_SLOTS, STARTING),
@@ -98,14 +99,26 @@ class Stock:
             return f"max allows {sized.slots} of {sized.asked} ({told})"
         return told
 
-    def _call_for(self, now: float, slots: int, keep: float) -> None:
-        """A size is called for now; forget those that were for long enough."""
+    def call_for(self, now: float, slots: int, keep: float) -> None:
+        """A size is called for now; forget those that were for long enough, `keep` seconds."""
         trail = self.trail
+        if trail and trail[-1][0] > now:  # A clock was set back since.
+            trail = self.trail = deque((min(at, now), size) for at, size in trail)
         while trail and trail[-1][1] <= slots:
             trail.pop()
         trail.append((now, slots))
         while trail[0][0] <= now - keep:
             trail.popleft()
+        if len(trail) > MOST_CALLS:
+            self._thin_out(2.0 * keep / MOST_CALLS)
+
+    def _thin_out(self, apart: float) -> None:
+        """Of sizes called for within so many seconds, keep the largest until the last one ends."""
+        kept: dict[float, tuple[float, int]] = {}
+        for at, size in self.trail:
+            part = at // apart
+            kept[part] = (at, kept[part][1] if part in kept else size)
+        self.trail = deque(kept.values())
 
     def _words(self, sized: Sized, lead: float) -> str:
         if sized.by in _WORDS:
