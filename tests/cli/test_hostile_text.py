@@ -20,11 +20,11 @@ import yaml
 from headroom.cli.printing.progress import CLEAR, Progress
 from headroom.escaping import escaped, escaped_streams, one_line, quoted
 from tests.cli.commands import headroom
+from tests.fuzz.basics import Json
 from tests.fuzz.samples import (
     DIALECTS,
     EVENT,
     GUARDIAN,
-    HEADROOM,
     HOLD,
     NAMESPACE,
     NODE,
@@ -34,8 +34,8 @@ from tests.fuzz.samples import (
     RESERVATION,
     SCENARIO,
     TICKET,
-    Json,
 )
+from tests.fuzz.wishes import HEADROOM
 
 COMMAND = Path(sys.executable).with_name("headroom")
 # Colours, a window's title, the clipboard, back over the line, C1, an override, a zero width

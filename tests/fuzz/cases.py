@@ -23,9 +23,10 @@ from headroom.sim.scenarios.loading import load_scenario
 from headroom.sim.scenarios.play import run_scenario
 from headroom.sim.scenarios.schema import with_scenarios
 from tests.fuzz import routes, worlds
+from tests.fuzz.basics import Json
 from tests.fuzz.mutation import mutated
 from tests.fuzz.routes import CATALOGUE, SPEECH, Route
-from tests.fuzz.samples import OBJECTS, POD, SCENARIO, Json
+from tests.fuzz.samples import OBJECTS, POD, SCENARIO
 
 HANG_S = 60
 SLOW_CPU_S = 10.0
@@ -81,10 +82,11 @@ def scenario(rng: Random, thing: Json, folder: Path) -> str:
 # Of some kinds we only write, or check what manifests say; nobody decodes or decides about them.
 DECODED = tuple(each for each in OBJECTS if routes.is_decoded(each))
 WAYS = (
-    Way("read", 911, routes.read, DECODED),
+    Way("read", 906, routes.read, DECODED),
     Way("manifest", 40, routes.manifest),
     Way("decided", 30, worlds.decided, DECODED),
     Way("told", 3, routes.told),
+    Way("shown", 5, routes.shown, DECODED),
     Way("review", 10, routes.review, (POD,)),
     Way("scenario", 4, scenario, (SCENARIO,)),
     Way("lived", 2, worlds.lived),

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from headroom.wire.schema.notation import Catalogue, Struct
-from tests.fuzz.samples import Json
+from tests.fuzz.basics import Json
 from tests.fuzz.values import odd_value, of_type
 
 Path = tuple[Any, ...]

@@ -14,10 +14,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import msgspec
+
 from headroom.cli.dialects import chosen
 from headroom.cli.manifests import documents_of, read_wanted
 from headroom.cli.nouns import LISTED
 from headroom.cli.output import Format, document
+from headroom.cli.pictures.feeds import FileFeed
 from headroom.cli.printing.forms import Look
 from headroom.cli.printing.lists import table_text
 from headroom.cli.source import WATCHED, decoded
@@ -29,13 +32,16 @@ from headroom.cli.telling.prose import prose
 from headroom.core.holds import Hold
 from headroom.core.policy import Policy
 from headroom.core.standing.headrooms import Headroom
+from headroom.dashboard.document import EVERYTHING, Scope, visible
+from headroom.dashboard.finding import Finding
 from headroom.errors import HeadroomError
 from headroom.sim.scenarios.loading import load_scenario
 from headroom.webhook.reviews import NoReview, claims_judge
 from headroom.wire.errors import DecodeError, Unreadable
 from headroom.wire.kinds import EVENTS, WORKLOADS
 from headroom.wire.yamls import dump
-from tests.fuzz.samples import DIALECTS, EVENT, OBJECTS, Json
+from tests.fuzz.basics import Json
+from tests.fuzz.samples import DIALECTS, EVENT, OBJECTS
 
 SPEECH = chosen(DIALECTS)
 CATALOGUE = SPEECH.catalogue()
@@ -134,6 +140,31 @@ def told(rng: Random, thing: Json, folder: Path) -> Found:
         _explained(world, ("pod", pod.key.name), pod.key.namespace)
     planned(world, asked)
     return ""
+
+
+def shown(rng: Random, thing: Json, folder: Path) -> Found:
+    """Draw the page of it beside sound objects, look its pods up, and write all of it as JSON."""
+    kind, name = thing.get("kind"), _name(thing)
+    others = [each for each in OBJECTS if (each["kind"], _name(each)) != (kind, name)]
+    crowd = rng.choice((1, 1, 3))  # A node's sums are those of several pods.
+    odd = [{**thing, "metadata": _renamed(thing, number)} for number in range(crowd)]
+    world = decoded([*others, *odd], KINDS, NOW, SPEECH)
+    feed = FileFeed(world, "odd")
+    whole = feed.whole()
+    for each in (EVERYTHING, Scope(False, frozenset({"shop"}), frozenset({"shop"}))):
+        msgspec.json.encode(visible(whole, each))
+    msgspec.json.encode([feed.pods_of(node.name) for node in world.nodes])
+    finding = Finding("e", EVERYTHING)
+    finding.look(pod.key for pod in world.pods)
+    msgspec.json.encode(finding.result({pod.key: pod for pod in world.pods}))
+    return ""
+
+
+def _renamed(thing: Json, number: int) -> Any:
+    metadata = thing.get("metadata")
+    if not number or not isinstance(metadata, dict):
+        return metadata
+    return {**metadata, "name": f"{_name(thing)}-{number}", "uid": f"uid-{number}"}
 
 
 def _is_asked(rng: Random, kind: str, thing: Json) -> bool:

@@ -8,26 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-Json = dict[str, Any]
-
-NOON = "2027-01-04T12:00:00Z"
-OURS = "headroom.dev/v1alpha1"
-CONDITION: Json = {
-    "type": "Ready",
-    "status": "True",
-    "reason": "Held",
-    "message": "all is well",
-    "lastTransitionTime": NOON,
-}
-
-
-def meta(name: str, namespace: str = "shop", **more: Any) -> Json:
-    place = {"namespace": namespace} if namespace else {}
-    return {"name": name, **place, "uid": f"uid-{name}", "creationTimestamp": NOON, **more}
-
-
-def requests(cpu: str = "500m", memory: str = "512Mi") -> Json:
-    return {"requests": {"cpu": cpu, "memory": memory}}
+from tests.fuzz.basics import CONDITION, NOON, OURS, Json, meta, requests
+from tests.fuzz.wishes import HEADROOMS
 
 
 def pod_spec(**more: Any) -> Json:
@@ -196,59 +178,6 @@ HOLD: Json = {
         "taints": [{"key": "kept", "value": "yes", "effect": "NoSchedule"}],
     },
     "status": {"phase": "Available", "conditions": [CONDITION], "nodeName": "a"},
-}
-HEADROOM: Json = {
-    "apiVersion": OURS,
-    "kind": "Headroom",
-    "metadata": meta("spare", generation=1),
-    "spec": {
-        "slot": {"template": {"resources": requests(), "nodeSelector": {"zone": "a"}}},
-        "size": {"replicas": 2},
-        "owners": [{"priorityAtLeast": 1000}],
-        "schedule": [
-            {
-                "start": "0 8 * * 1-5",
-                "duration": "10h",
-                "timeZone": "Europe/Zurich",
-                "leadTime": "5m",
-            }
-        ],
-        "limits": {"slots": 5},
-        "slotLifetime": "1h",
-    },
-    "status": {"desired": 2, "held": 1, "claimed": 3, "nextStart": NOON, "conditions": [CONDITION]},
-}
-PER_NODE: Json = {
-    **HEADROOM,
-    "metadata": meta("each"),
-    "spec": {
-        "slot": {"template": {"resources": requests()}},
-        "size": {"perNode": {"slots": 1}},
-        "owners": [{"labelSelector": {"matchLabels": {"app": "web"}}}],
-    },
-}
-PERCENT: Json = {
-    **HEADROOM,
-    "metadata": meta("share"),
-    "spec": {
-        "slot": {"from": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}},
-        "size": {"percent": 20},
-        "owners": [{"controller": {"kind": "ReplicaSet", "name": "web"}}],
-    },
-}
-FOLLOWING: Json = {
-    **HEADROOM,
-    "metadata": meta("follows"),
-    "spec": {
-        "slot": {"template": {"resources": requests("100m")}},
-        "size": {
-            "follow": {
-                "gate": "example.com/follow",
-                "fromAnnotation": "example.com/room",
-            }
-        },
-        "owners": [{"labelSelector": {"matchLabels": {"app": "web"}}}],
-    },
 }
 
 
@@ -424,6 +353,44 @@ CLASS: Json = {
     "volumeBindingMode": "WaitForFirstConsumer",
     "allowedTopologies": [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}],
 }
+DRIVERS: Json = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "CSINode",
+    "metadata": meta("a", ""),
+    "spec": {
+        "drivers": [
+            {"name": "sim", "nodeID": "a", "topologyKeys": ["zone"], "allocatable": {"count": 16}}
+        ]
+    },
+}
+AUTOSCALER: Json = {
+    "apiVersion": "autoscaling/v2",
+    "kind": "HorizontalPodAutoscaler",
+    "metadata": meta("web"),
+    "spec": {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+        "minReplicas": 1,
+        "maxReplicas": 8,
+    },
+    "status": {"currentReplicas": 2, "desiredReplicas": 4},
+}
+SLOT_SET: Json = {
+    "apiVersion": OURS,
+    "kind": "SlotSet",
+    "metadata": meta(
+        "spare",
+        ownerReferences=[
+            {
+                "apiVersion": OURS,
+                "kind": "Headroom",
+                "name": "spare",
+                "uid": "uid-spare",
+                "controller": True,
+            }
+        ],
+    ),
+    "spec": {"expectedPods": 0},
+}
 EVENT: Json = {
     "apiVersion": "v1",
     "kind": "Event",
@@ -468,10 +435,7 @@ OBJECTS: list[Json] = [
     RUNNING,
     GUARDIAN,
     HOLD,
-    HEADROOM,
-    PER_NODE,
-    PERCENT,
-    FOLLOWING,
+    *HEADROOMS,
     *WORKLOADS,
     RESERVATION,
     ORDER,
@@ -485,5 +449,8 @@ OBJECTS: list[Json] = [
     CLAIM,
     VOLUME,
     CLASS,
+    DRIVERS,
+    AUTOSCALER,
+    SLOT_SET,
 ]
 DIALECTS = ("capacitybuffer", "koordinator", "korder", "schedulinggate")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from headroom.core.promise.record import History, written
+from headroom.core.promise.stock import stock
 from headroom.wire.schema.notation import Catalogue, Choice, ListOf, MapOf, Scalar, Struct, Type
 
 NUMBERS: tuple[Any, ...] = (
@@ -273,6 +275,18 @@ TEXTS: tuple[Any, ...] = (
     "zone",
     "default",
 )
+_RECORD = written(History(stock(0.9)))
+_NUMBERS = ("-1", "1e14", "0.5", "nan", "inf", "9" * 5000, "x", "")
+RECORDS: tuple[Any, ...] = (
+    "",
+    _RECORD[:200],
+    _RECORD.replace("version 2", "version 1"),
+    _RECORD * 2,
+    f"{_RECORD}\nleads: {'1 ' * 20_000}",
+    *(f"{_RECORD}\n{name}: {number}" for name in ("at", "factor", "mean") for number in _NUMBERS),
+    *(f"{_RECORD}\n{name}: {number}" for name in ("leads", "pods", "ratio") for number in _NUMBERS),
+    *(f"{_RECORD}\nsizes: {at} {slots}" for at in _NUMBERS for slots in ("1", "1e14", "-1")),
+)
 OPERATORS = (
     "In",
     "NotIn",
@@ -295,6 +309,7 @@ BY_NAME: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("ttl", DURATIONS),
     ("lifetime", DURATIONS),
     ("operator", OPERATORS),
+    ("record", RECORDS),
     ("until", DURATIONS),
     ("delay", DURATIONS),
 )

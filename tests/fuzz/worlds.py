@@ -12,7 +12,7 @@ from typing import Any
 from headroom.core.actions import Action, Outcome
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
-from headroom.ports import Clock, Cluster
+from headroom.ports import Clock, Cluster, Thing
 from headroom.runtime.operator import Operator
 from headroom.sim.errors import ApiError
 from headroom.sim.scenarios.invariants import Invariants
@@ -21,8 +21,10 @@ from headroom.wire.errors import DecodeError
 from headroom.wire.schema.checking import type_of, validate
 from tests.builders import hold, node, pod
 from tests.engine.play import Play
+from tests.fuzz.basics import Json, meta, requests
 from tests.fuzz.routes import CATALOGUE, SPEECH, Found
-from tests.fuzz.samples import DEPLOYMENT, NAMESPACE, POD_TEMPLATE, Json, meta, requests
+from tests.fuzz.samples import DEPLOYMENT, NAMESPACE, POD_TEMPLATE
+from tests.fuzz.wishes import ADAPTIVE, AUTO
 from tests.stories import things
 
 GRACE_S = 30.0
@@ -53,7 +55,7 @@ def decided(rng: Random, thing: Json, folder: Path) -> Found:
         return None
 
     play.answer = rendered
-    play.put(hold("bystander"), odd)
+    play.put(hold("bystander"), *_beside(thing), odd)
     play.run(5)
     play.put(pod("owner", gates=("headroom.dev/claim",), labels={"app": "web"}))
     play.run(GRACE_S)
@@ -62,6 +64,22 @@ def decided(rng: Random, thing: Json, folder: Path) -> Found:
     if broken:
         return f"contained: {broken[0]}"
     return "" if play.pod("owner").node else "the bystander's owner was not placed"
+
+
+def _beside(thing: Json) -> list[Thing]:
+    """Sound objects for which it matters what the odd one says."""
+    named = thing.get("kind"), str(thing.get("metadata", {}).get("name"))
+    others = [each for each in (ADAPTIVE, AUTO, DEPLOYMENT) if _named(each) != named]
+    resources = [SPEECH.find_kind(each["apiVersion"], each["kind"]) for each in others]
+    return [
+        found
+        for resource, each in zip(resources, others, strict=True)
+        if resource is not None and (found := SPEECH.thing_from(resource, each)) is not None
+    ]
+
+
+def _named(thing: Json) -> tuple[str, str]:
+    return thing["kind"], thing["metadata"]["name"]
 
 
 def lived(rng: Random, thing: Json, folder: Path) -> Found:

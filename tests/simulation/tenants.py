@@ -7,7 +7,8 @@ import copy
 
 from headroom.sim.errors import ApiError
 from headroom.sim.world import SimWorld
-from tests.fuzz.samples import OBJECTS, Json
+from tests.fuzz.basics import Json
+from tests.fuzz.samples import OBJECTS
 from tests.fuzz.worlds import acceptable
 from tests.stories.followers import claim, following, gated, volume
 from tests.stories.things import headroom, hold, pod, workload

@@ -247,3 +247,11 @@ def test_no_spec_is_worse_than_a_problem(spec: object) -> None:
     made = headroom_from({**GOOD, "spec": spec})
     assert made.problems
     assert made.key == Key("default", "burst")
+
+
+@pytest.mark.parametrize(("told", "read"), [(1.5, 1500), (1e308, 10**18), (-1e308, 0)])
+def test_growth_in_a_status_is_read_whatever_number_stands_there(told: float, read: int) -> None:
+    chosen = [{"kind": "Deployment", "namespace": "default", "name": "web", "growth": told}]
+    status = headroom_from({**GOOD, "status": {"auto": {"chosen": chosen}}}).status
+    assert status.auto is not None
+    assert status.auto.chosen[0].growth == read

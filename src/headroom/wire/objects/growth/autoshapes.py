@@ -24,6 +24,7 @@ from headroom.wire.objects.reader import ABSENT, Reader, spelling
 from headroom.wire.objects.selectors import Selector, label_selector
 from headroom.wire.objects.sizes import number_at
 
+MOST_GROWTH = 1e15  # pods; no workloads of a cluster have more together
 _PATH = "spec.slot.auto"
 _SCOPE = f"{_PATH}.scope"
 
@@ -123,7 +124,7 @@ def autostatus_of(read: AutoJson) -> AutoStatus:
             each.namespace or "",
             each.name or "",
             each.slots or 0,
-            round((each.growth or 0.0) * POD),
+            round(min(max(each.growth or 0.0, 0.0), MOST_GROWTH) * POD),
             each.why or "",
         )
         for each in (read.chosen or ())[:MOST_SHAPES]
