@@ -28,6 +28,7 @@ from headroom.core.standing.shapes import (
 NOW = datetime(2027, 1, 4, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=30)
 ROOM = Headroom(Parent("headroom.dev/v1alpha1", "Headroom", "shop", "ready"), Slot(auto=Auto()))
+MAKERS = (("Deployment", "u-web"), ("ReplicaSet", "u-forged"))
 
 
 def workload(name: str, replicas: int = 1, kind: str = "Deployment", **more: Any) -> Workload:
@@ -143,11 +144,23 @@ def test_pods_of_a_replicaset_speak_for_its_deployment_but_not_its_first_ones() 
     made_by = workload("web-1", kind="ReplicaSet", controller="u-web")
     owner = OwnerReference("apps/v1", "ReplicaSet", "web-1", "u-web-1", True)
     waiting = Pod(Key("shop", "web-1-a"), owners=(owner,))
-    times = {"u-web-1": (OLD + timedelta(minutes=1), NOW)}
+    times = {("shop", "u-web-1"): (OLD + timedelta(minutes=1), NOW)}
     (found,) = candidates(
-        [web], [web, made_by], [waiting], lambda uid: times.get(uid, ()), lambda _: ()
+        [web], [web, made_by], [waiting], lambda maker: times.get(maker, ()), lambda _: ()
     )
     assert (found.waiting, found.made) == (1, (NOW,))
+
+
+def test_owner_references_of_another_namespace_say_nothing_of_a_workload() -> None:
+    web = workload("web")
+    forged = replace(workload("forged", kind="ReplicaSet", controller="u-web"), namespace="mallory")
+    owners = [OwnerReference("apps/v1", kind, "x", uid, True) for kind, uid in MAKERS]
+    pods = [Pod(Key("mallory", owner.uid), owners=(owner,)) for owner in owners]
+    times = {("mallory", uid): (NOW,) for _, uid in MAKERS}
+    (found,) = candidates(
+        [web], [web, forged], pods, lambda maker: times.get(maker, ()), lambda _: ()
+    )
+    assert (found.waiting, found.made) == (0, ())
 
 
 def test_the_scope_is_the_own_namespace_unless_others_are_selected() -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from headroom.cli.source import World
 from headroom.cli.telling.schedules import slots_told
 from headroom.core.demand.autoscalers import Autoscaler
-from headroom.core.standing.candidates import candidates, controller_of
+from headroom.core.standing.candidates import Maker, candidates, maker_of
 from headroom.core.standing.headrooms import Auto, AutoStatus, Headroom, Shape, Workload
 from headroom.core.standing.shapes import (
     Chosen,
@@ -37,10 +37,10 @@ def shapes_of(world: World, headroom: Headroom) -> Shapes | None:
         had = {_name(each): each.slots for each in told.chosen}
         return Shapes(chosen, had, told.candidates)
     scope = _scope(world, headroom, auto)
-    made: dict[str, list[datetime]] = {}
+    made: dict[Maker, list[datetime]] = {}
     for pod in world.pods:
-        if pod.created is not None and (uid := controller_of(pod)):
-            made.setdefault(uid, []).append(pod.created)
+        if pod.created is not None and (maker := maker_of(pod)) is not None:
+            made.setdefault(maker, []).append(pod.created)
     scaling: dict[tuple[str, str, str], list[Autoscaler]] = {}
     for each in world.autoscalers:
         scaling.setdefault((each.key.namespace, each.kind, each.target), []).append(each)
@@ -48,7 +48,7 @@ def shapes_of(world: World, headroom: Headroom) -> Shapes | None:
         scope,
         world.workloads,
         world.pods,
-        lambda uid: made.get(uid, ()),
+        lambda maker: made.get(maker, ()),
         lambda each: scaling.get((each.namespace, each.ref.kind, each.ref.name), ()),
     )
     return Shapes(ranked(evidence, auto.top, (), world.now), {}, len(scope))

@@ -1,7 +1,8 @@
 """What speaks for the growth of each workload, from the objects of a cluster.
 
 Pods are counted for the workload that they belong to in the end: those of a ReplicaSet for its
-Deployment. `shapes` ranks what is found here.
+Deployment. An object belongs to others of its own namespace only: whoever writes another uid into
+an owner reference says nothing about anybody else's workload. `shapes` ranks what is found here.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from headroom.core.standing.expecting import expected
 from headroom.core.standing.headrooms import Workload
 from headroom.core.standing.shapes import SETTLED, Candidate
 
-Made = Callable[[str], Iterable[datetime]]
-"""When the controller of a uid made its pods."""
+Maker = tuple[str, str]  # the namespace and the uid of what makes pods
+Made = Callable[[Maker], Iterable[datetime]]
+"""When a controller made its pods."""
 Scaling = Callable[[Workload], Collection[Autoscaler]]
 """The autoscalers of a workload."""
 
@@ -31,35 +33,34 @@ def candidates(
     scaling: Scaling,
 ) -> Iterator[Candidate]:
     """The evidence for each of the workloads that were found in scope."""
-    parts: dict[str, list[Workload]] = {}
+    parts: dict[Maker, list[Workload]] = {}
     for each in workloads:
         if each.controller:
-            parts.setdefault(each.controller, []).append(each)
-    waiting = Counter(
-        uid for pod in pods if not pod.node and not pod.finished and (uid := controller_of(pod))
-    )
+            parts.setdefault((each.namespace, each.controller), []).append(each)
+    waiting = Counter(maker_of(pod) for pod in pods if not pod.node and not pod.finished)
     for each in found:
         scalers = scaling(each)
         most = max((scaler.most for scaler in scalers), default=0)
-        makers = [each, *parts.get(each.uid, ())] if each.uid else []
+        makers = [each, *parts.get((each.namespace, each.uid), ())] if each.uid else []
         yield Candidate(
             each,
             coming=expected(each, scalers),
-            waiting=sum(waiting[maker.uid] for maker in makers),
-            made=tuple(time for maker in makers for time in _later(maker, made(maker.uid))),
+            waiting=sum(waiting[maker.namespace, maker.uid] for maker in makers),
+            made=tuple(time for maker in makers for time in _later(maker, made)),
             room=max(0, most - each.replicas),
         )
 
 
-def controller_of(pod: Pod) -> str:
-    """The uid of the object that made a pod; nothing for pods of ours."""
+def maker_of(pod: Pod) -> Maker | None:
+    """What made a pod; None for pods of ours, and for those that nothing made."""
     if ROLE_LABEL in pod.labels:
-        return ""
-    return next((owner.uid for owner in pod.owners if owner.controller), "")
+        return None
+    uid = next((owner.uid for owner in pod.owners if owner.controller), "")
+    return (pod.key.namespace, uid) if uid else None
 
 
-def _later(maker: Workload, made: Iterable[datetime]) -> Iterator[datetime]:
+def _later(maker: Workload, made: Made) -> Iterator[datetime]:
     """When a controller made pods, but for its first ones: a rollout is no growth."""
-    for time in made:
+    for time in made((maker.namespace, maker.uid)):
         if maker.created is None or time > maker.created + SETTLED:
             yield time

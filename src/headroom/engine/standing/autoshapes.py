@@ -7,13 +7,13 @@ made is remembered for a day, also of pods that are gone: who grew and shrank wi
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from headroom.core.objects import Pod
-from headroom.core.standing.candidates import candidates, controller_of
+from headroom.core.standing.candidates import Maker, candidates, maker_of
 from headroom.core.standing.headrooms import Auto, AutoStatus, Headroom, Workload
 from headroom.core.standing.shapes import (
     DAY,
@@ -45,13 +45,14 @@ class Memory:
 
 
 class AutoShapes:
-    """Memories by headroom, and when pods were made, by the uid of their controller."""
+    """Memories by headroom, and when pods were made, by namespace and uid of their controller."""
 
     def __init__(self, ledger: Ledger, coming: Coming) -> None:
         self._ledger = ledger
         self._coming = coming
         self._memories: dict[str, Memory] = {}
-        self._made: dict[str, deque[datetime]] = {}
+        self._made: dict[str, OrderedDict[str, deque[datetime]]] = {}
+        self._makers = 0  # controllers in all namespaces
 
     def depend(self, old: Headroom | None, new: Headroom | None) -> None:
         """A headroom came, changed or went."""
@@ -61,6 +62,7 @@ class AutoShapes:
         if new is None or auto is None:
             if not self._memories:
                 self._made.clear()
+                self._makers = 0
             return
         if not self._memories:
             for pod in self._ledger.pods.values():
@@ -154,20 +156,38 @@ class AutoShapes:
         pods, scaling = self._ledger.pods.values(), self._coming.autoscalers_of
         return list(candidates(found, workloads, pods, self._times, scaling))
 
-    def _times(self, uid: str) -> Iterable[datetime]:
-        return self._made.get(uid, ())
+    def _times(self, maker: Maker) -> Iterable[datetime]:
+        namespace, uid = maker
+        made = self._made.get(namespace)
+        return made.get(uid, ()) if made is not None else ()
 
     def _note(self, pod: Pod) -> None:
-        uid = controller_of(pod)
-        if not uid or pod.created is None:
+        maker = maker_of(pod)
+        if maker is None or pod.created is None:
             return
-        times = self._made.pop(uid, None) or deque(maxlen=MOST_MADE)
+        namespace, uid = maker
+        made = self._made.setdefault(namespace, OrderedDict())
+        times = made.get(uid)
+        if times is None:
+            times = made[uid] = deque(maxlen=MOST_MADE)
+            self._makers += 1
         times.append(pod.created)
         while times and times[0] < pod.created - DAY:
             times.popleft()
-        self._made[uid] = times  # The controllers that made none for longest come first.
-        if len(self._made) > MOST_CONTROLLERS:
-            del self._made[next(iter(self._made))]
+        made.move_to_end(uid)  # The controllers that made none for longest come first.
+        while next(iter(made.values()))[-1] < pod.created - DAY:
+            made.popitem(last=False)
+            self._makers -= 1
+        if self._makers > MOST_CONTROLLERS:
+            self._forget_one()
+
+    def _forget_one(self) -> None:
+        """Forget the oldest of the namespace that has most: nobody pushes out those of others."""
+        most = max(self._made, key=lambda name: (len(self._made[name]), name))
+        self._made[most].popitem(last=False)
+        self._makers -= 1
+        if not self._made[most]:
+            del self._made[most]
 
 
 def _slots(told: AutoStatus | None) -> dict[str, int]:
