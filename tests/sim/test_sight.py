@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from random import Random
 
 from headroom.sim.api.decoding import node_of
-from headroom.sim.api.values import ref_of
+from headroom.sim.api.values import dig, ref_of
+from headroom.sim.controllers.autoscaler_model import Model
 from headroom.sim.controllers.autoscaler_sight import Sight
 from headroom.sim.pools import CLUSTER_AUTOSCALER, MANNERS
 from headroom.sim.world import SimWorld
@@ -29,9 +30,15 @@ def change(world: SimWorld, chance: Random, number: int) -> None:
     elif draw < 0.85:
         world.delete("Pod", "default", chance.choice(pods), grace=0)
     elif draw < 0.95:
-        world.apply(node(f"extra-{number}", labels={"topology.kubernetes.io/zone": "b"}))
+        zone = chance.choice("abc")
+        name = chance.choice((f"extra-{number}", *names_of_nodes(world)))
+        world.apply(node(name, labels={"topology.kubernetes.io/zone": zone}))
     else:
-        world.delete("Node", "", chance.choice([ref_of(item).name for item in world.list("Node")]))
+        world.delete("Node", "", chance.choice(names_of_nodes(world)))
+
+
+def names_of_nodes(world: SimWorld) -> list[str]:
+    return [ref_of(item).name for item in world.list("Node")]
 
 
 def _term() -> Json:
@@ -47,20 +54,84 @@ def test_a_model_that_is_followed_answers_as_a_fresh_one() -> None:
 def compared(seed: int) -> Iterator[bool]:
     """Ask both models through a run whether each node could go."""
     chance = Random(seed)
+    for world, sight in run(seed, chance):
+        for item in world.list("Node"):
+            name = ref_of(item).name
+            here = [each for each in sight.pods.values() if each.node == name]
+            movers = [each for each in here if each.priority >= CUTOFF and not each.finished]
+            fresh = sight.model().could_leave(node_of(item), movers)
+            assert sight.standing().could_leave(node_of(item), movers) == fresh
+            yield fresh
+
+
+def test_supposing_changes_nothing_and_answers_as_a_fresh_model() -> None:
+    places: set[str] = set()
+    for seed in range(5):
+        chance = Random(seed)
+        for _, sight in run(seed, chance):
+            draws = chance.getrandbits(32)
+            fresh = suppose(sight.model(), sight, Random(draws))
+            standing = sight.standing()
+            with standing.supposing():
+                assert suppose(standing, sight, Random(draws)) == fresh
+            assert shown(sight.standing()) == shown(sight.model())
+            places.update(fresh)
+    assert {"", "machine-0"} < places  # Some fit nowhere, some on machines to come.
+
+
+def test_pods_without_a_node_are_told_in_the_order_of_the_store() -> None:
+    seen = 0
+    for seed in range(5):
+        for world, sight in run(seed, Random(seed)):
+            waiting = [item for item in world.list("Pod") if not dig(item, "spec", "nodeName")]
+            assert list(sight.unbound()) == waiting
+            seen = max(seen, len(waiting))
+    assert seen > 1
+
+
+def suppose(model: Model, sight: Sight, chance: Random) -> list[str]:
+    """Put pods about in thought, onto nodes that are there and machines to come."""
+    places = []
+    pods = sorted(sight.pods.values(), key=lambda each: each.key)
+    for number in range(8):
+        draw = chance.random()
+        name = chance.choice((f"machine-{number}", "machine-0", *sight.nodes))
+        machine = node_of(node(name, cpu="2", labels={"topology.kubernetes.io/zone": "d"}))
+        if draw < 0.2:
+            model.add_node(machine, pods[:1])
+        elif draw < 0.3:
+            model.reshape(machine, (), pods[1:3])
+        elif draw < 0.4 and name in model.state.table.row_of:
+            model.remove_node(name)
+        elif pods:
+            places.append(model.place(chance.choice(pods)))
+    return [*places, *shown(model)]
+
+
+def shown(model: Model) -> list[str]:
+    """All that an answer may depend on, in words."""
+    state = model.state
+    lines = [f"{state.nomination(key)}" for key in sorted(state.nominated())]
+    names = state.table.names_of(state.table.order())
+    for name in names:
+        row = state.table.row_of[name]
+        free = [state.table.exact_free(each, row) for each in ("pods", "cpu", "memory")]
+        here = sorted(str(pod.key) for pod in state.pods_on(name))
+        lines.append(f"{name} {free} {state.table.nonzero[:, row].tolist()} {here}")
+    return lines
+
+
+def run(seed: int, chance: Random) -> Iterator[tuple[SimWorld, Sight]]:
+    """A world in which things happen, and an autoscaler's sight of it after each."""
     with SimWorld(seed=seed) as world:
         sight = Sight(world.stage, MANNERS[CLUSTER_AUTOSCALER], lambda: None)
         world.store.listen("Pod", sight.pod_changed)
         world.store.listen("Node", sight.node_changed)
         world.apply(priority_class("idle", -100))
         for index in range(5):
-            world.apply(node(f"node-{index}", cpu="3"))
+            labels = {"topology.kubernetes.io/zone": "abb"[index % 3]}
+            world.apply(node(f"node-{index}", cpu="3", labels=labels))
         for number in range(ROUNDS):
             change(world, chance, number)
             world.run_for(chance.choice((0.0, 0.01, 2.0)))
-            for item in world.list("Node"):
-                name = ref_of(item).name
-                here = [each for each in sight.pods.values() if each.node == name]
-                movers = [each for each in here if each.priority >= CUTOFF and not each.finished]
-                fresh = sight.model().could_leave(node_of(item), movers)
-                assert sight.standing().could_leave(node_of(item), movers) == fresh
-                yield fresh
+            yield world, sight

@@ -9,7 +9,7 @@ Below: `core.objects`. Above: `state`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -214,6 +214,15 @@ class NodeTable:
             turns = (names[turn] for turn in range(longest) for names in zones if turn < len(names))
             self._order = np.fromiter((self.row_of[name] for name in turns), np.int64, self.count)
         return self._order
+
+    def reorder(self, names: Iterable[str]) -> None:
+        """Put the nodes in the order in which they would be, had they come one after the other."""
+        self._zones.clear()
+        self._order = None
+        for name in names:
+            node = self.nodes[self.row_of[name]]
+            if node is not None:
+                self._enter_zone(node)
 
     def ask(self, question: Hashable, judge: Callable[[Node], int]) -> Ints:
         """Give every node's answer to a question by row (0 where there is no node).

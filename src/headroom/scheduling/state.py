@@ -213,6 +213,15 @@ class ClusterState:
         bound = self._bound.get(key)
         return None if bound is None else bound.pod
 
+    def binding(self, key: Key) -> tuple[Pod | None, str]:
+        """Give a bound pod and the node it is counted on; None and "" when it is not bound."""
+        bound = self._bound.get(key)
+        return (None, "") if bound is None else (bound.pod, self.table.name(bound.row))
+
+    def nomination(self, key: Key) -> tuple[Pod | None, str]:
+        """Give a nominated pod and its node; None and "" when it is not nominated."""
+        return self._nominated.get(key, (None, ""))
+
     def overbooked(self, name: str) -> Resources:
         """Say what pods ask for beyond what their node has; nothing of one that is not there."""
         row = self.table.row_of.get(name)
@@ -239,6 +248,9 @@ class ClusterState:
 
     def expected_on_row(self, row: int) -> Iterable[Pod]:
         return self._expected_on.get(row, {}).values()
+
+    def nominated(self) -> Iterable[Key]:
+        return self._nominated
 
     def nominated_rows(self) -> Iterable[tuple[int, Iterable[Pod]]]:
         """Give each present node that pods are nominated to, with these pods."""

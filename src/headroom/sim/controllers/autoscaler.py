@@ -15,10 +15,11 @@ from headroom.core.objects import Pod
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of
 from headroom.sim.controllers.autoscaler_fleet import Fleet
+from headroom.sim.controllers.autoscaler_model import Model
 from headroom.sim.controllers.autoscaler_packing import Packing, missing_daemons, stand_in
 from headroom.sim.controllers.autoscaler_rules import is_stuck
 from headroom.sim.controllers.autoscaler_shrinking import Shrinking
-from headroom.sim.controllers.autoscaler_sight import Model, Sight
+from headroom.sim.controllers.autoscaler_sight import Sight
 from headroom.sim.controllers.base import Controller
 from headroom.sim.pools import KARPENTER, Autoscaling, Pool
 from headroom.sim.stage import Stage
@@ -104,11 +105,15 @@ class Autoscaler(Controller):
 
     def _grow(self) -> None:
         """Order the machines that the pods which fit nowhere would need."""
-        stuck = [obj for obj in self.store.list("Pod") if is_stuck(obj, self._manner)]
+        stuck = [obj for obj in self._sight.unbound() if is_stuck(obj, self._manner)]
         if not stuck:
             return
-        model = self._sight.model()
-        self._fleet.imagine_booting(model)
+        model = self._sight.standing()
+        with model.supposing():
+            self._fleet.imagine_booting(model)
+            self._order_for(stuck, model)
+
+    def _order_for(self, stuck: Sequence[Json], model: Model) -> None:
         decoded = [(obj, self._sight.pods[ref_of(obj)]) for obj in stuck]
         if self._manner.profile == KARPENTER:
             self._pack(decoded, model)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from headroom.core.objects import Key, Node, Pod
 from headroom.core.resources import CPU, MEMORY, Resources
 from headroom.sim.controllers.autoscaler_fleet import Fleet
-from headroom.sim.controllers.autoscaler_sight import Model
+from headroom.sim.controllers.autoscaler_model import Model
 from headroom.sim.pools import Pool
 
 

@@ -1,22 +1,18 @@
-"""What an autoscaler sees of its cluster, and a model of it in which it may move things about.
+"""What an autoscaler sees of its cluster: pods and nodes, decoded once, as they change.
 
-Pods and nodes are decoded once, as they change. `Model` is a scratch copy made for one look: it
-answers where pods would go, and is thrown away afterwards.
+It keeps one model of the cluster (`autoscaler_model`), in which a look may move things about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 
-from headroom.core.objects import Namespace, Node, Pod
-from headroom.core.selection import pinned
-from headroom.scheduling.choose import Chosen, choose
-from headroom.scheduling.filters import feasible
+from headroom.core.objects import Namespace, Pod
 from headroom.scheduling.state import ClusterState
 from headroom.sim.api.decoding import changed_node, changed_pod, node_of, pod_of
 from headroom.sim.api.store import Change, Verb
-from headroom.sim.api.values import dig, ref_of
+from headroom.sim.api.values import Json, Ref, dig, ref_of
+from headroom.sim.controllers.autoscaler_model import Model
 from headroom.sim.pools import Manner
 from headroom.sim.scheduler.volumes import VolumeView
 from headroom.sim.stage import Stage
@@ -31,6 +27,9 @@ class Sight:
         self._volumes = VolumeView(stage, "autoscaler", changed)
         self.pods = {ref_of(obj): pod_of(obj) for obj in self._store.list("Pod")}
         self.nodes = {ref_of(obj).name: node_of(obj) for obj in self._store.list("Node")}
+        self._unbound: dict[Ref, None] = {
+            ref: None for ref, pod in self.pods.items() if not pod.node
+        }
         self._standing: Model | None = None
         self._store.listen("Namespace", self._namespace_changed)
 
@@ -41,6 +40,10 @@ class Sight:
             self.pods.pop(change.ref, None)
         else:
             self.pods[change.ref] = pod
+        if gone or pod.node:
+            self._unbound.pop(change.ref, None)
+        else:
+            self._unbound[change.ref] = None
         if self._standing is not None and self._counts(pod):
             self._standing.follow(pod, gone)
 
@@ -48,11 +51,17 @@ class Sight:
         self._standing = None
 
     def node_changed(self, change: Change) -> None:
-        self._standing = None
-        if change.verb is Verb.DELETED:
+        node, gone = changed_node(change), change.verb is Verb.DELETED
+        if gone:
             self.nodes.pop(change.ref.name, None)
         else:
-            self.nodes[change.ref.name] = changed_node(change)
+            self.nodes[change.ref.name] = node
+        if self._standing is not None:
+            self._standing.follow_node(node, gone)
+
+    def unbound(self) -> Iterator[Json]:
+        """The pods without a node, the oldest first."""
+        return (obj for obj in map(self._store.get, tuple(self._unbound)) if obj is not None)
 
     def model(self) -> Model:
         """The cluster as it is: pods below the cutoff might as well not be there.
@@ -71,12 +80,10 @@ class Sight:
         return model
 
     def standing(self) -> Model:
-        """The same, for questions that leave it as it is: pods that change are followed.
-
-        Made anew after a change of a node, because the order of nodes decides between equals.
-        """
+        """The same, kept between looks: pods and nodes that change are followed."""
         if self._standing is None:
             self._standing = self.model()
+        self._standing.put_in_order(self.nodes)
         return self._standing
 
     def _counts(self, pod: Pod) -> bool:
@@ -85,82 +92,3 @@ class Sight:
     def refused(self, pod: Pod) -> str:
         """Why no node at all would do, as long as the pod's volumes are as they are."""
         return self._volumes.judged(pod)[1]
-
-
-class Model:
-    """A cluster in thought."""
-
-    def __init__(self, state: ClusterState, volumes: VolumeView) -> None:
-        self._state = state
-        self._volumes = volumes
-
-    def follow(self, pod: Pod, gone: bool) -> None:
-        """Have a pod where it is now."""
-        self._state.unnominate(pod.key)
-        if gone or not pod.node:
-            self._state.remove_pod(pod.key)
-        else:
-            self._state.add_pod(pod)
-        if not gone and not pod.node and pod.nominated:
-            self._state.nominate(pod, pod.nominated)
-
-    def place(self, pod: Pod) -> str:
-        """Put a pod where it fits and say where; "" if it fits nowhere."""
-        wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
-        found = choose(wish, self._state)
-        if not isinstance(found, Chosen):
-            return ""
-        self._state.add_pod(pod, found.node)
-        return found.node
-
-    def place_first(self, pod: Pod, but: frozenset[str]) -> str:
-        """Put a pod on the first node by name that it fits on, but on none of these."""
-        wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
-        rows = feasible(wish, self._state).rows()
-        names = sorted(name for name in self._state.table.names_of(rows) if name not in but)
-        if not names:
-            return ""
-        self.put(pod, names[0])
-        return names[0]
-
-    def fits_on(self, pod: Pod, name: str) -> bool:
-        """Whether a pod fits on this node."""
-        wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
-        wish = replace(wish, placement=pinned(wish.placement, name))
-        return bool(feasible(wish, self._state).rows().shape[0])
-
-    def put(self, pod: Pod, name: str) -> None:
-        self._state.add_pod(pod, name)
-
-    def reshape(self, node: Node, daemons: Iterable[Pod], pods: Iterable[Pod]) -> None:
-        """Let a node be another one of the same name, with these daemons and pods on it."""
-        for pod in self._state.pods_on(node.name):
-            self._state.remove_pod(pod.key)
-        self.add_node(node, daemons)
-        for pod in pods:
-            self.put(pod, node.name)
-
-    def pods_on(self, name: str) -> tuple[Pod, ...]:
-        return self._state.pods_on(name)
-
-    def add_node(self, node: Node, daemons: Iterable[Pod] = ()) -> None:
-        self._state.set_node(node)
-        for daemon in daemons:
-            self._state.add_pod(daemon, node.name)
-
-    def remove_node(self, name: str) -> None:
-        for pod in self._state.pods_on(name):
-            self._state.remove_pod(pod.key)
-        self._state.remove_node(name)
-
-    def could_leave(self, node: Node, movers: Iterable[Pod]) -> bool:
-        """Whether pods would find another place if their node were closed; nothing is changed."""
-        pods = sorted(movers, key=lambda each: (-each.priority, each.key))
-        self._state.set_node(replace(node, unschedulable=True))
-        for pod in pods:
-            self._state.remove_pod(pod.key)
-        found = all(self.place(pod) for pod in pods)
-        for pod in pods:
-            self._state.add_pod(pod, node.name)
-        self._state.set_node(node)
-        return found

@@ -1,0 +1,175 @@
+"""A cluster in thought: where pods would go, and what more machines would change.
+
+One model follows the cluster and serves every look. What a look supposes (machines to come, pods
+put on them) is noted as it is supposed and taken back at the end of the look, so a look costs what
+it supposes, however large the cluster is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from headroom.core.objects import Key, Node, Pod
+from headroom.core.selection import pinned
+from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.filters import feasible
+from headroom.scheduling.nodes import zone_of
+from headroom.scheduling.state import ClusterState
+from headroom.sim.scheduler.volumes import VolumeView
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a pod was: bound to a node, nominated to one, or nowhere ("")."""
+
+    bound: Pod | None
+    node: str
+    nominated: Pod | None
+    to: str
+
+
+@dataclass(slots=True)
+class _Before:
+    """How what was touched since looked before."""
+
+    pods: dict[Key, _Place] = field(default_factory=dict)
+    nodes: dict[str, Node | None] = field(default_factory=dict)
+
+
+class Model:
+    """The cluster as it is, and as it is supposed to be."""
+
+    def __init__(self, state: ClusterState, volumes: VolumeView) -> None:
+        self.state = state
+        self._volumes = volumes
+        self._before: _Before | None = None
+        self._out_of_order = False
+
+    def follow(self, pod: Pod, gone: bool) -> None:
+        """Have a pod where it is now."""
+        self.state.unnominate(pod.key)
+        if gone or not pod.node:
+            self.state.remove_pod(pod.key)
+        else:
+            self.state.add_pod(pod)
+        if not gone and not pod.node and pod.nominated:
+            self.state.nominate(pod, pod.nominated)
+
+    def follow_node(self, node: Node, gone: bool) -> None:
+        """Have a node as it is now."""
+        before = self.state.node(node.name)
+        moved = before is not None and zone_of(before) != zone_of(node)
+        self._out_of_order = self._out_of_order or gone or moved
+        if gone:
+            self.state.remove_node(node.name)
+        else:
+            self.state.set_node(node)
+
+    def put_in_order(self, nodes: Iterable[str]) -> None:
+        """Let nodes stand as if they had come in this order, which decides between equals."""
+        if self._out_of_order:
+            self._out_of_order = False
+            self.state.table.reorder(nodes)
+
+    @contextmanager
+    def supposing(self) -> Iterator[None]:
+        """Take back at the end what was put and added meanwhile."""
+        self._before = _Before()
+        try:
+            yield
+        finally:
+            before, self._before = self._before, None
+            self._restore(before)
+
+    def place(self, pod: Pod) -> str:
+        """Put a pod where it fits and say where; "" if it fits nowhere."""
+        wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
+        found = choose(wish, self.state)
+        if not isinstance(found, Chosen):
+            return ""
+        self.put(pod, found.node)
+        return found.node
+
+    def place_first(self, pod: Pod, but: frozenset[str]) -> str:
+        """Put a pod on the first node by name that it fits on, but on none of these."""
+        wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
+        rows = feasible(wish, self.state).rows()
+        names = sorted(name for name in self.state.table.names_of(rows) if name not in but)
+        if not names:
+            return ""
+        self.put(pod, names[0])
+        return names[0]
+
+    def fits_on(self, pod: Pod, name: str) -> bool:
+        """Whether a pod fits on this node."""
+        wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
+        wish = replace(wish, placement=pinned(wish.placement, name))
+        return bool(feasible(wish, self.state).rows().shape[0])
+
+    def put(self, pod: Pod, name: str) -> None:
+        self._note_pod(pod.key)
+        self.state.add_pod(pod, name)
+
+    def reshape(self, node: Node, daemons: Iterable[Pod], pods: Iterable[Pod]) -> None:
+        """Let a node be another one of the same name, with these daemons and pods on it."""
+        self._take_all(node.name)
+        self.add_node(node, daemons)
+        for pod in pods:
+            self.put(pod, node.name)
+
+    def pods_on(self, name: str) -> tuple[Pod, ...]:
+        return self.state.pods_on(name)
+
+    def add_node(self, node: Node, daemons: Iterable[Pod] = ()) -> None:
+        self._note_node(node.name)
+        self.state.set_node(node)
+        for daemon in daemons:
+            self.put(daemon, node.name)
+
+    def remove_node(self, name: str) -> None:
+        self._take_all(name)
+        self._note_node(name)
+        self.state.remove_node(name)
+
+    def could_leave(self, node: Node, movers: Iterable[Pod]) -> bool:
+        """Whether pods would find another place if their node were closed; nothing is changed."""
+        pods = sorted(movers, key=lambda each: (-each.priority, each.key))
+        self.state.set_node(replace(node, unschedulable=True))
+        for pod in pods:
+            self.state.remove_pod(pod.key)
+        found = all(self.place(pod) for pod in pods)
+        for pod in pods:
+            self.state.add_pod(pod, node.name)
+        self.state.set_node(node)
+        return found
+
+    def _take_all(self, name: str) -> None:
+        for pod in self.state.pods_on(name):
+            self._note_pod(pod.key)
+            self.state.remove_pod(pod.key)
+
+    def _note_pod(self, key: Key) -> None:
+        if self._before is not None and key not in self._before.pods:
+            bound, node = self.state.binding(key)
+            nominated, to = self.state.nomination(key)
+            self._before.pods[key] = _Place(bound, node, nominated, to)
+
+    def _note_node(self, name: str) -> None:
+        if self._before is not None and name not in self._before.nodes:
+            self._before.nodes[name] = self.state.node(name)
+
+    def _restore(self, before: _Before) -> None:
+        for key, place in before.pods.items():
+            self.state.remove_pod(key)
+            if place.bound is not None:
+                self.state.add_pod(place.bound, place.node)
+            if place.nominated is not None:
+                self.state.nominate(place.nominated, place.to)
+        for name, node in before.nodes.items():
+            if node is None:
+                self.state.remove_node(name)
+            else:
+                self.state.set_node(node)
+                self._out_of_order = True
