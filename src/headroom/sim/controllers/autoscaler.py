@@ -66,11 +66,11 @@ class Autoscaler(Controller):
 
     def _on_node(self, change: Change) -> None:
         self._sight.node_changed(change)
-        self._shrinking.look_again(change.ref.name)
         if change.verb is Verb.ADDED:
             self._fleet.joined(change.obj)
         elif change.verb is Verb.DELETED:
             self._fleet.left(change.ref.name)
+        self._shrinking.look_again(change.ref.name)
         if change.verb is not Verb.MODIFIED or _matters(change):
             self._soon(_GROW)
             self._shrink_soon()

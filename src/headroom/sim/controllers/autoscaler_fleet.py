@@ -6,7 +6,7 @@ that is imagined carries the DaemonSet pods that would come with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from headroom.core.objects import Node, Placement, Pod
@@ -30,6 +30,8 @@ class Fleet:
             key=lambda pool: (pool.price, pool.name),
         )
         self._here: dict[str, dict[str, None]] = {pool.name: {} for pool in self._pools}
+        self._pool_of: dict[str, str] = {}
+        self._next: dict[str, int] = {}  # by pool: no index below is free
         self._booting: dict[str, tuple[Pool, int]] = {}
         self._leaving: set[str] = set()
         for node in self._store.list("Node"):
@@ -38,24 +40,37 @@ class Fleet:
     def joined(self, node: Json) -> None:
         """Take note of a node, if it is a machine of ours."""
         name = ref_of(node).name
-        self._booting.pop(name, None)
+        ordered, _ = self._booting.pop(name, (None, 0))
         pool = dig(node, "metadata", "labels", POOL_LABEL)
         if pool in self._here:
             self._here[pool][name] = None
+            self._pool_of[name] = pool
+        if ordered is not None and ordered.name != pool:
+            self._next.pop(ordered.name, None)
 
     def left(self, node: str) -> None:
-        for names in self._here.values():
-            names.pop(node, None)
+        pool = self._pool_of.pop(node, None)
+        if pool is not None:
+            del self._here[pool][node]
+            self._next.pop(pool, None)
         self._leaving.discard(node)
 
-    def machines(self) -> list[str]:
-        """The nodes that their pools could do without, those that leave left out."""
-        found = []
-        for pool in self._pools:
-            staying = [name for name in self._here[pool.name] if name not in self._leaving]
-            if len(staying) > pool.count:
-                found += staying
-        return found
+    def machines(self) -> Iterable[str]:
+        """The nodes that are machines of ours."""
+        return self._pool_of
+
+    def has(self, node: str) -> bool:
+        return node in self._pool_of
+
+    def sparing(self) -> Callable[[str], bool]:
+        """Whether the pool of a machine could do without it, and it does not leave already."""
+        leaving = [self._pool_of.get(name) for name in self._leaving]
+        rich = {
+            pool.name
+            for pool in self._pools
+            if len(self._here[pool.name]) - leaving.count(pool.name) > pool.count
+        }
+        return lambda node: self._pool_of.get(node) in rich and node not in self._leaving
 
     def may_leave(self, node: str) -> bool:
         for pool in self._pools:
@@ -77,13 +92,16 @@ class Fleet:
     def next_machines(self) -> Iterator[tuple[Pool, int, int]]:
         """For each pool that may grow: the next machine's index, and how many there are."""
         for pool in self._pools:
-            if len(self._names(pool)) < pool.most:
+            if self._size(pool) < pool.most:
                 yield (pool, *self.next_of(pool))
 
     def next_of(self, pool: Pool) -> tuple[int, int]:
         """The index of the next machine of a pool, and how many there are."""
-        taken = self._names(pool)
-        return next(i for i in range(pool.most) if pool.node_name(i) not in taken), len(taken)
+        index = self._next.get(pool.name, 0)
+        while self._is_taken(pool, pool.node_name(index)):
+            index += 1
+        self._next[pool.name] = index
+        return index, self._size(pool)
 
     def pools(self) -> list[Pool]:
         """All pools that can grow, the cheapest first."""
@@ -92,7 +110,7 @@ class Fleet:
     def left_to_order(self) -> Iterator[tuple[Pool, int]]:
         """For each pool how many machines more it may have."""
         for pool in self._pools:
-            yield pool, max(0, pool.most - len(self._names(pool)))
+            yield pool, max(0, pool.most - self._size(pool))
 
     def is_booting(self) -> bool:
         return bool(self._booting)
@@ -144,9 +162,14 @@ class Fleet:
                 found.append(pod)
         return found
 
-    def _names(self, pool: Pool) -> list[str]:
-        booting = [name for name, (other, _) in self._booting.items() if other is pool]
-        return [*self._here[pool.name], *booting]
+    def _is_taken(self, pool: Pool, name: str) -> bool:
+        if name in self._here[pool.name]:
+            return True
+        return name in self._booting and self._booting[name][0] is pool
+
+    def _size(self, pool: Pool) -> int:
+        booting = sum(1 for other, _ in self._booting.values() if other is pool)
+        return len(self._here[pool.name]) + booting
 
 
 def _without_names(placement: Placement) -> Placement:

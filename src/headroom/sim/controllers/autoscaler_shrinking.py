@@ -10,6 +10,7 @@ machines.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from headroom.core.objects import Pod
@@ -53,7 +54,8 @@ class Shrinking:
         self._since: dict[str, float] = {}
         self._stuck: dict[str, int] = {}
         self._changes = 0
-        self._judged: dict[str, Candidate | None] = {}
+        self._candidates: dict[str, Candidate] = {}
+        self._unjudged = dict.fromkeys(fleet.machines())
 
     def changed(self) -> None:
         """Take note that what had no other place before may have one now."""
@@ -61,20 +63,20 @@ class Shrinking:
 
     def look_again(self, node: str) -> None:
         """Take note that a node, or a pod on it, has changed: it is judged anew."""
-        self._judged.pop(node, None)
+        self._candidates.pop(node, None)
+        self._unjudged[node] = None
 
     def look_again_everywhere(self) -> None:
-        self._judged.clear()
+        self._candidates.clear()
+        self._unjudged = dict.fromkeys(self._fleet.machines())
 
     def review(self) -> float | None:
         """Start to give back what is due; return when the next one will be, None: none waits."""
         now = self._stage.loop.time()
         reached = now + _HAIR
-        machines = self._fleet.machines()
-        for name in machines:
-            if name not in self._judged:
-                self._judged[name] = self._judge(name)
-        found = [each for name in machines if (each := self._judged[name]) is not None]
+        can_spare = self._fleet.sparing()
+        self._judge_changed(can_spare)
+        found = [each for name, each in self._candidates.items() if can_spare(name)]
         waiting = [each for each in found if self._stuck.get(each.node) != self._changes]
         self._since = {each.node: self._since.get(each.node, now) for each in waiting}
         due = [each for each in waiting if reached >= self._since[each.node] + self._patience]
@@ -84,6 +86,17 @@ class Shrinking:
                 self._controller.enqueue(Ref("Node", "", candidate.node), after=0)
         later = [since + self._patience for since in self._since.values()]
         return min((moment for moment in later if moment > reached), default=None)
+
+    def _judge_changed(self, can_spare: Callable[[str], bool]) -> None:
+        """Judge the machines that have changed; those that stay anyway may wait for that."""
+        changed, self._unjudged = self._unjudged, {}
+        for name in changed:
+            if can_spare(name):
+                candidate = self._judge(name)
+                if candidate is not None:
+                    self._candidates[name] = candidate
+            elif self._fleet.has(name):
+                self._unjudged[name] = None
 
     def _can_go(self, candidate: Candidate) -> bool:
         """Whether a machine is empty, or its pods would find another place by themselves."""
