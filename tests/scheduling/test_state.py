@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
@@ -224,3 +225,28 @@ def test_a_huge_node_and_a_huge_pod_are_scored_without_overflow() -> None:
         with np.errstate(all="raise"):
             scores = score(Turn(wish, state), np.array([0, 1], np.int64))
         assert all(0 <= each <= 1200 for each in scores.total.tolist())
+
+
+def test_who_has_lower_pods_is_known_without_looking() -> None:
+    chance = Random(7)
+    state = cluster(node("a"), node("b"), node("c"))
+    for number in range(600):
+        name, where = f"p{chance.randrange(12)}", chance.choice("abcd")
+        draw = chance.random()
+        if draw < 0.6:
+            phase = chance.choice(("Running", "Running", "Succeeded"))
+            rank = chance.choice((-5, 0, 3))
+            state.add_pod(pod(name, 1, node=where, priority=rank, phase=phase))
+        elif draw < 0.8:
+            state.remove_pod(Key("default", name))
+        elif draw < 0.9:
+            state.remove_node(where)
+        else:
+            state.set_node(node(where))
+        asked = number % 7 - 3
+        rows = {
+            row
+            for row in state.table.row_of.values()
+            if any(each.priority < asked for each in state.pods_on_row(row))
+        }
+        assert state.rows_with_pods_below(asked) == rows

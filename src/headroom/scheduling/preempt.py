@@ -74,9 +74,10 @@ def preempt(
     seen = 0
     enough = candidates_to_find(len(rows))
     begin = offset % len(rows) if rows else 0
+    promising = state.rows_with_pods_below(pod.priority)
     for row in rows[begin:] + rows[:begin]:
         seen += 1
-        spared = _victims_on(found, row, budgets)
+        spared = _victims_on(found, row, budgets) if row in promising else (NO_VICTIMS,)
         if isinstance(spared, _Spared):
             candidates.append(_preemption(found, row, spared))
             if len(candidates) >= enough and any(not one.violations for one in candidates):
@@ -127,8 +128,6 @@ def _victims_on(
     """Choose the victims on one node, or give the reasons why that would not help."""
     turn = found.turn
     eligible = [one for one in turn.state.pods_on_row(row) if one.priority < turn.pod.priority]
-    if not eligible:
-        return (NO_VICTIMS,)
     nominated = list(turn.state.nominated_on(turn.state.table.name(row)))
     supposed = Supposition()
     for one in eligible:

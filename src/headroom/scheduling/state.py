@@ -24,7 +24,7 @@ from headroom.core.objects import (
 )
 from headroom.core.resources import CPU, EMPTY, MEMORY, PODS, Resources
 from headroom.scheduling.nodes import MAX_ANSWERS, Ints, NodeTable
-from headroom.scheduling.tallies import PodTallies, TermTallies
+from headroom.scheduling.tallies import PodTallies, TermTallies, bump
 
 DEFAULT_CPU = 100
 DEFAULT_MEMORY = 200 * 1024 * 1024
@@ -68,6 +68,7 @@ class ClusterState:
     _on_row: dict[int, dict[Key, Pod]] = field(default_factory=dict)
     _ports: dict[tuple[str, int], dict[tuple[Key, str], int]] = field(default_factory=dict)
     _claim_users: dict[Key, dict[Key, None]] = field(default_factory=dict)
+    _by_priority: dict[int, dict[int, int]] = field(default_factory=dict)  # how many, by row
     _expected: dict[Key, _Bound] = field(default_factory=dict)
     _expected_on: dict[int, dict[Key, Pod]] = field(default_factory=dict)
     _nominated: dict[Key, tuple[Pod, str]] = field(default_factory=dict)
@@ -246,6 +247,11 @@ class ClusterState:
     def pods_on_row(self, row: int) -> Iterable[Pod]:
         return self._on_row.get(row, {}).values()
 
+    def rows_with_pods_below(self, priority: int) -> frozenset[int]:
+        """Give the rows that have a bound pod of lower priority than this."""
+        lower = (rows for each, rows in self._by_priority.items() if each < priority)
+        return frozenset().union(*lower)
+
     def expected_on_row(self, row: int) -> Iterable[Pod]:
         return self._expected_on.get(row, {}).values()
 
@@ -312,6 +318,10 @@ class ClusterState:
         self._on_row.setdefault(row, {})[pod.key] = pod
 
     def _count(self, pod: Pod, row: int, sign: int) -> None:
+        alike = self._by_priority.setdefault(pod.priority, {})
+        bump(alike, row, sign)
+        if not alike:
+            del self._by_priority[pod.priority]
         self.table.occupy(row, pod.requests, nonzero_of(pod), sign)
         self._mind(pod, row, sign)
 
@@ -346,6 +356,7 @@ def _counts_alike(old: Pod, new: Pod) -> bool:
     return (
         not new.finished
         and (old.deleted is None) == (new.deleted is None)
+        and old.priority == new.priority
         and old.requests == new.requests
         and old.nonzero_requests == new.nonzero_requests
         and old.labels == new.labels

@@ -100,7 +100,7 @@ class PodTallies:
             for followed in self._followed.values():
                 self._follow(group, followed)
         ending = pod.deleted is not None
-        _bump(group.ending if ending else group.staying, row, amount)
+        bump(group.ending if ending else group.staying, row, amount)
         for followed in group.followers:
             if followed.ending_too or not ending:
                 followed.tally.add(row, amount)
@@ -166,7 +166,8 @@ def scoring_terms(pod: Pod) -> Iterable[HeldTerm]:
         yield HeldTerm(term_of(preferred.term, pod), -preferred.weight)
 
 
-def _bump(counts: dict[int, int], row: int, amount: int) -> None:
+def bump(counts: dict[int, int], row: int, amount: int) -> None:
+    """Add to the number of a row; rows without any are left out."""
     left = counts.get(row, 0) + amount
     if left:
         counts[row] = left
