@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from headroom.sim.api.values import dig, ref_of
+from headroom.sim.api.values import Json, dig, ref_of
 from headroom.sim.controllers.autoscaler import Autoscaler
 from headroom.sim.controllers.autoscaler_fleet import Fleet
 from headroom.sim.controllers.autoscaler_model import Model
@@ -14,7 +14,7 @@ from headroom.sim.controllers.autoscaler_shrinking import Shrinking
 from headroom.sim.controllers.autoscaler_sight import Sight
 from headroom.sim.pools import CLUSTER_AUTOSCALER, KARPENTER, Autoscaling, Pool
 from headroom.sim.world import SimWorld
-from tests.sim.things import Json, deployment, pod
+from tests.sim.things import deployment, pod
 
 ROOM = {"cpu": "4", "memory": "16Gi", "pods": "110"}
 POOLS = [

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +21,16 @@ from headroom.core.resources import CPU, MEMORY, PODS, Resources
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+V = TypeVar("V")
 
 MAX_ANSWERS = 256
 """How many questions' answers are kept; the one used longest ago goes first."""
+
+MAX_WEIGHTS = 64
+"""The same for weights: how many shapes of pods are known at a time."""
+
+FEW = 16
+"""So many rows are weighed one by one: arrays of a few numbers cost more than the numbers."""
 
 MOST = 2**60
 """The largest number in the arrays, of either sign. What pods ask for in all may be more: that is
@@ -47,6 +55,17 @@ def grown(array: Ints, size: int) -> Ints:
         return array
     padding = [(0, 0)] * (array.ndim - 1) + [(0, missing)]
     return np.pad(array, padding)
+
+
+class Weight(Hashable, Protocol):
+    """A number for each node that depends on its CPU and memory alone, had and used.
+
+    Equal weights weigh alike; `of_row` gives what `of_rows` gives.
+    """
+
+    def of_rows(self, table: NodeTable, rows: Ints) -> Ints: ...
+
+    def of_row(self, table: NodeTable, row: int) -> int: ...
 
 
 @dataclass(slots=True)
@@ -83,6 +102,9 @@ class NodeTable:
     _order: Ints | None = None
     _changed: list[int] = field(default_factory=list)
     _answers: dict[Hashable, _Answers] = field(default_factory=dict)
+    _moved: list[int] = field(default_factory=list)
+    _weights: dict[Weight, _Answers] = field(default_factory=dict)
+    _weighed_once: dict[Weight, None] = field(default_factory=dict)
 
     @property
     def capacity(self) -> int:
@@ -141,6 +163,7 @@ class NodeTable:
         self.nodes[row] = node
         if old is None:
             self.count += 1
+            self._note_move(row)
             self.present[row] = True
             self._enter_zone(node)
         elif zone_of(old) != zone_of(node):
@@ -172,6 +195,7 @@ class NodeTable:
 
     def occupy(self, row: int, requests: Resources, nonzero: tuple[int, int], sign: int) -> None:
         """Add (`sign` 1) or take away (-1) one pod's requests."""
+        self._note_move(row)
         self.free[0, row] -= sign
         for resource, amount in requests.items():
             line = self.lines.get(resource)
@@ -245,6 +269,29 @@ class NodeTable:
             answers.values[row] = 0 if node is None else judge(node)
         return answers.values
 
+    def weigh(self, weight: Weight, rows: Ints) -> Ints:
+        """Give the weights of rows.
+
+        A weight that is asked for again is worked out for all rows, and from then on only for rows
+        whose sums have changed: so pods of one shape share the work.
+        """
+        known = self._weights.pop(weight, None)
+        if known is None and weight not in self._weighed_once:
+            _remember(self._weighed_once, weight, None)
+            return weight.of_rows(self, rows)
+        if known is None:
+            known = _Answers(weight.of_rows(self, np.arange(self.capacity)), len(self._moved))
+        known.values = grown(known.values, self.capacity)
+        changed = list(dict.fromkeys(self._moved[known.seen :]))
+        known.seen = len(self._moved)
+        if len(changed) > FEW:
+            known.values[changed] = weight.of_rows(self, np.array(changed, np.int64))
+        else:
+            for row in changed:
+                known.values[row] = weight.of_row(self, row)
+        _remember(self._weights, weight, known)
+        return known.values[rows]
+
     def _append(self) -> int:
         row = len(self._names)
         self._names.append("")
@@ -264,6 +311,7 @@ class NodeTable:
             amount = min(allocatable[resource], MOST)
             change = amount - int(self.allocatable[line, row])
             if change:
+                self._note_move(row)
                 _move(self.free, self._beyond, (line, row), change)
                 self.allocatable[line, row] = amount
 
@@ -278,12 +326,25 @@ class NodeTable:
             del self._zones[zone]
         self._order = None
 
+    def _note_move(self, row: int) -> None:
+        self._moved.append(row)
+        if len(self._moved) > 4 * self.capacity:
+            self._moved.clear()
+            self._weights.clear()
+
     def _note_change(self, row: int) -> None:
         self._changed.append(row)
         if len(self._changed) > 4 * self.capacity:
             # Asking all nodes afresh is cheaper than replaying so long a list.
             self._changed.clear()
             self._answers.clear()
+
+
+def _remember(kept: dict[Weight, V], weight: Weight, value: V) -> None:
+    """Keep a value as the newest; the one used longest ago goes first."""
+    if len(kept) >= MAX_WEIGHTS:
+        del kept[next(iter(kept))]
+    kept[weight] = value
 
 
 def _move(

@@ -10,18 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from headroom.core.objects import Node, Pod, Taint
+from headroom.core.objects import Node, Taint
 from headroom.core.resources import CPU, MEMORY
 from headroom.core.selection import preference, tolerated
-from headroom.scheduling.nodes import MOST, Ints
+from headroom.scheduling.nodes import Ints
 from headroom.scheduling.score_neighbours import neighbour_scores
+from headroom.scheduling.score_room import MAX_SCORE, Balanced, LeastAllocated
 from headroom.scheduling.score_spread import spread_scores
 from headroom.scheduling.state import nonzero_of
 from headroom.scheduling.turn import Turn
 
-MAX_SCORE = 100
 TAINTS = "TaintToleration"
 NODE_AFFINITY = "NodeAffinity"
 FIT = "NodeResourcesFit"
@@ -95,46 +94,12 @@ def node_affinity_scores(turn: Turn, rows: Ints) -> Ints | None:
 
 def least_allocated(turn: Turn, rows: Ints) -> Ints:
     """Prefer nodes with the larger free share of CPU and memory."""
-    table = turn.state.table
-    total = np.zeros(rows.shape[0], np.int64)
-    weights = np.zeros(rows.shape[0], np.int64)
-    for line, used, asked in zip((1, 2), table.nonzero, nonzero_of(turn.pod), strict=True):
-        capacity = table.allocatable[line, rows]
-        left = np.maximum(capacity - used[rows] - min(asked, MOST), 0)
-        known = capacity > 0
-        # A share of so much is the same in coarser units, and a hundred times it still a number.
-        coarse = np.where(capacity >= MOST >> 8, 8, 0)
-        share = (left >> coarse) * MAX_SCORE // np.maximum(capacity >> coarse, 1)
-        total += np.where(known, share, 0)
-        weights += known
-    return total // np.maximum(weights, 1)
+    return turn.state.table.weigh(LeastAllocated(nonzero_of(turn.pod)), rows)
 
 
 def balanced(turn: Turn, rows: Ints, *, by_difference: bool) -> Ints | None:
     """Prefer nodes whose CPU and memory are used alike; None for a pod that asks for neither."""
-    asked = _cpu_and_memory(turn.pod)
+    asked = (turn.pod.requests[CPU], turn.pod.requests[MEMORY])
     if asked == (0, 0):
         return None
-    table = turn.state.table
-    capacity = table.allocatable[1:3, rows]
-    used = capacity - table.free[1:3, rows]
-    more = np.array([min(each, MOST) for each in asked], np.int64)
-    after = _balance(used + more[:, None], capacity)
-    if not by_difference:
-        return after
-    before = _balance(used, capacity)
-    half = MAX_SCORE // 2
-    return half + (half + after - before) // 2
-
-
-def _cpu_and_memory(pod: Pod) -> tuple[int, int]:
-    return pod.requests[CPU], pod.requests[MEMORY]
-
-
-def _balance(used: Ints, capacity: Ints) -> Ints:
-    known = capacity > 0
-    shares: NDArray[np.float64] = np.minimum(used / np.maximum(capacity, 1), 1.0)
-    apart = np.abs((shares[0] - shares[1]) / 2)
-    # With only one of the two known there is nothing to be out of balance with.
-    deviation = np.where(known[0] & known[1], apart, 0.0)
-    return ((1 - deviation) * MAX_SCORE).astype(np.int64)
+    return turn.state.table.weigh(Balanced(asked, by_difference), rows)
