@@ -83,9 +83,8 @@ def test_watching_a_run_changes_nothing_of_it(tmp_path: Path) -> None:
     file = tmp_path / "day.yaml"
     file.write_text(DAY)
     terminal = Terminal()
-    watched = run_scenario(
-        load_scenario([file]), None, watch=Run(Progress(terminal, Clock(step=1))).tell
-    )
+    told = Run(Progress(terminal, Clock(step=1))).tell
+    watched = run_scenario(load_scenario([file]), None, prepare=lambda play: play.watch(told))
     assert "of 24h0m simulated" in terminal.getvalue()
     assert watched.document() == run_scenario(load_scenario([file]), None).document()
 

@@ -25,7 +25,7 @@ from headroom.cli.options import (
     read_limits,
 )
 from headroom.cli.output import Format, document, put, say
-from headroom.cli.pictures.flags import NOT_SHOWN, Html, Serve, Shown, Svg
+from headroom.cli.pictures.flags import NOT_SHOWN, Html, JournalFile, Serve, Shown, Svg
 from headroom.cli.run import AcrossNamespaces
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def simulate(
     serve: Serve = "",
     html: Html = None,
     svg: Svg = None,
+    journal: JournalFile = None,
     output: Output = Format.TABLE,
 ) -> None:
     """Run manifests and scenarios on the embedded cluster, with the real operator code.
@@ -104,7 +105,7 @@ def simulate(
         taints_bind_all=reservation_taints_for_all,
         namespace_limits=read_limits(namespace_limits),
     )
-    result = _played(scenario, speech, policy, Shown(serve, html, svg))
+    result = _played(scenario, speech, policy, Shown(serve, html, svg, journal))
     if result is not None:
         _tell(result, output, allow_invalid)
 
@@ -116,20 +117,29 @@ def _played(
     from functools import partial
 
     from headroom.cli.embedded import embedded_operator, found_in
+    from headroom.cli.printing.lines import lines_into
     from headroom.cli.printing.progress import Run, waiting
     from headroom.sim.scenarios.play import Play, run_scenario
 
     speech, policy = found_in(scenario, speech, policy)
     operator = partial(embedded_operator, speech=speech, policy=policy)
     if shown.wanted:
+        if shown.journal:
+            raise Misuse("--journal leaves the pictures of --serve, --html and --svg no journal")
         from headroom.cli.pictures.showing import show
         from headroom.cli.pictures.simulating import Run as Pictured
 
         play = partial(Play, scenario, operator, speech=speech, policy=policy)
         return show(Pictured(scenario, speech, policy, play), shown)
-    with waiting("starting the simulation") as progress:
-        watch = Run(progress).tell if progress.on else None
-        return run_scenario(scenario, operator, speech=speech, policy=policy, watch=watch)
+    with waiting("starting the simulation") as progress, lines_into(shown.journal) as write:
+
+        def prepare(play: Play) -> None:
+            if progress.on:
+                play.watch(Run(progress).tell)
+            if write is not None:
+                play.divert(write)
+
+        return run_scenario(scenario, operator, speech=speech, policy=policy, prepare=prepare)
 
 
 def _tell(result: Result, output: Format, allow_invalid: bool) -> None:

@@ -24,15 +24,24 @@ Svg = Annotated[
     Path | None,
     typer.Option("--svg", metavar="FILE", help="Write the timeline of the run as a picture."),
 ]
+JournalFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--journal",
+        metavar="FILE",
+        help="Write the journal and old events there as they come, not into the result.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How a run is to be shown, beside its result."""
+    """How a run is to be shown, beside its result; `journal` is where its journal goes instead."""
 
     serve: str = ""
     html: Path | None = None
     svg: Path | None = None
+    journal: Path | None = None
 
     @property
     def wanted(self) -> bool:

@@ -150,6 +150,13 @@ class Store:
                 last.told = replace(old.told, version=version)
         self._tell(Change(Verb.DELETED, ref, last, old, self.registry))
 
+    def forget(self, ref: Ref) -> Json | None:
+        """Have an object no longer, without a change that anybody would hear of; what it was."""
+        found = self._objects[ref.kind].pop((ref.namespace, ref.name), None)
+        if found is not None:
+            del self._refs[uid_of(found)]
+        return found
+
     def news(self, obj: Json) -> Change:
         """An object as whoever just started to listen is told of it."""
         return Change(Verb.ADDED, ref_of(obj), obj, None, self.registry)

@@ -6,12 +6,14 @@ the cluster itself. The numbers of the summary are `metering`'s.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from headroom.core.names import CLAIMED_ANNOTATION, ROLE_LABEL
 from headroom.sim.api.store import Change, Store, Verb
 from headroom.sim.api.values import Json, condition_of, dig
 from headroom.sim.loop import SimClock
+from headroom.sim.scenarios.diverting import Sink
 from headroom.wire.kinds import HEADROOMS, HOLDS
 
 Entry = dict[str, Any]
@@ -22,11 +24,19 @@ class Journal:
 
     def __init__(self, store: Store, clock: SimClock) -> None:
         self.entries: list[Entry] = []
+        self._write: Callable[[Entry], None] = self.entries.append
         self._clock = clock
         store.listen("Pod", self._on_pod)
         store.listen("Node", self._on_node)
         for kind in (HOLDS, HEADROOMS, *store.registry.speech.foreign):
             store.listen(kind.kind, self._on_wish)
+
+    def divert(self, sink: Sink) -> None:
+        """Give all entries to somebody else, those so far first, and keep none."""
+        for entry in self.entries:
+            sink(entry)
+        self.entries.clear()
+        self._write = sink
 
     def note(self, what: str, thing: str = "", **more: Any) -> None:
         """Write one line; what is empty is left out."""
@@ -34,7 +44,7 @@ class Journal:
         if thing:
             entry["object"] = thing
         entry.update({name: value for name, value in more.items() if value not in ("", None)})
-        self.entries.append(entry)
+        self._write(entry)
 
     def _on_pod(self, change: Change) -> None:
         name = str(change.ref)

@@ -14,6 +14,7 @@ from headroom.sim.api.values import Json
 from headroom.sim.controllers.autoscaler import Autoscaler
 from headroom.sim.crew import OperatorFactory
 from headroom.sim.replay.feeding import Feeder
+from headroom.sim.scenarios.diverting import PastEvents, Sink
 from headroom.sim.scenarios.invariants import Invariants
 from headroom.sim.scenarios.journal import Journal
 from headroom.sim.scenarios.metering import Meter
@@ -102,6 +103,11 @@ class Play:
         end, store = self._limit(), self.world.store
         self.world.loop.on_jump = lambda now: tell(now, end, store.version)
 
+    def divert(self, sink: Sink) -> None:
+        """Tell the journal and old events to somebody as they come; the result has none of them."""
+        self.journal.divert(sink)
+        PastEvents(self.world.store, self.world.clock, sink)
+
     @property
     def ends(self) -> float:
         """When it is over at the latest, in virtual seconds since the start."""
@@ -145,13 +151,13 @@ def run_scenario(
     settings: Settings | None = None,
     speech: Speech = NATIVE,
     policy: Policy = DEFAULT_POLICY,
-    watch: Watch | None = None,
+    prepare: Callable[[Play], None] | None = None,
 ) -> Result:
-    """Play a scenario from beginning to end."""
+    """Play a scenario from beginning to end; `prepare` is given the run before time passes."""
     play = Play(scenario, operator_factory, settings, speech, policy)
-    if watch is not None:
-        play.watch(watch)
     try:
+        if prepare is not None:
+            prepare(play)
         return play.finish()
     finally:
         play.close()

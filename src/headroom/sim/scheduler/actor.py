@@ -80,6 +80,7 @@ class Scheduler:
         self._start = answer.next_start
         if isinstance(answer, Chosen):
             self.view.queue.remove(pod.key)
+            self._seen.pop(pod.key, None)
             self.view.assume(pod, answer.node)
             self._writer.later(self._bind, entry, answer.node)
         else:
