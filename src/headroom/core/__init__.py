@@ -1,1 +1,1 @@
-"""The pure heart: values in, values out. No I/O, no clock, no randomness, no logging."""
+"""Pure decisions: values in, values out. No I/O, no clock, no randomness, no logging."""

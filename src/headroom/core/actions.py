@@ -1,9 +1,9 @@
-"""Everything the operator may do to a cluster, as data, and what may become of it.
+"""All writes of the operator to a cluster, as data, and their possible outcomes.
 
-A decision is a value: these are what `decide` returns and what a Cluster performs. `wire.render`
-turns each into one API request, so there is exactly one place per action that knows its JSON.
-An action is one write; a `Sequence` is writes that must happen in this order, and every prefix of
-it must leave a state from which a restarted operator can go on.
+A decision is a value: `decide` functions return actions, and a Cluster performs them. `wire.render`
+turns each action into one API request, so only one place per action knows its JSON.
+An action is one write. A `Sequence` is a list of writes that must happen in this order. After every
+prefix of it, a restarted operator can continue.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Resource lists (`{"cpu": "500m", "memory": "1Gi"}`) as whole numbers by name, and back.
+"""Convert resource lists (`{"cpu": "500m", "memory": "1Gi"}`) to whole numbers by name, and back.
 
-The same few texts come in by the thousand, so each is read once. `quantity` below knows how a
-quantity is written, `resources` is the vector that comes out; `requests` adds amounts up to what a
-pod needs.
+The same few texts occur thousands of times, so each is parsed once. `quantity` knows the syntax of
+a quantity, `resources` is the resulting vector, and `requests` adds amounts up to the requests of a
+pod.
 """
 
 from __future__ import annotations

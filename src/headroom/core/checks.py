@@ -1,8 +1,8 @@
-"""Whether the API server would let a selector, a node term or a toleration in, and if not, why.
+"""Check whether the API server would accept a selector, a node term or a toleration.
 
-Asked once, where an object is read; `selection` then takes them as sound. An answer is None or a
-sentence that begins with what is wrong, fit for a Problem's message. The rules are those of the API
-server's validation in 1.36.
+The check runs once, when an object is read; `selection` then assumes valid input. The answer is
+None or a sentence that begins with what is wrong, for the message of a Problem. The rules are those
+of the API server's validation in 1.36.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which hold a pod gets when several would do, and which ones its own wish rules out.
+"""Choose a hold if several match a pod, and reject those that the pod's own wish excludes.
 
-A wish narrows what the owner rules allow, it never grants. Among the holds that are left, an order
-that their authors gave comes first, then the one that the pod fills best, then the oldest, then the
-first by name: never chance. Room and policies are judged in `policies`, who may claim in `owners`.
+A wish narrows what the owner rules allow; it never grants anything. Order: the order that the
+authors of the holds set, then the hold that the pod fills best, then the oldest, then the first by
+name. Nothing is random. `policies` judges room and policies, `owners` judges who may claim.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Whether a hold is to be had by a pod, and why not.
+"""Decide whether a pod can have a hold, and if not, why.
 
-An `Offer` is a yes with all that the handover needs; a `Refused` is a no in words, kept so that
-`headroom explain` can always answer. What a hold's policy allows is in `policies`, what the pod
-itself wishes in `choosing`.
+An `Offer` is a yes with everything that the handover needs. A `Refused` is a no with a reason, so
+that `headroom explain` can always answer. `policies` says what a hold's policy allows, `choosing`
+what the pod itself wishes.
 """
 
 from __future__ import annotations

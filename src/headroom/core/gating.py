@@ -1,9 +1,9 @@
-"""Whether a new pod waits at our gate: the one rule that everybody at admission obeys.
+"""Decide whether a new pod waits at our gate: the one rule for all admission components.
 
-The webhook and the embedded API server ask it here. The admission policy of `wire.policy` has to
-say the same in CEL, and tests hold the two against each other. A pod may be meant by an owner rule
-(in a namespace that has opted in), or ask by an annotation of a dialect (almost anywhere); either
-way the namespace's claim index must say so and be fresh. Each no says why.
+The webhook and the embedded API server call this function. The admission policy of `wire.policy`
+says the same in CEL, and tests compare the two. An owner rule may match the pod (in a namespace
+with the label), or the pod asks by an annotation of a dialect (in almost any namespace). In both
+cases the namespace's claim index must contain it and be fresh. Each refusal has a reason.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which pods are what they say they are: anybody may write our words on a pod of their own.
+"""Decide which pods really are ours: anybody can write our labels and annotations on a pod.
 
-A label or an annotation proves nothing. A guardian has one of the names that its hold gives, lives
-where we make it or where its hold's owners do, and belongs to that very object; a claim is one
-that we would have given.
+A label or an annotation proves nothing. A guardian has one of the names that its hold defines,
+lives in the namespace where we create it or where its hold's owners live, and belongs to exactly
+that object. A claim is genuine if we would have given it.
 """
 
 from __future__ import annotations

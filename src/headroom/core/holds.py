@@ -1,8 +1,8 @@
-"""A hold: one slot kept, for whom, until when; and what its object says of itself.
+"""A hold: one slot, its owners and its end, and the status of its object.
 
-`wire` decodes the native kind into this value; a dialect or a Headroom makes the same value from
-its own objects, so everything downstream knows one noun. `problems` are what was wrong with the
-object as written: such a hold promises nothing and says so.
+`wire` decodes the native kind into this value. A dialect or a Headroom creates the same value from
+its own objects, so all other code knows one type only. `problems` lists errors in the object as
+written: such a hold promises nothing and says so.
 """
 
 from __future__ import annotations

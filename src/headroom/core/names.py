@@ -1,4 +1,4 @@
-"""Names on objects that people and programs rely on; none of them may change quietly."""
+"""Labels, annotations and other names that users and programs rely on: keep them stable."""
 
 from __future__ import annotations
 

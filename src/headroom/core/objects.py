@@ -1,8 +1,8 @@
-"""What the rest of core reasons about: pods, nodes and their scheduling terms, as plain values.
+"""Pods, nodes and their scheduling terms as plain values.
 
-Only facts that can change a decision live here, already worked out (a pod carries its effective
-requests, not its containers). `wire` makes these from JSON; nothing in core knows JSON. The
-functions that read selectors and taints are in `selection`; holds have a module of their own.
+They contain only facts that can change a decision, already calculated (a pod has its effective
+requests, not its containers). `wire` creates them from JSON; nothing in core knows JSON.
+`selection` has the functions that evaluate selectors and taints; holds have their own module.
 """
 
 from __future__ import annotations

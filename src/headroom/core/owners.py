@@ -1,10 +1,11 @@
-"""Who may claim a hold, and how to find the few holds that could concern a pod.
+"""Decide who may claim a hold, and find the few holds that could match a pod.
 
-Rules of a hold are ORed, the parts of a rule ANDed, an absent part matches everything. Each rule
-also has *index keys*: every pod that matches the rule carries at least one of them. They are the
-engine's lookup, so that a pod is not compared with every hold. The claim index that the admission
-policy reads has *gate keys*: the same, except that pods that ask by annotation (`asking`) are told
-by the annotation alone, because an index with each ticket's name in it would grow too large.
+A pod must match one rule of a hold, and all parts of this rule; an absent part matches everything.
+Each rule also has *index keys*: every pod that matches the rule has at least one of them. The
+engine looks pods up by these keys, so it does not compare a pod with every hold. The claim index
+that the admission policy reads has *gate keys*. They are the same, except that pods that ask by
+annotation (`asking`) are recognized by the annotation alone, because an index with the name of each
+ticket would grow too large.
 """
 
 from __future__ import annotations

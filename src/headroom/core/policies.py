@@ -1,11 +1,12 @@
-"""How much of a hold an owner may have, what of it is then used up, and what stays held.
+"""How much of a hold an owner may have, how much of it is then used, and how much stays held.
 
     Aligned, or no policy   the hold and free room of the node together; never two holds
-    Restricted              of resources that the hold counts, the hold's room only
+    Restricted              for resources that the hold has, the hold's room only
 
-What owners use is counted up to what the hold has and no further. The guardian keeps exactly the
-rest, so nobody finds room twice: neither strangers, nor owners of another hold. Whether the pod
-fits on the node is for the scheduling rules; `life` keeps guardians of the sizes worked out here.
+The usage of owners counts up to the size of the hold. The guardian keeps exactly the rest, so no
+room is counted as free twice: neither for other pods, nor for owners of another hold. The
+scheduling rules decide whether the pod fits on the node; `life` keeps guardians of the sizes that
+this module calculates.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The operator's knobs, each with a default that works and the reason it exists."""
+"""The operator's settings, each with a working default and the reason why it exists."""
 
 from __future__ import annotations
 

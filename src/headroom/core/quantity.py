@@ -1,10 +1,10 @@
-"""Kubernetes quantities (`500m`, `1Gi`, `2e3`): read exactly, printed as Kubernetes prints them.
+"""Parse Kubernetes quantities (`500m`, `1Gi`, `2e3`) exactly, and print them as Kubernetes does.
 
-The rules are those of apimachinery's `resource.Quantity`, its surprises included: what the API
-server accepts is accepted here, what it refuses is refused, and `str()` gives the text it would
-answer with. No float takes part. `amounts` takes the step from here to whole numbers of named
-resources and back. Plain counts in texts of others are read here too (`whole_number`): Python
-refuses thousands of digits, and takes those of every script.
+The rules are those of apimachinery's `resource.Quantity`, including its surprises: this module
+accepts and refuses what the API server accepts and refuses, and `str()` gives the text that the API
+server would answer. No floats are used. `amounts` converts quantities to whole numbers of named
+resources and back. This module also parses plain counts in texts of others (`whole_number`): Python
+refuses thousands of digits, and accepts the digits of every script.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Guardians that are to be renewed: made from an older template, or standing for too long.
+"""Guardians that must be renewed: created from an older template, or too old.
 
-The successor comes first and the old one goes when it stands, so that nothing is bare in between;
-where both do not fit, the old one is replaced under a latch (`handover.shrink`). Two names take
-turns, so that both can be there at once.
+The successor is created first and the old guardian is deleted when the successor has a node, so the
+room is never free in between. If both do not fit, the old one is replaced under a latch
+(`handover.shrink`). Two names alternate, so that both guardians can exist at the same time.
 """
 
 from __future__ import annotations

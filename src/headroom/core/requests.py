@@ -1,10 +1,10 @@
-"""What a pod asks of its node, worked out from its containers as kube-scheduler 1.36 does.
+"""Calculate the requests of a pod from its containers, as kube-scheduler 1.36 does.
 
-The rules are those of component-helpers' `PodRequests`: containers add up, init containers need
-their most at any one time, sidecars stay and so add to what starts after them, pod-level requests
-take the place of the sum, overhead comes on top, and while a resize is in flight the larger of
-wanted, given and running counts. Sums stop at 2^63-1, as single quantities do: a pod that asks for
-more fits nowhere. `wire` reads the parts from JSON; `objects.Pod` carries the result.
+The rules are those of component-helpers' `PodRequests`: containers are added up; of init containers
+the largest need at any one time counts; sidecars keep running and so add to what starts after them;
+pod-level requests replace the sum; overhead is added; during a resize the largest of desired,
+allocated and actual counts. Sums are capped at 2^63-1, as single quantities are: a pod that
+requests more fits nowhere. `wire` reads the parts from JSON; `objects.Pod` contains the result.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Exact amounts of named resources, as whole numbers.
 
-CPU counts in thousandths of a core, everything else in its own unit (bytes, pods, devices), rounded
-up, just as kube-scheduler counts. Texts such as `500m` or `1Gi` are read and made in `amounts`.
+CPU is counted in thousandths of a core, everything else in its own unit (bytes, pods, devices),
+rounded up, as kube-scheduler does. `amounts` parses and prints texts such as `500m` or `1Gi`.
 """
 
 from __future__ import annotations

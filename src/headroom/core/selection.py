@@ -1,9 +1,9 @@
-"""Which labels a selector means, which nodes a pod may go to, and which taints it tolerates.
+"""Evaluate selectors, node affinity and tolerations.
 
 The rules of apimachinery's `labels`, component-helpers' `nodeaffinity` and the API's
 `ToleratesTaint`, as predicates over the values in `objects`. They run for every pod on every node,
-so they take objects as the API server lets them in; whether it would is asked once, in
-`checks`. `scheduling` builds its filters and scores on them, `owners` its rules.
+so they assume objects that the API server accepts; `checks` verifies this once. `scheduling` builds
+its filters and scores on them, `owners` its rules.
 """
 
 from __future__ import annotations

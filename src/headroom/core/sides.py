@@ -1,9 +1,9 @@
-"""Two sides that do not share a node: reservations that name an allocate policy, and those that do
-not (Koordinator's rule; our own holds are on neither).
+"""Two kinds of reservations that do not share a node: with an allocate policy, and without one.
 
-Guardians carry the side of their hold as a label. Where both sides exist the newer ones keep away
-from the other by required anti-affinity: kube-scheduler goes by it in both directions, so that the
-older ones need none, and clusters with one side alone do not pay for it.
+This is Koordinator's rule; our own holds belong to neither kind. Guardians have the kind of their
+hold as a label. If both kinds exist, the newer guardians avoid the other kind by required
+anti-affinity. kube-scheduler applies it in both directions, so the older guardians need none, and
+clusters with one kind only do not pay for it.
 """
 
 from __future__ import annotations

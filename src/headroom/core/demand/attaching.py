@@ -1,7 +1,8 @@
-"""How many volumes a node can have attached, as kube-scheduler's NodeVolumeLimits counts them.
+"""Count how many volumes a node can attach, as kube-scheduler's NodeVolumeLimits does.
 
-A CSI driver tells its limit for a node in the CSINode of that node. Volumes are counted by driver,
-each once, however many pods of the node mount it; a claim that waits for its volume counts as one.
+A CSI driver reports its limit for a node in the CSINode of that node. Volumes are counted by
+driver. A volume counts once, however many pods of the node mount it. A claim without a volume
+counts as one.
 """
 
 from __future__ import annotations

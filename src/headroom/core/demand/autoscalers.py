@@ -1,4 +1,4 @@
-"""HorizontalPodAutoscalers, as far as they say what is about to come."""
+"""HorizontalPodAutoscalers, as far as they announce pods that will be created."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Slots for what will follow a gated pod: how many, of what size, and when the pod may go.
+"""Slots for the pods that will follow a gated pod: number, size, and when the gate is removed.
 
-A pod that carries the gate is an owner: some helper pod will appear on its node and needs room
-there. Its slots are made first and bound to it by affinity, then the gate is lifted.
+A pod with the gate is an owner: a helper pod will appear on its node and needs room there. The
+slots are created first and tied to the owner by affinity. Then the gate is removed.
 
-    gated ──slots made──▶ released ──placed, pending──▶ runs or ends ──▶ slots go
-      │                       │ a lost slot is made again until then
-      └─ nothing to follow, or the deadline is over: released as it is, and told why
+    gated ──slots created──▶ released ──placed, pending──▶ runs or ends ──▶ slots deleted
+      │                         │ a lost slot is created again until then
+      └─ nothing to follow, or deadline over: released without slots, with an event
 
-`volumes` says what its claims are. The engine keeps the slots; a dialect names them its own way.
+`volumes` describes the owner's claims. The engine keeps the slots; a dialect chooses their names.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How many slots a headroom that follows the load should have now, and which.
+"""Decide how many slots a headroom that follows the load should have now, and which.
 
-Ties the parts together: demand that is certain (`forthcoming`), the rule that cannot swing
-(`utilization`), how fast the number may move and when to give up for a while (`pacing`), and the
-limits. What has to be remembered from one look to the next is a value, `Memory`, that the engine
-keeps. The answer is handed to `core.standing.sizing`, which makes slots of it.
+This module combines certain demand (`forthcoming`), the rule that cannot oscillate (`utilization`),
+the speed of changes and the backoff (`pacing`), and the limits. What must be remembered between two
+calls is a value, `Memory`, that the engine stores. `core.standing.sizing` turns the result into
+slots.
 """
 
 from __future__ import annotations

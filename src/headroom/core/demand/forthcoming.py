@@ -1,8 +1,8 @@
-"""Demand that is certain already: pods that a workload asks for and that do not exist yet.
+"""Certain demand: pods that a workload wants and that do not exist yet.
 
-Between a decision to scale and the pods themselves lie a controller's queue, its client limit and
-its quota. What is missing now will most likely be asked for next, so placeholders for it come
-before those of a mere rule. A workload that cannot make its pods is believed no longer.
+Between a decision to scale and the pods there are a controller's queue, its client limit and its
+quota. The missing pods will most likely be created next, so their placeholders come before those of
+a general rule. A workload that cannot create its pods is no longer counted.
 """
 
 from __future__ import annotations

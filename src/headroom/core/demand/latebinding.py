@@ -1,7 +1,7 @@
-"""Claims that wait for their pod: which volume each would get on a node, as kube-scheduler has it.
+"""Claims that wait for their pod: the volume that each would get on a node, as in kube-scheduler.
 
-A free volume that fits is taken before a new one is made, the smallest first; a volume that names
-the claim is the only one for it. Claims of one pod are served in order of their size.
+A free volume that fits is used before a new one is created, the smallest first. A volume that names
+the claim is the only one for it. Claims of one pod are handled in order of their size.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What a pod's volumes ask of nodes and of other pods, and why they may forbid every node.
+"""What a pod's volumes require of nodes and of other pods, and why they may exclude every node.
 
-As kube-scheduler's VolumeBinding, VolumeZone and VolumeRestrictions have it, in their words.
+The rules and messages are those of kube-scheduler's VolumeBinding, VolumeZone and
+VolumeRestrictions.
 """
 
 from __future__ import annotations

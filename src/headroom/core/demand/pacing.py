@@ -1,13 +1,13 @@
-"""How fast a number of placeholders may move, and when to stop asking for nodes that do not come.
+"""Limit how fast a number of placeholders changes, and stop asking for nodes that do not come.
 
-Growth and shrinking are held as a HorizontalPodAutoscaler holds them: a wish counts only once it
-has lasted (`after`), and the number moves by at most a part of itself in each period (`every`). A
-wish is taken to last until the next one is heard.
-What is remembered is a value, `Trail`, that the caller keeps; without one, after a restart, growing
-is free and shrinking waits anew, which is the safe side.
+Growing and shrinking work as in a HorizontalPodAutoscaler: a wanted number counts only after it has
+lasted (`after`), and the number changes by at most a part of itself in each period (`every`). A
+wanted number lasts until the next one arrives.
+The state is a value, `Trail`, that the caller stores. Without one, after a restart, growing is
+unlimited and shrinking waits again, which is the safe side.
 
     growing ──nothing placed for `stalled_after`──▶ held back: one probe waits
-       ▲                                                │ the back-off ends: all are asked for again
+       ▲                                                │ backoff over: all are requested again
        └──────────── something was placed ──────────────┘ (each further stall waits longer)
 """
 

@@ -1,9 +1,9 @@
-"""How many pods of one shape a namespace's ResourceQuotas would still let in.
+"""Count how many pods of one shape a namespace's ResourceQuotas still allow.
 
-Placeholders are real pods, so admission charges them: what ours use already is taken out of what
-is used, or they would starve themselves. `charges` says which quotas a pod counts against; the
-rules are those of the quota admission in 1.36. `buffers` shares a namespace's room between its
-buffers; anything else that makes pods may ask too.
+Placeholders are real pods, so admission charges them. What our own pods use is subtracted from the
+used amount; otherwise they would block themselves. `charges` says which quotas a pod counts
+against. The rules are those of the quota admission in 1.36. `buffers` divides a namespace's room
+among its buffers; other code that creates pods may use this module too.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How many placeholders keep the requests of real pods under a share of the capacity.
+"""Calculate how many placeholders keep the requests of real pods under a share of the capacity.
 
-The headroom to keep is `used * (1/threshold - 1)`: what would fill the nodes up to the threshold
-again if it were used. It does not depend on the capacity, and so cannot swing: nodes that an
-autoscaler adds for placeholders do not make any of them superfluous. While less than the threshold
-is used, all of them fit into room that is there anyway; as soon as it is crossed one of them waits,
-and the autoscaler acts. `pacing` bounds how fast the number moves, `bounded` how far.
+The headroom to keep is `used * (1/threshold - 1)`: if it were used, the nodes would be filled up to
+the threshold again. It does not depend on the capacity, so it cannot oscillate: nodes that an
+autoscaler adds for placeholders do not make any placeholder superfluous. While less than the
+threshold is used, all placeholders fit into existing room. When it is crossed, one of them waits,
+and the autoscaler acts. `pacing` limits the speed of changes, `bounded` the number.
 """
 
 from __future__ import annotations

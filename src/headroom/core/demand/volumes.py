@@ -1,8 +1,8 @@
-"""The volumes of a pod, as far as they decide where it may go and what follows it.
+"""The volumes of a pod, as far as they affect its placement and its followers.
 
 A pod names claims, a claim is bound to a volume, and a volume may be reachable from some nodes
-only. `mounts` puts the three together and names what is missing. `mounting` says what that asks of
-nodes; `following` counts slots by it.
+only. `mounts` combines the three and names what is missing. `mounting` says what this requires of
+nodes; `following` uses it to count slots.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""PodDisruptionBudgets, as those who preempt go by them: best effort, as kube-scheduler does.
+"""PodDisruptionBudgets, respected as far as possible, as kube-scheduler does for preemption.
 
-They order the victims but forbid nothing: whoever has a budget that allows no more is spared before
-others are, and is taken only where nobody else helps.
+They order the victims but forbid nothing. A pod whose budget allows no more disruptions is spared
+before others, and becomes a victim only if no other pod helps.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Room that running pods still use, promised to a hold for when they end.
+"""Room that running pods still use, and that a hold will get when they end.
 
-Which pods a hold may succeed, and which of them it waits for: few rather than many, and only such
-as fit into it, since what they leave is all that it will get beyond the free room beside them. What
-they ask for besides, and the hold does not keep, goes back to the node when they end. A latch then
-keeps everybody else out, see `life`; the pods themselves are left alone.
+This module decides which pods a hold may succeed, and which of them it waits for: as few as
+possible, and only pods that fit into the hold, because it gets only their room and the free room
+beside them. Resources that they request and the hold does not keep return to the node. A latch then
+keeps all other pods out, see `life`. The running pods themselves are not touched.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Who gives way when a more important owner finds its hold in use.
+"""Decide which pods give way when a more important owner finds its hold in use.
 
-A pod inside (an owner of the hold) gives back to the hold and to nobody else; a pod outside frees
-room of the node. So a Restricted hold is helped by its own owners only, another one by both; and
-the owners of other holds are of no use, because what they leave is held again at once. All who may
-give way are thought away; if the pod then fits, as many as possible are spared: pods outside first,
-then the hold's own owners, the most important first; before all of them those whose disruption
-budget would be violated. Who is leaving anyway counts as gone.
+A pod inside (an owner of the hold) returns its room to the hold only. A pod outside frees room of
+the node. So only its own owners help a Restricted hold; both kinds help another hold. Owners of
+other holds do not help, because their room is held again at once. First all candidates are removed
+in the model. If the pod then fits, as many as possible are spared: first those whose disruption
+budget would be violated, then pods outside, then the hold's own owners, the most important first.
+A pod that is already terminating counts as gone.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What is found wrong with a hold or headroom, for its author to mend."""
+"""Problems of a hold or headroom that its author has to fix."""

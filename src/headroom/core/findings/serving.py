@@ -1,11 +1,11 @@
-"""Whether a hold or a headroom can be served: who waits, and who waits in vain.
+"""Decide whether a hold or a headroom can be served: which ones wait, and which wait in vain.
 
-Three answers, from what its status says. *Invalid*: what it asks for cannot be understood, names
-what is not there, or is forbidden by a quota; time alone mends nothing. *Short*: no node has the
-room, or its guardians are refused; that is in vain only where it never was whole and no node is on
-its way, since a slot that an owner took, or that a node took with it, was kept as promised. All
-else is well, or on its way: a window that is closed, a start that is still to come, a pause, a
-limit of its own, a guardian that is about to be placed, pods whose end is waited for.
+There are three answers, derived from its status. *Invalid*: the spec is invalid, names a missing
+object, or is forbidden by a quota; time alone changes nothing. *Short*: no node has the room, or
+its guardians are refused. This is in vain only if it never was complete and no node is on its way,
+because a slot that an owner took, or that was lost with its node, was held as promised. Everything
+else is good or in progress: a closed window, a start in the future, a pause, its own limit, a
+guardian that is about to be placed, pods whose end is awaited.
 """
 
 from __future__ import annotations

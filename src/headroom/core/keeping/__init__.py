@@ -1,1 +1,1 @@
-"""One hold at a moment: what is known of it, and what its status says."""
+"""One hold at one moment: the known facts, and its status."""

@@ -1,4 +1,4 @@
-"""One hold and all that concerns it at a moment, and what it needs then."""
+"""One hold with all facts that concern it at one moment, and the decision about it."""
 
 from __future__ import annotations
 

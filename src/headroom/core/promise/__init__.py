@@ -1,1 +1,1 @@
-"""How many slots a promise needs: history in, size out."""
+"""Calculate how many slots a promise needs: history in, size out."""

@@ -1,6 +1,6 @@
-"""How many pods came and how many of them missed a promise: in the last hour, day and week.
+"""Count how many pods arrived and how many missed a promise in the last hour, day and week.
 
-Counted in twelve, 24 and seven parts, so that what is kept is small whatever comes. A part counts
+The spans are divided into 12, 24 and 7 parts, so that the stored data stays small. A part counts
 until the whole span since its end is over.
 """
 

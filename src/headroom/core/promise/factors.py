@@ -1,8 +1,8 @@
-"""Which safety factor past pods would have needed, and what it costs.
+"""Calculate the safety factor that past pods would have needed, and its cost.
 
-The size is `mean + factor x spread`. Of each pod that came we know the least factor that would have
-kept a slot for it. The factor that keeps a promise of 99 % is the one that was enough for 99 % of
-them. Besides, the spread of demand over time says how many slots a factor leaves unused.
+The size is `mean + factor x spread`. For each past pod, the smallest factor is known that would
+have kept a slot for it. The factor for a promise of 99 % is the one that was enough for 99 % of
+them. The spread of demand over time says how many slots a factor leaves unused.
 """
 
 from __future__ import annotations

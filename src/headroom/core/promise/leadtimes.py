@@ -1,7 +1,7 @@
-"""How long it takes from asking for a slot to holding it, as it was lately.
+"""Measure the recent time from requesting a slot to holding it.
 
 A pod that waited for room without a slot counts too: it waited for the same machines. The lead time
-is one that nine of ten were not longer than.
+is the value that nine of ten did not exceed.
 """
 
 from __future__ import annotations

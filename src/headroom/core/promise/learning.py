@@ -1,17 +1,18 @@
-"""How many slots a promise needs, learnt from when pods came.
+"""Learn from past arrivals how many slots a promise needs.
 
-Base stock: slots for the demand of one lead time, the time from asking for a slot to holding it.
-What is expected is a weighted sum of forecasts: moving averages, what came at the same minute of
-the hour, at the same time of the day, the long mean, and the largest of the slower ones. The
-weights are learnt (`weighing`); a forecast that was too low counts more than one that was too high.
-On top come `factor x spread`; the factor is the one that was enough for the promised part of the
-pods (`factors`). Feedback closes the loop: misses that really happened, against those that the
-promise allows, move the part that is aimed at. So a wrong forecast costs slots, not the promise.
+The model is base stock: slots for the demand of one lead time, the time from requesting a slot to
+holding it. The expected demand is a weighted sum of forecasts: moving averages, the arrivals at the
+same minute of the hour and at the same time of the day, the long mean, and the largest of the
+slower ones. The weights are learnt (`weighing`); a forecast that was too low counts more than one
+that was too high. To this, `factor x spread` is added; the factor is the one that was enough for
+the promised share of the pods (`factors`). Feedback closes the loop: real misses, compared with
+those that the promise allows, change the target share. So a wrong forecast costs slots, not the
+promise.
 
-A size of this step is held one lead time later and serves the pods of the step after that. So the
-pods of a step are compared with what was wished for one lead time and one step earlier.
+The size of a step is held one lead time later and serves the pods of the step after that. So the
+pods of a step are compared with the size that was wanted one lead time and one step earlier.
 
-Nothing here knows a clock: time comes in, in seconds. A `Learner` is changed by its holder only.
+This module has no clock: time is an argument, in seconds. Only its holder changes a `Learner`.
 """
 
 from __future__ import annotations

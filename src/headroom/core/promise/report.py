@@ -1,7 +1,7 @@
-"""What is told of a promise: whether it is kept, how often it was not, and what it takes.
+"""The report of a promise: whether it is kept, how often it was missed, and what it needs.
 
-A headroom of any size is told about. One that promises nothing itself is measured by what most
-people mean: 99 % of the owners within five seconds.
+Every headroom has a report, whatever its size. If it promises nothing itself, the target is 99 % of
+the owners within five seconds.
 """
 
 from __future__ import annotations

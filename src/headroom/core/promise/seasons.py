@@ -1,4 +1,4 @@
-"""What came at the same minute of the hour, and at the same time of the day."""
+"""Arrivals at the same minute of the hour, and at the same time of the day."""
 
 from __future__ import annotations
 

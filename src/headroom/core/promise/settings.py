@@ -1,7 +1,7 @@
 """The constants of the estimator, in one place.
 
 They were chosen once on the first halves of three public traces and are the same for every
-Headroom. `bench promise --neighbours` shows what half and double of each do.
+Headroom. `bench promise --neighbours` shows the effect of half and double of each.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How much each forecast counts: least squares with weights that are never negative.
+"""Calculate the weight of each forecast: least squares with non-negative weights.
 
-The sums that the weights follow from fade with time. Instead of making all of them smaller in each
-step, new ones count more; now and then everything is scaled back.
+The sums behind the weights decay with time. Instead of reducing all sums in each step, new values
+count more; from time to time everything is scaled back.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Quotas: limits on what many objects hold together, the hours they change in, what they show."""
+"""Quotas: limits on what many objects hold together, their time windows, and their status."""

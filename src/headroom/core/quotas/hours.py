@@ -1,9 +1,9 @@
-"""Hours of the week in cron's five fields, read as times that last and not as starts.
+"""Hours of the week in cron's five fields, read as open times and not as start times.
 
-A quota's time window says `0 9-17 * * 1-5` and means the whole of these hours: it is open in every
-minute that the fields allow. A minute field of `0` or `*` stands for all minutes of the hour, and a
-range may go round its end (`18-8`, `fri-mon`). Hours are those of UTC. `core.windows` is about
-starts and durations; `limits` uses this.
+A quota's time window `0 9-17 * * 1-5` means these whole hours: it is open in every minute that the
+fields allow. A minute field of `0` or `*` means all minutes of the hour, and a range may wrap
+around (`18-8`, `fri-mon`). Hours are in UTC. `core.windows` is about starts and durations; `limits`
+uses this module.
 """
 
 from __future__ import annotations

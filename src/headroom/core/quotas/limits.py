@@ -1,10 +1,9 @@
-"""Quotas: how much all objects of a scope may hold together, and whether one more fits under it.
+"""Quotas: how much all objects of a scope may hold together, and whether one more fits.
 
 A quota counts objects that want slots (`orders`), single slots (`tickets`) and what these keep
-(`reserved.cpu`, `reserved.nvidia.com/gpu`), all in exact whole numbers; `max-duration` bounds each
-slot for itself. A dialect decodes its own kind into `Quota`; `engine.quotas` keeps the books and
-`statuses` words what the object shows. Nothing that stands is ever taken away: a quota only
-says no to what is new.
+(`reserved.cpu`, `reserved.nvidia.com/gpu`), all in exact whole numbers; `max-duration` limits each
+slot separately. A dialect decodes its own kind into `Quota`; `engine.quotas` counts the usage, and
+`statuses` writes the status. A quota never takes existing room away: it only refuses new objects.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Limits of a namespace: what the holds and slots in it may keep together, and of what sort.
+"""Limits of a namespace: how much its holds and slots may keep together, and which kinds.
 
 An administrator writes them on the Namespace, in one line such as
-`slots=10, cpu=8, nvidia.com/gpu=2, locked=no, priority=0, preAllocation=no`; what is not named is
-free, but for `preempt=N`: only with it slots may have pods of a priority below N give way, so that
-they come back (`reclaim: Preempt`). A line that cannot be read allows nothing new. Nothing that
-stands is ever taken away.
+`slots=10, cpu=8, nvidia.com/gpu=2, locked=no, priority=0, preAllocation=no`. What is not named is
+unlimited, except `preempt=N`: only with it may slots preempt pods of a priority below N to come
+back (`reclaim: Preempt`). A malformed line allows nothing new. Existing room is never taken away.
 """
 
 from __future__ import annotations

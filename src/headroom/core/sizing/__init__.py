@@ -1,1 +1,1 @@
-"""What sizes of a Headroom would have come to: arrivals of the past, played against policies."""
+"""Replay past arrivals against sizes of a Headroom, to compare them."""

@@ -1,4 +1,4 @@
-"""Which policy to recommend, how sure that is, and why."""
+"""Choose the policy to recommend, with its certainty and the reason."""
 
 from __future__ import annotations
 

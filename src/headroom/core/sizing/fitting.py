@@ -1,8 +1,8 @@
-"""Choosing the numbers of simple policies from what came in the past, in one pass over it.
+"""Fit the parameters of simple policies to past arrivals, in one pass.
 
-A pod needs as many slots as pods came in the lead time before it, itself included. A fixed size
-that is enough for 99 % of them keeps a promise of 99 %; the same for each hour of the day; and as a
-percentage of what ran when the slots had to be ordered.
+A pod needs as many slots as pods arrived in the lead time before it, itself included. A fixed size
+that is enough for 99 % of them keeps a promise of 99 %. The same is done for each hour of the day,
+and as a percentage of the pods that ran when the slots had to be ordered.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Ways to choose a size: fixed, a share of what runs, by the hour of the day, or by a promise.
+"""Policies for a size: fixed, a share of the running pods, by the hour of the day, or by a promise.
 
-Each is told what came, and is asked for a size at moments `every` seconds apart; it knows nothing
-of what is still to come.
+Each policy receives the arrivals, and returns a size every `every` seconds. It knows nothing about
+future arrivals.
 """
 
 from __future__ import annotations

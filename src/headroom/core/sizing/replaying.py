@@ -1,6 +1,6 @@
-"""Playing arrivals of the past against a policy: who found a slot, and what stood unused.
+"""Replay past arrivals against a policy: which pods found a slot, and which slots were unused.
 
-Only what comes after `judged` counts; what is before is for the policy to learn from.
+Only arrivals after `judged` count; the policy learns from those before.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Base stock: slots that are held, and slots on their way, which arrive a lead time later.
+"""Base stock: held slots, and ordered slots that arrive one lead time later.
 
-A size is what is held and on its way together. A pod that finds a slot takes it, and another one is
-ordered at once. A pod that finds none waits for room of its own: it takes nothing from the shelf.
+A size counts held and ordered slots together. A pod that finds a slot takes it, and another slot is
+ordered at once. A pod that finds none waits for its own room and takes no slot.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How much headroom a promise needs: policies fitted to the first part of a past, and judged on
-the rest of it.
+"""Calculate how much headroom a promise needs: fit policies to the first part of the past, and
+judge them on the rest.
 
-The numbers of each policy come from what is before `train_until`; what is told of it happened
-after. So nothing is promised that was only true in hindsight.
+The parameters of each policy come from arrivals before `train_until`; its reported results come
+from arrivals after it. So no result relies on hindsight.
 """
 
 from __future__ import annotations

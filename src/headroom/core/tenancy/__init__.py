@@ -1,1 +1,1 @@
-"""Tickets: holds that last a while, are objects of their own, and are asked for by annotation."""
+"""Tickets: holds for a limited time that are objects of their own, requested by annotation."""

@@ -1,8 +1,8 @@
-"""Pods that ask for a hold by annotation, in korder's words: by its name, labels, group or order.
+"""Pods that ask for a hold by annotation, in korder's syntax: by its name, labels, group or order.
 
-A request is read into a value once per spelling, and `asking_refusal` says why a hold is not what
-was asked for. Requests also have keys, as owner rules do: a pod finds the few holds that could be
-meant by them; `owners` puts both to use.
+A request is parsed once per spelling, and `asking_refusal` says why a hold does not match it.
+Requests also have keys, as owner rules do, so that a pod finds the few holds that could match;
+`owners` uses both.
 
     ticket-request: web-0 | name:web-0 | selector: app=web, tier=front | group:web
     order-request: web          the same as  required: "true" with  order: web

@@ -1,8 +1,8 @@
-"""When a hold with a tenure begins, ends and may be forgotten, and the name of a slot's object.
+"""When a hold with a limited time begins, ends and is deleted, and the name of a slot's object.
 
-Its clock begins when its guardian is first there, at its start if it has one, and anew when a
-renewal is due; a guardian that is refused starts no clock. An owner keeps its hold for as long as
-it runs, also beyond the end. `life` asks here wherever a hold has a tenure.
+Its time starts when its guardian is first created, or at its start time if it has one, and starts
+again when a renewal is due. A refused guardian does not start the time. An owner keeps its hold
+while it runs, also beyond the end. `life` uses this module for every hold with a tenure.
 
     Pending ──guardian──▶ Available ──claimed──▶ Succeeded ──its pod ends──▶ Failed ──▶ deleted
        └───────end──────────────┴──────────────────────────────────────────▶

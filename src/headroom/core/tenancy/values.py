@@ -1,7 +1,7 @@
-"""Holds that last for a while from when they first stood, and objects that stand for one slot each.
+"""Values for holds with a limited time, and for objects that represent one slot each.
 
-Plain values that `holds` and `headrooms` carry where a dialect needs them (korder's Ticket and
-Order); a native object has none of them. What follows from them is worked out in `moments`.
+`holds` and `headrooms` contain them where a dialect needs them (korder's Ticket and Order); a
+native object has none of them. `moments` uses them.
 """
 
 from __future__ import annotations
