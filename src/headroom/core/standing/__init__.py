@@ -1,1 +1,1 @@
-"""Standing headrooms: the wish, when it is on, which nodes count, and what its status says."""
+"""Headrooms: the wanted slots, the schedule, the eligible nodes, and the status."""

@@ -1,7 +1,7 @@
-"""The slots of a headroom that follows gated pods: where each stands, how large, under what name.
+"""The slots of a headroom that follows gated pods: their node, size and name.
 
-`core.demand.following` says which slots an owner needs; here they get the shape that guardians are
-made from. `sizing` turns them into holds.
+`core.demand.following` says which slots an owner needs. This module gives them the shape that
+guardians are created from. `sizing` turns them into holds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Slots in pieces of a whole node: one guardian for as many pods as a node takes.
+"""Slots in chunks of a whole node: one guardian for as many pods as fit on a node.
 
-Many small placeholders are slow to take, because each is preempted or handed over on its own.
-A piece is a multiple of the pod's requests, so that it is filled without a rest, and as large as
-fits on every node where a slot may stand, beside the pods that stand on each node anyway.
+Many small placeholders are slow to take, because each is preempted or handed over separately. A
+chunk is a multiple of the pod's requests, so that pods fill it without a rest. It is as large as
+fits on every eligible node, beside the pods that run on each node anyway.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Which nodes get a slot of a size per node, and which rule keeps each of the others out.
+"""Decide which nodes get a slot of a size per node, and which rule excludes each other node.
 
-Four rules: the node is Ready, it is schedulable, the slot's selector and required affinity allow
-it, and the slot tolerates its taints. They are asked in this order and the first that fails is the
-answer, in words for conditions and `explain`. `sizing` puts slots on what remains. A slot that
-tolerates a taint for some seconds only is evicted after them: it is not made there, or it would be
-made and evicted again and again.
+There are four rules: the node is Ready, it is schedulable, the slot's selector and required
+affinity allow it, and the slot tolerates its taints. They are checked in this order, and the first
+that fails is the answer, in words for conditions and `explain`. `sizing` creates slots on the other
+nodes. A slot that tolerates a taint only for some seconds is not created there, because it would be
+evicted and created again without end.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is told about a headroom: each change once, in a word and a sentence.
+"""Events about a headroom: each change once, with a reason and a message.
 
-Derived, as with holds, from the difference between what its status said and what it says now.
+As with holds, they are derived from the difference between the old and the new status.
 """
 
 from __future__ import annotations

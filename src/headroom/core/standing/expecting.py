@@ -1,9 +1,8 @@
-"""Pods that will come for certain: what workloads want and do not have yet.
+"""Pods that will certainly be created: workloads want them and do not have them yet.
 
 A Deployment that is scaled up, a suspended Job that will be resumed and an autoscaler that wants
-more replicas all say beforehand that pods will come. Whether such a pod is an owner of a headroom
-is judged by the labels of its template and the workload that it will belong to; its name and its
-priority are known only when it is there.
+more replicas announce pods. The labels of the template and the workload decide whether such a pod
+is an owner of a headroom; its name and its priority are known only when it exists.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What `spec.limits` and the operator's own limit leave of a wish, and the note that says so.
+"""Apply `spec.limits` and the operator's own limit to the wanted slots, with a note that says so.
 
-The operator's is there for everybody's sake: a count is cut to it before anything is made of it.
+The operator's limit protects all tenants: a count is cut to it before slots are created.
 
-Slots of one shape are counted by arithmetic, without making them: there may be a hundred thousand.
+Slots of one shape are counted by arithmetic, without creating them: there may be a hundred
+thousand.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Slots that are objects of their own: which to make, which to bring up to date, which to delete.
+"""Slots that are objects of their own: which to create, which to update, which to delete.
 
-The wish says how many are to stand, and where. An object that was claimed or is over does not
-stand, but keeps its name until it is deleted; whoever comes in its place takes the next free one.
+The headroom says how many are wanted, and where. A claimed or ended object does not count, but
+keeps its name until it is deleted; its replacement takes the next free name.
 """
 
 from __future__ import annotations

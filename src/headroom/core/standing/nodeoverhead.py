@@ -1,10 +1,10 @@
-"""What slots per node add to every new node, for autoscalers that count DaemonSets beforehand.
+"""What slots per node add to every new node, for autoscalers that count DaemonSets in advance.
 
-Karpenter sizes machines before they are there. It knows what comes with every node from DaemonSets,
-and from nothing else. So a Headroom of slots per node has a DaemonSet there whose template asks for
-what its slots keep on a node, and which never makes a pod: its template wants a node that does not
-exist by name, which Karpenter does not look at. Guardians belong to it as well, so that they count
-as pods of a DaemonSet: they ask for no machine, keep none, and are not counted twice.
+Karpenter chooses the size of machines before they exist. It knows the overhead of a node only from
+DaemonSets. So a Headroom with slots per node has a DaemonSet whose template requests what its slots
+keep on a node. It never creates a pod: its template requires a node that does not exist by name,
+which Karpenter ignores. Guardians belong to it as well, so that they count as pods of a DaemonSet:
+they order no machine, keep none, and are not counted twice.
 """
 
 from __future__ import annotations

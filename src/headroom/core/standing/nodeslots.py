@@ -1,7 +1,7 @@
-"""The slots of a size per node on one node: their names, their shape, and the node's grace.
+"""The slots of a size per node on one node: their names, their shape, and the node's grace period.
 
-A slot is pinned to its node by the template's wish for it, which guardians obey by affinity.
-`sizing` asks this for every node that `eligibility` lets through.
+The template names the node of a slot, and guardians implement this by affinity. `sizing` calls this
+for every node that `eligibility` accepts.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Which of a headroom's many slots are looked after now, and how many come later.
+"""Decide which of a headroom's many slots are handled now, and how many later.
 
-A headroom may wish for a hundred thousand slots in a namespace whose quota allows two. Those that
-are placed count, those that have a guardian or an owner stay, and of the others only the first few
-are made known; more follow as these get their guardian. So memory and work follow what is held, not
-what is wished for. Of slots that are alike not even the names of the others are made.
+A headroom may want a hundred thousand slots in a namespace whose quota allows two. Placed slots
+count, slots with a guardian or an owner stay, and of the others only the first few are loaded; more
+follow when these get their guardian. So memory and work follow what is held, not what is wanted. If
+the slots are all alike, not even the names of the others are created.
 """
 
 from __future__ import annotations

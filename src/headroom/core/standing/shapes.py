@@ -1,10 +1,10 @@
-"""Automatic shapes: which workloads are likeliest to grow, and how many slots each gets.
+"""Automatic shapes: which workloads are most likely to grow, and how many slots each gets.
 
-History in, ranking out. The growth that is expected of a workload is counted in pods: those that it
-is about to make or that wait for a node count whole, those that it made lately by how lately, the
-room that its autoscaler has above it and its present size a little. What was chosen before stays
-unless another is clearly ahead, and slots move only when a share is off by a whole one: guardians
-must not come and go because a count went up by one.
+History in, ranking out. The expected growth of a workload is counted in pods. Pods that it is about
+to create or that wait for a node count fully, recently created pods by their age, and the room
+below its autoscaler's maximum and its present size a little. A chosen workload stays unless another
+is clearly ahead, and slots move only if a share is wrong by a whole slot: guardians must not be
+replaced because a count grew by one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sizes that somebody else has worked out, as a wish takes them."""
+"""Sizes that other modules have calculated, as input for the wanted slots."""
 
 from __future__ import annotations
 

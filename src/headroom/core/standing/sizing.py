@@ -1,9 +1,9 @@
-"""Which slots a headroom wishes for, as Holds, and what keeps it from wishing for more.
+"""Calculate the slots that a headroom wants, as Holds, and what limits their number.
 
-Everything is worked out anew from what is true now, so a slot that was lost is simply wished for
-again, under its own name: its index, or its node. The engine compares the wish with the guardians
-that stand. `windows` says beforehand whether the headroom is on, `eligibility` which nodes count,
-`nodeslots` what stands on each of them.
+Everything is calculated from the current state, so a lost slot is simply wanted again, under its
+own name: its index, or its node. The engine compares the result with the existing guardians.
+`windows` says whether the headroom is on, `eligibility` which nodes count, `nodeslots` which slots
+each of them has.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The object between a Headroom and its guardians, so that disruption budgets count right.
+"""The object between a Headroom and its guardians, so that disruption budgets count correctly.
 
-A PodDisruptionBudget with `maxUnavailable` or a percentage asks the controller of each pod that it
-selects how many pods there should be. The scale of a Headroom is the number of its slots, for
-`kubectl scale` and autoscalers. A budget would expect as many ready pods, and a guardian is never
-ready. So the controller of a guardian is the SlotSet of its Headroom, whose scale is 0. The
-Headroom is a second owner, so guardians stay when somebody deletes the SlotSet.
+A PodDisruptionBudget with `maxUnavailable` or a percentage asks the controller of each selected pod
+how many pods there should be. The scale of a Headroom is the number of its slots, for `kubectl
+scale` and autoscalers. A budget would expect as many ready pods, and a guardian is never ready. So
+the controller of a guardian is the SlotSet of its Headroom, whose scale is 0. The Headroom is a
+second owner, so guardians stay if somebody deletes the SlotSet.
 """
 
 from __future__ import annotations

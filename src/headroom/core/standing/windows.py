@@ -1,8 +1,8 @@
-"""When a headroom is on, and when that changes next.
+"""Decide whether a headroom is on, and when that changes next.
 
-A window opens at each start of its cron expression, less the lead time, and closes its duration
-after the start. Where windows overlap, the larger size wins. What a cron expression means is not
-known here: a `Calendar` is handed in (`engine.cron` is one), so that this stays arithmetic.
+A window opens at each start of its cron expression, minus the lead time, and closes its duration
+after the start. If windows overlap, the larger size wins. This module does not parse cron
+expressions: the caller passes a `Calendar` (`engine.cron` is one), so that only arithmetic remains.
 
       lead time      duration
     |-----------|------------------|
