@@ -1,1 +1,1 @@
-"""Deterministic but stateful: what was seen, what is under way, what to do next."""
+"""Deterministic state: observed objects, work in progress, and what to do next."""

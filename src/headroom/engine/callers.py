@@ -1,4 +1,4 @@
-"""Owners that wait at our doors, by index key: a hold that becomes free wakes just those."""
+"""Owners that wait at our doors, by index key: a hold that becomes free wakes only these."""
 
 from __future__ import annotations
 

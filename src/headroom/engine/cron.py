@@ -1,9 +1,9 @@
-"""Cron expressions in IANA time zones: the calendar that `core.windows` asks.
+"""Cron expressions in IANA time zones: the calendar for `core.windows`.
 
-`cronsim` does the arithmetic, as Debian's cron does: a start that the clocks skip comes as soon as
-they are past, one that they pass twice comes once. Here are the names (`@daily`), the `?` of other
-crons, what is wrong with an expression in words, and answers that are kept until the next start,
-because they are asked for far more often than they change.
+`cronsim` does the arithmetic, as Debian's cron does: a start that a clock change skips takes place
+right after the change, one that occurs twice takes place once. This module adds the names
+(`@daily`), the `?` of other crons, error messages for invalid expressions, and a cache of answers
+until the next start, because they are needed far more often than they change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the nodes say: would this pod fit there without those pods, and which labels has it?"""
+"""Check whether a pod would fit on a node without some other pods; find the labels of a node."""
 
 from __future__ import annotations
 

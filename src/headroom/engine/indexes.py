@@ -1,4 +1,4 @@
-"""Indexes as dicts of dicts: sets that keep their order, so that decisions repeat; their keys."""
+"""Indexes as dicts of dicts: ordered sets, so that decisions are reproducible; and their keys."""
 
 from __future__ import annotations
 

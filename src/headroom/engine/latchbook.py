@@ -1,7 +1,7 @@
-"""The latches that stand: whom each names, for which holds, and since when on its node.
+"""The existing latches: the owners and holds of each, and since when it is on its node.
 
-A part of the ledger. A latch moves from use to use, so what it says is read anew whenever it is
-listed; since when it stands on a node only the watch can tell.
+This is a part of the ledger. A latch is moved from use to use, so its annotations are read again
+whenever it is listed. Only the watch knows since when it is on a node.
 """
 
 from __future__ import annotations

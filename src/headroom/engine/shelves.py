@@ -1,9 +1,10 @@
-"""Holds on shelves: those that could concern a pod, found without looking at all of them.
+"""An index of holds: find those that could match a pod without checking all of them.
 
-A hold stands on one shelf for each of its index keys, in each namespace that it reaches. On a shelf
-holds that a pod cannot tell apart (same order, same room, same use) lie in one bin, oldest first,
-then by name: what a pod prefers is worked out once for a bin, however many holds are in it. `open`
-shelves have holds that may be claimed now, `coming` shelves those whose room is on its way.
+A hold is on one shelf for each of its index keys, in each namespace that it reaches. On a shelf,
+holds that a pod cannot distinguish (same order, same room, same use) are in one bin, oldest first,
+then by name. So the preference of a pod is calculated once for a bin, however many holds are in it.
+`open` shelves contain holds that may be claimed now, `coming` shelves those that get their room
+soon.
 """
 
 from __future__ import annotations

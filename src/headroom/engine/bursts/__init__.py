@@ -1,1 +1,1 @@
-"""A burst of pods that find held room in their way, and kube-scheduler, which forgets some."""
+"""Bursts of pods that need preemptible slots, and pods that kube-scheduler has to retry."""

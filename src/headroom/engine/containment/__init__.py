@@ -1,1 +1,1 @@
-"""Keeping one object's trouble to that object."""
+"""Limit the errors of one object to that object."""

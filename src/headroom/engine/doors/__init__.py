@@ -1,1 +1,1 @@
-"""Owners that come through no door: noticed, and told on the objects that keep room for them."""
+"""Owners that use no door: detect them, and report them on the objects that keep room for them."""

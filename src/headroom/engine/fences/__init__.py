@@ -1,1 +1,1 @@
-"""Fences: nodes that strangers are kept off, because they wait for what owners will return."""
+"""Fences: keep pods without a claim off a node while they wait for room of its owners."""

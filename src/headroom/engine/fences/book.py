@@ -1,4 +1,4 @@
-"""Which fences stand on which node and since when; and on which nodes there is anything to keep."""
+"""The fences of each node and their age, and the nodes where holds may get room back."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Room that is free for a moment, and whose it is: what owners of reusable holds have returned.
+"""Room that is free for a moment but belongs to a hold: owners of reusable holds have returned it.
 
-A hold has its room back with its next guardian, some writes later; until then the node looks
-emptier than it is. Strangers are kept off by fences; here our own are: an owner that needs more
-than its hold has, a pod of our scheduler without a hold, one that grows where it runs.
+A hold gets its room back with its next guardian, some writes later. Until then the node looks
+emptier than it is. Fences keep other pods off. This module does the same for pods that we place:
+an owner that needs more than its hold has, a pod of our scheduler without a hold, a pod that grows
+in place.
 """
 
 from __future__ import annotations

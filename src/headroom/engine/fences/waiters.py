@@ -1,8 +1,8 @@
-"""Pods that were refused and wait, those alike together, each namespace with its fair share.
+"""Refused pods that wait, grouped by kind, with a fair share for each namespace.
 
-What one pod may do on a node every pod of the same namespace, labels and spec may; so they are
-judged once. Where many kinds of pod wait, a look takes some of each namespace in turn: nobody's
-pods keep those of others from being looked at, and no look takes longer for their number.
+Pods of the same namespace, labels and spec have the same chances on a node, so they are judged
+once. If many kinds of pods wait, each check takes some of each namespace in turn. So no namespace
+can prevent the pods of others from being checked, and no check takes longer because there are many.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What holds may have at most: the limits of their namespaces, and quotas of dialects."""
+"""Upper limits for holds: the limits of their namespaces, and quotas of dialects."""

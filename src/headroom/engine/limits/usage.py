@@ -1,7 +1,6 @@
-"""What stands in each namespace: guardians that were seen, and those that we are about to make.
+"""What each namespace uses: observed guardians, and those that we are about to create.
 
-A hold counts once, however many guardians it has for a moment, and as much as the largest of what
-is known of it.
+A hold counts once, however many guardians it has at a moment, with the largest known amount.
 """
 
 from __future__ import annotations

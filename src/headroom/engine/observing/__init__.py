@@ -1,1 +1,1 @@
-"""Taking in what the cluster tells."""
+"""Process what the cluster reports."""

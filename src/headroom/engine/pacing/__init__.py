@@ -1,1 +1,1 @@
-"""How fast things are done for one tenant: turns between namespaces, pauses after refusals."""
+"""Limit the speed of work for one tenant: turns between namespaces, pauses after refusals."""

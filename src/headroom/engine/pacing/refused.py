@@ -1,4 +1,4 @@
-"""What follows when the API server does not take a guardian: who waits, and for how long."""
+"""React to a guardian that the API server refuses: which objects wait, and for how long."""
 
 from __future__ import annotations
 

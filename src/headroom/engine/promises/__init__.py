@@ -1,1 +1,1 @@
-"""Promises of headrooms: who came, who waited too long, and what follows from that."""
+"""Promises of headrooms: which owners arrived, which waited too long, and what follows."""

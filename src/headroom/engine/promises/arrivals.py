@@ -1,8 +1,8 @@
-"""Owners of headrooms that come, and how long they wait for a node.
+"""Owners of headrooms that arrive, and how long they wait for a node.
 
-Whoever serves an owner, it counts: with a slot, with room that was free, or with a machine that was
-bought for it. It has come when nobody but us keeps it from being scheduled, and has started when
-it has a node. One that was there before we were came at a time that nobody watched.
+Every owner counts, whether it gets a slot, free room, or a new machine. It has arrived when only
+our gate keeps it from being scheduled, and has started when it has a node. The arrival time of an
+owner that existed before the operator started is unknown.
 """
 
 from __future__ import annotations

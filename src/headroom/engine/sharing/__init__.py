@@ -1,1 +1,1 @@
-"""Holds beside each other and owners in one hold: who gives way, and who keeps apart."""
+"""Holds on one node and owners in one hold: which pods give way, and which stay apart."""

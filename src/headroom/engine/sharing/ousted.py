@@ -1,8 +1,8 @@
-"""Guardians that a pod more important than any hold has preempted: what is left is held again.
+"""Guardians that a pod more important than any hold has preempted: hold the rest again.
 
-kube-scheduler ends a guardian as a whole, also for a pod that needs little of its room. The rest
-is the hold's still: a latch stands on it at once, and when the other pod is in its place the
-guardian of what is left is put back.
+kube-scheduler ends the whole guardian, even for a pod that needs little of its room. The rest still
+belongs to the hold: a latch keeps it at once, and when the other pod is bound, a guardian for the
+rest is created.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which holds are on which side of Koordinator's rule about policies, see `core.sides`."""
+"""The kind of each hold in Koordinator's rule about allocate policies, see `core.sides`."""
 
 from __future__ import annotations
 

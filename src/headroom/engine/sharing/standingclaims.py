@@ -1,6 +1,6 @@
-"""Latches by which holds keep their claim on a node for as long as owners use room of theirs there.
+"""Latches by which holds keep their claim on a node while owners use their room there.
 
-They are larger than what a hold lacks: as large as all of it, owners' room included.
+They are larger than what a hold lacks: as large as the whole hold, including the owners' room.
 """
 
 from __future__ import annotations

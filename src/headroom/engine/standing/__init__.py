@@ -1,1 +1,1 @@
-"""Headrooms in the engine: their slots, as holds or as objects, their counts and their statuses."""
+"""Headrooms in the engine: their slots, as holds or as objects, their counts and their status."""

@@ -1,8 +1,9 @@
-"""Headrooms whose shapes are chosen: what speaks for each workload, gathered from the ledger.
+"""Headrooms with automatic shapes: collect what indicates the growth of each workload.
 
-A choice costs a look at all pods, so it is made once a minute, and at once when there is room for
-one more or a chosen workload is gone. What decides is pure: `core.standing.shapes`. When pods were
-made is remembered for a day, also of pods that are gone: who grew and shrank will grow again.
+A choice needs a pass over all pods, so it is made once a minute, and at once if one more workload
+can be chosen or a chosen workload is gone. The decision is pure: `core.standing.shapes`. The
+creation times of pods are kept for a day, also of deleted pods: a workload that grew and shrank
+will grow again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Pods that will come for certain, for the headrooms whose size is learnt.
+"""Pods that will certainly be created, for headrooms with a learnt size.
 
-Kept as workloads and autoscalers change, and only of those that have something to come: a headroom
-asks often, and few workloads want what they do not have. What counts is pure:
+The data is updated when workloads and autoscalers change, and contains only workloads that announce
+pods: a headroom asks often, and few workloads want pods that they do not have. The rule is pure:
 `core.standing.expecting`.
 """
 

@@ -1,5 +1,5 @@
 """What a Headroom has besides its slots: the SlotSet that controls its guardians, and the DaemonSet
-by which Karpenter counts slots per node. Both come before the first guardian.
+by which Karpenter counts slots per node. Both are created before the first guardian.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Slots that follow a pod onto a full node and need not be made: Preemptible ones stand there.
+"""Slots that follow a pod onto a full node and are not needed, because Preemptible slots are there.
 
-A follower that preempts evicts the least important pods that make room. A Preemptible slot of any
-headroom on the node is as good for that as one of its own, which would only wait beside it. Each
-slot that stands covers one that would wait; where the node has room, kube-scheduler places it.
+A follower that preempts evicts the least important pods that make room. Any Preemptible slot on the
+node is as good for this as its own slot, which would only wait beside it. Each existing slot
+replaces one that would wait. If the node has room, kube-scheduler places the slot.
 """
 
 from __future__ import annotations

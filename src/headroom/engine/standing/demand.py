@@ -1,7 +1,7 @@
-"""Headrooms that follow the load: what their number depends on, gathered from the ledger.
+"""Headrooms that follow the load: collect what their number depends on.
 
-Adding up all pods costs time, so it is done once for all such headrooms and only after something
-has changed; `Standing` asks each of them at most once in `LOAD_PAUSE`. What decides is pure:
+A sum over all pods is expensive, so it is calculated once for all such headrooms and only after a
+change; `Standing` asks each of them at most once in `LOAD_PAUSE`. The decision is pure:
 `core.demand.foresight`.
 """
 

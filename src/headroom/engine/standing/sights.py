@@ -1,7 +1,7 @@
-"""What a headroom's wish depends on: who depends on what, and all of it gathered for one look.
+"""The inputs of a headroom's wanted slots: who depends on what, and all inputs for one decision.
 
-Kept apart from `headrooms`, which acts on wishes; here is only what they are made from. The load
-of the cluster comes from `demand`.
+`headrooms` acts on the wanted slots; this module only collects their inputs. `demand` provides the
+load of the cluster.
 """
 
 from __future__ import annotations

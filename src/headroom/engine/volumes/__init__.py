@@ -1,1 +1,1 @@
-"""What is known of volumes, and what pods at our doors need of them."""
+"""Facts about volumes, and what pods at our doors need of them."""
