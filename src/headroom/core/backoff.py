@@ -1,6 +1,6 @@
-"""The pause after a failure: doubled with each that went before it, up to a longest.
+"""Exponential backoff: the pause doubles with each earlier failure, up to a maximum.
 
-Who waits keeps its own two numbers, with the reason for them, and counts its own failures.
+Each user keeps its own two numbers, with the reason for them, and counts its own failures.
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
 """The book of a node: who has a claim on its room, by what, and whether kube-scheduler counts it.
 
-Everything in a book is read from pods, their annotations and the holds that they name, whenever it
-is asked for. `broken` is the safety rule of every handover:
+A book is derived from pods, their annotations and the holds that they name, whenever it is needed.
+`broken` is the safety rule of every handover:
 
-- kube-scheduler's view of a node is never short of what is promised there;
+- kube-scheduler counts at least what is promised on a node;
 - nothing is promised twice.
 
 What is promised to a hold on a node changes as follows:
 
-    a guardian has stood for a while, and the hold says so ──▶ what it and owners have
-    an owner ends, somebody else deletes the guardian ──▶ less by as much
-    we delete the guardian or a latch ──▶ the same, so that something else must be counted
+    a guardian was bound for a while, and the hold's status says so ──▶ its and the owners' room
+    an owner ends, somebody else deletes the guardian ──▶ less by this amount
+    we delete the guardian or a latch ──▶ no change, so something else must be counted
     the hold ends, or is given to its only owner ──▶ nothing, or what that owner has
 
 Something else is a latch, the nomination of the owner, or the bound owner. A pod that we bind
-ourselves is not firm at once: a cycle of kube-scheduler that began before does not see it yet.
+ourselves is not firm at once: a scheduling cycle that began earlier does not see it yet.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The conditions of a status, from what they are to say and from what the object says now."""
+"""Build the conditions of a status from the new facts and the present conditions."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""When strangers are kept off a node, so that what owners of a reusable hold return stays its own.
+"""Decide when pods without a claim are kept off a node, so that a hold gets returned room back.
 
-A pod that finishes gives no warning, and kube-scheduler frees its room in the same moment. A latch
-that stood before would be counted against the next owner too. A fence is not: it is a pod on the
-node that asks for nothing and whose anti-affinity is against every pod without our label; owners
-at the gate get that label with their claim. It stands only while somebody waits for that room.
+A pod that finishes gives no warning, and kube-scheduler frees its room at the same moment. An
+earlier latch would be counted against the next owner too. A fence is not: it is a pod on the node
+that requests nothing and whose anti-affinity excludes every pod without our label; owners at the
+gate get that label with their claim. It exists only while a pod waits for that room.
 
-    refused rival that fits once owners have ended ──▶ fence ──(nobody waits any more)──▶ no fence
-                                                         └──(somebody fits beside them)──▶
+    refused pod that fits once owners have ended ──▶ fence ──(nobody waits any more)──▶ no fence
+                                                       └──(a waiting pod fits beside them)──▶
 
-A fence keeps everybody without a claim off its node, also from room that is nobody's. So it stands
-only against who would really take what a hold gets back, each of them for an hour at most, and it
-opens for every pod that could run there beside the holds, whatever other pods wait.
+A fence keeps all pods without a claim off its node, also from free room. So it exists only against
+pods that would really take the room that a hold gets back, for at most an hour each, and it opens
+for every pod that could run there beside the holds, whichever other pods wait.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Facts that count once they have lasted: what comes by several ways is seen half changed."""
+"""Facts that count only after they have lasted: several streams may disagree for a moment."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What to do about a latch: finish the handover it stands for, or take it away in time.
+"""Decide about a latch: finish its handover, or delete it in time.
 
-A latch says by its claims which pod was to get which hold; an empty hold means free room of the
-node. Everything here is worked out from what is in the API, so a restarted operator does the same.
+The claims of a latch say which pod gets which hold; an empty hold means free room of the node.
+Everything is derived from the API, so a restarted operator decides the same.
 
-    claims open ──(stood long enough, owner fits)──▶ delete guardian, bind ──▶ claims settled
+    claims open ──(nominated long enough, owner fits)──▶ delete guardian, bind ──▶ claims settled
         ├──(owner preempts)──▶ end victims, wait for their end ──▶ as above
         └──(owner gone or does not fit)─────────────────────────────────────▶ claims settled
     claims settled ──(linger)──▶ latch deleted

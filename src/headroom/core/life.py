@@ -1,13 +1,14 @@
-"""The life of one hold: its guardian made, replaced, resized and let go; its status and its story.
+"""The life of one hold: create, replace, resize and delete its guardian; its status and events.
 
-`decide` looks at one hold and the pods that concern it and answers with one sequence at most, the
-status the object should show, and when to look again. Claims are decided elsewhere; a hold with an
-owner on its way is left alone until that has ended.
+`decide` takes one hold and the pods that concern it, and returns at most one sequence, the status
+of the object, and when to decide again. Claims are decided elsewhere; a hold is not changed while
+an owner is on its way.
 
     Pending ──guardian bound──▶ Available ──owner bound, once──▶ Succeeded
-       ▲                           │  └──owner bound, reusable──▶ Available (smaller guardian)
-       └──guardian lost────────────┤
-                                   └──ttl, expires, deletion──▶ Failed ──▶ object deleted
+     ▲ ▲                          │  ▲  └──owner bound, reusable──▶ Available (smaller guardian)
+     │ └────guardian lost─────────┤  │
+     │                            └──┼─ttl, expires, deletion──▶ Failed ──▶ object deleted
+     └──▶ Waiting ──pods ended───────┘   (preAllocation: latched while running pods use the room)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The pods that the operator makes, as the watch will show them: guardian, latch and fence.
+"""The pods that the operator creates, as the watch will show them: guardian, latch and fence.
 
 The engine assumes such a pod from its write until the watch shows it (`engine.effects`); the toy
-cluster of the tests makes its pods by the same functions.
+cluster of the tests creates its pods with the same functions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a decision is about: a value that the agenda, the wait-lists and the lanes are keyed by.
+"""What a decision is about: the key of the agenda, the wait-lists and the lanes.
 
-Its text is for logs alone. Subjects sort as their texts do, so that timers of one moment ring in an
+Its text is for logs only. Subjects sort as their texts do, so that simultaneous timers fire in an
 order that people can follow.
 """
 

@@ -1,1 +1,1 @@
-"""Sizes that follow what workloads need: utilization, gated pods, capacity buffers."""
+"""Sizes that follow the demand of workloads: utilization, gated pods, capacity buffers."""

@@ -1,1 +1,1 @@
-"""Pods that give way to a hold or an owner: which ones, and what disruption budgets say."""
+"""Pods that give way to a hold or an owner: which ones, and the role of disruption budgets."""

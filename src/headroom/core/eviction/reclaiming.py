@@ -1,9 +1,9 @@
-"""How a slot of a node comes back whose room others have: they give way, where it is allowed.
+"""Get back the room of a slot of a node that other pods use: they give way, if it is allowed.
 
-An administrator allows it for a namespace and says up to which priority (`preempt=N` in its
-limits). Spared are pods of ours, owners of holds and slots, the cluster's own namespaces, and
-whoever a disruption budget protects. As few as possible give way, the least important first. A
-latch stands before the first of them learns of it, so that nobody else gets what they leave.
+An administrator allows it for a namespace up to a priority (`preempt=N` in its limits). Our own
+pods, owners of holds and slots, the cluster's own namespaces, and pods that a disruption budget
+protects are spared. As few pods as possible give way, the least important first. A latch is
+nominated before the first of them is ended, so that no other pod gets their room.
 """
 
 from __future__ import annotations

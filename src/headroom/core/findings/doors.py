@@ -1,10 +1,10 @@
-"""Owners that come through no door: they are meant by a hold, and can never get it.
+"""Owners that use no door: a hold matches them, and they can never get it.
 
-A pod gets held room through the gate, through our scheduler name, or because its namespace has
-opted in and admission gates it. A pod with none of these is placed by kube-scheduler as if nothing
-were held for it, and the room that is kept only makes its wait longer. Preemptible slots need no
-door: whoever is more important takes them. Pods that ask by an annotation of a dialect are gated
-wherever they are, so rules for those are left out.
+A pod gets held room through the gate, through our scheduler name, or because its namespace has the
+label and admission adds the gate. kube-scheduler places a pod with none of these as if nothing were
+held for it, and the held room only makes its wait longer. Preemptible slots need no door: any more
+important pod takes them. Pods that ask by an annotation of a dialect get the gate everywhere, so
+rules for those are left out.
 """
 
 from __future__ import annotations

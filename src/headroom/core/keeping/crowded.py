@@ -1,9 +1,9 @@
 """A reusable hold on a node that has no place for one more pod.
 
-Its owner has taken the guardian's place, so nobody can keep the rest by standing there. What keeps
-it from others is that no pod has a place on that node; when one comes free, a latch that stands
-nominated there has it. The latch is as large as the hold, so that it also keeps what the owner will
-return. What the owner leaves is charged to the hold's namespace by a gated guardian meanwhile.
+Its owner has taken the guardian's place, so no pod can keep the rest. Other pods cannot take it,
+because no pod has a place on that node. When a place becomes free, a latch that is nominated there
+gets it. The latch is as large as the hold, so that it also keeps the room that the owner will
+return. In the meantime a gated guardian charges the rest to the hold's namespace.
 
     owner bound ──▶ gated guardian of the rest ──▶ latch ──(a place is free)──▶ guardian bound
 """

@@ -1,4 +1,4 @@
-"""How a hold stands, in the words of its status."""
+"""Describe the state of a hold in the words of its status."""
 
 from __future__ import annotations
 

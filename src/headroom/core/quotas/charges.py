@@ -1,13 +1,13 @@
 """Room is charged to its namespace before anything keeps it.
 
-A latch lives in the operator's namespace and is charged to nobody. It may stand in for room that
-pods of the tenant are charged for: a guardian that is replaced, an owner that is leaving or on its
-way. Where nothing is charged yet a guardian is made first that is gated and never placed: the API
-server counts it against the quotas of its namespace, or refuses it. When the room is free it makes
-way for the guardian that keeps it.
+A latch lives in the operator's namespace and is charged to nobody. It may replace room that pods of
+the tenant are charged for: a replaced guardian, an owner that is leaving or on its way. If nothing
+is charged yet, a gated guardian is created first that is never placed: the API server counts it
+against the quotas of its namespace, or refuses it. When the room is free, the real guardian
+replaces it.
 
-    nothing ──gated guardian made──▶ charged ──latch made──▶ kept ──room is free──▶ guardian bound
-       └──refused by a quota: no latch stands, and the hold says why
+    nothing ──gated guardian created──▶ charged ──latch created──▶ kept ──room free──▶ bound
+       └──refused by a quota: no latch is created, and the hold says why
 """
 
 from __future__ import annotations

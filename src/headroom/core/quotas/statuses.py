@@ -1,8 +1,8 @@
-"""What a quota's object shows: its limits, what is used of them, and three conditions.
+"""The status of a quota: its limits, their usage, and three conditions.
 
-`Ready` says whether the object can be read, `Enforced` whether it is in force, and `Exceeded`
-whether more is used than may be, or somebody waits for room under it. All three are always there,
-and each goes back when its cause does. `engine.quotas` has the numbers.
+`Ready` says whether the object is valid, `Enforced` whether it is enforced, and `Exceeded` whether
+more is used than allowed, or an object waits for room under it. All three are always present, and
+each returns to its normal value when its cause is gone. `engine.quotas` has the numbers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The life of a hold that is a dialect's object: its finalizer, its tenure and its end.
+"""The life of a hold that is a dialect's object: its finalizer, its limited time and its end.
 
-Around `life`, which knows guardians and owners: here the object itself is looked after. It carries
-a finalizer while it may have a guardian; its clock is kept in its status; when its pod has ended it
-is over, and some time after that it is deleted.
+`life` handles guardians and owners; this module handles the object itself. The object has a
+finalizer while it may have a guardian, and its status stores its times. When its pod has ended, it
+has ended too, and some time later it is deleted.
 """
 
 from __future__ import annotations
