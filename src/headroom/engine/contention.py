@@ -1,10 +1,10 @@
 """Guardians that wait for room, kept out of the way of owners that come through the gate.
 
-kube-scheduler counts a nominated owner only against pods that are no more important than it. A
-guardian is: one that waits in its queue would take the room that another guardian has just given
-up for its owner. So before that room is given up, guardians that could take it are removed, and
-none is made until the owner has its node. Owners come first; what is held anew can wait a moment.
-Through the second door nothing of this is needed: a latch is as important as a guardian.
+kube-scheduler counts a nominated owner only against pods that are not more important. A guardian is
+more important: if it waits in the queue, it would take the room that another guardian has just
+released for its owner. So before that room is released, guardians that could take it are deleted,
+and none is created until the owner has its node. Owners come first; new guardians can wait a
+moment. Door 2 does not need this: a latch is as important as a guardian.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Nodes that were there and are gone: what was held on them is held no more.
+"""Deleted nodes: what was held on them is no longer held.
 
-A node that we have not heard of is not gone: pods and nodes come in different streams, and a
-guardian may be seen on a new node before the node itself is.
+An unknown node is not a deleted node: pods and nodes arrive in different streams, and a guardian
+may be seen on a new node before the node itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Pods that ignore holds (Koordinator's label reservation-ignored): held room is free to them.
+"""Pods that ignore holds (Koordinator's label reservation-ignored): they may use held room.
 
-They never become owners. Where no room is free they take part of what a guardian keeps for
-their own namespace, never of another's: a label that anyone may write opens nobody else's hold. The
-guardian goes on keeping the rest, and its hold says what it lacks until that room is free again.
+They never become owners. If no room is free, they take part of what a guardian keeps for their own
+namespace, never of another: a label that anyone can write gives no access to others' holds. The
+guardian keeps the rest, and its hold reports what it lacks until that room is free again.
 """
 
 from __future__ import annotations

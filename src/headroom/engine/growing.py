@@ -1,9 +1,8 @@
-"""Owners that run already and grow in place: room that is held for them on their node is theirs.
+"""Owners that already run and grow in place: they get the room that is held for them on their node.
 
-A pod whose resize its node has put off for want of room claims a hold there. Once the claim is
-written the keeper does the rest: the guardian goes or is made smaller, and the kubelet finds the
-room. No rival can be quicker, because kube-scheduler counts the larger pod from the moment in
-which it was asked for.
+A pod whose resize the kubelet deferred for lack of room claims a hold on its node. When the claim
+is written, the guardian is deleted or made smaller, and the kubelet finds the room. No other pod
+can take it, because kube-scheduler counts the larger pod from the moment of the request.
 """
 
 from __future__ import annotations

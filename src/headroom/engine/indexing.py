@@ -1,11 +1,11 @@
-"""The claim index of a namespace: whom the admission policies should gate.
+"""The claim index of a namespace: which pods the admission policies should gate.
 
-The index is an over-approximation: one required key of every owner rule where a namespace has opted
-in; elsewhere only that pods may ask by annotation, where a dialect lets them. New keys are written
-at once, keys that are no longer needed go with the next renewal, so that many claims cost few
-writes. It is fresh only for a while: with the operator gone, or while its watch of pods proves no
-life, the policies stop by themselves. An
-operator that is asked to stop withdraws its indexes first, so that no pod is gated for nobody.
+The index contains more than necessary: one required key of every owner rule in a namespace with the
+label; elsewhere only that pods may ask by annotation, if a dialect allows it. New keys are written
+at once; unneeded keys are removed with the next renewal, so that many claims cost few writes. The
+index is valid only for a short time: if the operator is gone, or its watch of pods is silent, the
+policies stop gating. An operator that is asked to stop withdraws its indexes first, so that no pod
+is gated without an operator.
 """
 
 from __future__ import annotations

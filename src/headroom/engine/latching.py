@@ -1,8 +1,8 @@
-"""Latches in sight: handovers to finish, and latches to take away in time.
+"""Observed latches: handovers to finish, and latches to delete in time.
 
-Most latches never need more than removal, half a second after the last of their owners was bound;
-before that they may serve once more, if a handover of the same size comes along.
-Those of slow handovers, and those left by an operator that died, are finished here.
+Most latches are only deleted, half a second after the last of their owners was bound. Before that,
+they may be used once more, if a handover of the same size comes. Slow handovers, and those of an
+operator that died, are finished here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Guardians that do not last: each is made again, but after a pause that grows.
+"""Guardians that do not last: each is created again, after a growing pause.
 
-Something in the cluster takes them away as soon as they stand (a kubelet, a taint, an admission
-controller); making them again at once would be a loop that helps nobody.
+Something in the cluster deletes them as soon as they are bound (a kubelet, a taint, an admission
+controller). To create them again at once would be an endless loop.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Pods that name our scheduler: onto a hold, or onto free room.
+"""Place pods that name our scheduler: into a hold, or on free room.
 
-A pod that no hold is for is placed as kube-scheduler would place it, but a latch stands on the room
-first: kube-scheduler may have a cycle under way that does not know of us yet.
+A pod without a hold is placed as kube-scheduler would place it, but a latch is nominated to the
+node first: kube-scheduler may have a scheduling cycle in progress that does not know the pod yet.
 """
 
 from __future__ import annotations

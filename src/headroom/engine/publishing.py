@@ -1,10 +1,10 @@
-"""The statuses of holds: each written until the object shows it, its events told once.
+"""The statuses of holds: each is written until the object shows it; its events are emitted once.
 
-A hold has one status write under way at a time, or an older one could land last and stay. Until the
-watch shows what we wrote, our own word counts; a write that failed, or that never shows, is made
-again. `keeping` says what a status should be.
+A hold has one status write in progress at a time; otherwise an older one could arrive last and
+stay. Until the watch shows our write, we trust it. A write that failed, or that never shows, is
+repeated. `keeping` says what a status should be.
 
-    shown ──differs──▶ under way ──done──▶ trusted ──seen──▶ shown
+    shown ──differs──▶ in progress ──done──▶ trusted ──seen──▶ shown
                           └──failed──▶ shown, after a pause   └──not seen for a while──▶ shown
 """
 

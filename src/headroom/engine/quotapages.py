@@ -1,6 +1,6 @@
-"""One quota's page in the books: what counts under it, who waits, and its limits for the moment.
+"""One quota: the objects that count under it, those that wait, and its current limits.
 
-`quotas` keeps the pages and knows which objects belong on which; here is what concerns one alone.
+`quotas` contains all of them and knows which objects belong to which; this module handles one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The books of quotas: what counts under each, who waits for room, and what its object shows.
+"""All quotas: what counts under each, which objects wait for room, and the status of each.
 
-The engine tells the book of quotas, namespaces and the objects that count, and asks before it
-makes anything that takes room: `room_for` answers and, if the answer is yes, counts it at once, so
-that no two decisions share the same room. Who was refused is looked at again when room appears.
-A quota is about objects of its own API group; `core.quotas` has the arithmetic.
+The engine reports quotas, namespaces and counted objects to this module, and asks it before it
+creates anything that takes room. `room_for` answers and, if the answer is yes, counts it at once,
+so that no two decisions use the same room. Refused objects are checked again when room appears. A
+quota counts objects of its own API group; `core.quotas` has the arithmetic.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whose turn it is to be renewed: of the slots of one headroom only a part at a time.
+"""Decide which slots of a headroom are renewed now: only a part at a time.
 
-Each keeps its old guardian until the new one stands, so a renewal needs room beside what is held;
-all at once would ask for twice the room and flood the scheduler.
+Each slot keeps its old guardian until the new one has a node, so a renewal needs extra room. To
+renew all at once would need twice the room and flood the scheduler.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Latches that have done their work and may serve once more, by size.
+"""Latches that have finished their work and may be used once more, by size.
 
-Moving one saves the next handover of its size a write before its owner is bound, and two after.
+To move one saves the next handover of its size one write before its owner is bound, and two after.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where a hold waits for running pods to end, from all that is known of the cluster.
+"""Decide where a hold waits for running pods to end, from all known facts about the cluster.
 
-Asked only for holds with preAllocation that have no room yet. A hold that waits somewhere goes on
-waiting there as long as that makes sense: its latch stands there already. Such holds are looked at
+This is only for holds with preAllocation that have no room yet. A hold that already waits on a node
+continues to wait there as long as that makes sense: its latch is there. Such holds are decided
 again whenever a pod changes whose place they could take.
 """
 

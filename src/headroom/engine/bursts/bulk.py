@@ -1,9 +1,9 @@
-"""A burst of pods gets the room of Preemptible slots in one go, not one preemption after another.
+"""Give a burst of pods the room of Preemptible slots in one step, not by one preemption each.
 
-kube-scheduler makes room for one pod at a time: it evicts, waits, tries again. When several pods
-come that would each preempt, the slots that stand in their way are given up together, the fewest
-that will do. Until those pods have their nodes nothing is held anew there (`contention`). A single
-pod is left to kube-scheduler, and so is one that would have to evict anybody but slots of ours.
+kube-scheduler makes room for one pod at a time: it evicts, waits and retries. If several pods
+arrive that would each preempt, the slots in their way are deleted together, as few as possible.
+Until those pods have their nodes, nothing new is held there (`contention`). A single pod is left to
+kube-scheduler, and so is a pod that would have to evict pods other than our slots.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Pods for which kube-scheduler has preempted, and which it then forgets although there is room.
+"""Pods for which kube-scheduler has preempted, and which it does not retry although there is room.
 
-kube-scheduler 1.36 evicts in the background and looks at the pod again when its victim goes. Where
-the victim went meanwhile by another hand (ours, or another pod's preemption) that moment can pass
-unseen, and the pod waits for up to five minutes. Any deletion of a bound or nominated pod makes it
-look again, so a latch of next to nothing is made, nominated and deleted. `bulk` is why we care:
-it deletes what kube-scheduler may be about to preempt.
+kube-scheduler 1.36 evicts in the background and retries the pod when its victim is deleted. If
+another client deleted the victim (we, or another pod's preemption), kube-scheduler can miss that
+moment, and the pod waits for up to five minutes. Every deletion of a bound or nominated pod makes
+it retry, so a tiny latch is created, nominated and deleted. `bulk` needs this: it deletes pods that
+kube-scheduler may be about to preempt.
 """
 
 from __future__ import annotations

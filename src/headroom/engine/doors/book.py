@@ -1,9 +1,9 @@
-"""For each hold and headroom one pod that its rules mean and that has no door, if there is one.
+"""For each hold and headroom, one pod that its rules match and that has no door, if there is one.
 
-One such pod, the witness, is enough to tell; when it goes another is looked for. Holds without a
-witness are indexed by the keys of their rules, so that a new pod finds those that mean it by a few
-lookups. Pods that are there already are gone through in one pass for all holds that are new or have
-lost their witness, at most every few seconds, and only in their namespaces.
+One such pod, the witness, is enough for the report; when it is gone, another is searched. Holds
+without a witness are indexed by the keys of their rules, so that a new pod finds matching holds
+with a few lookups. Existing pods are checked in one pass for all holds that are new or have lost
+their witness, at most every few seconds, and only in their namespaces.
 """
 
 from __future__ import annotations

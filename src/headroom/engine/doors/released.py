@@ -1,9 +1,9 @@
-"""Owners that went on without a hold and wait for room, before which its guardian must not be.
+"""Owners that continued without a hold and wait for room: its guardian must not be ahead of them.
 
-A guardian that waits in kube-scheduler's queue is more important than its own owner. Where no hold
-was there in time, the owner has passed the gate, and cannot be given one any more: with both in the
-queue the guardian would take the room that comes free, and keep it from the very pod that it is
-for. So the owner goes first, for a while.
+A guardian that waits in kube-scheduler's queue is more important than its own owner. If no hold was
+there in time, the owner has passed the gate and cannot get one any more. With both in the queue,
+the guardian would take the room that becomes free, and keep it from the pod that it is for. So the
+owner goes first, for a limited time.
 """
 
 from __future__ import annotations

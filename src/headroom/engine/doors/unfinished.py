@@ -1,8 +1,8 @@
-"""Owners whose handover began and did not end: their hold is theirs to wait for.
+"""Owners whose handover began and did not end: they wait for their hold.
 
-A hold for one that is given to somebody is offered to nobody. When that handover fails, what was
-begun is undone first, and the owner may be looked at before its hold is offered again. It would
-find nothing, and go without the room that is kept for it.
+A hold with `allocateOnce` that is given to an owner is offered to no other pod. If that handover
+fails, it is undone first, and the owner may be checked before its hold is offered again. Without
+this module it would find nothing, and continue without the room that is kept for it.
 """
 
 from __future__ import annotations

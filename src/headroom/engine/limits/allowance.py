@@ -1,7 +1,8 @@
-"""Whether a hold may have a guardian: asked in the moment in which one would be made.
+"""Decide whether a hold may have a guardian, at the moment when it would be created.
 
-First the limits of its namespace, then the quotas of its dialect. Who is refused is looked at again
-when something in the namespace gets free or its limits change; who stands is never asked.
+First the limits of its namespace are checked, then the quotas of its dialect. A refused hold is
+checked again when room in the namespace becomes free or its limits change. Existing guardians are
+never checked.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is seen, told to everybody in the engine whom it concerns.
+"""Pass each observed change to all parts of the engine that it concerns.
 
-An event says what is now true of one object. The engine takes it in here, fenced off from other
+An event says what is now true of one object. The engine processes it here, isolated from other
 events: see `containment`.
 """
 

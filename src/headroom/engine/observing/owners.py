@@ -1,11 +1,11 @@
-"""Pods that were owners of a hold when we saw them: what is changed later takes no room from them.
+"""Pods that were owners of a hold when we saw them: later changes do not take their room.
 
 Labels, owner references, the rules of a hold and the operator's flags may all change while an owner
-runs. A claim that stood once stands until its pod ends, and so does one whose handover has begun:
-its guardian may be gone by then. What is known here is known until a restart; after one the status
-of the hold says the same (`core.claims.is_claimant`), and so does a latch: of a slot that is bound
-to its node the one by which it keeps its claim, of an owner that has just got its room the one
-under which it did.
+runs. A claim that was valid once stays valid until its pod ends, and so does one whose handover has
+begun: its guardian may be gone by then. This is remembered until a restart. After a restart, the
+status of the hold says the same (`core.claims.is_claimant`), and so does a latch: for a slot that
+is bound to its node the latch that keeps its claim, for an owner that has just got its room the
+latch of its handover.
 """
 
 from __future__ import annotations

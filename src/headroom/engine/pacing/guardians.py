@@ -1,14 +1,14 @@
-"""How fast guardians are made: so many at a time, and after a refusal one try at a time.
+"""Limit how fast guardians are created: a number at a time, and after a refusal one try at a time.
 
-When the API server refuses a guardian (quota, LimitRange, Pod Security, a policy, a webhook, a
-field that it does not take), the next slot of the same Headroom will be refused as well, and so
-will the next Hold of that shape in that namespace. So a refusal pauses them all, and one of them
-tries again after a while, longer each time. Each success lets one more go at a time, as TCP does.
-A namespace has a pace of its own, for a tenant whose every Hold has another shape.
+If the API server refuses a guardian (quota, LimitRange, Pod Security, a policy, a webhook, an
+invalid field), it will also refuse the next slot of the same Headroom, and the next Hold of that
+shape in that namespace. So a refusal pauses them all, and one of them retries after a while, later
+each time. Each success allows one more at a time, as in TCP. A namespace has its own pace, for a
+tenant whose Holds all have different shapes.
 
-    free ──refused──▶ paused ──time is over, or a quota has more room──▶ one try ──made──▶ two …
-                        ▲                                                  │
-                        └──────────────────── refused ─────────────────────┘
+    free ──refused──▶ paused ──time over, or a quota has more room──▶ one try ──created──▶ two …
+                        ▲                                               │
+                        └──────────────────── refused ──────────────────┘
 """
 
 from __future__ import annotations

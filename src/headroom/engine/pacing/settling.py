@@ -1,8 +1,8 @@
-"""Whoever waits for something on a node that passes by itself, and what wakes them.
+"""Subjects that wait for a temporary state of a node to end, and what wakes them.
 
-In the middle of a handover room counts twice, and what an owner has returned is free for a moment.
-Who is refused for that only goes on as soon as the node has changed. A subject waits for one change
-and is then decided anew; if it has to wait again, it says so again.
+During a handover, room is counted twice, and the room that an owner has returned is free for a
+moment. A subject that is refused only for that reason continues as soon as the node has changed. It
+waits for one change and is then decided again; if it has to wait again, it registers again.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How often statuses are written: bounded for each object, and for each namespace.
+"""Limit how often statuses are written, for each object and for each namespace.
 
-A status that brings news of room (got, lost, given up) is written at once: people wait for it. All
-others (still waiting, refused, another message) share a pace of their namespace, so that a tenant
-with thousands of refused holds takes little of the API server's time from others. An object whose
-status changes all the time has a pace of its own on top. Nothing is lost: who has to wait is looked
-at again when its turn comes, and the status that is right by then is written.
+A status with news about room (got, lost, released) is written at once, because people wait for it.
+All others (still waiting, refused, another message) share a rate of their namespace, so that a
+tenant with thousands of refused holds takes little of the API server's time from others. An object
+whose status changes all the time also has its own rate. Nothing is lost: an object that has to wait
+is decided again when its turn comes, and the status that is right by then is written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whose turn it is to be looked at: first what was there when we began, then what is due.
+"""Decide which subjects come next: first those that existed at the start, then those that are due.
 
-A plan looks at so many subjects at most, so that events which came meanwhile are heard before the
-next one. The agenda lets namespaces take turns.
+A plan handles a limited number of subjects, so that new events are processed before the next plan.
+The agenda lets namespaces take turns.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What each headroom promised, what became of it, and how many slots that calls for.
+"""What each headroom promised, what was achieved, and how many slots this requires.
 
-A part of the ledger. What decides is pure: `core.promise`. A report is renewed at most every few
-seconds, its record every few minutes: a status is for people, and each write costs everybody.
+This is a part of the ledger. The decision is pure: `core.promise`. A report is updated at most
+every few seconds, its record every few minutes, because each write costs API server time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Owners of our scheduler that find their hold in use: less important pods give way to them.
 
-First a latch is made that names the owner and keeps what will be free; only when it stands firm do
-the victims learn of it. What is still to be done follows from the latch and from who is there, so
-an operator that takes over goes on, and nobody else, however quick, gets the room.
+First a latch is created that names the owner and keeps the room that will be free. Only when it is
+firm are the victims ended. The next step is derived from the latch and the existing pods, so
+another operator can continue, and no other pod gets the room.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The statuses of headrooms: written when they differ, not more often than people can read.
+"""The statuses of headrooms: written when they differ, and at a limited rate.
 
-Slots come and go by the thousand; their headroom's status follows at most once a second. A write
-that failed is made again after a pause; one that the watch does not show in a while as well.
+Thousands of slots may change; the status of their headroom follows at most once a second. A write
+that failed, or that the watch does not show for a while, is repeated after a pause.
 """
 
 from __future__ import annotations

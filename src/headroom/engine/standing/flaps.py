@@ -1,7 +1,7 @@
-"""Slots whose node comes and goes: the more often, the longer before they are held again.
+"""Slots whose node comes and goes: the more often, the longer the pause before they are held again.
 
-A node that is cordoned loses its slot at once, because somebody wants it empty; but one that is
-cordoned and freed every few seconds would cost two writes each time and never be held for long.
+A cordoned node loses its slot at once, because somebody wants it empty. But a node that is cordoned
+and uncordoned every few seconds would cost two writes each time and never be held for long.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Headrooms that follow gated pods: whom they follow, what each needs, and its gate taken off.
+"""Headrooms that follow gated pods: which pods, what each needs, and the removal of its gate.
 
-The slots themselves are ordinary slots, wished for by `core.standing.sizing` and kept as any other.
-Here is the rest: an index of the pods that carry a followed gate or the label of one that was
-released, and the writes on owners: label, release, unlabel.
+The slots themselves are ordinary slots, calculated by `core.standing.sizing`. This module does the
+rest: an index of the pods with a followed gate or the label of a released one, and the writes on
+owners: label, release, unlabel.
 
-    gated ──label──▶ gated, labelled ──slots made──▶ released ──runs or ends──▶ unlabelled
+    gated ──label──▶ gated, labelled ──slots created──▶ released ──runs or ends──▶ unlabelled
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How many guardians the slots of each headroom have, at any moment, and who waits for one to go.
+"""Count the guardians of each headroom's slots, and remember who waits for one to be deleted.
 
-A part of the ledger. A slot that is renewed has two for a while, one that was given up has one
-until it is gone: where their number is limited, pods are counted and not wishes.
+This is a part of the ledger. A renewed slot has two guardians for a while, a released slot has one
+until it is deleted: where their number is limited, pods are counted and not wanted slots.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Slots whose time is over and whose room goes to the slot that comes in their place.
+"""Expired slots whose room goes to the slot that replaces them.
 
-Where slots are objects (korder's Tickets), one that expires stays as a record and another is made
-under another name. The old one's guardian stands until the new one's takes over, under a latch: it
-goes by itself only when nobody is to come, or nobody has come for a while.
+If slots are objects (korder's Tickets), an expired one stays as a record and another is created
+under another name. The old guardian stays until the new one takes over, under a latch. It is
+deleted without a successor only if none is wanted, or none has come for a while.
 """
 
 from __future__ import annotations

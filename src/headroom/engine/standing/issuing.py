@@ -1,7 +1,7 @@
-"""Slots that are objects of a dialect's kind: made, brought up to date, renewed and deleted.
+"""Slots that are objects of a dialect's kind: create, update, renew and delete them.
 
-Each such object then lives as a hold of its own; here is only which of them there should be. What
-was asked of the API server and is not seen yet counts as there, or it would be made twice.
+Each such object is then handled as a hold; this module only decides which objects should exist. An
+object that was requested and is not seen yet counts as existing, so that it is not created twice.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What is known of one headroom beyond its object: its wish, its slots' states, its counts.
+"""What is known of one headroom beyond its object: wanted slots, states of slots, counts.
 
-Counts are kept as slots change, so that a status costs the same for five slots and five thousand.
+Counts are updated when slots change, so that a status costs the same for five and five thousand
+slots.
 """
 
 from __future__ import annotations

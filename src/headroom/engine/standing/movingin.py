@@ -1,12 +1,12 @@
-"""A slot that follows a pod onto a full node gets the room of a hold that stands there already.
+"""A slot that follows a pod onto a full node gets the room of an existing hold there.
 
-Its guardian is placed by kube-scheduler, next to its owner. Where that node has no room for it the
-guardian is an owner as any other at the second door: of a hold on this very node, whose rules are
-for it. It takes the hold's place under a latch, and the hold is held anew as its own rules say.
+kube-scheduler places its guardian next to its owner. If that node has no room for it, the guardian
+is treated as an owner at door 2: of a hold on this node whose rules match it. It takes the hold's
+place under a latch, and the hold is held again as its own rules say.
 
-Only Locked slots: their followers come through our doors and wait while the room moves. One that
-preempts would not wait. While the latch counts it would find the node too full and evict somebody
-else; a Preemptible slot that stands there already serves it as it is.
+This is for Locked slots only: their followers use our doors and wait while the room moves. A
+follower that preempts would not wait. While the latch counts, it would find the node too full and
+evict another pod; it can use an existing Preemptible slot instead.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The DaemonSets by which Karpenter counts slots per node on machines that are still to come.
+"""The DaemonSets by which Karpenter counts slots per node on future machines.
 
-One for each Headroom of slots per node, where the policy says so; `core.standing.nodeoverhead` has
-the reason and the amounts. The DaemonSet comes before the first guardian, so that guardians can
-belong to it. Where it cannot be made, the slots go without. It stays as long as its Headroom, and
-asks for nothing while no slots are wanted.
+There is one for each Headroom with slots per node, if the policy says so;
+`core.standing.nodeoverhead` has the reason and the amounts. The DaemonSet is created before the
+first guardian, so that guardians can belong to it. If it cannot be created, the slots work without
+it. It exists as long as its Headroom, and requests nothing while no slots are wanted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Headrooms that the operator itself keeps while a dialect is on: whoever deletes one gets it back.
+"""Headrooms that the operator maintains while a dialect is on: a deleted one is created again.
 
-Without them a dialect serves nobody, and the pods behind its gate would wait without a word. Who
-does not want them switches the dialect off.
+Without them a dialect has no effect, and the pods behind its gate would wait without a message. To
+remove them, switch the dialect off.
 """
 
 from __future__ import annotations

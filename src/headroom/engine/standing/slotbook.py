@@ -1,6 +1,7 @@
-"""Headrooms and what concerns them apart from pods: their slots, workloads and counts.
+"""Headrooms and what concerns them except pods: their slots, workloads and counts.
 
-A part of the ledger. It decides nothing; it says on the agenda which headroom is to be looked at.
+This is a part of the ledger. It decides nothing; it adds headrooms to the agenda that must be
+decided again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The SlotSets that control the guardians of Headrooms; `core.standing.slotsets` has the reason.
 
-One for each Headroom, made before its first guardian. It is never changed, and goes with its
-Headroom. One that somebody deletes is made again. Where it cannot be made, guardians are controlled
-by their Headroom, as before there were SlotSets.
+There is one for each Headroom, created before its first guardian. It never changes, and is deleted
+with its Headroom. If somebody deletes it, it is created again. If it cannot be created, the
+Headroom controls the guardians, as before SlotSets existed.
 """
 
 from __future__ import annotations
