@@ -19,7 +19,7 @@ from headroom.core.subjects import Subject, Topic
 FIRST_PAUSE = timedelta(milliseconds=200)
 LONGEST_PAUSE = timedelta(minutes=2)
 OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
-SPARE_TIMERS = 1000
+SPARE_TIMERS = 64
 
 
 class Agenda:
