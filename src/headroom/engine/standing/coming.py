@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.objects import Key
-from headroom.core.owners import has_right
+from headroom.core.owners import EVERYWHERE, has_right, reach
 from headroom.core.standing.expecting import expected, first_pod
 from headroom.core.standing.headrooms import Adaptive, Headroom, Workload, WorkloadRef
 from headroom.core.standing.limiting import Note
@@ -32,7 +32,7 @@ class Coming:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._learning: dict[str, None] = {}
-        self._expected: dict[Name, tuple[Workload, int]] = {}
+        self._expected: dict[str, dict[Name, tuple[Workload, int]]] = {}  # by namespace
         self._autoscalers: dict[Name, dict[Key, Autoscaler]] = {}
         self._targets: dict[Key, Name] = {}
         self._deployments: dict[str, None] = {}  # by uid: their ReplicaSets are not counted again
@@ -91,7 +91,8 @@ class Coming:
             return 0
         return sum(
             count
-            for workload, count in self._expected.values()
+            for namespace in self._reach(headroom)
+            for workload, count in self._expected.get(namespace, {}).values()
             if not self.is_part(workload) and self._concerns(workload, headroom)
         )
 
@@ -113,11 +114,13 @@ class Coming:
 
     def _count(self, name: Name, workload: Workload | None) -> tuple[str, ...]:
         """Take down what a workload is about to make; name whom that concerns, if it differs."""
-        before = self._expected.pop(name, None)
+        before = self._expected.get(name[0], {}).get(name)
+        if before is not None:
+            drop(self._expected, name[0], name)
         scaling = self._autoscalers.get(name, {}).values()
         count = expected(workload, scaling) if workload is not None else 0
         if workload is not None and count:
-            self._expected[name] = (workload, count)
+            self._expected.setdefault(name[0], {})[name] = (workload, count)
         if count == (before[1] if before is not None else 0):
             return ()
         some = workload if workload is not None else before[0] if before is not None else None
@@ -127,8 +130,15 @@ class Coming:
             if some is not None and self._concerns(some, self._ledger.slots.headrooms[whole])
         )
 
+    def _reach(self, headroom: Headroom) -> Collection[str]:
+        """The namespaces whose workloads may concern a headroom: others cost it nothing."""
+        found = reach(headroom, self._ledger.policy.across_namespaces)
+        return self._expected.keys() if EVERYWHERE in found else found
+
     def _concerns(self, workload: Workload, headroom: Headroom) -> bool:
         home, across = headroom.parent.namespace, self._ledger.policy.across_namespaces
+        if home and workload.namespace != home and not across:
+            return False
         if (workload.namespace, workload.ref) == (home, headroom.slot.source):
             return True
         return has_right(headroom, first_pod(workload), across)
