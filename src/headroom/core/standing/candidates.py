@@ -26,18 +26,23 @@ Scaling = Callable[[Workload], Collection[Autoscaler]]
 
 
 def candidates(
-    found: Iterable[Workload],
+    found: Collection[Workload],
     workloads: Iterable[Workload],
     pods: Iterable[Pod],
     made: Made,
     scaling: Scaling,
 ) -> Iterator[Candidate]:
     """The evidence for each of the workloads that were found in scope."""
+    homes = {each.namespace for each in found}
     parts: dict[Maker, list[Workload]] = {}
     for each in workloads:
-        if each.controller:
+        if each.controller and each.namespace in homes:
             parts.setdefault((each.namespace, each.controller), []).append(each)
-    waiting = Counter(maker_of(pod) for pod in pods if not pod.node and not pod.finished)
+    waiting = Counter(
+        maker_of(pod)
+        for pod in pods
+        if not pod.node and pod.key.namespace in homes and not pod.finished
+    )
     for each in found:
         scalers = scaling(each)
         most = max((scaler.most for scaler in scalers), default=0)

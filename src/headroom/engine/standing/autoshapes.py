@@ -81,9 +81,11 @@ class AutoShapes:
 
     def workload_changed(self, workload: Workload) -> Iterator[str]:
         """Name the headrooms whose slots or choice a workload may change at once."""
-        name = shape_name(workload)
+        name, across = shape_name(workload), self._ledger.policy.across_namespaces
         for whole, memory in self._memories.items():
             headroom = self._ledger.slots.headrooms[whole]
+            if headroom.parent.namespace != workload.namespace and not across:
+                continue
             auto = headroom.slot.auto
             if any(each.name == name for each in memory.chosen):
                 yield whole
