@@ -28,6 +28,9 @@ BOUNDED = {
     "nodes": 64,
     "_timers": agenda.SPARE_TIMERS,
     "_changed": 4 * 64,  # of the smallest table of nodes
+    "_moved": 4 * 64,
+    "_weights": nodes.MAX_WEIGHTS,
+    "_weighed_once": nodes.MAX_WEIGHTS,
 }  # by attribute: has a bound of its own, and forgets the oldest
 
 

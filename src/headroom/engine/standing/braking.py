@@ -50,6 +50,12 @@ class Brake:
         for subject in self._held.pop(whole, ()):
             self._ledger.agenda.touch(subject)
 
+    def forget(self, whole: str) -> None:
+        """A headroom is gone: nobody waits for its guardians any more."""
+        self.release(whole)
+        self._foresight.forget(whole)
+        self._ledger.contention.headcount.forget(whole)
+
     def held_up(self, hold: Hold, waiting: Pod | None) -> str:
         """Why no guardian of this slot may wait for a node now, beyond the one that does."""
         headroom = self._headroom(hold)

@@ -68,6 +68,10 @@ class Headcount:
         """Have somebody looked at when one of a headroom's guardians goes."""
         self._waiting.setdefault(whole, {})[subject] = None
 
+    def forget(self, whole: str) -> None:
+        """A headroom is gone: nobody waits for its guardians to go."""
+        self._waiting.pop(whole, None)
+
 
 def _charged(pod: Pod) -> dict[str, int]:
     return {**pod.requests, PODS: 1}

@@ -101,7 +101,7 @@ class Standing:
         for slot in tuple(self._ledger.slots.of.get(whole, ())):
             self._ledger.lose_hold(str(replace(parent, slot=slot)))
         self._known.pop(whole, None)
-        self._sights.foresight.forget(whole)
+        self.brake.forget(whole)
         self.companions.forget(whole)
         self.issuer.forget(whole)
         self._stale.pop(whole, None)
