@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from headroom.scheduling.choose import (
@@ -119,6 +121,31 @@ def test_the_search_goes_on_where_it_ended() -> None:
     # Ninety-nine to the end and one from the beginning; n001 is refused before the surplus.
     assert second.scores.rows.tolist() == [*range(101, 200), 0]
     assert second.next_start == 2
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_search_takes_the_nodes_of_a_walk(seed: int) -> None:
+    chance = Random(seed)
+    count = chance.randrange(100, 160)
+    share = chance.choice((0.1, 0.8, 0.97, 1.0))
+    open_rows = {row for row in range(count) if row < 2 or chance.random() < share}
+    state = cluster(
+        *(node(f"n{row:03}", cpu=1000 if row in open_rows else 0) for row in range(count))
+    )
+    start = chance.randrange(2 * count)
+    enough = feasible_nodes_to_find(count, 70)
+    walked, surplus = [], None
+    for step in range(count):
+        row = (start + step) % count
+        if row in open_rows and len(walked) < enough:
+            walked.append(row)
+        elif row in open_rows:
+            surplus = (start + step) % count
+            break
+    found = chosen(pod("new", 1), state, start=start, profile=Profile(percentage=70))
+    assert found.scores is not None
+    assert found.scores.rows.tolist() == walked
+    assert found.next_start == (start % count if surplus is None else surplus)
 
 
 def test_a_search_of_all_nodes_begins_where_it_began() -> None:
