@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -101,3 +102,15 @@ def test_a_wait_in_virtual_time_ends_at_its_limit() -> None:
         before = world.elapsed
         assert not world.run_until(lambda: False, limit=0.7, step=0.05)
         assert world.elapsed - before == pytest.approx(0.7)
+
+
+def test_the_garbage_collector_is_as_it_was_after_a_run() -> None:
+    before, seen = gc.get_threshold(), []
+    loop = VirtualLoop()
+    loop.call_later(1.0, lambda: seen.append(gc.get_threshold()))
+    loop.call_later(2.0, lambda: 1 / 0)
+    with pytest.raises(SimulationError):
+        loop.run_to(3.0)
+    loop.close()
+    assert gc.get_threshold() == before
+    assert seen[0][0] > before[0]
