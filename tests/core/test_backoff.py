@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from headroom.core.backoff import backoff
+from headroom.core.waits.backoff import backoff
 
 FIRST, LONGEST = timedelta(seconds=1), timedelta(seconds=5)
 

@@ -44,6 +44,7 @@ from headroom.core.actions import (
     WriteQuotaStatus,
 )
 from headroom.core.holds import Hold
+from headroom.core.keeping.ourpods import latch_annotations, pod_made
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
     CLAIMED_BESIDE_ANNOTATION,
@@ -51,7 +52,6 @@ from headroom.core.names import (
     CLAIMED_UID_ANNOTATION,
 )
 from headroom.core.objects import Key, Node, Parent, Pod
-from headroom.core.ourpods import latch_annotations, pod_made
 from headroom.core.policies import beside_text
 from headroom.core.resources import EMPTY
 from headroom.core.standing.headrooms import Headroom

@@ -13,8 +13,8 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from headroom.core.backoff import backoff
 from headroom.core.subjects import Subject, Topic
+from headroom.core.waits.backoff import backoff
 
 FIRST_PAUSE = timedelta(milliseconds=200)
 LONGEST_PAUSE = timedelta(minutes=2)

@@ -28,9 +28,9 @@ from headroom.core.actions import (
     SelectNode,
     Ungate,
 )
+from headroom.core.keeping.ourpods import latch_annotations, pod_made
 from headroom.core.names import CLAIMED_BESIDE_ANNOTATION, LOCKED_PRIORITY
 from headroom.core.objects import Key, Pod
-from headroom.core.ourpods import latch_annotations, pod_made
 from headroom.core.plan import Sequence
 from headroom.core.policies import beside_text
 from headroom.core.subjects import Subject, pod_subject

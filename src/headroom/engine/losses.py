@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from headroom.core.backoff import backoff
 from headroom.core.objects import Pod
+from headroom.core.waits.backoff import backoff
 
 SHORT_LIFE = timedelta(seconds=10)
 LONGEST_PAUSE = timedelta(minutes=2)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from headroom.core.holds import Hold
-from headroom.core.lasting import Lasting
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.subjects import hold_subject
+from headroom.core.waits.stabilization import Stabilization
 from headroom.engine.ledger import Ledger
 
 SETTLED = timedelta(seconds=2)  # A kubelet turns most such pods away by then.
@@ -25,7 +25,7 @@ class Overbooking:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._beyond: Lasting[str, bool] = Lasting(SETTLED)
+        self._beyond: Stabilization[str, bool] = Stabilization(SETTLED)
 
     def note(self, node: str) -> None:
         """Something has changed on a node: have the holds there looked at, if it is too full."""

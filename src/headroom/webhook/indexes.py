@@ -17,9 +17,9 @@ import msgspec
 import structlog
 from msgspec import Raw
 
-from headroom.core.backoff import backoff
 from headroom.core.gating import ClaimIndex
 from headroom.core.names import INDEX_NAME
+from headroom.core.waits.backoff import backoff
 from headroom.kube.client import Client
 from headroom.kube.errors import (
     CannotReach,

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from headroom.core.actions import CreateLatch, DeletePod, Nominate
-from headroom.core.backoff import backoff
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.naming import dns_label
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
 from headroom.core.subjects import Subject, Topic, pod_subject
+from headroom.core.waits.backoff import backoff
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.filters import feasible_on
 

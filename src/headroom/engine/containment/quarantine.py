@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ParamSpec, TypeVar
 
-from headroom.core.backoff import backoff
 from headroom.core.subjects import Subject
+from headroom.core.waits.backoff import backoff
 from headroom.engine.agenda import Agenda
 from headroom.errors import described
 

@@ -28,13 +28,13 @@ from headroom.core.fences import (
     wants_ports_of,
 )
 from headroom.core.holds import Hold
-from headroom.core.lasting import Lasting
 from headroom.core.latches import kept_for
 from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Placement, Pod, Toleration
 from headroom.core.owners import owner_refusal
 from headroom.core.plan import Sequence
 from headroom.core.subjects import fence_subject, hold_subject, node_subject, pod_subject
+from headroom.core.waits.stabilization import Stabilization
 from headroom.engine.fences.book import is_fence
 from headroom.engine.fences.owing import is_whole, owed, users_on
 from headroom.engine.fences.waiters import Waiters
@@ -65,7 +65,7 @@ class Fencer:
         self._rivals = Waiters()
         self._returning = ledger.contention.returning
         self._quiet: dict[str, datetime] = {}  # fenced nodes that nobody contests, since
-        self._moving: Lasting[str, bool] = Lasting(LONGEST_UNSETTLED)  # by node: work is under way
+        self._moving: Stabilization[str, bool] = Stabilization(LONGEST_UNSETTLED)  # by node
         self._usable: dict[str, dict[Key, datetime]] = {}  # node → who fits there now, since
 
     def begin(self) -> None:

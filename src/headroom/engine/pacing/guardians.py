@@ -17,13 +17,13 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from headroom.core.backoff import backoff
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold
 from headroom.core.naming import shape_of
 from headroom.core.objects import Key
 from headroom.core.policy import Policy
 from headroom.core.subjects import Subject, Topic, hold_subject
+from headroom.core.waits.backoff import backoff
 from headroom.engine.agenda import LONGEST_PAUSE, Agenda
 from headroom.engine.indexes import drop
 

@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from headroom.core.demand.buffers import BufferSize, Chunks, chunks
 from headroom.core.demand.quotaroom import Allowance, charges, in_turn
 from headroom.core.holds import PodTemplate
-from headroom.core.lasting import Lasting
 from headroom.core.names import PREEMPTIBLE_CLASS
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.limiting import Note
 from headroom.core.standing.sized import Room, replicas_of
 from headroom.core.standing.sizing import template_for
+from headroom.core.waits.stabilization import Stabilization
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.quotarooms import SETTLED, QuotaRooms
@@ -34,7 +34,7 @@ class BufferRooms:
         self._ledger = ledger
         self._rooms = rooms
         self._buffers: dict[str, dict[str, None]] = {}
-        self._answers: Lasting[str, Allowance] = Lasting(SETTLED)
+        self._answers: Stabilization[str, Allowance] = Stabilization(SETTLED)
 
     def depend(self, old: Headroom | None, new: Headroom | None) -> None:
         """A headroom came, changed or went."""

@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.actions import Done, Gone, Outcome, Stale, Taken, Tell
-from headroom.core.backoff import backoff
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Parent
 from headroom.core.quotas.limits import LIMIT_REACHED
@@ -22,6 +21,7 @@ from headroom.core.standing.headrooms import Headroom, HeadroomStatus
 from headroom.core.standing.readiness import Tally
 from headroom.core.standing.sizing import Wish
 from headroom.core.standing.windows import ActiveWindow
+from headroom.core.waits.backoff import backoff
 from headroom.engine.standing.flaps import Flaps
 from headroom.engine.standing.issuing import Refusal
 

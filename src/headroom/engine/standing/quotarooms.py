@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 
 from headroom.core.demand.quotaroom import ResourceQuota, Tight, charges, tightest
 from headroom.core.holds import PREEMPTIBLE, PodTemplate
-from headroom.core.lasting import Lasting
 from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS
 from headroom.core.standing.headrooms import Headroom, Utilization
+from headroom.core.waits.stabilization import Stabilization
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 
@@ -29,7 +29,7 @@ class QuotaRooms:
         self._quotas: dict[str, dict[str, ResourceQuota]] = {}
         self._asking: dict[str, dict[str, None]] = {}
         self._sure: dict[str, Tight | None] = {}  # by headroom: what was believed last
-        self._heard: Lasting[str, int] = Lasting(SETTLED)  # how many are heard of
+        self._heard: Stabilization[str, int] = Stabilization(SETTLED)  # how many are heard of
 
     def depend(self, old: Headroom | None, new: Headroom | None) -> None:
         """A headroom came, changed or went."""

@@ -24,10 +24,10 @@ from headroom.core.demand.volumes import (
     Volume,
     VolumeClaim,
 )
-from headroom.core.lasting import Lasting
 from headroom.core.objects import Key, Node, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import pod_subject
+from headroom.core.waits.stabilization import Stabilization
 from headroom.engine.indexes import drop
 from headroom.scheduling.reasons import VOLUME_UNBINDABLE
 
@@ -48,7 +48,7 @@ class VolumeBook:
         self._waiting: dict[Key, dict[Key, None]] = {}  # pods at our doors, by claim
         self._since: dict[str, datetime] = {}  # by uid of a pod: its volumes were asked for
         # By uid of a pod: its claims forbid every node.
-        self._troubled: Lasting[str, bool] = Lasting(PASSING)
+        self._troubled: Stabilization[str, bool] = Stabilization(PASSING)
         self._asked: dict[str, str] = {}  # by uid of a claim: the node seen as chosen for it
         self._drivers: dict[str, NodeDrivers] = {}
         self.storage = Storage(self._claims, self._volumes, self._classes, self._drivers)

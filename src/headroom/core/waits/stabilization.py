@@ -10,7 +10,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 _Fact = TypeVar("_Fact")
 
 
-class Lasting(Generic[_Key, _Fact]):
+class Stabilization(Generic[_Key, _Fact]):
     """For each key the fact that was told last, and since when it has been the same all along."""
 
     def __init__(self, needed: timedelta) -> None:

@@ -1,0 +1,1 @@
+"""How long to wait: after a failure, and before a fact counts."""
