@@ -22,7 +22,7 @@ from headroom.cli.telling.wishes import claimed_slots, sight_of, wish_of, worklo
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.policy import Policy
 from headroom.core.standing.eligibility import Exclusion, summary
-from headroom.core.standing.headrooms import NODE_CHUNK, PREEMPT, Headroom, PerNode
+from headroom.core.standing.headrooms import NODE_CHUNK, PREEMPT, Headroom
 from headroom.core.standing.sizing import Wish
 from headroom.core.standing.windows import next_start
 from headroom.engine.cron import calendar
@@ -49,7 +49,7 @@ def explain_headroom(
         slots=tuple(_slot_answer(view) for view in slots),
         nodes=nodes,
         next_step=_step(wished, slots),
-        by_node=isinstance(headroom.size, PerNode) and world.sees_room,
+        by_node=headroom.size.by_node and world.sees_room,
     )
 
 
@@ -136,7 +136,7 @@ def _facts(world: World, headroom: Headroom, wished: Wish) -> list[Fact]:
     facts += [Fact("promise", text) for text in promise_told(headroom)]
     facts += [Fact("limit", note.message) for note in wished.notes if note.reason == "LimitReached"]
     facts += [Fact("note", note.message) for note in wished.notes if note.reason == "NothingToHold"]
-    if isinstance(headroom.size, PerNode):
+    if headroom.size.by_node:
         facts.append(Fact("nodes", summary(wished.excluded, len(world.nodes))))
     return facts
 
@@ -171,7 +171,7 @@ def _nodes(
     """Per node, every node with its rule or its slot; else what nodes say to slots that wait."""
     if not world.sees_room:
         return ()
-    if isinstance(headroom.size, PerNode):
+    if headroom.size.by_node:
         answers = _by_node(wished.excluded, slots)
         idle = ["eligible, but no slot is wished for here"]
         return tuple(

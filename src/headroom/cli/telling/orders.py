@@ -19,7 +19,7 @@ from headroom.cli.telling.slots import SlotView, State, slots_of
 from headroom.cli.telling.wishes import wish_of
 from headroom.core.policy import Policy
 from headroom.core.standing.eligibility import summary
-from headroom.core.standing.headrooms import Headroom, PerNode
+from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.sizing import USED_UP, Wish
 from headroom.core.standing.windows import next_start
 from headroom.engine.cron import calendar
@@ -57,7 +57,7 @@ def _made(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]
         return "its window (startTime and duration) is over: no ticket is made any more"
     if USED_UP in reasons:
         return f"{reasons[USED_UP]}: its refresh policy is Never"
-    if isinstance(order.size, PerNode) and not wished.slots:
+    if order.size.by_node and not wished.slots:
         return f"no node is eligible: {summary(wished.excluded, len(world.nodes))}"
     if not wished.slots:
         return "spec.replicas is 0"
@@ -71,7 +71,7 @@ def _made(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]
 def _even(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]) -> str:
     """How tickets lie over the nodes, and whether that is as it should be."""
     on = Counter(view.node for view in views if view.state is State.HELD)
-    if isinstance(order.size, PerNode):
+    if order.size.by_node:
         bare = sorted({hold.slot for hold in wished.slots} - set(on))
         if not bare:
             return (

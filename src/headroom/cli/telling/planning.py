@@ -30,7 +30,7 @@ from headroom.core.policy import Policy
 from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
 from headroom.core.selection import NAME_FIELD
 from headroom.core.standing.eligibility import summary
-from headroom.core.standing.headrooms import Headroom, PerNode
+from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.sizing import Wish
 from headroom.core.standing.windows import judged
 from headroom.engine.cron import calendar
@@ -136,7 +136,7 @@ def _headroom(world: World, headroom: Headroom, table: Table) -> Planned:
         if view.guardian is not None:
             table.state.remove_pod(view.guardian.key)
             table.limits.give_back(view.guardian.key)
-    if isinstance(headroom.size, PerNode):
+    if headroom.size.by_node:
         notes.append(summary(wished.excluded, len(world.nodes)))
     missing = [view.hold for view in views if view.hold and view.state is State.MISSING]
     if why := quota_refusal(world, headroom, missing):

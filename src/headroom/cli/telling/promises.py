@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from headroom.core.promise.achieved import Share
 from headroom.core.promise.report import PROMISE_KEPT
-from headroom.core.standing.headrooms import Adaptive, Headroom
+from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.sized import Learnt
 
 
 def learnt_size(headroom: Headroom) -> Learnt | None:
     """The size that the operator has learnt, by the headroom's own word."""
     promise = headroom.status.promise
-    if not isinstance(headroom.size, Adaptive) or promise is None or promise.size is None:
+    if not headroom.size.learns or promise is None or promise.size is None:
         return None
     return Learnt(promise.size)
 

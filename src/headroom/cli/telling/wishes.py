@@ -34,7 +34,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.standing.besides import Followed, is_owner
 from headroom.core.standing.chunks import DAEMON_SET, daemon_set_of, overhead_of
-from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Utilization, Workload
+from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Workload
 from headroom.core.standing.members import stands
 from headroom.core.standing.sized import Sized
 from headroom.core.standing.sizing import Sight, Wish, wish
@@ -122,7 +122,7 @@ def _overhead(world: World) -> Resources:
 
 def _sized(world: World, headroom: Headroom) -> Sized | None:
     """Where the size follows the load, as many slots as the operator last found right."""
-    if not isinstance(headroom.size, Utilization):
+    if not headroom.size.by_load:
         return None
     wanted = max(headroom.status.desired, len(guardians_of(world, headroom)))
     return Sized(tuple(map(str, range(wanted))), wanted)

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 from headroom.core.conditions import Words, conditions_of
+from headroom.core.demand.size import SizeKind
 from headroom.core.objects import Condition
 from headroom.core.resources import Resources
 
@@ -34,11 +36,13 @@ NEEDS_MORE = "RequiresNewCapacity"
 
 
 @dataclass(frozen=True, slots=True)
-class BufferSize:
+class BufferSize(SizeKind):
     """The three ways to say how much; None is not said.
 
     `limits` keeps amounts of zero, which a Resources would lose.
     """
+
+    shares_quotas: ClassVar[bool] = True
 
     replicas: int | None = None
     percentage: int | None = None

@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 from headroom.core.amounts import parse_resources
+from headroom.core.demand.size import SizeKind
 from headroom.core.demand.volumes import Binding, Mount
 from headroom.core.objects import LabelSelector, Pod, PodTerm, Requirement
 from headroom.core.quantity import QuantityError, shown, whole_number
@@ -71,18 +73,28 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Follow:
+class Follow(SizeKind):
     """Slots next to each pod that carries a gate, and how long it may be kept waiting for them.
 
     Without a `deadline` it may be for ever. With `everywhere` the pods are those of every namespace
     but the headroom's own, else those of its own.
     """
 
+    held_once: ClassVar[bool] = True
+
     gate: str
     slots: Fixed | PerVolume | FromAnnotation = Fixed()
     deadline: timedelta | None = DEADLINE
     everywhere: bool = False
     marks: Marks | None = None
+
+    @property
+    def in_parts(self) -> bool:
+        return isinstance(self.slots, PerVolume)
+
+    @property
+    def reads_volumes(self) -> bool:
+        return isinstance(self.slots, PerVolume)
 
 
 @dataclass(frozen=True, slots=True)

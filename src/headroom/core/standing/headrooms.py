@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 from headroom.core.demand.buffers import BufferSize
 from headroom.core.demand.following import Follow
+from headroom.core.demand.size import SizeKind
 from headroom.core.holds import LOCKED, OwnerRule, PodTemplate, Problem
 from headroom.core.objects import Condition, Key, LabelSelector, Parent, no_labels
 from headroom.core.promise.report import PromiseStatus
@@ -31,33 +33,55 @@ NODE_CHUNK = "Node"
 
 
 @dataclass(frozen=True, slots=True)
-class Replicas:
+class Replicas(SizeKind):
     """A fixed number of slots."""
+
+    with_auto: ClassVar[bool] = True
+    with_node_chunks: ClassVar[bool] = True
+    with_window_replicas: ClassVar[bool] = True
 
     count: int
 
+    def number(self, replicas: int) -> int:
+        return self.count
+
 
 @dataclass(frozen=True, slots=True)
-class Percent:
+class Percent(SizeKind):
     """So many hundredths of the workload's replicas, rounded up."""
+
+    of_workload: ClassVar[bool] = True
+    with_auto: ClassVar[bool] = True
+    with_node_chunks: ClassVar[bool] = True
 
     percent: int
 
+    def number(self, replicas: int) -> int:
+        return -(-replicas * self.percent // 100)
+
 
 @dataclass(frozen=True, slots=True)
-class PerNode:
+class PerNode(SizeKind):
     """So many slots on every eligible node; with `percent`, one of that part of its allocatable."""
+
+    by_node: ClassVar[bool] = True
 
     slots: int = 1
     percent: int | None = None
 
+    @property
+    def in_parts(self) -> bool:
+        return self.percent is not None
+
 
 @dataclass(frozen=True, slots=True)
-class Utilization:
+class Utilization(SizeKind):
     """Enough to bring requested over allocatable back under a threshold.
 
     With `ahead`, what any workload is about to make is counted too.
     """
+
+    by_load: ClassVar[bool] = True
 
     permille: int
     ahead: bool = False
@@ -67,12 +91,16 @@ MEMORY = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
-class Adaptive:
+class Adaptive(SizeKind):
     """As much as lets this part of the pods start within this time, learnt from those that came.
 
     `memory` is how long what came counts, `release_after` how long a size is kept that nothing
     calls for any more; None: one lead time.
     """
+
+    learns: ClassVar[bool] = True
+    with_auto: ClassVar[bool] = True
+    with_window_replicas: ClassVar[bool] = True
 
     start_within: timedelta
     ratio: float

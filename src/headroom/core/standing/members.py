@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from headroom.core.holds import Hold
-from headroom.core.standing.headrooms import Headroom, PerNode
+from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.sizing import Wish
 
 
@@ -39,7 +39,7 @@ def changes(
     headroom: Headroom, wished: Wish, members: Mapping[str, Hold], taken: Collection[str]
 ) -> Changes:
     """Compare the wish with the objects, by slot; names in `taken` are not to be had."""
-    by_node = isinstance(headroom.size, PerNode)
+    by_node = headroom.size.by_node
     there: dict[str, list[tuple[str, Hold]]] = {}
     for slot, member in members.items():
         if stands(member):

@@ -52,7 +52,7 @@ def ref_of(parent: Parent) -> WorkloadRef:
 
 def applies(headroom: Headroom) -> bool:
     """Whether every new node gets slots."""
-    return isinstance(headroom.size, PerNode)
+    return headroom.size.by_node
 
 
 def overhead_of(

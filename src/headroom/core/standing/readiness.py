@@ -24,7 +24,7 @@ from headroom.core.names import FOR_LABEL, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.naming import label_value
 from headroom.core.quotas.limits import LIMIT_REACHED, QUOTA_EXCEEDED
 from headroom.core.standing.eligibility import summary
-from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, HeadroomStatus, PerNode
+from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, HeadroomStatus
 from headroom.core.standing.shapes import NONE_IN_SCOPE
 from headroom.core.standing.sized import POD_TEMPLATE
 from headroom.core.standing.sizing import NO_NODE, SOURCE, USED_UP, Wish
@@ -155,7 +155,7 @@ def _message(headroom: Headroom, wished: Wish, tally: Tally, desired: int) -> st
     if wished.frozen and tally.held and not desired:
         held = f"{tally.held} slots that are held already are kept"
     parts = [held, *(note.message for note in wished.notes)]
-    if isinstance(headroom.size, PerNode) and wished.excluded:
+    if headroom.size.by_node and wished.excluded:
         parts.append(summary(wished.excluded, tally.nodes))
     parts += [why for why in (tally.refused, tally.trouble) if why]
     parts += [str(each) for each in headroom.remarks if each.path != ON_PRIORITY]

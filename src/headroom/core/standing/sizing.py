@@ -28,9 +28,7 @@ from headroom.core.standing.headrooms import (
     PREEMPT,
     AutoStatus,
     Headroom,
-    Percent,
     PerNode,
-    Replicas,
     Size,
     Workload,
 )
@@ -183,7 +181,7 @@ def _shaped(headroom: Headroom, sight: Sight) -> Wish:
         return _nothing("OutsideSchedule", "no window of spec.schedule is open")
     size, chosen = sight.window.size, shapes.chosen
     learnt = sight.learnt or Learnt(_count(size, None))
-    if isinstance(size, Percent):
+    if size.of_workload:
         counts = tuple(_count(size, each.workload) for each in chosen)
     else:
         counts = choice.divided(min(learnt.count, sight.most), chosen, shapes.had)
@@ -283,14 +281,7 @@ def template_for(headroom: Headroom, workload: Workload | None) -> PodTemplate |
 
 
 def _count(size: Size, workload: Workload | None) -> int:
-    match size:
-        case Replicas(count):
-            return count
-        case Percent(percent):
-            replicas = workload.replicas if workload is not None else 0
-            return -(-replicas * percent // 100)
-        case _:  # Learnt, and nothing is known of it yet.
-            return 0
+    return size.number(workload.replicas if workload is not None else 0)
 
 
 def _indexes(headroom: Headroom, asked: int, sight: Sight) -> Indexes:

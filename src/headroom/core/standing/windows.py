@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from headroom.core.holds import Problem
-from headroom.core.standing.headrooms import ALWAYS, Adaptive, Headroom, Replicas, Size, Window
+from headroom.core.standing.headrooms import ALWAYS, Headroom, Replicas, Size, Window
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -73,12 +73,11 @@ def active(headroom: Headroom, now: datetime, calendar: Calendar) -> ActiveWindo
         if (active := _active(window, headroom.size, now, calendar)) is not None
     ]
     largest = max(found, key=_largest, default=None)
-    if not isinstance(headroom.size, Adaptive):
+    if not headroom.size.learns:
         return largest
     if largest is None:
         return ActiveWindow(headroom.size)
-    floor = largest.size.count if isinstance(largest.size, Replicas) else 0
-    return replace(largest, size=headroom.size, floor=floor)
+    return replace(largest, size=headroom.size, floor=largest.size.number(0))
 
 
 def has_begun(before: ActiveWindow | None, window: ActiveWindow | None) -> bool:
@@ -157,8 +156,7 @@ def _active(window: Window, usual: Size, now: datetime, calendar: Calendar) -> A
 
 def _largest(active: ActiveWindow) -> tuple[int, datetime, datetime]:
     """Sort by count; where sizes are not counts they are all the headroom's own."""
-    count = active.size.count if isinstance(active.size, Replicas) else 0
-    return count, active.started_at or _LONG_AGO, active.ends_at or _LONG_AGO
+    return active.size.number(0), active.started_at or _LONG_AGO, active.ends_at or _LONG_AGO
 
 
 def _changes(window: Window, now: datetime, calendar: Calendar) -> Iterator[datetime]:

@@ -13,7 +13,7 @@ from headroom.core.demand.utilization import may_wait
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
-from headroom.core.standing.headrooms import Headroom, Utilization
+from headroom.core.standing.headrooms import Headroom
 from headroom.core.subjects import Subject, hold_subject
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.demand import Foresight
@@ -59,7 +59,7 @@ class Brake:
     def held_up(self, hold: Hold, waiting: Pod | None) -> str:
         """Why no guardian of this slot may wait for a node now, beyond the one that does."""
         headroom = self._headroom(hold)
-        if headroom is None or not isinstance(headroom.size, Utilization):
+        if headroom is None or not headroom.size.by_load:
             return ""
         limit, whole = headroom.limits.nodes, hold.group
         if limit is None or self._is_far(whole, limit):
@@ -116,7 +116,7 @@ class Brake:
     def _most(self, headroom: Headroom, hold: Hold) -> int | None:
         """How many guardians a headroom may have at once; None is any number."""
         limits, pods, quota = headroom.limits, headroom.limits.pods, None
-        if isinstance(headroom.size, Utilization):
+        if headroom.size.by_load:
             pods = None if pods is None else max(0, pods - self._foresight.real)
             tight = self._rooms.heard(headroom, hold.template)
             quota = tight.count if tight is not None else None

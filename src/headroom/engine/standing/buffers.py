@@ -41,7 +41,7 @@ class BufferRooms:
         if old is not None:
             drop(self._buffers, old.parent.namespace, old.parent.whole)
             self._answers.forget(old.parent.whole)
-        if new is not None and isinstance(new.size, BufferSize):
+        if new is not None and new.size.shares_quotas:
             self._buffers.setdefault(new.parent.namespace, {})[new.parent.whole] = None
 
     def siblings(self, namespace: str) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ class BufferRooms:
     def _allowance(self, headroom: Headroom) -> Allowance | None:
         namespace = headroom.parent.namespace
         quotas = self._rooms.quotas(namespace)
-        if not quotas or not isinstance(headroom.size, BufferSize):
+        if not quotas or not headroom.size.shares_quotas:
             return None
         wants, charging, names = [], [], []
         for each in sorted(map(self._headroom, self.siblings(namespace)), key=_age):

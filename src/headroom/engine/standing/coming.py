@@ -14,7 +14,7 @@ from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.objects import Key
 from headroom.core.owners import EVERYWHERE, has_right, reach
 from headroom.core.standing.expecting import expected, first_pod
-from headroom.core.standing.headrooms import Adaptive, Headroom, Workload, WorkloadRef
+from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
 from headroom.core.standing.limiting import Note
 from headroom.core.standing.sized import Learnt
 from headroom.engine.indexes import drop
@@ -42,7 +42,7 @@ class Coming:
         """A headroom came, changed or went."""
         if old is not None:
             self._learning.pop(old.parent.whole, None)
-        if new is not None and isinstance(new.size, Adaptive):
+        if new is not None and new.size.learns:
             self._learning[new.parent.whole] = None
 
     def see(self, workload: Workload) -> tuple[str, ...]:

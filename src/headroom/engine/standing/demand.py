@@ -29,7 +29,7 @@ LOAD_PAUSE = timedelta(seconds=2)
 
 def follows_load(headroom: Headroom) -> bool:
     """Whether a headroom's number of slots depends on the pods of the cluster."""
-    return isinstance(headroom.size, Utilization)
+    return headroom.size.by_load
 
 
 class Foresight:

@@ -20,7 +20,7 @@ from headroom.core.objects import Parent, Pod
 from headroom.core.owners import judged as judged_rules
 from headroom.core.plan import Sequence, earliest, latest, telling
 from headroom.core.standing.events import claim_tellings, window_tellings
-from headroom.core.standing.headrooms import NEVER, Headroom, PerNode, Workload
+from headroom.core.standing.headrooms import NEVER, Headroom, Workload
 from headroom.core.standing.members import stands
 from headroom.core.standing.readiness import Tally
 from headroom.core.standing.sizing import Sight, surplus, wish
@@ -348,7 +348,7 @@ class Standing:
             ledger.lose_hold(name)
             ledger.wake_guardians(name)
             known.forget(slot)
-            if sight.window is not None and isinstance(sight.window.size, PerNode):
+            if sight.window is not None and sight.window.size.by_node:
                 known.flaps.dropped(slot, now)
         for hold in wished.slots:
             until = known.flaps.not_before(hold.slot, now) if hold.slot not in there else None

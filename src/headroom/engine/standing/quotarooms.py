@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from headroom.core.demand.quotaroom import ResourceQuota, Tight, charges, tightest
 from headroom.core.holds import PREEMPTIBLE, PodTemplate
 from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS
-from headroom.core.standing.headrooms import Headroom, Utilization
+from headroom.core.standing.headrooms import Headroom
 from headroom.core.waits.stabilization import Stabilization
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
@@ -37,7 +37,7 @@ class QuotaRooms:
             drop(self._asking, old.parent.namespace, old.parent.whole)
             self._sure.pop(old.parent.whole, None)
             self._heard.forget(old.parent.whole)
-        if new is not None and isinstance(new.size, Utilization):
+        if new is not None and new.size.by_load:
             self._asking.setdefault(new.parent.namespace, {})[new.parent.whole] = None
 
     def see(self, quota: ResourceQuota) -> None:

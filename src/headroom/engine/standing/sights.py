@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from headroom.core.demand.buffers import BufferSize
-from headroom.core.demand.following import Follow
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.latches import kept_for
 from headroom.core.resources import EMPTY, Resources
@@ -20,7 +18,6 @@ from headroom.core.standing.headrooms import (
     NEVER,
     NODE_CHUNK,
     Headroom,
-    PerNode,
     Utilization,
     Workload,
     WorkloadRef,
@@ -79,7 +76,7 @@ class Sights:
                 drop(self._copying, key, old.parent.whole)
         if new is None:
             return
-        if isinstance(new.size, PerNode) or new.slot.chunk == NODE_CHUNK:
+        if new.size.by_node or new.slot.chunk == NODE_CHUNK:
             self.per_node[new.parent.whole] = None
         if new.slot.chunk == NODE_CHUNK:
             self._chunked[new.parent.whole] = None
@@ -105,7 +102,7 @@ class Sights:
 
     def siblings(self, headroom: Headroom) -> tuple[str, ...]:
         """Buffers that share a namespace's quotas with this one."""
-        if not isinstance(headroom.size, BufferSize):
+        if not headroom.size.shares_quotas:
             return ()
         return self.buffers.siblings(headroom.parent.namespace)
 
@@ -173,7 +170,7 @@ class Sights:
 
     def _spent(self, headroom: Headroom, known: Known) -> frozenset[str]:
         """Slots that are not held again; of one that follows pods, those whose owner is there."""
-        if isinstance(headroom.size, Follow):
+        if headroom.size.held_once:
             return frozenset(claimed_slots(self._ledger, headroom))
         return frozenset(known.spent)
 

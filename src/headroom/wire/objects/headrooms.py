@@ -15,7 +15,6 @@ from typing import Any
 from msgspec import Raw
 
 from headroom.core.amounts import format_amount
-from headroom.core.demand.following import Follow, PerVolume
 from headroom.core.holds import LOCKED, PREEMPTIBLE
 from headroom.core.names import API_VERSION
 from headroom.core.objects import Parent
@@ -26,13 +25,8 @@ from headroom.core.standing.headrooms import (
     ON_CLAIM,
     PREEMPT,
     WHEN_FREE,
-    Adaptive,
     Headroom,
     Limits,
-    Percent,
-    PerNode,
-    Replicas,
-    Size,
     Window,
 )
 from headroom.wire.amounts import read_amounts
@@ -123,7 +117,7 @@ def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
             name=metadata.name or "",
             uid=metadata.uid or "",
         ),
-        slot=slot_of(spec.slot, namespace, findings, may_ask_nothing=_in_parts(size)),
+        slot=slot_of(spec.slot, namespace, findings, may_ask_nothing=size.in_parts),
         size=size,
         limits=_limits(spec.limits, findings),
         mode=mode,
@@ -145,13 +139,6 @@ def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
     return replace(read, problems=findings.problems, remarks=remarks.problems)
 
 
-def _in_parts(size: Size) -> bool:
-    """Whether the size itself says how much a slot keeps."""
-    if isinstance(size, Follow):
-        return isinstance(size.slots, PerVolume)
-    return isinstance(size, PerNode) and size.percent is not None
-
-
 def _check_owners(headroom: Headroom, findings: Findings) -> None:
     """Owners are needed where slots are Locked, unless they follow from what is chosen."""
     if headroom.mode == PREEMPTIBLE and headroom.owners_given:
@@ -167,7 +154,7 @@ def _check_auto(headroom: Headroom, findings: Findings) -> None:
     """Shapes that are chosen go with sizes that are one number for all of them, or of each."""
     if headroom.slot.auto is None:
         return
-    if not isinstance(headroom.size, Replicas | Percent | Adaptive):
+    if not headroom.size.with_auto:
         told = "auto goes with size.replicas, size.percent and size.adaptive only"
         findings.add("spec.slot.auto", f"{told}: other sizes have one shape, which template says")
     if headroom.slot.chunk == NODE_CHUNK:
@@ -230,23 +217,21 @@ def _check_together(headroom: Headroom, findings: Findings) -> None:
         return
     _check_auto(headroom, findings)
     shaped = headroom.slot.source is not None or headroom.slot.auto is not None
-    if isinstance(headroom.size, Percent) and not shaped:
+    if headroom.size.of_workload and not shaped:
         findings.add("spec.size.percent", "is of a workload's replicas: name it in slot.from")
-    if headroom.slot.chunk == NODE_CHUNK and not isinstance(headroom.size, Replicas | Percent):
+    if headroom.slot.chunk == NODE_CHUNK and not headroom.size.with_node_chunks:
         findings.add("spec.slot.chunk", "Node goes with size.replicas and size.percent only")
-    if headroom.reclaim == PREEMPT and not (
-        isinstance(headroom.size, PerNode) and headroom.mode == LOCKED
-    ):
+    if headroom.reclaim == PREEMPT and not (headroom.size.by_node and headroom.mode == LOCKED):
         findings.add("spec.reclaim", "Preempt goes with size.perNode and mode Locked only")
-    if isinstance(headroom.size, Adaptive) and headroom.mode != LOCKED:
+    if headroom.size.learns and headroom.mode != LOCKED:
         findings.add("spec.size", "adaptive learns from owners, and mode Preemptible has none")
-    if not isinstance(headroom.size, Replicas | Adaptive):
+    if not headroom.size.with_window_replicas:
         for index, window in enumerate(headroom.schedule):
             if window.replicas is not None:
                 message = "goes with size.replicas and size.adaptive only; leave it out"
                 findings.add(f"spec.schedule[{index}].replicas", message)
     template = headroom.slot.template
-    if template is None or _in_parts(headroom.size):
+    if template is None or headroom.size.in_parts:
         return
     requests = template.pod.requests
     for name, most in headroom.limits.resources:

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headroom.core.demand.following import Follow, PerVolume
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
-from headroom.core.standing.headrooms import NODE_CHUNK, Adaptive, Headroom, Utilization
+from headroom.core.standing.headrooms import NODE_CHUNK, Headroom
 from headroom.ports import Thing
 from headroom.wire.kinds import (
     AUTOSCALERS,
@@ -56,11 +55,11 @@ def needed_kinds(thing: Thing, schedulers: frozenset[str] = frozenset()) -> tupl
     if thing.slot.chunk == NODE_CHUNK:  # A slot for many owners, beside what stands on each node.
         kinds = (*kinds, BUDGETS, DAEMON_SETS)
     size = thing.size
-    if isinstance(size, Utilization):
+    if size.by_load:
         kinds = (*kinds, RESOURCE_QUOTAS)
     if looks_ahead(thing):
         kinds = (*kinds, *ANNOUNCING)
-    if isinstance(size, Follow) and isinstance(size.slots, PerVolume):
+    if size.reads_volumes:
         kinds = (*kinds, *STORAGE)
     return kinds
 
@@ -73,7 +72,7 @@ def shaping_kinds(things: Iterable[Thing]) -> tuple[Resource, ...]:
 
 def looks_ahead(headroom: Headroom) -> bool:
     """Whether a headroom goes by what workloads and autoscalers say of pods to come."""
-    return isinstance(headroom.size, Adaptive) or headroom.slot.auto is not None
+    return headroom.size.learns or headroom.slot.auto is not None
 
 
 def _is_ours(pod: Pod, schedulers: frozenset[str]) -> bool:
