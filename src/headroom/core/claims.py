@@ -26,6 +26,8 @@ from headroom.core.policy import Policy
 from headroom.core.resources import Resources
 from headroom.core.tenancy.moments import ends_at
 
+REASONS_TOLD = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
@@ -61,6 +63,30 @@ class Refused:
     waiting: bool = False
     owner: bool = True
     node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What the search for a hold gave: an offer, or the reasons why there is none."""
+
+    offer: Offer | None
+    refused: tuple[Refused, ...] = ()
+    problem: str = ""
+
+    @property
+    def on_its_way(self) -> bool:
+        """Whether a hold that would do is not there yet, but soon may be."""
+        return any(refusal.waiting for refusal in self.refused)
+
+    @property
+    def why(self) -> str:
+        if not self.refused:
+            return self.problem or "no hold is for this pod"
+        told = [
+            f"{refusal.parent.title}: {refusal.reason}" for refusal in self.refused[:REASONS_TOLD]
+        ]
+        more = len(self.refused) - len(told)
+        return "; ".join(told) + (f"; and {more} more" if more > 0 else "")
 
 
 def claim_of(pod: Pod) -> tuple[str, str] | None:

@@ -54,6 +54,20 @@ class Work(Enum):
     TELL = "tell"
 
 
+# Handovers that the launcher has started and waits for.
+LAUNCHED_WORK = (Work.DOOR1, Work.DOOR1_SLOW, Work.DOOR2, Work.DOOR2_SLOW)
+# Work after whose failure all that it is about has to pause, and not only the pods.
+KEEPERS_WORK = (
+    Work.RELEASE,
+    Work.RESIZE,
+    Work.OBJECT,
+    Work.BURST,
+    Work.FOLLOW,
+    Work.FENCE,
+    Work.UNFENCE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Sequence:
     """What to do, about whom, and what kind of work it is."""

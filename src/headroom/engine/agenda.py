@@ -67,7 +67,11 @@ class Agenda:
             self._sweep(now)
         found = self._all() if most is None or self._count <= most else self._in_turn(most)
         # `finish` brings those back that are under way; in a burst they are hundreds.
-        return tuple(subject for subject in found if subject not in self._busy)
+        free = tuple(subject for subject in found if subject not in self._busy)
+        for subject in free if self._not_before else ():
+            if self.resting(subject, now):  # Its timer may have been an earlier one, now used up.
+                self.later(subject, self._not_before[subject])
+        return free
 
     def _all(self) -> list[Subject]:
         """Everything, in the order in which it came."""
@@ -150,12 +154,9 @@ class Agenda:
         return self._not_before.get(subject)
 
     def resting(self, subject: Subject, now: datetime) -> bool:
-        """Whether a subject is to be left alone after a failure; it comes back when it is not."""
+        """Whether a subject is to be left alone after a failure; `take` has it when it is not."""
         until = self._not_before.get(subject)
-        if until is None or now >= until:
-            return False
-        self.later(subject, until)  # An earlier timer may have brought it here, and is used up.
-        return True
+        return until is not None and now < until
 
     def forget(self, subject: Subject) -> None:
         """Drop what was noted about a subject that is gone."""

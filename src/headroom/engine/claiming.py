@@ -8,7 +8,7 @@ clear that they will not get it; whatever state they are found in, the next step
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
@@ -16,13 +16,14 @@ from headroom.core.actions import Action, Disclaim
 from headroom.core.claims import (
     Offer,
     Refused,
+    Search,
     claim_of,
     consider,
     standing_refusal,
 )
 from headroom.core.handover import ungate
 from headroom.core.holds import Hold
-from headroom.core.names import CLAIM_GATE, WAIT_ANNOTATION
+from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.plan import Sequence, Work, telling
@@ -33,6 +34,13 @@ from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine.doors.finishing import disclaim, finish
+from headroom.engine.doors.patience import (
+    asks_to_wait,
+    is_new_until,
+    patient_until,
+    wait_a_little,
+    wait_for_a_hold,
+)
 from headroom.engine.doors.unfinished import begins_anew
 from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import labels_around, unfit
@@ -41,32 +49,7 @@ from headroom.engine.ledger import Ledger
 from headroom.engine.sharing.standingclaims import claims_standing_on, goes_without_place
 from headroom.scheduling.reasons import TOO_MANY_PODS
 
-REASONS_TOLD = 3
 MOST_COMING = 50  # A headroom may have thousands of slots on their way; they are all alike.
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """What the search for a hold gave: an offer, or the reasons why there is none."""
-
-    offer: Offer | None
-    refused: tuple[Refused, ...] = ()
-    problem: str = ""
-
-    @property
-    def on_its_way(self) -> bool:
-        """Whether a hold that would do is not there yet, but soon may be."""
-        return any(refusal.waiting for refusal in self.refused)
-
-    @property
-    def why(self) -> str:
-        if not self.refused:
-            return self.problem or "no hold is for this pod"
-        told = [
-            f"{refusal.parent.title}: {refusal.reason}" for refusal in self.refused[:REASONS_TOLD]
-        ]
-        more = len(self.refused) - len(told)
-        return "; ".join(told) + (f"; and {more} more" if more > 0 else "")
 
 
 def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
@@ -252,15 +235,20 @@ def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterat
     if pod.gates != (CLAIM_GATE,) or launcher.has(pod):
         return  # Others have a say first; it comes back when theirs is said.
     ledger.state.unexpect(pod.key)  # Nobody is under way with it any more.
-    if ledger.volumes.unseen(pod) and is_new(ledger, pod, now):
+    new_until = is_new_until(ledger, pod, now)
+    if ledger.volumes.unseen(pod) and now < new_until:
+        ledger.agenda.later(pod_subject(pod.key), new_until)
         return
     found = search(ledger, pod, now)
     if found.offer is not None:
         launcher.park(pod, found.offer)
         return
-    if waits_for_a_hold(ledger, pod, found, now):
+    if asks_to_wait(pod):
+        wait_for_a_hold(ledger, pod, found, now)
         return
-    if waits_a_little(ledger, pod, found, now):
+    until = patient_until(ledger, pod, found, now)
+    if now < until:
+        wait_a_little(ledger, pod, found, until)
         return
     ledger.contention.goes_first(pod, note_missed(ledger, found), ledger.pods, now)
     yield Sequence(Work.RELEASE, (pod_subject(pod.key),), ((ungate(pod),),))
@@ -273,43 +261,6 @@ def note_missed(ledger: Ledger, found: Search) -> dict[str, None]:
     for whole in missed:
         ledger.slots.note_missed(whole)
     return missed
-
-
-def waits_for_a_hold(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> bool:
-    """Whether the pod asks to wait; then it is looked at whenever its chances may have changed."""
-    if pod.annotations.get(WAIT_ANNOTATION) != "true" and not pod.wish.needs_hold:
-        return False
-    ledger.stuck[pod.key] = None
-    _wake_with(ledger, pod, found)
-    if found.refused:  # Not every end of a refusal is an event: a stranger's nomination may go.
-        ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.patience)
-    return True
-
-
-def waits_a_little(ledger: Ledger, pod: Pod, found: Search, now: datetime) -> bool:
-    """Whether to look again soon, because a hold may be there by then."""
-    patience = ledger.policy.patience if found.on_its_way else ledger.policy.first_look
-    until = ledger.waiting.get(pod.key, now) + patience
-    if now >= until:
-        return False
-    _wake_with(ledger, pod, found)
-    ledger.agenda.later(pod_subject(pod.key), until)
-    return True
-
-
-def is_new(ledger: Ledger, pod: Pod, now: datetime) -> bool:
-    """Whether what a new owner names may be on its way: other kinds come by other streams."""
-    until = ledger.waiting.get(pod.key, now) + ledger.policy.first_look
-    if now < until:
-        ledger.agenda.later(pod_subject(pod.key), until)
-    return now < until
-
-
-def _wake_with(ledger: Ledger, pod: Pod, found: Search) -> None:
-    """Look again when that has passed on a node for which a hold there refuses."""
-    for node in dict.fromkeys(refusal.node for refusal in found.refused if refusal.node):
-        ledger.settling.wait(node, pod_subject(pod.key))
-        ledger.spares.dismiss(node)
 
 
 def _let_go(pod: Pod) -> Sequence:

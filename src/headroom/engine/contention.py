@@ -88,12 +88,13 @@ class Contention:
         """They have come, or will not."""
         self._left(node, who)
 
-    def may_make(self, subject: Subject, pin: str) -> bool:
-        """Whether a guardian may be made now; if not, its hold is looked at when it may."""
-        waits = pin in self._arriving if pin else bool(self._arriving)
-        if waits:
-            self._waiting.setdefault(pin, {})[subject] = None
-        return not waits
+    def may_make(self, pin: str) -> bool:
+        """Whether a guardian may be made now: no owner is on its way to where it may go."""
+        return pin not in self._arriving if pin else not self._arriving
+
+    def wait(self, subject: Subject, pin: str) -> None:
+        """Look at a hold when its guardian may be made."""
+        self._waiting.setdefault(pin, {})[subject] = None
 
     def making(self, hold: str, pin: str) -> None:
         self._making.setdefault(pin, {})[hold] = None

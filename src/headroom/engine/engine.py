@@ -32,7 +32,7 @@ from headroom.core.claims import claim_of
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
-from headroom.core.plan import Plan, Sequence, Work
+from headroom.core.plan import KEEPERS_WORK, LAUNCHED_WORK, Plan, Sequence, Work
 from headroom.core.policy import Policy
 from headroom.core.subjects import Subject, Topic, hold_subject, node_subject, pod_subject
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
@@ -71,16 +71,6 @@ from headroom.ports import (
     Synced,
 )
 
-LAUNCHED_WORK = (Work.DOOR1, Work.DOOR1_SLOW, Work.DOOR2, Work.DOOR2_SLOW)
-KEEPERS_WORK = (
-    Work.RELEASE,
-    Work.RESIZE,
-    Work.OBJECT,
-    Work.BURST,
-    Work.FOLLOW,
-    Work.FENCE,
-    Work.UNFENCE,
-)
 MOST_ROUNDS = 5
 MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
 
@@ -160,7 +150,9 @@ class Engine:
             for subject in left:
                 if self._agenda.busy(subject):
                     self._agenda.touch(subject)  # Taken up earlier in this very plan.
-                elif not self.quarantine.resting(subject, now):
+                elif self.quarantine.resting(subject, now):
+                    self.quarantine.postpone(subject)
+                else:
                     self._take_up(subject, now, planned)
                 if len(planned) >= MOST_AT_ONCE:
                     break
@@ -187,6 +179,7 @@ class Engine:
             subject = node_subject(node)
             launched = self._started(self._launcher.launch(node))
             if self.quarantine.resting(subject, now):
+                self.quarantine.postpone(subject)
                 continue
             if not self.quarantine.attempt("decide", subject, now, planned.extend, launched):
                 self._launcher.drop(node, now)

@@ -219,7 +219,8 @@ class Keeper:
             self.pace.withdraw(hold)
             return sequence
         pin = seeks.node or seeks.hold.template.node
-        if not self._ledger.contention.may_make(hold_subject(hold.parent), pin):
+        if not self._ledger.contention.may_make(pin):
+            self._ledger.contention.wait(hold_subject(hold.parent), pin)
             return None
         return sequence if self.pace.may_make(hold, now) else None
 

@@ -138,7 +138,7 @@ class Launcher:
             group = alone[:1] if alone[0] is group[0] else group[: group.index(alone[0])]
         self._starting = group
         self._keep(node, [claim for claim in self._parked[node] if claim not in group])
-        claims = one_after_another([claim for claim in group if self._still_good(claim)])
+        claims = one_after_another(self._taken_up(group))
         if not claims:
             return None
         for _, offer in claims:
@@ -167,23 +167,37 @@ class Launcher:
         else:
             del self._parked[node]
 
-    def _still_good(self, claim: Claim) -> bool:
-        """Whether a parked claim is as it was; if not, both sides are decided anew."""
+    def _taken_up(self, group: list[Claim]) -> list[Claim]:
+        """Park claims no longer, and give those that are as they were; the rest is decided anew."""
+        good: list[Claim] = []
+        for claim in group:
+            pod, offer = claim
+            self._unreserve(claim)
+            self._owners.pop(pod.key, None)
+            self._ledger.state.unexpect(pod.key)
+            owner = self._owner_of(claim)
+            if owner is not None and self._stands(offer):
+                self._ledger.state.expect(owner, offer.node)
+                good.append(claim)
+                continue
+            if owner is not None:
+                self._ledger.agenda.touch(pod_subject(pod.key))
+            if str(offer.hold.parent) in self._ledger.holds:
+                self._ledger.agenda.touch(hold_subject(offer.hold.parent))
+        return good
+
+    def _owner_of(self, claim: Claim) -> Pod | None:
+        """The owner of a parked claim as it is now; None where it may no longer go there."""
         pod, offer = claim
-        ledger, parent = self._ledger, str(offer.hold.parent)
-        self._unreserve(claim)
-        self._owners.pop(pod.key, None)
-        ledger.state.unexpect(pod.key)
-        known, hold = ledger.pods.get(pod.key), ledger.holds.get(parent)
-        if known is not None and known.uid == pod.uid and self._may_go(known, offer.node):
-            guardian = ledger.guardian_of(hold) if hold is not None else None
-            if guardian is not None and guardian.uid == offer.guardian.uid:
-                ledger.state.expect(known, offer.node)
-                return True
-            ledger.agenda.touch(pod_subject(pod.key))
-        if hold is not None:
-            ledger.agenda.touch(hold_subject(hold.parent))
-        return False
+        known = self._ledger.pods.get(pod.key)
+        same = known is not None and known.uid == pod.uid
+        return known if same and known is not None and self._may_go(known, offer.node) else None
+
+    def _stands(self, offer: Offer) -> bool:
+        """Whether the guardian that was offered still keeps its hold's room."""
+        hold = self._ledger.holds.get(str(offer.hold.parent))
+        guardian = self._ledger.guardian_of(hold) if hold is not None else None
+        return guardian is not None and guardian.uid == offer.guardian.uid
 
     def _unreserve(self, claim: Claim) -> None:
         reserved, parent = self._ledger.reserved, str(claim[1].hold.parent)
@@ -200,9 +214,7 @@ class Launcher:
         known, hold = self._ledger.pods.get(pod.key), self._ledger.holds.get(str(offer.hold.parent))
         if known is None or known.uid != pod.uid or hold is None:
             return False
-        guardian = self._ledger.guardian_of(hold)
-        stands = guardian is not None and guardian.uid == offer.guardian.uid
-        ours = stands and self._ledger.door(known) == 2
+        ours = self._stands(offer) and self._ledger.door(known) == 2
         return ours and not self._ledger.volumes.is_ready(known)
 
     def _may_go(self, pod: Pod, node: str) -> bool:

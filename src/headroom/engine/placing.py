@@ -16,14 +16,15 @@ from headroom.core.objects import Pod, shortened
 from headroom.core.plan import Sequence, telling
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import node_subject, pod_subject
-from headroom.engine.claiming import (
-    is_new,
-    note_missed,
-    search,
-    waits_a_little,
-    waits_for_a_hold,
-)
+from headroom.engine.claiming import note_missed, search
 from headroom.engine.displacing import displacement
+from headroom.engine.doors.patience import (
+    asks_to_wait,
+    is_new_until,
+    patient_until,
+    wait_a_little,
+    wait_for_a_hold,
+)
 from headroom.engine.effects import intend
 from headroom.engine.fences.owing import owed_on
 from headroom.engine.fitting import unfit
@@ -65,8 +66,11 @@ class Placer:
         if found.offer is not None:
             self._launcher.park(pod, found.offer)
             return self._prepare(pod, found.offer.node, now)
-        if waits_for_a_hold(ledger, pod, found, now):
-            if waits_a_little(ledger, pod, found, now):
+        until = patient_until(ledger, pod, found, now)
+        if asks_to_wait(pod):
+            wait_for_a_hold(ledger, pod, found, now)
+            if now < until:
+                wait_a_little(ledger, pod, found, until)
                 return self._tell_once(pod, f"waits for a hold: {found.why}", now)
             begin = self._preempt(pod, now)
             if begin is not None or not pod.wish.needs_hold:
@@ -74,7 +78,8 @@ class Placer:
             return self._say_stuck(pod, f"{NO_MATCH}: {found.why}", now)
         if found.problem:
             return self._say_stuck(pod, found.problem, now)
-        if waits_a_little(ledger, pod, found, now):
+        if now < until:
+            wait_a_little(ledger, pod, found, until)
             return None
         choice = choose(pod, ledger.state)
         if isinstance(choice, Chosen):
@@ -97,7 +102,9 @@ class Placer:
 
     def _wait_for_volumes(self, pod: Pod, why: str, now: datetime) -> Sequence | None:
         """Say what is wrong with a pod's claims; whatever changes of them brings us back."""
-        if is_new(self._ledger, pod, now):
+        new_until = is_new_until(self._ledger, pod, now)
+        if now < new_until:
+            self._ledger.agenda.later(pod_subject(pod.key), new_until)
             return None
         message = refused(pod, self._ledger.state, why).message()
         return self._say_stuck(pod, message, now)

@@ -95,12 +95,13 @@ class Quarantine:
             self._pause(subject, now)
 
     def resting(self, subject: Subject, now: datetime) -> bool:
-        """Whether a subject is to be left alone; it is looked at again when it is not."""
+        """Whether a subject is to be left alone."""
         rest = self._resting.get(subject)
-        if rest is None or now >= rest.until:
-            return False
-        self._agenda.later(subject, rest.until)
-        return True
+        return rest is not None and now < rest.until
+
+    def postpone(self, subject: Subject) -> None:
+        """Look at a subject that rests when it no longer does."""
+        self._agenda.later(subject, self._resting[subject].until)
 
     def succeeded(self, subject: Subject) -> None:
         """A decision about a subject went well."""
