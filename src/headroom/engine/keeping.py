@@ -19,7 +19,7 @@ from headroom.core.naming import forget_names
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, latest
 from headroom.core.policies import is_short, keeps_rest
-from headroom.core.renewing import outdated, told_apart
+from headroom.core.renewing import Guardians, outdated, told_apart
 from headroom.core.resources import EMPTY
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.core.tenancy import lodging
@@ -105,7 +105,11 @@ class Keeper:
     def look(self, hold: Hold, now: datetime) -> Iterator[Sequence]:
         """What this hold needs now."""
         ledger, parent = self._ledger, str(hold.parent)
-        view = self._view(self._publisher.current(hold, now), now)
+        seen = self._publisher.current(hold, now)
+        guardians = tuple(self._by_our_clock(parent, pod) for pod in ledger.guardians_of(seen))
+        told = told_apart(seen, guardians, now)
+        self._note(seen, told, guardians, now)
+        view = self._view(seen, told, guardians, now)
         decision = lodging.decide(self.allowance.within(view, now), now, ledger.policy)
         if view.grows and view.whole and not view.overbooked:
             ledger.short.pop(parent, None)
@@ -127,19 +131,24 @@ class Keeper:
             self._kept.put_back(sequence)
             yield sequence
 
-    def _view(self, hold: Hold, now: datetime) -> life.HoldView:
+    def _note(self, hold: Hold, told: Guardians, guardians: tuple[Pod, ...], now: datetime) -> None:
+        """Take note of what the guardians of a hold tell: trouble is over, or begins."""
         ledger, parent = self._ledger, str(hold.parent)
-        guardians = tuple(self._by_our_clock(parent, pod) for pod in ledger.guardians_of(hold))
-        told = told_apart(hold, guardians, now)
-        old = told.standing if _is_old(hold, told.standing, now) else None
-        if told.standing is not None and old is None:
+        old = _is_old(hold, told.standing, now)
+        if told.standing is not None and not old:
             self._trouble.pop(parent, None)  # Also one whose making was never answered.
         elif told.standing is None and not ledger.promised(hold) and self._losses.lost(parent, now):
             self._trouble[parent] = why_lost(guardians)
+        if told.standing is None or not old:
+            self._renewals.over(hold)
+
+    def _view(
+        self, hold: Hold, told: Guardians, guardians: tuple[Pod, ...], now: datetime
+    ) -> life.HoldView:
+        ledger, parent = self._ledger, str(hold.parent)
+        old = told.standing if _is_old(hold, told.standing, now) else None
         settled = old is None and told.standing is not None and bool(told.standing.node)
         waiting = told.successor or (None if settled else told.standing)
-        if old is None:
-            self._renewals.over(hold)
         claimants = ledger.claimants_of(hold)
         awaited, reclaim = self.successions.look(hold), self.reclaims.look(hold)
         lodgers = ledger.lodgers_of(hold)
@@ -222,7 +231,11 @@ class Keeper:
         if not self._ledger.contention.may_make(pin):
             self._ledger.contention.wait(hold_subject(hold.parent), pin)
             return None
-        return sequence if self.pace.may_make(hold, now) else None
+        self.pace.see(hold)
+        if not self.pace.may_make(hold, now):
+            self.pace.wait(hold, now)
+            return None
+        return sequence
 
     def ended(self, sequence: Sequence) -> None:
         """A sequence has ended, well or not."""

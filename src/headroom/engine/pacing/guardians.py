@@ -70,22 +70,33 @@ class GuardianPace:
         self._in: dict[str, dict[str, None]] = {}  # namespace → names of its paces
         self._quotas: dict[Key, ResourceQuota] = {}
 
-    def may_make(self, hold: Hold, now: datetime) -> bool:
-        """Whether a guardian may be made now; if not, its hold is looked at when it may."""
+    def see(self, hold: Hold) -> None:
+        """A hold wants a guardian: what was noted of another shape of it no longer counts."""
         subject, names = hold_subject(hold.parent), _names(hold)
         if self._names.get(subject, names) != names:
             self.forget(hold)
-        paces = [self._pace(name, hold.home) for name in names]
-        if paces[0].refusals and paces[0].shape != shape_of(hold):
-            paces[0].refusals, paces[0].not_before = 0, None  # The template has changed.
-        for name, pace in zip(names, paces, strict=True):
-            if not pace.free(now):
-                pace.waiting[subject] = None
-                self._names[subject] = names
-                if pace.not_before is not None and now < pace.not_before:
-                    self._agenda.later(pace_subject(name), pace.not_before)
-                return False
-        return True
+        pace = self._paces.get(names[0])
+        if pace is not None and pace.refusals and pace.shape != shape_of(hold):
+            pace.refusals, pace.not_before = 0, None  # The template has changed.
+
+    def may_make(self, hold: Hold, now: datetime) -> bool:
+        """Whether a guardian may be made now."""
+        return not self._waits_for(hold, now)
+
+    def wait(self, hold: Hold, now: datetime) -> None:
+        """Look at a hold when its guardian may be made."""
+        subject, names = hold_subject(hold.parent), _names(hold)
+        name = self._waits_for(hold, now)
+        pace = self._pace(name, hold.home)
+        pace.waiting[subject] = None
+        self._names[subject] = names
+        if pace.not_before is not None and now < pace.not_before:
+            self._agenda.later(pace_subject(name), pace.not_before)
+
+    def _waits_for(self, hold: Hold, now: datetime) -> str:
+        """The pace that lets no guardian of a hold begin now; empty where none does."""
+        known = ((name, self._paces.get(name)) for name in _names(hold))
+        return next((name for name, pace in known if pace is not None and not pace.free(now)), "")
 
     def withdraw(self, hold: Hold) -> None:
         """A hold wants no guardian just now."""
