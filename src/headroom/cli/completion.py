@@ -45,11 +45,6 @@ def complete_subject(context: typer.Context, args: list[str], incomplete: str) -
     return _offers(context, _words(context, args), incomplete, EXPLAINED)
 
 
-def complete_hold(context: typer.Context, incomplete: str) -> list[str]:
-    """The names of holds."""
-    return [name for name in _names(context, "hold") if name.startswith(incomplete)]
-
-
 def _words(context: typer.Context, args: list[str]) -> list[str]:
     return list(context.params.get("what") or args)
 

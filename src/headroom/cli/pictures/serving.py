@@ -16,7 +16,6 @@ from headroom.dashboard.pages import Clockwork, Pages
 from headroom.runtime.http import Address
 from headroom.serving import LimitedServer
 
-DEFAULT_ADDRESS = "127.0.0.1:0"
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
