@@ -6,7 +6,8 @@ owner is, so whatever they get they can only have got by a hole in the handover.
 deletion shows whether they had a node.
 
 A second set of nodes is full by number of pods: four owners at a time, and rivals that lack nothing
-but a place. `HANDOVERS=300` asks for so many through each door there; fewer are the rule.
+but a place, for Holds, for slots of a Headroom and for Reservations. `HANDOVERS=300` asks for so
+many through each door there, of each kind; fewer are the rule.
 `NODES=4 ROUNDS=10` is enough to see that another version of Kubernetes works alike.
 """
 
@@ -21,13 +22,15 @@ from pathlib import Path
 
 import pytest
 
-from headroom.wire.kinds import HOLDS, PODS
+from headroom.dialects.koordinator import KOORDINATOR
+from headroom.wire.kinds import HEADROOMS, HOLDS, PODS
 from testbed.api import Json
 from testbed.controlplane import ControlPlane
 from tests.e2e.installing import install, our_objects
-from tests.e2e.lookout import Lookout
+from tests.e2e.lookout import Lookout, Sight
 from tests.e2e.processes import OperatorProcess
-from tests.stories.things import NAMESPACE, hold, pod
+from tests.stories.reservations import KOORD, reservation
+from tests.stories.things import NAMESPACE, headroom, hold, pod
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]  # 600 handovers take their time
 NODES = int(os.environ.get("NODES", "10"))
@@ -41,6 +44,8 @@ TINY = "10m"
 HANDOVERS = int(os.environ.get("HANDOVERS", "40"))
 DOORS = ("gated", "ours")
 NOW = {"gracePeriodSeconds": 0}
+RESERVATIONS = "/apis/scheduling.koordinator.sh/v1alpha1/reservations"
+CLAIM = ("headroom.dev/claimed", "headroom.dev/claimed-slot")
 
 
 @dataclass
@@ -71,8 +76,8 @@ class Arena:
 def arena(binaries: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     work = tmp_path_factory.mktemp("contested")
     with ControlPlane.start(work / "plane", hollow_nodes=NODES) as plane:
-        install(plane, our_objects())
-        with OperatorProcess(plane.kubeconfig, work / "operator.log"):
+        install(plane, [*our_objects(), *KOORDINATOR.definitions(), *KOORDINATOR.objects])
+        with OperatorProcess(plane.kubeconfig, work / "operator.log", "--dialect", "koordinator"):
             lookout = Lookout(plane.api)
             yield Arena(plane, lookout, [f"hollow-{number}" for number in range(NODES)])
             lookout.close()
@@ -80,7 +85,10 @@ def arena(binaries: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @dataclass(frozen=True)
 class Contest:
-    """One handover on a node: how many owners of which size come together, and who else waits."""
+    """One handover on a node: how many owners of which size come together, and who else waits.
+
+    `kind` says what keeps their room.
+    """
 
     node: str
     name: str
@@ -88,6 +96,34 @@ class Contest:
     owners: int = 1
     size: str = SIZE
     rivals_ask: str = SIZE
+    kind: str = "Hold"
+
+    @property
+    def there(self) -> Json:
+        return {"nodeSelector": {"kubernetes.io/hostname": self.node}}
+
+    @property
+    def rooms(self) -> list[tuple[str, Json]]:
+        """The objects that keep room for the owners, each with the path of its kind."""
+        names = [f"{self.name}-{number}" for number in range(self.owners)]
+        if self.kind == "Headroom":
+            size = {"replicas": self.owners}
+            one = headroom(names[0], self.size, self.name, size=size, template=self.there)
+            return [(HEADROOMS.path(NAMESPACE), one)]
+        make = reservation if self.kind == "Reservation" else hold
+        path = RESERVATIONS if self.kind == "Reservation" else HOLDS.path(NAMESPACE)
+        return [(path, make(name, self.size, self.name, template=self.there)) for name in names]
+
+    def owner(self, name: str) -> Json:
+        at: Json = {"gated": True} if self.door == "gated" else {"ours": True}
+        if self.door == "ours" and self.kind == "Reservation":
+            at = {"schedulerName": KOORD}
+        return pod(name, self.size, app=self.name, **self.there, **at)
+
+    def is_kept(self, now: Sight) -> bool:
+        """Whether all room is held, and every guardian runs."""
+        here = [name for name in now.ours("guardian") if now.node(name) == self.node]
+        return len(here) == self.owners and all(now.phase(name) == "Running" for name in here)
 
 
 @pytest.mark.every_version
@@ -99,16 +135,25 @@ def test_contested_handovers_lose_nobody_and_let_nobody_in(arena: Arena) -> None
     play(arena, games, NODES * ROUNDS // 2)
 
 
-def test_contested_places_for_pods_lose_nobody_and_let_nobody_in(arena: Arena) -> None:
+@pytest.fixture(scope="module")
+def crowded(arena: Arena) -> list[str]:
+    """Nodes whose kubelets take few pods."""
     nodes = arena.plane.add_hollow_nodes(CROWDED, max_pods=PLACES)
     arena.plane.wait_nodes_ready(CROWDED, nodes)
+    return list(nodes)
+
+
+@pytest.mark.parametrize("kind", ["Hold", "Headroom", "Reservation"])
+def test_contested_places_for_pods_lose_nobody_and_let_nobody_in(
+    arena: Arena, crowded: list[str], kind: str
+) -> None:
     rounds = -(-HANDOVERS // (PLACES * CROWDED))
     games = {
         node: [
-            Contest(node, f"{node}-{number}", DOORS[number % 2], PLACES, SMALL, TINY)
+            Contest(node, f"{node}-{number}", DOORS[number % 2], PLACES, SMALL, TINY, kind)
             for number in range(2 * rounds)
         ]
-        for node in nodes
+        for node in crowded
     }
     play(arena, games, PLACES * CROWDED * rounds)
 
@@ -134,23 +179,15 @@ def play_on_one_node(arena: Arena, rounds: list[Contest]) -> None:
 
 def contest(arena: Arena, game: Contest) -> None:
     """One handover with rivals at the door."""
-    node, name, door = game.node, game.name, game.door
-    there: Json = {"nodeSelector": {"kubernetes.io/hostname": node}}
+    name, door, api = game.name, game.door, arena.plane.api
     rivals = [f"{name}-rival-{number}" for number in range(RIVALS)]
     owners = [f"{name}-owner-{number}" for number in range(game.owners)]
-    holds = [f"{name}-{number}" for number in range(game.owners)]
-    for each in holds:
-        body = hold(each, game.size, app=name, template=there)
-        arena.plane.api.create(HOLDS.path(NAMESPACE), body)
-    arena.lookout.until(
-        f"holds {name} available",
-        lambda now: all(now.hold_phase(each) == "Available" for each in holds),
-    )
-    arena.create_pods(*(pod(rival, game.rivals_ask, **there) for rival in rivals))
+    for path, body in game.rooms:
+        api.create(path, body)
+    arena.lookout.until(f"all room of {name} is held", game.is_kept)
+    arena.create_pods(*(pod(rival, game.rivals_ask, **game.there) for rival in rivals))
     arena.lookout.until("rivals refused", lambda now: all(now.refused(rival) for rival in rivals))
-    arena.create_pods(
-        *(pod(owner, game.size, app=name, **there, **{door: True}) for owner in owners)
-    )
+    arena.create_pods(*map(game.owner, owners))
     seen = arena.lookout.until(
         f"owners {name} run or have failed",
         lambda now: all(now.phase(owner) in ("Running", "Failed") for owner in owners),
@@ -159,17 +196,19 @@ def contest(arena: Arena, game: Contest) -> None:
         last = arena.delete_pod(rival)
         if last["spec"].get("nodeName"):
             arena.note("rivals let in", f"{rival} through {door}")
-    claimed = {f"Hold/{NAMESPACE}/{each}" for each in holds}
+    given: set[tuple[str, ...]] = set()
     for owner in owners:
         last = arena.delete_pod(owner)
-        claim = last["metadata"].get("annotations", {}).get("headroom.dev/claimed")
-        if last["status"]["phase"] == "Running" and claim in claimed:
-            claimed.remove(claim)
+        notes = last["metadata"].get("annotations", {})
+        claim = tuple(notes.get(each, "") for each in CLAIM)
+        ours = claim[0].startswith(f"{game.kind}/") and claim not in given
+        given.add(claim)
+        if last["status"]["phase"] == "Running" and ours:
             arena.tally[f"owners through {door}"] += 1
         else:
             arena.note("owners lost", f"{owner} through {door}: {seen.pods[owner]}")
-    for each in holds:
-        arena.plane.api.delete(HOLDS.path(NAMESPACE, each))
+    for path, body in game.rooms:
+        api.delete(f"{path}/{body['metadata']['name']}")
     arena.lookout.until(
-        "the node is empty", lambda now: not any(now.node(each) == node for each in now.pods)
+        "the node is empty", lambda now: not any(now.node(each) == game.node for each in now.pods)
     )

@@ -44,9 +44,8 @@ def counted(ledger: Ledger, headroom: Headroom, known: Known, tally: Tally) -> T
     if not known.wished.frozen or known.phases or headroom.slot_objects is not None:
         return tally
     headcount, whole = ledger.contention.headcount, headroom.parent.whole
-    if not headcount.of(whole):
-        return tally
-    headcount.wait(whole, headroom_subject(headroom.parent))
-    pods = (ledger.pods[key] for key in headcount.of(whole))
+    pods = [ledger.pods[key] for key in headcount.of(whole)]
+    if pods:  # It is looked at again when one of them goes.
+        headcount.wait(whole, headroom_subject(headroom.parent))
     held = sum(bool(pod.node) and stands_for(headroom, pod) for pod in pods)
     return replace(tally, held=held, pending=max(0, known.wished.count - held))
