@@ -75,3 +75,11 @@ def test_pods_that_are_not_important_enough_are_not_gated(shared: World) -> None
     assert GATE not in _gates(shared, "meek")
     shared.until("it runs", lambda: shared.running("meek", TEAM))
     assert shared.events("NotMatched", "meek") == []
+
+
+def test_an_index_that_somebody_deletes_is_made_again(shared: World) -> None:
+    shared.until("the index names bursts", lambda: _index(shared).get("priorityAtLeast") == URGENT)
+    shared.delete("ClaimIndex", "headroom", TEAM)
+    shared.until(
+        "it names them again", lambda: _index(shared).get("priorityAtLeast") == URGENT, seconds=15
+    )
