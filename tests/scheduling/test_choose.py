@@ -134,7 +134,8 @@ def test_a_search_takes_the_nodes_of_a_walk(seed: int) -> None:
     )
     start = chance.randrange(2 * count)
     enough = feasible_nodes_to_find(count, 70)
-    walked, surplus = [], None
+    walked: list[int] = []
+    surplus = None
     for step in range(count):
         row = (start + step) % count
         if row in open_rows and len(walked) < enough:
