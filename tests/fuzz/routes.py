@@ -37,8 +37,9 @@ from headroom.dashboard.finding import Finding
 from headroom.errors import HeadroomError
 from headroom.sim.scenarios.loading import load_scenario
 from headroom.webhook.reviews import NoReview, claims_judge
+from headroom.wire.decode import DECODERS
 from headroom.wire.errors import DecodeError, Unreadable
-from headroom.wire.kinds import EVENTS, WORKLOADS
+from headroom.wire.kinds import EVENTS, WORKLOADS, Resource
 from headroom.wire.yamls import dump
 from tests.fuzz.basics import Json
 from tests.fuzz.samples import DIALECTS, EVENT, OBJECTS
@@ -47,6 +48,11 @@ SPEECH = chosen(DIALECTS)
 CATALOGUE = SPEECH.catalogue()
 NOW = datetime(2027, 1, 4, 12, 0, tzinfo=UTC)
 KINDS = (*WATCHED, *WORKLOADS, EVENTS, *filter(SPEECH.reads, SPEECH.resources))
+READ = {
+    (each.api_version, each.kind): each
+    for each in (*DECODERS, *SPEECH.resources)
+    if SPEECH.reads(each)
+}
 NOUNS = {
     "Pod": "pod",
     "Hold": "hold",
@@ -63,14 +69,18 @@ FILE = Path("odd.yaml")  # as it is called; it is never written: a million files
 
 def is_decoded(thing: Json) -> bool:
     """Whether objects of this kind are decoded at all."""
-    resource = SPEECH.find_kind(thing["apiVersion"], thing["kind"])
-    return resource is not None and SPEECH.reads(resource)
+    return resource_of(thing) is not None
+
+
+def resource_of(thing: Json) -> Resource | None:
+    """The kind of an object, if we read it."""
+    return READ.get((str(thing.get("apiVersion")), str(thing.get("kind"))))
 
 
 def read(rng: Random, thing: Json, folder: Path) -> Found:
     """Decode it, from values and from text that was cut or doubled."""
-    resource = SPEECH.find_kind(str(thing.get("apiVersion")), str(thing.get("kind")))
-    if resource is None or not SPEECH.reads(resource):
+    resource = resource_of(thing)
+    if resource is None:
         return ""
     try:
         SPEECH.thing_from(resource, thing)

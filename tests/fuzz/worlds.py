@@ -22,7 +22,7 @@ from headroom.wire.schema.checking import type_of, validate
 from tests.builders import hold, node, pod
 from tests.engine.play import Play
 from tests.fuzz.basics import Json, meta, requests
-from tests.fuzz.routes import CATALOGUE, SPEECH, Found
+from tests.fuzz.routes import CATALOGUE, SPEECH, Found, resource_of
 from tests.fuzz.samples import DEPLOYMENT, NAMESPACE, POD_TEMPLATE
 from tests.fuzz.wishes import ADAPTIVE, AUTO
 from tests.stories import things
@@ -34,8 +34,8 @@ _STEP = re.compile(r"[^.\[\]]+|\[\d+\]")
 
 def decided(rng: Random, thing: Json, folder: Path) -> Found:
     """Let an engine decide about it, render what it does, and hand over the bystander's hold."""
-    resource = SPEECH.find_kind(str(thing.get("apiVersion")), str(thing.get("kind")))
-    if resource is None or not SPEECH.reads(resource):
+    resource = resource_of(thing)
+    if resource is None:
         return ""
     metadata = thing.get("metadata")
     if not isinstance(metadata, dict) or not metadata.get("name"):
@@ -70,11 +70,10 @@ def _beside(thing: Json) -> list[Thing]:
     """Sound objects for which it matters what the odd one says."""
     named = thing.get("kind"), str(thing.get("metadata", {}).get("name"))
     others = [each for each in (ADAPTIVE, AUTO, DEPLOYMENT) if _named(each) != named]
-    resources = [SPEECH.find_kind(each["apiVersion"], each["kind"]) for each in others]
     return [
-        found
-        for resource, each in zip(resources, others, strict=True)
-        if resource is not None and (found := SPEECH.thing_from(resource, each)) is not None
+        SPEECH.thing_from(resource, each)
+        for each in others
+        if (resource := resource_of(each)) is not None
     ]
 
 
