@@ -43,7 +43,7 @@ from headroom.engine.containment.notices import Notices
 from headroom.engine.containment.quarantine import Quarantine
 from headroom.engine.cron import calendar
 from headroom.engine.doors.book import DoorBook
-from headroom.engine.doors.takingback import note_ended
+from headroom.engine.doors.takingback import is_taken_back, note_ended
 from headroom.engine.effects import assume, give_up, latches_made
 from headroom.engine.fences.fencer import Fencer
 from headroom.engine.growing import grow_in_place
@@ -283,7 +283,7 @@ class Engine:
                 self._agenda.succeeded(subject)
             elif subject.topic is Topic.POD:
                 pod = self.ledger.pods.get(subject.key)  # One that is gone needs no pause.
-                if pod is not None and not self.ledger.forbidden.has(pod):
+                if pod is not None and not is_taken_back(self.ledger, sequence, pod):
                     self._agenda.failed(subject, now, longest=OWNER_PAUSE)
             elif sequence.work in KEEPERS_WORK:
                 self._agenda.failed(subject, now)
@@ -293,7 +293,7 @@ class Engine:
             self._launcher.finished(sequence)
         if not completed:
             give_up(self.ledger, sequence)
-        note_ended(self.ledger, sequence)
+        note_ended(self.ledger, sequence, completed)
         self._keeper.ended(sequence)
 
     def _started(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:

@@ -1,10 +1,12 @@
 """Taking back a handover through the gate that the API server forbids, in the reverse order.
 
-If the owner's guardian is gone it is made again on the node, and only then the nomination goes, so
-that the room is never bare. The owner tries again after a pause.
+If the owner's guardian is gone it is made again on the node. The nomination goes when no cycle of
+kube-scheduler is left that began before the guardian was there, so that the room is never bare; and
+with it the latches of the handover, since room that counts twice would keep others on that node
+from theirs. The owner tries again after a pause.
 
-    nominated, guardian stands  →  disclaim
-    nominated, guardian gone    →  make guardian, bound to the node  →  disclaim
+    nominated, guardian stands  →  disclaim, delete latches
+    nominated, guardian gone    →  make guardian, bound to the node  →  a moment later as above
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from headroom.core.actions import CreateGuardian, Disclaim
+from headroom.core.actions import CreateGuardian, DeletePod, Disclaim, Ungate
 from headroom.core.claims import claim_of
 from headroom.core.holds import Hold
+from headroom.core.names import CLAIM_GATE
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work, telling
@@ -23,21 +26,34 @@ from headroom.core.policies import to_keep
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import hold_subject, node_subject, pod_subject
 from headroom.engine.agenda import OWNER_PAUSE
+from headroom.engine.doors.forbidden import FINISHING
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
 
 
-def note_ended(ledger: Ledger, sequence: Sequence) -> None:
+def note_ended(ledger: Ledger, sequence: Sequence, completed: bool) -> None:
     """Let it be known of whose handover something was forbidden."""
-
-    def guarding(owner: Key) -> Key | None:
-        pod = ledger.pods.get(owner)
+    owners: dict[str, list[Key]] = {}
+    actions = [action for step in sequence.steps for action in step]
+    for owner in (each for each in actions if isinstance(each, Ungate)):
+        pod = ledger.pods.get(owner.key)
         claim = claim_of(pod) if pod is not None else None
         hold = ledger.holds.get(claim[0]) if claim is not None else None
         guardian = ledger.guardian_of(hold) if hold is not None else None
-        return guardian.key if guardian is not None else None
+        if pod is not None:
+            owners[pod.uid] = [owner.key, *([guardian.key] if guardian is not None else [])]
+    ledger.forbidden.ended(sequence, owners)
+    if sequence.work is Work.TAKE_BACK:
+        node, owner_subject, _ = sequence.subjects
+        ledger.forbidden.undone(node.identity)
+        owner_now = ledger.pods.get(owner_subject.key)
+        if owner_now is not None and not completed:
+            ledger.forbidden.forget(owner_now.uid)
 
-    ledger.forbidden.ended(sequence, guarding)
+
+def is_taken_back(ledger: Ledger, sequence: Sequence, pod: Pod) -> bool:
+    """Whether an owner is to be looked at once more at once, because its claim goes."""
+    return sequence.work in (*FINISHING, Work.TAKE_BACK) and ledger.forbidden.has(pod)
 
 
 def in_the_way(ledger: Ledger, hold: Hold) -> Pod | None:
@@ -53,26 +69,49 @@ def take_back(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[S
 
     Where that cannot be done without a gap it stays as it is, and is tried again after a pause.
     """
-    why = ledger.forbidden.take(pod)
-    back = _guardian_again(ledger, pod, hold)
-    if back is None:
-        ledger.agenda.failed(pod_subject(pod.key), now, longest=OWNER_PAUSE)
+    refusal, node = ledger.forbidden.of(pod), pod.nominated
+    subjects = (node_subject(node), pod_subject(pod.key), hold_subject(hold.parent))
+    if in_the_way(ledger, hold) is None:
+        if _others_arrive(ledger, pod):  # A guardian beside our nomination would be in their way.
+            ledger.settling.wait(node, pod_subject(pod.key))
+            ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.first_look)
+            return
+        again = _guardian_again(ledger, pod, hold) if refusal.kept_from is None else None
+        if again is None:
+            ledger.forbidden.forget(pod.uid)
+            ledger.agenda.failed(pod_subject(pod.key), now, longest=OWNER_PAUSE)
+            return
+        ledger.forbidden.kept(pod, now + ledger.policy.latch_linger)
+        ledger.forbidden.undo(node)
+        yield Sequence(Work.TAKE_BACK, subjects, ((again,),))
         return
-    subjects = (pod_subject(pod.key), hold_subject(hold.parent), node_subject(pod.nominated))
-    ledger.forbidden.undo(pod.nominated)
+    if refusal.kept_from is not None and now < refusal.kept_from:
+        ledger.agenda.later(pod_subject(pod.key), refusal.kept_from)
+        return
+    ledger.forbidden.forget(pod.uid)
+    ledger.forbidden.undo(node)
     ledger.released.pop(pod.uid, None)  # The next try stands nominated for as long as this one did.
-    drop = Disclaim(pod.key, pod.uid, nominated=True)
-    yield Sequence(Work.TAKE_BACK, subjects, (*back, (drop,)))
-    message = f"the room of {hold.parent.title} cannot be handed over, and stays held: {why}"
-    yield telling(tell_pod(pod, "NotMatched", message, now, warn=True))
+    latches = (ledger.pods[key] for key in ledger.latches.naming(pod.key))
+    gone = tuple(DeletePod(latch.key, latch.uid) for latch in latches)
+    yield Sequence(Work.TAKE_BACK, subjects, ((Disclaim(pod.key, pod.uid, nominated=True), *gone),))
+    message = f"the room of {hold.parent.title} cannot be handed over, and stays held"
+    told = tell_pod(pod, "HandoverForbidden", f"{message}: {refusal.why}", now, warn=True)
+    yield telling(told)
 
 
-def _guardian_again(
-    ledger: Ledger, pod: Pod, hold: Hold
-) -> tuple[tuple[CreateGuardian, ...], ...] | None:
-    """The steps that give a hold its guardian back; none if it stands, None if that cannot be."""
-    if in_the_way(ledger, hold) is not None:
-        return ()
+def _others_arrive(ledger: Ledger, pod: Pod) -> bool:
+    """Whether owners that were let through the gate are on their way to the same node."""
+    return any(
+        other.key != pod.key and CLAIM_GATE not in other.gates and claim_of(other) is not None
+        for other in ledger.state.nominated_on(pod.nominated)
+    )
+
+
+def _guardian_again(ledger: Ledger, pod: Pod, hold: Hold) -> CreateGuardian | None:
+    """What gives a hold its guardian back on the node; None where there is no room for all of it.
+
+    The owner's room is kept by its nomination; what a hold for one has beyond that may be gone.
+    """
     if not hold.allocate_once or not pod.nominated:
         return None
     whole = replace(hold.template.pod, key=Key(hold.guardian_namespace, guardian_name(hold)))
@@ -80,5 +119,4 @@ def _guardian_again(
     if unfit(ledger, whole, pod.nominated, ours) is not None:
         return None
     size = hold.template.pod.requests
-    again = CreateGuardian(guardian_name(hold), hold, size, node=pod.nominated, bound=True)
-    return ((again,),)
+    return CreateGuardian(guardian_name(hold), hold, size, node=pod.nominated, bound=True)
