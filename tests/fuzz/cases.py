@@ -82,11 +82,11 @@ def scenario(rng: Random, thing: Json, folder: Path) -> str:
 # Of some kinds we only write, or check what manifests say; nobody decodes or decides about them.
 DECODED = tuple(each for each in OBJECTS if routes.is_decoded(each))
 WAYS = (
-    Way("read", 906, routes.read, DECODED),
+    Way("read", 909, routes.read, DECODED),
     Way("manifest", 40, routes.manifest),
     Way("decided", 30, worlds.decided, DECODED),
     Way("told", 3, routes.told),
-    Way("shown", 5, routes.shown, DECODED),
+    Way("shown", 2, routes.shown, DECODED),
     Way("review", 10, routes.review, (POD,)),
     Way("scenario", 4, scenario, (SCENARIO,)),
     Way("lived", 2, worlds.lived),

@@ -22,7 +22,7 @@ FAST = {
     "manifest": 15,
     "decided": 25,
     "told": 5,
-    "shown": 15,
+    "shown": 4,
     "scenario": 5,
 }
 SAMPLE = {
@@ -31,7 +31,7 @@ SAMPLE = {
     "manifest": 600,
     "decided": 800,
     "told": 150,
-    "shown": 300,
+    "shown": 60,
     "scenario": 80,
     "lived": 80,
 }

@@ -8,7 +8,8 @@ import copy
 from headroom.sim.errors import ApiError
 from headroom.sim.world import SimWorld
 from tests.fuzz.basics import Json
-from tests.fuzz.samples import OBJECTS
+from tests.fuzz.samples import OBJECTS, SLOT_SET
+from tests.fuzz.wishes import HEADROOMS
 from tests.fuzz.worlds import acceptable
 from tests.stories.followers import claim, following, gated, volume
 from tests.stories.things import headroom, hold, pod, workload
@@ -23,6 +24,9 @@ CLUSTER_WIDE = (
     "Quota",
     "Reservation",
 )
+
+# Sizes that depend on the load and the workloads of all others have stories of their own.
+LIVED_WITH = [each for each in OBJECTS if each not in (*HEADROOMS[4:], SLOT_SET)]
 
 
 class Tenant:
@@ -46,7 +50,7 @@ class Tenant:
             quota = _thing("ResourceQuota", f"quota-{n}")
             self._put({**quota, "spec": {"hard": {"pods": "4"}}})
         self._wish(n)
-        for sample in OBJECTS:
+        for sample in LIVED_WITH:
             self._put_sample(sample)
 
     def _wish(self, n: int) -> None:
