@@ -41,12 +41,47 @@ def past(arrivals: Arrivals) -> Past:
 
 def test_a_slot_that_is_taken_comes_back_after_the_lead_time() -> None:
     shelf = Shelf(LEAD, held=2)
-    assert shelf.take(3) == 2
+    assert shelf.take(2) == 2
     shelf.advance(89.0)
-    assert shelf.take(1) == 0
+    assert (shelf.held, shelf.coming) == (0, 2)
     shelf.advance(90.0)
     assert shelf.take(1) == 1
     assert (shelf.held, shelf.coming) == (1, 1)
+
+
+def test_a_pod_that_found_no_slot_takes_the_next_one_and_another_is_ordered_for_it() -> None:
+    shelf = Shelf(LEAD, held=2)
+    assert shelf.take(3) == 2
+    shelf.advance(10.0)
+    assert shelf.take(1) == 0
+    assert (shelf.held, shelf.coming, shelf.waiting) == (0, 4, 2)
+    shelf.advance(90.0)
+    assert (shelf.held, shelf.coming, shelf.waiting) == (1, 1, 0)
+    shelf.advance(100.0)
+    assert (shelf.held, shelf.coming, shelf.waiting) == (2, 0, 0)
+
+
+def test_a_fixed_size_serves_a_pod_when_fewer_than_that_came_in_the_lead_time_before_it() -> None:
+    """The definition of base stock, counted without a shelf; `fit` finds sizes by it too."""
+    chance = Random(5)
+    moments = sorted({chance.randrange(DAY) for _ in range(4000)})
+    arrivals = [(float(moment), chance.randint(1, 4)) for moment in moments]
+    for slots in (3, 8, 15):
+        hits = 0
+        for now, pods in arrivals:
+            before = sum(count for at, count in arrivals if now - LEAD < at < now)
+            hits += min(pods, max(0, slots - before))
+        outcome = replay(Fixed(slots), LEAD, 0.0).play(arrivals, 0.0, float(DAY))
+        assert outcome.hits == hits
+
+
+def test_a_smaller_size_keeps_the_orders_of_pods_that_wait() -> None:
+    shelf = Shelf(LEAD, held=1)
+    shelf.take(3)
+    shelf.resize(0)
+    assert (shelf.held, shelf.coming, shelf.waiting) == (0, 2, 2)
+    shelf.advance(90.0)
+    assert (shelf.held, shelf.coming, shelf.waiting) == (0, 0, 0)
 
 
 def test_pods_that_come_all_at_once_right_after_a_step_find_what_was_learnt_for_them() -> None:
@@ -77,9 +112,9 @@ def test_held_time_counts_every_slot_for_as_long_as_it_is_held() -> None:
     assert shelf.held_time == 2 * 10.0 + 1 * 90.0 + 2 * 100.0
 
 
-def test_a_fixed_size_serves_as_many_as_come_in_a_lead_time() -> None:
+def test_a_fixed_size_serves_all_if_no_more_come_in_a_lead_time_and_else_everybody_is_late() -> None:
     arrivals = steady(1, 10)  # Nine in each lead time.
-    for size, ratio in ((9, 1.0), (5, 5 / 9)):
+    for size, ratio in ((9, 1.0), (5, 0.0)):
         outcome = replay(Fixed(size), LEAD, 0.0).play(arrivals, 0.0, float(DAY))
         assert outcome.ratio == pytest.approx(ratio, abs=0.001)
     assert fit(arrivals, LEAD, 600.0).fixed(0.99) == 9

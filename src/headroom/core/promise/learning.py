@@ -33,7 +33,7 @@ _COMPARE_EVERY = 3  # steps
 _CHOOSE_EVERY = 30  # steps
 _SOLVE_EVERY = 90  # steps
 _FIRST_SOLVE = 1080  # steps
-_MARGIN = 0.95  # feedback aims at a little less than the misses that are allowed
+_MARGIN = 0.85  # feedback aims at a little less than the misses that are allowed
 _TIGHTEST, _LOOSEST = -1.6, 1.2  # bounds of the logarithm of what feedback makes of the misses
 
 

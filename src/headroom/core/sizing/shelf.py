@@ -1,7 +1,9 @@
 """Base stock: held slots, and ordered slots that arrive one lead time later.
 
-A size counts held and ordered slots together. A pod that finds a slot takes it, and another slot is
-ordered at once. A pod that finds none waits for its own room and takes no slot.
+A size counts held and ordered slots together, less those that waiting pods will take. For every pod
+another slot is ordered at once. A pod that finds no slot waits and takes the next one that arrives:
+on a full cluster a pod that waits gets room before a guardian does. So a pod finds a slot if fewer
+pods than the size came in the lead time before it.
 """
 
 from __future__ import annotations
@@ -12,11 +14,15 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Shelf:
-    """The slots of one Headroom over time; `held_time` adds up slots times seconds."""
+    """The slots of one Headroom over time; `held_time` adds up slots times seconds.
+
+    `waiting` are pods that found none; slots that arrive are theirs first.
+    """
 
     lead: float
     held: int = 0
     coming: int = 0
+    waiting: int = 0
     at: float = 0.0
     held_time: float = 0.0
     orders: deque[tuple[float, int]] = field(default_factory=deque)
@@ -27,22 +33,25 @@ class Shelf:
             due, count = self.orders.popleft()
             self.held_time += self.held * (due - self.at)
             self.at = due
-            self.held += count
             self.coming -= count
+            served = min(count, self.waiting)
+            self.waiting -= served
+            self.held += count - served
         self.held_time += self.held * (now - self.at)
         self.at = now
 
     def take(self, pods: int) -> int:
         """Pods come now: how many of them find a slot."""
         hits = min(pods, self.held)
-        if hits:
-            self.held -= hits
-            self._order(hits)
+        self.held -= hits
+        self.waiting += pods - hits
+        if pods:
+            self._order(pods)
         return hits
 
     def resize(self, size: int) -> None:
         """Order what is missing; give back what is too many, the latest orders first."""
-        surplus = self.held + self.coming - size
+        surplus = self.held + self.coming - self.waiting - size
         if surplus < 0:
             self._order(-surplus)
         while surplus > 0 and self.orders:
