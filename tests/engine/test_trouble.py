@@ -99,3 +99,29 @@ def test_an_owner_whose_slow_handover_fails_gets_its_hold_all_the_same(
     claimed = play.pod("owner").annotations.get(CLAIMED_ANNOTATION)
     assert (play.pod("owner").node, claimed) == ("a", "Hold/default/h")
     assert play.ours("latch") == []
+
+
+@pytest.mark.parametrize("door", [{"gates": (CLAIM_GATE,)}, {"scheduler": SCHEDULER_NAME}])
+def test_an_owner_that_waits_for_its_node_gets_its_hold_although_the_guardian_is_lost(
+    door: dict[str, Any],
+) -> None:
+    """Its hold is reserved for it, and is offered to nobody until it is held again."""
+    play = Play(
+        node("a", cpu=4),
+        hold("h", cpu=2, memory=0, owners="one"),
+        hold("i", cpu=2, memory=0, owners="two"),
+    )
+    play.run()
+    play.put(pod("one", cpu=2, labels={"app": "one"}, **door))
+    begun = play.plan()
+    play.put(pod("two", cpu=2, labels={"app": "two"}, **door))
+    begun += play.plan()
+    play.now += timedelta(seconds=1)
+    (guardian,) = (each for each in play.ours("guardian") if each.key.name.startswith("i"))
+    play.toy.remove(guardian)
+    begun += play.plan()
+    for sequence in begun:
+        play.perform(sequence)
+    play.run(30)
+    claimed = play.pod("two").annotations.get(CLAIMED_ANNOTATION)
+    assert (play.pod("two").node, claimed) == ("a", "Hold/default/i")

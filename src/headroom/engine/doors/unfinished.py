@@ -1,8 +1,9 @@
-"""Owners whose handover began and did not end: they wait for their hold.
+"""Owners that were about to get a hold, and did not get it yet: they wait for it.
 
 A hold with `allocateOnce` that is given to an owner is offered to no other pod. If that handover
-fails, it is undone first, and the owner may be checked before its hold is offered again. Without
-this module it would find nothing, and continue without the room that is kept for it.
+fails, it is undone first, and the owner may be checked before its hold is offered again. The same
+is true if the guardian is lost while the owner waits for its turn. Without this module the owner
+would find nothing, and continue without the room that is kept for it.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ def begins_anew(ledger: Ledger, pod: Pod, now: datetime) -> tuple[Refused, ...]:
     hold = ledger.holds.get(parent)
     if hold is None or parent in ledger.open or parent in ledger.coming or ledger.promised(hold):
         return ()
-    guardian = ledger.guardian_of(hold)
-    if guardian is None or not guardian.node or standing_refusal(hold, pod, ledger.policy, now):
+    if standing_refusal(hold, pod, ledger.policy, now) is not None:
         return ()
     ledger.agenda.touch(hold_subject(hold.parent))
     ledger.waiting[pod.key] = now  # The time that the attempt took was not the owner's.
-    return (Refused(hold.parent, "its handover has failed and begins anew", waiting=True),)
+    guardian = ledger.guardian_of(hold)
+    stands = guardian is not None and bool(guardian.node)
+    why = "its handover has failed and begins anew" if stands else "its guardian was lost"
+    return (Refused(hold.parent, why, waiting=True),)
