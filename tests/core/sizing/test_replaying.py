@@ -112,7 +112,7 @@ def test_held_time_counts_every_slot_for_as_long_as_it_is_held() -> None:
     assert shelf.held_time == 2 * 10.0 + 1 * 90.0 + 2 * 100.0
 
 
-def test_a_fixed_size_serves_all_if_no_more_come_in_a_lead_time_and_else_everybody_is_late() -> None:
+def test_a_fixed_size_serves_all_who_come_in_a_lead_time_or_everybody_is_late() -> None:
     arrivals = steady(1, 10)  # Nine in each lead time.
     for size, ratio in ((9, 1.0), (5, 0.0)):
         outcome = replay(Fixed(size), LEAD, 0.0).play(arrivals, 0.0, float(DAY))
