@@ -55,7 +55,8 @@ def program(package: str, names: Sequence[str], override: str = "", alone: bool 
             f"no {names[0]} on this machine, and the package {package} cannot be had: {told}"
         ) from trouble
     for name in names:
-        for folder in ("usr/bin", "usr/lib/chromium"):
+        # What Debian calls the browser in usr/bin is a script that looks for it in /usr/lib.
+        for folder in ("usr/lib/chromium", "usr/bin"):
             if (path := root / folder / name).is_file():
                 return Program(path, _libraries(root))
     raise PackageUnavailable(f"the package {package} has no {names[0]}")
