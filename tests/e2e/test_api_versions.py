@@ -203,10 +203,14 @@ def test_operators_of_two_releases_serve_on_while_v1beta1_takes_over(
     finally:
         for version in (old, new):
             version.stop()
-    logs = "".join(
-        (tmp_path / f"{each}.log").read_text(encoding="utf-8") for each in ("new", "old")
-    )
-    assert "forbidden" not in logs
+    lines = [
+        line
+        for each in ("new", "old")
+        for line in (tmp_path / f"{each}.log").read_text(encoding="utf-8").splitlines()
+    ]
+    if not has("mutating-policy"):  # The release before tries to create what is not served there.
+        lines = [line for line in lines if "mutatingadmissionpolic" not in line]
+    assert [line for line in lines if "forbidden" in line] == []
 
 
 def test_rules_and_policies_hold_in_v1beta1_as_in_v1alpha1(
