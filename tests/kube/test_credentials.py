@@ -6,12 +6,15 @@ import asyncio
 import base64
 import json
 import sys
+import time
+from asyncio.subprocess import PIPE
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from headroom.kube import execplugin
 from headroom.kube.access import Access, Endpoint, ExecPlugin, KeyPair, Pem, User
 from headroom.kube.credentials import PAUSE_SECONDS, TOKEN_FILE_SECONDS, Credentials
 from headroom.kube.errors import ConfigError
@@ -159,6 +162,34 @@ def test_a_plugin_that_fails_is_told_in_one_line(broken: ExecPlugin, said: str) 
         asyncio.run(credentials(User(plugin=broken)).renew())
     assert said in caught.value.message
     assert "\n" not in str(caught.value)
+
+
+def test_a_plugin_that_is_killed_while_its_output_is_full_is_not_waited_for() -> None:
+    """Nobody reads the rest, so its pipe does not end by itself."""
+
+    async def killed() -> None:
+        script = "import sys; [sys.stdout.write('x' * 9999) for _ in range(10**9)]"
+        running = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", script, stdout=PIPE, stderr=PIPE
+        )
+        await asyncio.sleep(0.5)
+        async with asyncio.timeout(60):
+            await execplugin._end(running)
+        assert running.returncode is not None
+
+    asyncio.run(killed())
+
+
+def test_a_plugin_whose_child_keeps_its_output_open_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(execplugin, "PLUGIN_SECONDS", 0.5)
+    child = "import time; time.sleep(20)"
+    script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    began = time.monotonic()
+    with pytest.raises(ConfigError, match="no answer within"):
+        asyncio.run(credentials(User(plugin=plugin(script))).renew())
+    assert time.monotonic() - began < 15
 
 
 def test_a_missing_plugin_is_told_with_how_to_get_it() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
@@ -122,11 +121,13 @@ async def _end_of(stream: asyncio.StreamReader) -> bytes:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """See that nothing of it is left behind."""
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+    """Kill the plugin if it still runs, and close its pipes.
+
+    `wait()` returns only after both pipes are closed. A pipe that is full or that a child of the
+    plugin keeps open does not end by itself, and only the transport can close it.
+    """
+    process._transport.close()  # type: ignore[attr-defined]
+    await process.wait()
 
 
 def _interactive(plugin: ExecPlugin, where: str) -> bool:
