@@ -66,8 +66,8 @@ tried: $(READY)  ## the tests for every version on KUBERNETES=1.37, written down
 	NODES=4 ROUNDS=10 $(PY) -m tools.tried $(KUBERNETES) -m "every_version and e2e" $(ARGS)
 	@$(PY) -m tools.versions
 
-test-fast: $(READY)  ## every test that needs no real control plane; `make check` has those of tidiness
-	SAMPLES=few $(PY) -m pytest -m "not e2e" --ignore=tests/tidy --ignore=tests/e2e -n auto --dist worksteal --durations=5 $(ARGS)
+test-fast: $(READY)  ## the tests that need no real control plane and little time; `make check` has those of tidiness
+	SAMPLES=few $(PY) -m pytest -m "not e2e and not slow" --ignore=tests/tidy --ignore=tests/e2e -n auto --dist worksteal --durations=5 $(ARGS)
 
 check: $(READY)  ## format, lint, types, layers, dependencies, tidiness: what CI asks first
 	$(VENV)/bin/ruff format --check $(CODE)

@@ -264,6 +264,7 @@ def test_a_kubeconfig_that_cannot_be_used_is_blamed_by_file_and_place(
     assert str(tmp_path) in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
 def test_a_kubeconfig_that_points_nowhere_is_told_with_address_and_context(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, verb: tuple[str, ...]

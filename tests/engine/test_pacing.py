@@ -105,6 +105,7 @@ def test_failures_of_what_is_gone_are_forgotten() -> None:
     assert agenda.size() <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "no", [REFUSED, Invalid("spec.x: no"), Gone("the namespace ends")], ids=["403", "422", "gone"]
 )

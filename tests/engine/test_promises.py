@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from headroom.core.actions import WriteHeadroomStatus
 from headroom.core.names import SCHEDULER_NAME
 from headroom.core.objects import Condition
@@ -56,6 +58,7 @@ def test_before_anybody_came_there_is_one_slot_and_nothing_to_judge() -> None:
     assert (condition(play).status, condition(play).reason) == ("Unknown", "Learning")
 
 
+@pytest.mark.slow
 def test_the_size_grows_with_those_that_come_and_falls_when_they_stay_away() -> None:
     play = Play(node("a", 640), adaptive())
     play.run(30)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+import pytest
+
 from headroom.core.actions import (
     Action,
     CreateGuardian,
@@ -149,6 +151,7 @@ def test_statuses_of_headrooms_are_bounded_by_namespace_too() -> None:
     assert all(each.status.conditions for each in play.toy.headrooms.values())
 
 
+@pytest.mark.slow
 def test_holds_that_got_their_room_are_told_at_once_however_many() -> None:
     play = Play(node("a", 640), *(hold(f"h{n}", cpu=1, memory=0) for n in range(200)))
     play.run(seconds=1)

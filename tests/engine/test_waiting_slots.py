@@ -60,6 +60,7 @@ def test_every_size_keeps_to_the_bound(size: Size) -> None:
     assert LEAST_UNGUARDED <= known(play) <= 20 + 3 * LEAST_UNGUARDED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [Replicas(60), PerNode(6)], ids=["replicas", "per-node"])
 def test_as_guardians_are_made_the_others_follow(size: Size) -> None:
     nodes = [node(f"n{n}", 64) for n in range(10)]

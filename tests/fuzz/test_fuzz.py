@@ -49,6 +49,7 @@ def findings(folder: Path, counts: dict[str, int], first: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_a_few_odd_objects_break_nothing(tmp_path: Path) -> None:
     assert findings(tmp_path, FAST, first=0) == []
 
@@ -71,6 +72,7 @@ def test_the_same_case_is_the_same_object() -> None:
         assert repr(odd_object(case)) == repr(odd_object(case))
 
 
+@pytest.mark.slow
 def test_every_kind_and_every_route_is_tried(tmp_path: Path) -> None:
     assert {way.name for way in WAYS} == set(SAMPLE)
     for route, kinds in (("read", DECODED), ("manifest", OBJECTS)):

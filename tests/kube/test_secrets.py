@@ -210,6 +210,7 @@ def test_a_kubeconfig_that_cannot_be_read_is_told_without_its_content(
     assert "99999" not in told(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

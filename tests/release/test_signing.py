@@ -36,6 +36,7 @@ def release(keys: Path) -> dict[str, bytes]:
     return build((), signing.private_key(keys / "release.key"))
 
 
+@pytest.mark.slow
 def test_a_signed_release_is_found_whole(release: dict[str, bytes], keys: Path) -> None:
     assert list(problems(release, signing.public_key(keys / "release.pub"))) == []
     assert list(problems(release)) == []

@@ -41,6 +41,7 @@ def test_one_node_alone_weighs_as_among_others(
     assert weight.of_row(table, row) == weight.of_rows(table, np.array([row])).item()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_kept_scores_are_those_of_a_fresh_look(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = Random(seed)

@@ -24,6 +24,7 @@ POOLS = [
 ROUNDS = 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", [CLUSTER_AUTOSCALER, KARPENTER])
 def test_remembering_changes_nothing(profile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     remembering = [run(seed, profile) for seed in range(4)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster
@@ -15,6 +17,7 @@ TENANTS = 12
 QUIET_S = 4000.0
 
 
+@pytest.mark.slow
 def test_of_tenants_that_are_gone_no_part_of_the_operator_keeps_anything() -> None:
     operators: list[Operator] = []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from headroom.core import naming
 from headroom.core.policy import Policy
 from headroom.engine.assumptions import ENDED_FOR
@@ -45,6 +47,7 @@ class Churn:
                 self._world.delete(kind, "default", old, 0)
 
 
+@pytest.mark.slow
 def test_after_some_minutes_of_churn_no_part_of_the_operator_grows() -> None:
     operators: list[Operator] = []
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.stories.things import Json, hold, pod
 from tests.stories.world import World
 
@@ -82,6 +84,7 @@ def test_a_hold_that_waits_is_charged_once_and_gets_its_room(world: World) -> No
     assert (world.node_of("rival"), world.node_of("small")) == ("", "")
 
 
+@pytest.mark.slow
 def test_a_charge_that_somebody_deletes_is_made_again_before_anything_is_kept(world: World) -> None:
     prepare(world, cpu=4, quota="4010m")
     world.apply(pod("tiny", cpu="10m", app="web", namespace=TENANT))

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from tests.stories.killing import NODE, Work, at_rest, cpu_of, nothing_left
 from tests.stories.repeating import Worlds, at_every_write, told_of
 from tests.stories.things import headroom, pod
@@ -170,6 +172,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.slow
 @told_of([*CLAIMS, *OTHERS], "full-gated", "full-ours", "roll", slowly=SLOWLY)
 def test_another_operator_finishes_the_work(worlds: Worlds, work: Work) -> None:
     def ends(world: World, cut: bool) -> bool:

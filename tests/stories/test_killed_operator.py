@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
 from headroom.runtime.operator import Operator
@@ -166,6 +168,7 @@ REAL = [f"{kind}-{door}" for kind in ("one", "rest", "two", "places") for door i
 REAL += ["again", "crowd", "free-room", "hold", "grow"]
 
 
+@pytest.mark.slow
 @told_of([*HANDOVERS, *OTHERS], *REAL, slowly=("places-gated", "places-ours"))
 def test_another_operator_finishes_the_work(worlds: Worlds, work: Work) -> None:
     def ends(world: World, cut: bool) -> bool:
@@ -187,6 +190,7 @@ def test_with_its_owner_gone_meanwhile_the_hold_comes_back(worlds: Worlds, work:
     at_every_write(worlds, replace(work, rivals=0), ends, owner_goes)
 
 
+@pytest.mark.slow
 @told_of(LATCHED, "one-ours", slowly=("crowd",))
 def test_a_latch_keeps_the_room_for_a_hold_whose_owner_is_gone(worlds: Worlds, work: Work) -> None:
     def owner_goes(world: World) -> None:

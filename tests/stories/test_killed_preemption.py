@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.stories.killing import (
     NODE,
     Work,
@@ -81,6 +83,7 @@ WORKS = [
 SLOWLY = ("all", "part-restricted")
 
 
+@pytest.mark.slow
 @told_of(WORKS, "all-slowly", "half", slowly=SLOWLY)
 def test_another_operator_brings_the_owner_in(worlds: Worlds, work: Work) -> None:
     def ends(world: World, cut: bool) -> bool:

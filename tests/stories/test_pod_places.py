@@ -118,6 +118,7 @@ def intruders(world: World) -> list[str]:
     return [f"rival-{number}" for number in range(RIVALS) if world.node_of(f"rival-{number}")]
 
 
+@pytest.mark.slow
 @DOORS
 def test_an_owner_of_a_reusable_hold_gets_the_place_and_the_rest_stays_held(
     world: World, door: str

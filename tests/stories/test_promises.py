@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import pytest
+
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.things import Json, headroom, pod
 from tests.stories.world import World
@@ -121,6 +123,7 @@ def test_a_load_that_rises_and_falls_is_met_across_boots_and_a_killed_operator(
     world.until("it gives back", lambda: 1 <= len(world.slots(NAME)) < most, 400)
 
 
+@pytest.mark.slow
 def test_a_rising_and_falling_load_is_met_across_the_boot_of_machines(
     embedded: EmbeddedWorld,
 ) -> None:

@@ -72,6 +72,7 @@ def test_on_a_node_with_few_places_for_pods_what_is_returned_is_held_again(world
     assert rivals_in(world) == []
 
 
+@pytest.mark.slow
 @DOORS
 def test_owners_that_wait_are_served_first(world: World, door: str) -> None:
     full_of_owners(world, door)

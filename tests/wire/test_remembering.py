@@ -124,6 +124,7 @@ def test_spellings_are_remembered_up_to_the_bound() -> None:
     assert (len(made), len(table)) == (6, 2)
 
 
+@pytest.mark.slow
 def test_reading_ever_new_pods_costs_memory_only_until_the_tables_are_full() -> None:
     def read(first: int, last: int) -> int:
         for number in range(first, last):

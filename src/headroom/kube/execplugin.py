@@ -126,7 +126,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     `wait()` returns only after both pipes are closed. A pipe that is full or that a child of the
     plugin keeps open does not end by itself, and only the transport can close it.
     """
-    process._transport.close()  # type: ignore[attr-defined]
+    process._transport.close()  # type: ignore[attr-defined]  # no public name closes the pipes
     await process.wait()
 
 

@@ -61,6 +61,7 @@ def test_a_pod_that_found_no_slot_takes_the_next_one_and_another_is_ordered_for_
     assert (shelf.held, shelf.coming, shelf.waiting) == (2, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_fixed_size_serves_a_pod_when_fewer_than_that_came_in_the_lead_time_before_it() -> None:
     """The definition of base stock, counted without a shelf; `fit` finds sizes by it too."""
     chance = Random(5)

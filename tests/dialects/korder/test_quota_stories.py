@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
 from tests.dialects.korder.quota_world import world
 
 MONDAY_8 = datetime(2027, 1, 4, 8, tzinfo=UTC)
@@ -152,6 +154,7 @@ def test_no_ticket_may_last_longer_than_the_quota_says() -> None:
         assert "spec.hard[max-duration]: wanted 720h, at most 24h" in told
 
 
+@pytest.mark.slow
 def test_windows_open_and_close_by_the_clock() -> None:
     windows = [
         {"name": "office", "schedule": "0 9-17 * * 1-5", "multiplier": "2.0"},

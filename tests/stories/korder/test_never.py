@@ -13,6 +13,7 @@ SHORT: Json = {"duration": "10m", "lifecycle": {"ttlSecondsAfterFinished": 60}}
 HOURLY: Json = {"type": "Scheduled", "schedule": "0 * * * *", "refreshPolicy": "Never"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "strategy",
     [
