@@ -172,7 +172,7 @@ def test_a_plugin_that_is_killed_while_its_output_is_full_is_not_waited_for() ->
         running = await asyncio.create_subprocess_exec(
             sys.executable, "-c", script, stdout=PIPE, stderr=PIPE
         )
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(0.5)  # until its output is full
         async with asyncio.timeout(60):
             await execplugin._end(running)
         assert running.returncode is not None
