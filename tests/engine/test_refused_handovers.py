@@ -10,12 +10,14 @@ from headroom.core.actions import (
     DeletePod,
     Denied,
     Disclaim,
+    Invalid,
     Outcome,
     Tell,
     Ungate,
 )
 from headroom.core.names import CLAIM_GATE, CLAIMED_ANNOTATION
 from headroom.core.objects import Key
+from headroom.core.policy import Policy
 from headroom.core.standing.headrooms import Replicas
 from tests.builders import hold, node, pod
 from tests.core.headroom_builder import headroom
@@ -45,6 +47,15 @@ def refused_world(forbidden: type[Action]) -> Play:
     play.put(pod("owner", cpu=2, labels={"app": "web"}, gates=(CLAIM_GATE,)))
     play.run(60)
     return play
+
+
+def between_two_tries(play: Play) -> None:
+    """Let time go on until no handover of the owner is under way."""
+    for _ in range(100):
+        if not play.pod("owner").nominated:
+            return
+        play.run(0.1)
+    raise AssertionError("the owner stays nominated")
 
 
 @pytest.mark.parametrize("forbidden", FORBIDDEN)
@@ -144,6 +155,17 @@ def test_an_operator_that_takes_over_in_the_middle_comes_to_the_same_end(
     assert play.ours("guardian") == []
 
 
+@pytest.mark.parametrize("no", [NO, Invalid("a policy denied the request")])
+def test_what_an_admission_policy_says_counts_as_much_as_a_missing_right(no: Outcome) -> None:
+    play = Play(node("a", cpu=4), hold("h", cpu=2, memory=0))
+    play.run()
+    play.answer = lambda action: no if isinstance(action, Ungate) else None
+    play.put(pod("owner", cpu=2, labels={"app": "web"}, gates=(CLAIM_GATE,)))
+    play.run(30)
+    between_two_tries(play)
+    assert [each.node for each in play.ours("guardian")] == ["a"]
+
+
 def test_the_owner_is_told_in_the_words_of_the_api_server() -> None:
     play = refused_world(Ungate)
     tells = [action for action in play.done if isinstance(action, Tell)]
@@ -172,6 +194,63 @@ def test_a_reusable_hold_is_handed_over_when_the_right_is_back_and_tried_with_pa
     play.run(60)
     assert play.pod("owner").node == "a"
     assert [guardian.requests["cpu"] for guardian in play.ours("guardian")] == [1000]
+
+
+@pytest.mark.parametrize("asked", [1, 2, 3])
+@pytest.mark.parametrize("forbidden", FORBIDDEN)
+def test_a_reusable_hold_is_held_again_as_large_as_it_was(
+    forbidden: type[Action], asked: int
+) -> None:
+    """Whether its owner takes a part of it, all of it, or free room of the node as well."""
+    things = (node("a", cpu=4), node("b", cpu=4))
+    play = Play(*things, policy=Policy(namespace="headroom-system"))
+    play.put(hold("h", cpu=2, memory=0, allocate_once=False))
+    play.run()
+    play.answer = forbids(forbidden)
+    play.put(pod("owner", cpu=asked, labels={"app": "web"}, gates=(CLAIM_GATE,)))
+    play.run(30)
+    play.put(hold("next", namespace="other", cpu=4, memory=0))
+    play.run(30)
+    assert play.toy.holds["Hold/other/next"].status.phase == "Available"
+    between_two_tries(play)
+    kept = [each for each in play.ours("guardian") if each.key.namespace == "default"]
+    assert [(each.node, each.requests["cpu"]) for each in kept] == [("a", 2000)]
+    assert CLAIMED_ANNOTATION not in play.pod("owner").annotations
+    assert play.ours("latch") == []
+
+
+def test_owners_that_came_before_keep_their_part_of_a_reusable_hold() -> None:
+    play = Play(node("a", cpu=4), hold("h", cpu=3, memory=0, allocate_once=False))
+    play.put(pod("first", cpu=1, labels={"app": "web"}, gates=(CLAIM_GATE,)))
+    play.run()
+    assert [each.requests["cpu"] for each in play.ours("guardian")] == [2000]
+    play.answer = forbids(Ungate)
+    play.put(pod("second", cpu=1, labels={"app": "web"}, gates=(CLAIM_GATE,)))
+    play.run(64)
+    assert [each.requests["cpu"] for each in play.ours("guardian")] == [2000]
+    play.answer = None
+    play.run(60)
+    assert play.pod("second").node == "a"
+    assert [each.requests["cpu"] for each in play.ours("guardian")] == [1000]
+
+
+def test_an_owner_that_needs_free_room_as_well_is_tried_again_with_pauses() -> None:
+    play = refused_world(Ungate)
+    play.put(hold("small", namespace="other", cpu=1, memory=0))
+    play.run(1)
+    tries: list[int] = []
+
+    def answer(action: Action) -> Outcome | None:
+        if isinstance(action, Ungate) and action.key.name == "large":
+            tries.append(1)
+        return NO if isinstance(action, Ungate) else None
+
+    play.answer = answer
+    play.put(
+        pod("large", namespace="other", cpu=2, labels={"app": "web"}, gates=(CLAIM_GATE,)),
+    )
+    play.run(60)
+    assert 5 <= len(tries) <= 20
 
 
 @pytest.mark.parametrize("forbidden", FORBIDDEN)

@@ -279,6 +279,8 @@ class Engine:
         self._agenda.finish(sequence.subjects)
         latches = latches_made(sequence)  # One left from before may be in the way: no pause.
         for subject in sequence.subjects:
+            if completed and sequence.work is Work.DOOR1_SLOW and subject.topic is Topic.POD:
+                continue  # Only half of a handover: the pauses of the other half stay as long.
             if (completed and sequence.work is not Work.TAKE_BACK) or subject in latches:
                 self._agenda.succeeded(subject)
             elif subject.topic is Topic.POD:

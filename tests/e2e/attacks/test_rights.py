@@ -26,6 +26,8 @@ from tests.stories.things import headroom, hold, pod
 
 pytestmark = pytest.mark.e2e
 SHOP, BANK = "shop", "bank"
+ADMISSION = "/apis/admissionregistration.k8s.io/v1/validatingadmission"
+GATES_CLOSED = "gates-stay-closed"
 # What a Hold, a Headroom and an owner at each door make the operator write.
 SHOWN = (
     ("create", "pods"),
@@ -127,11 +129,11 @@ class Tenancy:
     def name(self, what: str) -> str:
         return f"{what}-{self._number}"
 
-    def hold(self, *whats: str) -> None:
-        """Make Holds, each for owners of its name."""
+    def hold(self, *whats: str, once: bool = True) -> None:
+        """Make Holds, each for owners of its name; not `once`: larger than one of them."""
         for name in map(self.name, whats):
             at: Json = {"namespace": self._namespace, "template": self._where}
-            made = hold(name, cpu="100m", app=name, **at)
+            made = hold(name, cpu="100m" if once else "200m", app=name, allocateOnce=once, **at)
             self._plane.api.create(HOLDS.path(self._namespace), made)
 
     def headroom(self, what: str) -> None:
@@ -162,6 +164,21 @@ class Tenancy:
         runs = (found.get("status") or {}).get("phase") == "Running"
         return runs and claimed == f"Hold/{self._namespace}/{name}"
 
+    def is_told(self, what: str, reason: str) -> bool:
+        """Whether an event of that reason is about a pod."""
+        about = (self.name(what), reason)
+        events = self._plane.api.items(f"/api/v1/namespaces/{self._namespace}/events")
+        return about in {(each["involvedObject"]["name"], each["reason"]) for each in events}
+
+    def is_whole(self, what: str) -> bool:
+        """Whether no part of a Hold is given away: its guardian stands, its owner has no claim."""
+        found = self._plane.api.items(PODS.path(self._namespace))
+        owner = next(pod for pod in found if pod["metadata"]["name"] == self.name(what))
+        free = "headroom.dev/claimed" not in (owner["metadata"].get("annotations") or {})
+        parent = f"Hold/{self._namespace}/{self.name(what)}"
+        notes = [pod["metadata"].get("annotations") or {} for pod in found]
+        return free and any(each.get("headroom.dev/parent") == parent for each in notes)
+
     def both_doors(self) -> None:
         """New Holds are held and handed over through both doors."""
         for what, door in (("gate", "gated"), ("latch", "ours")):
@@ -186,13 +203,15 @@ def test_a_right_that_is_taken_away_is_told_and_stops_only_that_namespace(
     number, pid = SHOWN.index((verb, resource)), operator.pid
     shop, bank = Tenancy(plane, SHOP, number), Tenancy(plane, BANK, number)
     shop.hold("gate", "latch")
-    for what in ("gate", "latch"):
+    shop.hold("shared", once=False)
+    for what in ("gate", "latch", "shared"):
         until(f"{what} is held", partial(shop.is_held, what))
     with without(plane, verb, resource):
         shop.headroom("slots")
         shop.hold("new")
         shop.owner("gate", "gated")
         shop.owner("latch", "ours")
+        shop.owner("shared", "gated")
         kind, _, part = resource.partition("/")
         thing = f"{kind}{'/' if part else ''}{part}"
         until(
@@ -204,11 +223,84 @@ def test_a_right_that_is_taken_away_is_told_and_stops_only_that_namespace(
             seconds=60,
         )
         bank.both_doors()
-    for what in ("gate", "latch"):
+    for what in ("gate", "latch", "shared"):
         until(f"{what} has its hold", partial(shop.has_its_hold, what), seconds=180)
     until("the new hold is held", lambda: shop.is_held("new"), seconds=180)
     until("the headroom has its slot", lambda: shop.is_ready("slots"), seconds=180)
     assert operator.pid == pid, operator.log()
+    for each in (shop, bank):
+        each.clear()
+
+
+@contextlib.contextmanager
+def gates_closed(plane: ControlPlane) -> Iterator[None]:
+    """Somebody's admission policy lets no gate of a pod be removed in one namespace."""
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["UPDATE"],
+        "resources": ["pods"],
+    }
+    where = {"matchLabels": {"kubernetes.io/metadata.name": SHOP}}
+    policy: Json = {
+        "metadata": {"name": GATES_CLOSED},
+        "spec": {
+            "matchConstraints": {"resourceRules": [rule], "namespaceSelector": where},
+            "validations": [
+                {
+                    "expression": "!has(oldObject.spec.schedulingGates)"
+                    " || has(object.spec.schedulingGates)",
+                    "message": GATES_CLOSED,
+                }
+            ],
+        },
+    }
+    binding: Json = {
+        "metadata": {"name": GATES_CLOSED},
+        "spec": {"policyName": GATES_CLOSED, "validationActions": ["Deny"]},
+    }
+    made = ((f"{ADMISSION}policies", policy), (f"{ADMISSION}policybindings", binding))
+    for path, body in made:
+        plane.api.create(path, body)
+    try:
+        until("gates stay closed", lambda: not _gate_opens(plane, "probe"), seconds=60)
+        yield
+    finally:
+        for path, _ in made:
+            plane.api.delete(f"{path}/{GATES_CLOSED}")
+
+
+def _gate_opens(plane: ControlPlane, name: str) -> bool:
+    """Whether the gate of a new pod can be removed."""
+    gated = pod(name, namespace=SHOP, schedulingGates=[{"name": "example.com/wait"}])
+    plane.api.create(PODS.path(SHOP), gated)
+    try:
+        plane.api.patch(PODS.path(SHOP, name), {"spec": {"schedulingGates": None}})
+    except ApiFailure as failure:
+        return GATES_CLOSED not in str(failure)
+    finally:
+        plane.api.delete(PODS.path(SHOP, name), NOW)
+    return True
+
+
+def test_a_handover_that_is_forbidden_at_its_end_is_undone(
+    plane: ControlPlane, operator: OperatorProcess
+) -> None:
+    number, whats = len(SHOWN) + 1, ("gate", "shared")
+    shop, bank = Tenancy(plane, SHOP, number), Tenancy(plane, BANK, number)
+    shop.hold("gate")
+    shop.hold("shared", once=False)
+    for what in whats:
+        until(f"{what} is held", partial(shop.is_held, what))
+    with gates_closed(plane):
+        for what in whats:
+            shop.owner(what, "gated")
+        for what in whats:
+            until(f"{what} is told", partial(shop.is_told, what, "HandoverForbidden"), seconds=60)
+            until(f"{what} is held", partial(shop.is_whole, what), seconds=60)
+        bank.both_doors()
+    for what in whats:
+        until(f"{what} has its hold", partial(shop.has_its_hold, what), seconds=180)
     for each in (shop, bank):
         each.clear()
 

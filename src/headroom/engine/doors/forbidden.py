@@ -1,9 +1,9 @@
 """Handovers through the gate that the API server forbids: whose claim is to be taken back.
 
-A right may be missing in one namespace, or somebody's admission policy says no. An owner that is
-nominated and cannot go on keeps its room from ordinary pods but not from guardians, so none is made
-meanwhile, in whatever namespace: a claim that cannot be finished must not stay. `takingback` has
-the writes.
+A right may be missing in one namespace, or somebody's admission policy says no; by default that is
+answered like an invalid object. An owner that is nominated and cannot go on keeps its room from
+ordinary pods but not from guardians, so none is made meanwhile, in whatever namespace: a claim that
+cannot be finished must not stay. `takingback` has the writes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from headroom.core.actions import Action, DeletePod, Denied, Outcome, Ungate
+from headroom.core.actions import Action, DeletePod, Denied, Invalid, Outcome, Ungate
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work
 
@@ -37,7 +37,7 @@ class Forbidden:
 
     def settled(self, action: Action, outcome: Outcome) -> None:
         """Take note of a write that is part of a handover."""
-        if isinstance(action, DeletePod | Ungate) and isinstance(outcome, Denied):
+        if isinstance(action, DeletePod | Ungate) and isinstance(outcome, Denied | Invalid):
             self._refused[action.key] = outcome.message
 
     def ended(self, sequence: Sequence, owners: Mapping[str, Collection[Key]]) -> None:

@@ -22,7 +22,7 @@ from headroom.core.names import CLAIM_GATE
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work, telling
-from headroom.core.policies import to_keep
+from headroom.core.policies import ports_beside, to_keep
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import hold_subject, node_subject, pod_subject
 from headroom.engine.agenda import OWNER_PAUSE
@@ -108,15 +108,27 @@ def _others_arrive(ledger: Ledger, pod: Pod) -> bool:
 
 
 def _guardian_again(ledger: Ledger, pod: Pod, hold: Hold) -> CreateGuardian | None:
-    """What gives a hold its guardian back on the node; None where there is no room for all of it.
+    """What gives a hold its guardian back on the node; None where there is no room for it.
 
-    The owner's room is kept by its nomination; what a hold for one has beyond that may be gone.
+    It is as large as the guardian that this handover deleted: all that owners that came before
+    leave of a reusable hold. The owner's room is kept by its nomination, the rest of a reusable
+    hold by a latch; what a hold for one has beyond its owner may be gone.
     """
-    if not hold.allocate_once or not pod.nominated:
+    if not pod.nominated or ledger.guardian_of(hold) is not None:
         return None
-    whole = replace(hold.template.pod, key=Key(hold.guardian_namespace, guardian_name(hold)))
+    template = hold.template.pod
+    before_it = () if hold.allocate_once else ledger.claimants_of(hold)
+    others = tuple(each for each in before_it if each.key != pod.key)
+    size, ports = to_keep(hold, others), ports_beside(template.placement.ports, others)
+    before = replace(
+        template,
+        key=Key(hold.guardian_namespace, guardian_name(hold)),
+        requests=size,
+        placement=replace(template.placement, ports=ports),
+    )
     ours = frozenset({pod.key, *(latch.key for latch in ledger.latches_of(hold))})
-    if unfit(ledger, whole, pod.nominated, ours) is not None:
+    if unfit(ledger, before, pod.nominated, ours) is not None:
         return None
-    size = hold.template.pod.requests
-    return CreateGuardian(guardian_name(hold), hold, size, node=pod.nominated, bound=True)
+    return CreateGuardian(
+        before.key.name, hold, size, node=pod.nominated, bound=True, ports=ports or None
+    )
