@@ -22,6 +22,7 @@ from headroom.core.names import PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Node, Parent, Pod
 from headroom.core.policy import Policy
 from headroom.core.resources import Resources
+from headroom.core.sizes.replicas import NOTHING
 from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Slot
 from headroom.dashboard.access import Local
 from headroom.dashboard.hub import Hub
@@ -76,7 +77,7 @@ def filled_engine(nodes: int, pods: int) -> Engine:
     for number in range(200):
         parent = Parent("headroom.dev/v1alpha1", "Headroom", f"team-{number % 50}", f"h-{number}")
         status = HeadroomStatus(desired=20, held=20)
-        engine.observe(Seen(Headroom(parent, Slot(), status=status)), moment)
+        engine.observe(Seen(Headroom(parent, Slot(), NOTHING, status=status)), moment)
     engine.observe(Synced(), moment)
     return engine
 

@@ -6,17 +6,16 @@ from dataclasses import replace
 
 from headroom.cli.telling.headrooms import explain_headroom
 from headroom.cli.telling.planning import planned
-from headroom.cli.telling.schedules import size_told
 from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.objects import Key, LabelSelector
 from headroom.core.policy import Policy
+from headroom.core.sizes.percent import Percent
+from headroom.core.sizes.replicas import Replicas
 from headroom.core.standing.headrooms import (
     Auto,
     AutoStatus,
     Headroom,
     HeadroomStatus,
-    Percent,
-    Replicas,
     Shape,
     Slot,
     Workload,
@@ -87,6 +86,6 @@ def test_a_plan_refuses_other_namespaces_without_leave() -> None:
 
 def test_a_part_of_each_chosen_workload_is_told_as_such() -> None:
     half = replace(READY, size=Percent(50))
-    assert size_told(half, half.size, None) == (
+    assert half.size.words(half, None) == (
         "50 % of the replicas of each chosen workload, rounded up"
     )

@@ -26,7 +26,7 @@ from headroom.core.names import (
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Condition, Node, OwnerReference, Pod
 from headroom.core.policy import Policy
-from headroom.core.standing.headrooms import Replicas
+from headroom.core.sizes.replicas import Replicas
 from tests.builders import NOON, hold, node, pod
 from tests.cli.commands import headroom
 from tests.cli.slot_builder import keeper

@@ -10,27 +10,21 @@ import pytest
 from headroom.cli.telling.answers import Explanation
 from headroom.cli.telling.headrooms import explain_headroom
 from headroom.cli.telling.prose import MOST_ROWS, prose
-from headroom.cli.telling.schedules import size_told
-from headroom.core.demand.following import Follow, PerVolume
+from headroom.core.demand.following import PerVolume
 from headroom.core.holds import PREEMPTIBLE, Problem
 from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_SLOT_ANNOTATION
 from headroom.core.objects import Condition
 from headroom.core.policy import Policy
 from headroom.core.promise.achieved import Share
 from headroom.core.promise.report import Price, PromiseStatus
-from headroom.core.standing.headrooms import (
-    NODE_CHUNK,
-    Adaptive,
-    Headroom,
-    HeadroomStatus,
-    Limits,
-    Percent,
-    PerNode,
-    Replicas,
-    Size,
-    Utilization,
-    Window,
-)
+from headroom.core.sizes.adaptive import Adaptive
+from headroom.core.sizes.follow import Follow
+from headroom.core.sizes.kind import Size
+from headroom.core.sizes.percent import Percent
+from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.replicas import Replicas
+from headroom.core.sizes.utilization import Utilization
+from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, HeadroomStatus, Limits, Window
 from tests.builders import NOON, node, pod, taint
 from tests.cli.slot_builder import keeper, world
 from tests.core.headroom_builder import headroom, web
@@ -214,7 +208,7 @@ def test_slots_as_large_as_a_node_are_told_in_pieces() -> None:
     ],
 )
 def test_every_size_has_its_words(size: Size, words: str) -> None:
-    assert size_told(headroom(), size, None) == words
+    assert size.words(headroom(), None) == words
 
 
 def test_a_promise_is_told_with_what_decided_its_size_and_the_price_of_the_next_nine() -> None:

@@ -15,7 +15,9 @@ from headroom.cli.telling.planning import planned
 from headroom.core.holds import Problem
 from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Namespace
-from headroom.core.standing.headrooms import PerNode, Replicas, Window
+from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.replicas import Replicas
+from headroom.core.standing.headrooms import Window
 from tests.builders import NOON, hold, node, pod, taint
 from tests.cli.commands import headroom as command
 from tests.cli.slot_builder import keeper, world

@@ -9,7 +9,7 @@ import pytest
 
 from headroom.cli.telling.rooms import Room
 from headroom.cli.telling.tops import fullest, holders, percent
-from headroom.core.standing.headrooms import Replicas
+from headroom.core.sizes.replicas import Replicas
 from tests.builders import resources
 from tests.cli.commands import headroom as command
 from tests.cli.slot_builder import keeper

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.demand.following import Follow, FollowerSlot, Following
+from headroom.core.demand.following import Followed, FollowerSlot, Following
 from headroom.core.objects import Pod
-from headroom.core.standing.besides import Followed, beside_slots, owner_label, troubles
+from headroom.core.sizes.follow import Follow, beside_slots, owner_label, troubles
 from headroom.core.standing.headrooms import Limits
 from headroom.core.standing.sizing import Sight, Wish, surplus, wish
 from headroom.core.standing.windows import ActiveWindow

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from headroom.core.demand.buffers import (
+from headroom.core.resources import Resources
+from headroom.core.sizes.buffer import (
     ACTIVE,
     BufferFacts,
     BufferSize,
@@ -16,7 +17,6 @@ from headroom.core.demand.buffers import (
     conditions,
     is_ours,
 )
-from headroom.core.resources import Resources
 from tests.builders import NOON, resources
 
 CORE = resources(cpu=1)

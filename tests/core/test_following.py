@@ -9,7 +9,6 @@ import pytest
 
 from headroom.core.demand.following import (
     Fixed,
-    Follow,
     Following,
     FromAnnotation,
     PerVolume,
@@ -21,6 +20,7 @@ from headroom.core.demand.following import (
 from headroom.core.demand.volumes import Binding, Mount, Volume
 from headroom.core.objects import Pod
 from headroom.core.selection import matches
+from headroom.core.sizes.follow import Follow
 from tests.builders import NOON, pod, resources
 
 GATE = "s3.example.com/reserve"

@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from headroom.core.demand.buffers import BufferSize
 from headroom.core.demand.foresight import Demand, Guarded, foreseen
 from headroom.core.demand.utilization import Load, load_on, use_of
 from headroom.core.resources import Resources
-from headroom.core.standing.headrooms import Percent, PerNode, Replicas, Size
+from headroom.core.sizes.buffer import BufferSize
+from headroom.core.sizes.kind import Size
+from headroom.core.sizes.percent import Percent
+from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.replicas import Replicas
 from headroom.core.standing.sizing import Sight, wish
 from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON, node, pod

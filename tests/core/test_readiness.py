@@ -10,14 +10,10 @@ import pytest
 
 from headroom.core.holds import Problem
 from headroom.core.objects import Condition
-from headroom.core.standing.headrooms import (
-    Headroom,
-    HeadroomStatus,
-    Limits,
-    Percent,
-    PerNode,
-    Replicas,
-)
+from headroom.core.sizes.percent import Percent
+from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.replicas import Replicas
+from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Limits
 from headroom.core.standing.readiness import Tally, selector_of, status_of
 from headroom.core.standing.sizing import Sight, wish
 from headroom.core.standing.windows import ActiveWindow

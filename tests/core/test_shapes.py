@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from headroom.core.holds import ControllerMatch, PodTemplate
 from headroom.core.objects import Key, LabelSelector, OwnerReference, Parent, Pod, Requirement
 from headroom.core.owners import has_right, judged
+from headroom.core.sizes.replicas import NOTHING
 from headroom.core.standing.candidates import candidates
 from headroom.core.standing.expecting import first_pod
 from headroom.core.standing.headrooms import Auto, Headroom, Slot, Workload, WorkloadRef
@@ -27,7 +28,9 @@ from headroom.core.standing.shapes import (
 
 NOW = datetime(2027, 1, 4, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=30)
-ROOM = Headroom(Parent("headroom.dev/v1alpha1", "Headroom", "shop", "ready"), Slot(auto=Auto()))
+ROOM = Headroom(
+    Parent("headroom.dev/v1alpha1", "Headroom", "shop", "ready"), Slot(auto=Auto()), NOTHING
+)
 MAKERS = (("Deployment", "u-web"), ("ReplicaSet", "u-forged"))
 
 

@@ -9,15 +9,10 @@ import pytest
 
 from headroom.core.holds import Problem
 from headroom.core.naming import guardian_name
-from headroom.core.standing.headrooms import (
-    ALWAYS,
-    NEVER,
-    Adaptive,
-    Headroom,
-    Limits,
-    Percent,
-    Replicas,
-)
+from headroom.core.sizes.adaptive import Adaptive
+from headroom.core.sizes.percent import Percent
+from headroom.core.sizes.replicas import Replicas
+from headroom.core.standing.headrooms import ALWAYS, NEVER, Headroom, Limits
 from headroom.core.standing.sized import Learnt
 from headroom.core.standing.sizing import Sight, Wish, surplus, wish
 from headroom.core.standing.windows import ActiveWindow
@@ -160,27 +155,6 @@ def test_scaling_down_gives_the_highest_back_first() -> None:
     made = headroom(Replicas(9))
     sight = look(made, standing=frozenset(str(index) for index in range(12)))
     assert surplus(made, wish(made, sight, NOON), sight) == ("11", "10", "9")
-
-
-def test_a_slot_whose_owner_is_on_its_way_is_never_given_back() -> None:
-    made = headroom(Replicas(1))
-    sight = look(made, standing=frozenset({"0", "1", "2"}), promised=frozenset({"2"}))
-    result = wish(made, sight, NOON)
-    assert [hold.slot for hold in result.slots] == ["0", "2"]
-    assert surplus(made, result, sight) == ("1",)
-
-
-def test_a_promise_outlasts_the_window_and_the_limits() -> None:
-    made = headroom(Replicas(3), limits=Limits(slots=1))
-    promised = frozenset({"2"})
-    assert names(made, standing=promised, promised=promised) == ["0", "2"]
-    assert names(made, window=None, standing=promised, promised=promised) == ["2"]
-
-
-def test_without_refill_a_promise_counts_like_a_claim() -> None:
-    made = headroom(Replicas(3), refill=NEVER)
-    both = frozenset({"0", "1", "2", "4"})
-    assert names(made, standing=both, promised=frozenset({"4"})) == ["0", "1", "4"]
 
 
 @pytest.mark.parametrize("refill", ["OnClaim", ALWAYS])

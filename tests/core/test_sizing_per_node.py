@@ -7,8 +7,9 @@ from typing import Any
 
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Node
+from headroom.core.sizes.pernode import PerNode
 from headroom.core.standing.eligibility import Rule
-from headroom.core.standing.headrooms import NEVER, Headroom, Limits, PerNode
+from headroom.core.standing.headrooms import NEVER, Headroom, Limits
 from headroom.core.standing.sizing import Sight, Wish, surplus, wish
 from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON, node, resources, taint
@@ -90,14 +91,6 @@ def test_a_node_that_is_cordoned_or_tainted_loses_its_slot() -> None:
     sight = Sight(ActiveWindow(made.size), nodes, standing=frozenset({"a", "b", "c"}))
     assert surplus(made, wish(made, sight, NOON), sight) == ("b", "a")
 
-
-def test_a_promised_slot_of_a_cordoned_node_is_left_alone() -> None:
-    made = headroom(ONE_EACH)
-    nodes = (node("a", unschedulable=True),)
-    sight = Sight(ActiveWindow(made.size), nodes, None, frozenset({"a"}), frozenset({"a"}))
-    result = wish(made, sight, NOON)
-    assert [hold.template.node for hold in result.slots] == ["a"]
-    assert surplus(made, result, sight) == ()
 
 
 def test_without_refill_a_claimed_node_gets_no_other_slot() -> None:

@@ -7,7 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.holds import Problem
-from headroom.core.standing.headrooms import ALWAYS, PerNode, Replicas, Window
+from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.replicas import Replicas
+from headroom.core.standing.headrooms import ALWAYS, Window
 from headroom.core.standing.windows import (
     ActiveWindow,
     Occurrences,

@@ -19,6 +19,7 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Node, Parent, Pod
 from headroom.core.resources import Resources
+from headroom.core.sizes.replicas import NOTHING
 from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Slot, Window
 from headroom.dashboard.book import MOST_WAITING, Book, filled
 from headroom.dashboard.prices import PRICE_KEY, Prices, parse_prices
@@ -131,7 +132,7 @@ def test_objects_are_shown_by_their_status_and_slots_are_not_objects() -> None:
     parent = Parent("headroom.dev/v1alpha1", "Headroom", "shop", "burst")
     status = HeadroomStatus(desired=5, held=3, pending=2, claimed=9, misses=1)
     headroom = Headroom(
-        parent, Slot(), status=status, schedule=(Window("0 13 * * *", timedelta(hours=1)),)
+        parent, Slot(), NOTHING, status=status, schedule=(Window("0 13 * * *", timedelta(hours=1)),)
     )
     template = PodTemplate(Pod(Key("shop", "")))
     hold = Hold(
@@ -182,7 +183,7 @@ def test_windows_are_those_that_a_span_sees_with_their_lead_time() -> None:
     parent = Parent("headroom.dev/v1alpha1", "Headroom", "shop", "burst")
     lunch = Window("0 12 * * *", timedelta(hours=2), lead_time=timedelta(minutes=30))
     broken = Window("never", timedelta(hours=2))
-    headroom = Headroom(parent, Slot(), schedule=(lunch, broken))
+    headroom = Headroom(parent, Slot(), NOTHING, schedule=(lunch, broken))
     found = windows([headroom], NOW + timedelta(hours=1), NOW + timedelta(hours=25))
     assert [each["opens"] for each in found] == ["2027-01-04T11:30:00Z", "2027-01-05T11:30:00Z"]
     assert found[0]["ends"] == "2027-01-04T14:00:00Z"
@@ -190,7 +191,9 @@ def test_windows_are_those_that_a_span_sees_with_their_lead_time() -> None:
 
 def test_a_schedule_of_every_minute_does_not_fill_the_page() -> None:
     parent = Parent("headroom.dev/v1alpha1", "Headroom", "shop", "burst")
-    always = Headroom(parent, Slot(), schedule=(Window("* * * * *", timedelta(minutes=1)),))
+    always = Headroom(
+        parent, Slot(), NOTHING, schedule=(Window("* * * * *", timedelta(minutes=1)),)
+    )
     assert len(windows([always], NOW, NOW + timedelta(days=1))) <= 100
 
 

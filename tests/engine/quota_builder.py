@@ -10,6 +10,7 @@ from headroom.core.actions import Action, WriteQuotaStatus
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Condition, Namespace, Parent
 from headroom.core.quotas.limits import Ceiling, Quota, QuotaStatus, Scope
+from headroom.core.sizes.replicas import NOTHING
 from headroom.core.standing.headrooms import Headroom, Slot
 from headroom.core.subjects import Topic, hold_subject
 from headroom.core.tenancy.values import Tenure
@@ -55,6 +56,7 @@ def order(name: str, namespace: str = "shop", **parts: Any) -> Headroom:
     return Headroom(
         Parent(parts.pop("version", VERSION), "Order", namespace, name, uid=f"uid-of-{name}"),
         Slot(),
+        NOTHING,
         created=parts.pop("created", NOON),
         **parts,
     )

@@ -9,6 +9,7 @@ import pytest
 from headroom.core.names import API_VERSION
 from headroom.core.objects import Key, OwnerReference, Parent, Pod
 from headroom.core.policy import Policy
+from headroom.core.sizes.replicas import NOTHING
 from headroom.core.standing.headrooms import Auto, Headroom, Slot
 from headroom.engine.engine import Engine
 from headroom.engine.standing import autoshapes
@@ -24,7 +25,7 @@ def watching() -> AutoShapes:
     ledger = Engine(Policy()).ledger
     shapes = AutoShapes(ledger, Coming(ledger))
     parent = Parent(API_VERSION, "Headroom", "shop", "ready", uid="u")
-    shapes.depend(None, Headroom(parent, Slot(auto=Auto())))
+    shapes.depend(None, Headroom(parent, Slot(auto=Auto()), NOTHING))
     return shapes
 
 
@@ -68,5 +69,5 @@ def test_nothing_is_remembered_when_nobody_chooses() -> None:
     shapes = watching()
     make(shapes, "shop", "web")
     parent = Parent(API_VERSION, "Headroom", "shop", "ready", uid="u")
-    shapes.depend(Headroom(parent, Slot(auto=Auto())), None)
+    shapes.depend(Headroom(parent, Slot(auto=Auto()), NOTHING), None)
     assert remembered(shapes, "shop") == []

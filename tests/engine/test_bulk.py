@@ -8,7 +8,7 @@ from headroom.core.actions import CreateGuardian, DeletePod
 from headroom.core.holds import LOCKED, PREEMPTIBLE
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
-from headroom.core.standing.headrooms import Replicas
+from headroom.core.sizes.replicas import Replicas
 from tests.builders import node, pod
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import OwnerReference, Pod
-from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Replicas, Workload, WorkloadRef
+from headroom.core.sizes.replicas import Replicas
+from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Workload, WorkloadRef
 from headroom.ports import WorkloadGone
 from tests.builders import node, pod
 from tests.core.headroom_builder import headroom

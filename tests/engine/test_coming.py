@@ -11,7 +11,8 @@ from headroom.core.holds import ObjectMatch, OwnerRule
 from headroom.core.objects import Pod
 from headroom.core.owners import has_right
 from headroom.core.policy import Policy
-from headroom.core.standing.headrooms import Adaptive, Headroom, Workload
+from headroom.core.sizes.adaptive import Adaptive
+from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.engine.engine import Engine
 from headroom.engine.standing import coming
 from headroom.engine.standing.coming import Coming

@@ -21,11 +21,11 @@ from headroom.core.actions import (
     Tell,
     Ungate,
 )
-from headroom.core.demand.following import Fixed, Follow, Marks, PerVolume
+from headroom.core.demand.following import Fixed, Marks, PerVolume
 from headroom.core.demand.volumes import Volume, VolumeClaim
 from headroom.core.holds import PREEMPTIBLE, ControllerMatch, OwnerRule
 from headroom.core.objects import Key, Pod
-from headroom.core.standing.besides import owner_label
+from headroom.core.sizes.follow import Follow, owner_label
 from headroom.core.standing.headrooms import Headroom
 from tests.builders import NAMESPACE, NOON, hold, node, pod
 from tests.core.headroom_builder import headroom

@@ -15,7 +15,8 @@ from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.holds import Hold
 from headroom.core.plan import Work
 from headroom.core.policy import Policy
-from headroom.core.standing.headrooms import Limits, Replicas
+from headroom.core.sizes.replicas import Replicas
+from headroom.core.standing.headrooms import Limits
 from headroom.core.standing.reach import Indexes, Reach, within
 from headroom.core.standing.sizing import Sight, wish
 from headroom.core.standing.windows import ActiveWindow

@@ -11,7 +11,9 @@ from headroom.core.actions import WriteHeadroomStatus
 from headroom.core.names import SCHEDULER_NAME
 from headroom.core.objects import Condition
 from headroom.core.promise.report import PromiseStatus
-from headroom.core.standing.headrooms import Adaptive, Headroom, Replicas, Window
+from headroom.core.sizes.adaptive import Adaptive
+from headroom.core.sizes.replicas import Replicas
+from headroom.core.standing.headrooms import Headroom, Window
 from headroom.engine.agenda import Agenda
 from headroom.engine.promises.arrivals import Arrivals
 from headroom.engine.promises.book import PromiseBook

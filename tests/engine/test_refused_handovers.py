@@ -18,7 +18,7 @@ from headroom.core.actions import (
 from headroom.core.names import CLAIM_GATE, CLAIMED_ANNOTATION
 from headroom.core.objects import Key
 from headroom.core.policy import Policy
-from headroom.core.standing.headrooms import Replicas
+from headroom.core.sizes.replicas import Replicas
 from tests.builders import hold, node, pod
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Answer, Play

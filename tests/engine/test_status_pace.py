@@ -15,7 +15,8 @@ from headroom.core.actions import (
     WriteHeadroomStatus,
     WriteHoldStatus,
 )
-from headroom.core.standing.headrooms import Headroom, Replicas
+from headroom.core.sizes.replicas import Replicas
+from headroom.core.standing.headrooms import Headroom
 from headroom.engine.agenda import Agenda
 from headroom.engine.pacing.statuses import (
     NAMESPACE_AT_ONCE,

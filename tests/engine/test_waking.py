@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from headroom.core.actions import CreateLatch, DeletePod, Nominate
 from headroom.core.holds import LOCKED, PREEMPTIBLE
-from headroom.core.standing.headrooms import Replicas
+from headroom.core.sizes.replicas import Replicas
 from tests.builders import node, pod
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Node
+from headroom.core.sizes.percent import Percent
+from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.replicas import Replicas
 from headroom.core.standing.eligibility import eligible
-from headroom.core.standing.headrooms import Headroom, Limits, Percent, PerNode, Replicas
+from headroom.core.standing.headrooms import Headroom, Limits
 from headroom.core.standing.sizing import Sight, surplus, wish
 from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON, node, taint
@@ -59,8 +62,7 @@ def situations(draw: st.DrawFn) -> tuple[Headroom, Sight]:
     window = draw(st.none() | st.just(ActiveWindow(size)))
     workload = web(draw(st.integers(0, 20)))
     standing = draw(slots)
-    promised = frozenset(name for name in sorted(standing) if draw(st.booleans()))
-    return made, Sight(window, draw(nodes()), workload, standing, promised, draw(slots))
+    return made, Sight(window, draw(nodes()), workload, standing, draw(slots))
 
 
 @given(situations())
@@ -81,7 +83,7 @@ def test_every_slot_is_wished_for_once_under_a_name_of_its_own(
 
 @given(situations())
 def test_limits_hold_and_are_told_when_they_bite(given: tuple[Headroom, Sight]) -> None:
-    made, sight = given[0], replace(given[1], promised=frozenset())
+    made, sight = given
     result, limits = wish(made, sight, NOON), made.limits
     if made.paused:
         return
@@ -105,13 +107,13 @@ def test_new_slots_stand_on_eligible_nodes_only(given: tuple[Headroom, Sight]) -
 
 
 @given(situations())
-def test_nothing_promised_and_nothing_wished_for_is_given_back(
+def test_nothing_wished_for_is_given_back(
     given: tuple[Headroom, Sight],
 ) -> None:
     made, sight = given
     result = wish(made, sight, NOON)
     back = set(surplus(made, result, sight))
-    assert back <= sight.standing - sight.promised
+    assert back <= sight.standing
     assert not back & {hold.slot for hold in result.slots}
     if made.paused:
         assert not back

@@ -10,6 +10,7 @@ from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.names import CLAIM_GATE, CLAIMED_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
+from headroom.core.sizes.replicas import NOTHING
 from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Slot
 from headroom.ports import HeadroomGone, HoldGone, PodGone, Seen
 from headroom.runtime.census import Census, CountingChronicle
@@ -138,7 +139,7 @@ def test_the_slots_of_all_headrooms_are_counted() -> None:
     for name, held, pending in (("a", 3, 1), ("b", 2, 0)):
         parent = Parent("headroom.dev/v1alpha1", "Headroom", "shop", name)
         status = HeadroomStatus(held=held, pending=pending)
-        watched.census.see(Seen(Headroom(parent, Slot(), status=status)))
+        watched.census.see(Seen(Headroom(parent, Slot(), NOTHING, status=status)))
     watched.census.refresh({})
     assert watched.value("headroom_slots", state="held") == 5
     assert watched.value("headroom_slots", state="pending") == 1

@@ -22,7 +22,8 @@ from headroom.core.names import (
 from headroom.core.naming import shape_of
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
-from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, PerNode
+from headroom.core.sizes.pernode import PerNode
+from headroom.core.standing.headrooms import NODE_CHUNK, Headroom
 from headroom.core.standing.sizing import Sight, wish
 from headroom.core.standing.windows import ActiveWindow
 from headroom.sim.world import SimWorld
@@ -49,8 +50,9 @@ def _headroom(world: SimWorld, truth: Truth, headroom: Headroom) -> Iterator[str
         truth.nodes.values(),
         standing=frozenset(guardians),
         spent=frozenset(status.spent),
+        grace=timedelta(),
     )
-    wished = wish(headroom, sight, world.clock.now(), timedelta())
+    wished = wish(headroom, sight, world.clock.now())
     wanted = {hold.slot: hold for hold in wished.slots}
     chunked = headroom.slot.chunk == NODE_CHUNK
     in_use = _in_use(truth, headroom) - set(guardians)

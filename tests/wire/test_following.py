@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import LabelPod
-from headroom.core.demand.following import Fixed, Follow, FromAnnotation, PerVolume
+from headroom.core.demand.following import Fixed, FromAnnotation, PerVolume
 from headroom.core.demand.volumes import Volume, VolumeClaim
 from headroom.core.objects import Key, LabelSelector, PodTerm, Requirement
+from headroom.core.sizes.follow import Follow
 from headroom.kube.mirror import Mirror
 from headroom.ports import Seen, StoredGone
 from headroom.wire.decode import headroom_from, pod_from

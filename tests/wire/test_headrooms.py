@@ -8,22 +8,16 @@ from typing import Any
 
 import pytest
 
-from headroom.core.demand.following import Follow
 from headroom.core.holds import OwnerRule
 from headroom.core.objects import Condition, Key, Parent
 from headroom.core.resources import Resources
-from headroom.core.standing.headrooms import (
-    Adaptive,
-    Headroom,
-    HeadroomStatus,
-    Limits,
-    Percent,
-    PerNode,
-    Replicas,
-    Utilization,
-    Window,
-    WorkloadRef,
-)
+from headroom.core.sizes.adaptive import Adaptive
+from headroom.core.sizes.follow import Follow
+from headroom.core.sizes.percent import Percent
+from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.replicas import Replicas
+from headroom.core.sizes.utilization import Utilization
+from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Limits, Window, WorkloadRef
 from headroom.wire.encode import headroom_status_json
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.headrooms import decode_headroom, headroom_from

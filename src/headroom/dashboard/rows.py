@@ -12,7 +12,7 @@ from headroom.core.latches import kept_for
 from headroom.core.names import CLAIM_GATE, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Condition, Pod, titled
 from headroom.core.promise.report import PROMISE_KEPT
-from headroom.core.standing.headrooms import Adaptive, AutoStatus, Headroom
+from headroom.core.standing.headrooms import AutoStatus, Headroom
 from headroom.core.standing.windows import next_start
 from headroom.engine.cron import calendar
 from headroom.wire.times import format_time
@@ -121,11 +121,10 @@ def _shaped(auto: AutoStatus | None) -> str:
 
 
 def _promise(headroom: Headroom) -> str:
-    size = headroom.size
-    if not isinstance(size, Adaptive):
+    if not headroom.size.learns:
         return ""
-    seconds = size.start_within.total_seconds()
-    return f"{100 * size.ratio:g} % start within {seconds:g} s"
+    terms = headroom.size.terms
+    return f"{100 * terms.ratio:g} % start within {terms.within.total_seconds():g} s"
 
 
 def _achieved(headroom: Headroom) -> Row | None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import WriteHeadroomStatus
-from headroom.core.demand.buffers import BufferSize
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.objects import Condition, Parent
+from headroom.core.sizes.buffer import BufferSize
 from headroom.core.standing.headrooms import HeadroomStatus, WorkloadRef
 from headroom.dialects.capacitybuffer import CAPACITYBUFFER
 from headroom.dialects.capacitybuffer.buffers import buffer_from

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from headroom.core.standing.headrooms import Headroom, HeadroomStatus, PerNode, Replicas
+from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.replicas import Replicas
+from headroom.core.standing.headrooms import Headroom, HeadroomStatus
 from headroom.core.standing.windows import ActiveWindow, active, judged, renewal
 from headroom.engine.cron import calendar
 from tests.dialects.korder.things import order, read_order, refusals

@@ -8,7 +8,9 @@ from typing import Any
 from headroom.core.actions import CreateGuardian
 from headroom.core.holds import Hold
 from headroom.core.objects import Parent
-from headroom.core.standing.headrooms import Headroom, Replicas, Utilization
+from headroom.core.sizes.replicas import Replicas
+from headroom.core.sizes.utilization import Utilization
+from headroom.core.standing.headrooms import Headroom
 from headroom.dialects.proactive import PROACTIVE
 from headroom.dialects.proactive.objects import class_object, headroom_object, remark_on
 from headroom.dialects.proactive.options import Options, Profile

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import CreateGuardian
-from headroom.core.demand.following import Follow, FollowerSlot, Following
+from headroom.core.demand.following import Followed, FollowerSlot, Following
 from headroom.core.naming import named_after
 from headroom.core.objects import Key
-from headroom.core.standing.besides import Followed
+from headroom.core.sizes.follow import Follow
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.sizing import Sight, wish
 from headroom.core.standing.windows import ActiveWindow

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from headroom.core.demand.following import Follow
+from headroom.core.sizes.follow import Follow
 from headroom.core.standing.headrooms import Headroom
 from headroom.dialects.schedulinggate import scheduling_gate
 from headroom.dialects.schedulinggate.names import BadNames, Names, read_names

@@ -15,12 +15,13 @@ from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, UNSEEN, ledge
 from headroom.cli.telling.doors import without_door
 from headroom.cli.telling.promises import promise_told
 from headroom.cli.telling.rooms import rooms
-from headroom.cli.telling.schedules import moment_told, size_told, slots_told, windows_told
+from headroom.cli.telling.schedules import moment_told, windows_told
 from headroom.cli.telling.shapes import shapes_told
 from headroom.cli.telling.slots import NOT_YET, SlotView, State, slots_of
 from headroom.cli.telling.wishes import claimed_slots, sight_of, wish_of, workload_of
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.policy import Policy
+from headroom.core.sizes.kind import slots_told
 from headroom.core.standing.eligibility import Exclusion, summary
 from headroom.core.standing.headrooms import NODE_CHUNK, PREEMPT, Headroom
 from headroom.core.standing.sizing import Wish
@@ -62,7 +63,7 @@ def _by_its_status(world: World, headroom: Headroom, subject: str) -> Explanatio
     else:
         told = f"has {status.held} of {slots_told(status.desired)}, by its own word"
         told += f": {ready.message.rstrip('.')}" if ready.message else ""
-    size = size_told(headroom, headroom.size, workload_of(world, headroom))
+    size = headroom.size.words(headroom, workload_of(world, headroom))
     return Explanation(
         subject,
         f"{subject} {told}; {UNSEEN}.",
@@ -112,7 +113,7 @@ def _leaving(slots: Sequence[SlotView]) -> str:
 def _facts(world: World, headroom: Headroom, wished: Wish) -> list[Fact]:
     now, sight = world.now, sight_of(world, headroom)
     size = sight.window.size if sight.window is not None else headroom.size
-    facts = [Fact("size", size_told(headroom, size, workload_of(world, headroom)))]
+    facts = [Fact("size", size.words(headroom, workload_of(world, headroom)))]
     facts += [Fact("schedule", text) for text in windows_told(headroom, now)]
     if len(headroom.schedule) > 1 and (start := next_start(headroom, now, calendar)):
         facts.append(Fact("next start", moment_told(start, now, headroom.schedule[0].time_zone)))

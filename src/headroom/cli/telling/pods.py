@@ -9,7 +9,6 @@ from headroom.cli.source import World
 from headroom.cli.telling.answers import Explanation, Fact, HoldAnswer, NodeAnswer, called
 from headroom.cli.telling.asking import IS_ONE_RUNNING, SEE_NODES, UNSEEN, ledger_of, node_answers
 from headroom.core.claims import Offer, claim_of, is_claimant
-from headroom.core.demand.following import Follow
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import (
@@ -21,7 +20,7 @@ from headroom.core.names import (
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.policy import Policy
-from headroom.core.standing.besides import is_owner
+from headroom.core.sizes.follow import is_owner
 from headroom.engine.claiming import offer_of
 from headroom.engine.ledger import Ledger
 from headroom.engine.placing import cannot_judge
@@ -72,11 +71,11 @@ def _waits_unseen(world: World, pod: Pod, policy: Policy) -> Explanation:
 def _followers(world: World, pod: Pod) -> str:
     """Which headrooms take a gate off a pod once their slots are made, in words."""
     told = [
-        f"{headroom.parent} makes its slots before it takes off the gate {headroom.size.gate}"
+        f"{headroom.parent} makes its slots before it takes off the gate {rule.gate}"
         for headroom in sorted(world.headrooms, key=lambda headroom: headroom.key)
-        if isinstance(headroom.size, Follow)
-        and headroom.size.gate in pod.gates
-        and is_owner(headroom.parent, headroom.size, pod)
+        if (rule := headroom.size.follows) is not None
+        and rule.gate in pod.gates
+        and is_owner(headroom.parent, rule, pod)
     ]
     return " and ".join(told)
 

@@ -1,4 +1,4 @@
-"""A headroom's size and schedule in words: how much it wishes, since when, until when, what next.
+"""A headroom's schedule in words: since when, until when, what next.
 
 Each window is asked on its own, of the same calendar as the operator's, and its times are told on
 the clock of its own time zone: the one that its author thinks in.
@@ -8,65 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import assert_never
 
 from headroom.cli.spans import length
-from headroom.core.demand.buffers import BufferSize
-from headroom.core.demand.following import Fixed, Follow, FromAnnotation, PerVolume
-from headroom.core.standing.headrooms import (
-    Adaptive,
-    Headroom,
-    Percent,
-    PerNode,
-    Replicas,
-    Size,
-    Utilization,
-    Window,
-    Workload,
-)
+from headroom.core.sizes.kind import slots_told
+from headroom.core.standing.headrooms import Headroom, Window
 from headroom.core.standing.windows import Refused, active, next_start
 from headroom.engine.cron import calendar, zone_named
-
-
-def size_told(headroom: Headroom, size: Size, workload: Workload | None) -> str:
-    """A size in words."""
-    match size:
-        case Replicas(count):
-            return slots_told(count)
-        case Percent(percent):
-            if headroom.slot.auto is not None:
-                return f"{percent} % of the replicas of each chosen workload, rounded up"
-            there = f"the {workload.replicas} replicas" if workload is not None else "the replicas"
-            return f"{percent} % of {there} of {headroom.slot.source}, rounded up"
-        case PerNode(percent=int(percent)):
-            return f"a slot of {percent} % of each eligible node"
-        case PerNode(slots):
-            return f"{slots_told(slots)} on each eligible node"
-        case Utilization(permille):
-            return f"enough to keep requests under {permille / 10:g} % of what nodes have"
-        case BufferSize():
-            return "as many chunks as the buffer's replicas, percentage and limits come to"
-        case Follow(gate, slots):
-            return f"{_followers(slots)} next to each pod that is gated by {gate}"
-        case Adaptive(start_within, ratio):
-            return f"as much as lets {100 * ratio:g} % of pods start within {length(start_within)}"
-        case _:
-            assert_never(size)
-
-
-def _followers(slots: Fixed | PerVolume | FromAnnotation) -> str:
-    match slots:
-        case Fixed(count):
-            return slots_told(count)
-        case PerVolume(driver):
-            return f"a slot for each volume of {driver}"
-        case FromAnnotation(key):
-            return f"as many slots as its annotation {key} says,"
-
-
-def slots_told(count: int) -> str:
-    """A number of slots in words."""
-    return "1 slot" if count == 1 else f"{count} slots"
 
 
 def windows_told(headroom: Headroom, now: datetime) -> list[str]:

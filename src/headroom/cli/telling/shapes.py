@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from headroom.cli.source import World
-from headroom.cli.telling.schedules import slots_told
 from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.sizes.kind import slots_told
 from headroom.core.standing.candidates import Maker, candidates, maker_of
 from headroom.core.standing.headrooms import Auto, AutoStatus, Headroom, Shape, Workload
 from headroom.core.standing.shapes import (

@@ -13,10 +13,9 @@ from headroom.cli.telling.promises import learnt_size
 from headroom.cli.telling.shapes import shapes_of, with_owners
 from headroom.core.claims import claim_of
 from headroom.core.demand.following import (
-    Follow,
+    Followed,
     FollowerSlot,
     Following,
-    PerVolume,
     followed,
     is_over,
     owner_uid,
@@ -32,7 +31,7 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Pod
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.standing.besides import Followed, is_owner
+from headroom.core.sizes.follow import is_owner
 from headroom.core.standing.chunks import DAEMON_SET, daemon_set_of, overhead_of
 from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Workload
 from headroom.core.standing.members import stands
@@ -99,7 +98,6 @@ def sight_of(world: World, headroom: Headroom) -> Sight:
         nodes=world.nodes,
         workload=workload_of(world, headroom),
         standing=frozenset(there if headroom.slot_objects else guardians_of(world, headroom)),
-        promised=frozenset(claimants_of(world, headroom)),
         spent=frozenset(headroom.status.spent),
         overhead=_overhead(world) if headroom.slot.chunk == NODE_CHUNK else EMPTY,
         sized=_sized(world, headroom),
@@ -130,23 +128,23 @@ def _sized(world: World, headroom: Headroom) -> Sized | None:
 
 def _followed(world: World, headroom: Headroom) -> Iterator[Followed]:
     """Owners that slots follow; volumes are not read here, so those that stand count for them."""
-    size = headroom.size
-    if not isinstance(size, Follow):
+    rule = headroom.size.follows
+    if rule is None:
         return
     guardians = guardians_of(world, headroom)
     for pod in sorted(world.pods, key=lambda pod: pod.key):
-        if not is_owner(headroom.parent, size, pod) or is_over(pod):
+        if not is_owner(headroom.parent, rule, pod) or is_over(pod):
             continue
         standing = tuple(
             FollowerSlot(slot.partition("/")[2], guardian.requests)
             for slot, guardian in sorted(guardians.items())
             if owner_uid(slot) == pod.uid
         )
-        if isinstance(size.slots, PerVolume):
+        if rule.reads_volumes:
             yield Followed(pod, Following(standing))
         else:
             made = frozenset(slot.part for slot in standing)
-            yield Followed(pod, followed(pod, size, (), made, world.now))
+            yield Followed(pod, followed(pod, rule, (), made, world.now))
 
 
 def wish_of(world: World, headroom: Headroom) -> Wish:

@@ -15,14 +15,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import TYPE_CHECKING
 
 from headroom.core.amounts import parse_resources
-from headroom.core.demand.size import SizeKind
 from headroom.core.demand.volumes import Binding, Mount
 from headroom.core.objects import LabelSelector, Pod, PodTerm, Requirement
 from headroom.core.quantity import QuantityError, shown, whole_number
 from headroom.core.resources import Resources
+
+if TYPE_CHECKING:
+    from headroom.core.sizes.follow import Follow
 
 HOSTNAME = "kubernetes.io/hostname"
 MOST_SLOTS = 32
@@ -73,31 +75,6 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Follow(SizeKind):
-    """Slots next to each pod that carries a gate, and how long it may be kept waiting for them.
-
-    Without a `deadline` it may be for ever. With `everywhere` the pods are those of every namespace
-    but the headroom's own, else those of its own.
-    """
-
-    held_once: ClassVar[bool] = True
-
-    gate: str
-    slots: Fixed | PerVolume | FromAnnotation = Fixed()
-    deadline: timedelta | None = DEADLINE
-    everywhere: bool = False
-    marks: Marks | None = None
-
-    @property
-    def in_parts(self) -> bool:
-        return isinstance(self.slots, PerVolume)
-
-    @property
-    def reads_volumes(self) -> bool:
-        return isinstance(self.slots, PerVolume)
-
-
-@dataclass(frozen=True, slots=True)
 class FollowerSlot:
     """One slot beside an owner; `requests` is None where the headroom's template has the size."""
 
@@ -115,6 +92,14 @@ class Following:
     reason: str = ""
     message: str = ""
     look_again: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """An owner, and what it needs now."""
+
+    owner: Pod
+    needs: Following
 
 
 def followed(

@@ -26,7 +26,6 @@ from headroom.core.demand.pacing import (
 )
 from headroom.core.demand.quotaroom import Tight
 from headroom.core.demand.utilization import (
-    WHOLE,
     Bounds,
     Load,
     Standing,
@@ -37,6 +36,7 @@ from headroom.core.demand.utilization import (
 from headroom.core.plan import earliest
 from headroom.core.quotas.limits import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.sizes.kind import WHOLE
 from headroom.core.standing.headrooms import NO_LIMITS, Limits
 from headroom.core.standing.limiting import MOST_SLOTS, Note
 from headroom.core.standing.sized import Sized

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from headroom.core.objects import Node, Pod
 from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.core.sizes.kind import WHOLE
 from headroom.core.standing.eligibility import sorted_out
 
-WHOLE = 1000
 Amounts = dict[str, int]
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headroom.core.demand.buffers import LIMITED, NEEDS_MORE, PROVISIONING, READY
 from headroom.core.holds import Hold, Problem
 from headroom.core.objects import Condition
 from headroom.core.quotas.limits import QUOTA_EXCEEDED
+from headroom.core.sizes.buffer import LIMITED, NEEDS_MORE, PROVISIONING, READY
 from headroom.core.standing.headrooms import Headroom
 
 INVALID_SPEC = "InvalidSpec"

@@ -15,7 +15,22 @@ from headroom.core.promise.settings import STEP
 from headroom.core.promise.stock import MOST, MOST_SLOTS, Sized, Stock
 
 PROMISE_KEPT = "PromiseKept"
-USUAL_RATIO, USUAL_WITHIN = 0.99, timedelta(seconds=5)
+MEMORY = timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is promised: this part of the owners starts within this time.
+
+    `memory` is how long an arrival counts. The defaults count where a size promises nothing itself.
+    """
+
+    ratio: float = 0.99
+    within: timedelta = timedelta(seconds=5)
+    memory: timedelta = MEMORY
+
+
+USUAL_TERMS = Terms()
 FEWEST_TO_JUDGE = 100  # owners in a day; with fewer, one miss says nothing about 99 %
 KEPT, LEARNING, BURSTS, LIMIT, NO_ROOM, SHORT, LOST = (
     "Kept",

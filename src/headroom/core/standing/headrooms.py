@@ -11,14 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import ClassVar
 
-from headroom.core.demand.buffers import BufferSize
-from headroom.core.demand.following import Follow
-from headroom.core.demand.size import SizeKind
 from headroom.core.holds import LOCKED, OwnerRule, PodTemplate, Problem
 from headroom.core.objects import Condition, Key, LabelSelector, Parent, no_labels
 from headroom.core.promise.report import PromiseStatus
+from headroom.core.sizes.kind import Size
 from headroom.core.tenancy.values import SlotObjects
 
 ON_CLAIM = "OnClaim"
@@ -30,88 +27,6 @@ ON_PRIORITY = "priority"  # the path of a remark on the priority of its guardian
 
 POD_CHUNK = "Pod"
 NODE_CHUNK = "Node"
-
-
-@dataclass(frozen=True, slots=True)
-class Replicas(SizeKind):
-    """A fixed number of slots."""
-
-    with_auto: ClassVar[bool] = True
-    with_node_chunks: ClassVar[bool] = True
-    with_window_replicas: ClassVar[bool] = True
-
-    count: int
-
-    def number(self, replicas: int) -> int:
-        return self.count
-
-
-@dataclass(frozen=True, slots=True)
-class Percent(SizeKind):
-    """So many hundredths of the workload's replicas, rounded up."""
-
-    of_workload: ClassVar[bool] = True
-    with_auto: ClassVar[bool] = True
-    with_node_chunks: ClassVar[bool] = True
-
-    percent: int
-
-    def number(self, replicas: int) -> int:
-        return -(-replicas * self.percent // 100)
-
-
-@dataclass(frozen=True, slots=True)
-class PerNode(SizeKind):
-    """So many slots on every eligible node; with `percent`, one of that part of its allocatable."""
-
-    by_node: ClassVar[bool] = True
-
-    slots: int = 1
-    percent: int | None = None
-
-    @property
-    def in_parts(self) -> bool:
-        return self.percent is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Utilization(SizeKind):
-    """Enough to bring requested over allocatable back under a threshold.
-
-    With `ahead`, what any workload is about to make is counted too.
-    """
-
-    by_load: ClassVar[bool] = True
-
-    permille: int
-    ahead: bool = False
-
-
-MEMORY = timedelta(days=14)
-
-
-@dataclass(frozen=True, slots=True)
-class Adaptive(SizeKind):
-    """As much as lets this part of the pods start within this time, learnt from those that came.
-
-    `memory` is how long what came counts, `release_after` how long a size is kept that nothing
-    calls for any more; None: one lead time.
-    """
-
-    learns: ClassVar[bool] = True
-    with_auto: ClassVar[bool] = True
-    with_window_replicas: ClassVar[bool] = True
-
-    start_within: timedelta
-    ratio: float
-    least: int = 0
-    most: int | None = None
-    memory: timedelta = MEMORY
-    release_after: timedelta | None = None
-
-
-Size = Replicas | Percent | PerNode | Utilization | Follow | Adaptive | BufferSize
-NOTHING = Replicas(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +195,7 @@ class HeadroomStatus:
 class Headroom:
     parent: Parent
     slot: Slot
-    size: Size = NOTHING
+    size: Size
     limits: Limits = NO_LIMITS
     mode: str = LOCKED
     owners: tuple[OwnerRule, ...] = ()

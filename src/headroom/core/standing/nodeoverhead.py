@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.naming import dns_label, short_hash
 from headroom.core.objects import Key, Node, OwnerReference, Parent
-from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.core.resources import EMPTY, Resources
 from headroom.core.standing.eligibility import eligible
-from headroom.core.standing.headrooms import Headroom, PerNode, Workload, WorkloadRef
+from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
 from headroom.core.standing.sizing import Wish
 from headroom.core.standing.windows import ActiveWindow
 
@@ -66,35 +66,15 @@ def overhead_of(
 
     `wished` is the last wish, if there was one. Nothing is counted for slots beyond a limit, nor
     for those that no node has room for: machines that large may not be for sale, and then nobody
-    would get one. Of a part of each node (`percent`) that of the node in the middle counts: nobody
-    knows how large the next node will be, and where all are alike it is right.
+    would get one.
     """
     idle = Overhead(headroom.parent, template)
-    size = window.size if window is not None else None
-    if not applies(headroom) or not isinstance(size, PerNode) or headroom.paused:
+    if not applies(headroom) or window is None or headroom.paused:
         return idle
     if wished is not None and (wished.frozen or wished.count < wished.asked):
         return idle
-    if size.percent is None:
-        once = template.pod.requests
-        requests = Resources({name: once[name] * size.slots for name in once if name != PODS})
-    else:
-        requests = _middle(wished)
+    requests = window.size.on_new_node(template, wished)
     return replace(idle, requests=requests) if _could_stand(requests, template, nodes) else idle
-
-
-def _middle(wished: Wish | None) -> Resources:
-    """What the slot in the middle keeps, by size, of those that are pinned to a node."""
-    slots = [hold for hold in wished.slots if hold.template.node] if wished is not None else []
-    if not slots:
-        return EMPTY
-    ordered = sorted(slots, key=lambda hold: (_size(hold.template.pod.requests), hold.slot))
-    kept = ordered[len(ordered) // 2].template.pod.requests
-    return Resources({name: kept[name] for name in kept if name != PODS})
-
-
-def _size(requests: Resources) -> tuple[tuple[str, int], ...]:
-    return tuple((name, requests[name]) for name in sorted(requests))
 
 
 def slot_owned(hold: Hold, owner: OwnerReference) -> Hold:

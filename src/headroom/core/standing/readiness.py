@@ -10,27 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.conditions import conditions_of
-from headroom.core.demand.buffers import (
-    LIMITED,
-    NO_TEMPLATE,
-    NO_WORKLOAD,
-    RESOLUTION_FAILED,
-    BufferFacts,
-    BufferSize,
-    Unsized,
-    conditions,
-)
 from headroom.core.names import FOR_LABEL, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.naming import label_value
 from headroom.core.quotas.limits import LIMIT_REACHED, QUOTA_EXCEEDED
 from headroom.core.standing.eligibility import summary
 from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, HeadroomStatus
 from headroom.core.standing.shapes import NONE_IN_SCOPE
-from headroom.core.standing.sized import POD_TEMPLATE
-from headroom.core.standing.sizing import NO_NODE, SOURCE, USED_UP, Wish
+from headroom.core.standing.sizing import NO_NODE, USED_UP, Wish
 
 # A person must act before these go away; the first that applies is the reason of all conditions.
-_DEGRADING = ("InvalidSpec", "WorkloadMissing", "WorkloadUnusable", "NothingToHold", "CannotFollow")
+DEGRADING = ("InvalidSpec", "WorkloadMissing", "WorkloadUnusable", "NothingToHold", "CannotFollow")
 _QUIET = ("Paused", "OutsideSchedule")
 # Nothing is wrong, and there is nothing to give to anybody.
 _EMPTY = (USED_UP, NO_NODE, NONE_IN_SCOPE)
@@ -64,11 +53,12 @@ class Tally:
 
 def status_of(headroom: Headroom, wished: Wish, tally: Tally, now: datetime) -> HeadroomStatus:
     """Build the status that wish and tally call for."""
-    if isinstance(headroom.size, BufferSize):
-        return _buffer_status(headroom, wished, tally, now)
+    own = headroom.size.status(headroom, wished, tally, now)
+    if own is not None:
+        return own
     desired = wished.count
     reason = _reason(wished, tally, desired)
-    degraded = reason in _DEGRADING or bool(tally.trouble or tally.refused)
+    degraded = reason in DEGRADING or bool(tally.trouble or tally.refused)
     empty = not desired and reason in _EMPTY
     ready = not degraded and not empty and tally.held >= desired
     wanted = (
@@ -98,38 +88,6 @@ def status_of(headroom: Headroom, wished: Wish, tally: Tally, now: datetime) -> 
     )
 
 
-def _buffer_status(headroom: Headroom, wished: Wish, tally: Tally, now: datetime) -> HeadroomStatus:
-    """A buffer's status says less, and in its own words."""
-    source = headroom.slot.source
-    named = source.name if source is not None and source.kind == POD_TEMPLATE else ""
-    trouble = _unsized(wished, bool(named))
-    facts = BufferFacts(
-        wanted=wished.asked,
-        allowed=wished.count,
-        held=tally.held,
-        quotas=tuple(note.message for note in wished.notes if note.reason == LIMITED),
-        trouble=trouble,
-        generation=headroom.generation,
-    )
-    return HeadroomStatus(
-        desired=wished.count,
-        conditions=conditions(facts, headroom.status.conditions, now),
-        observed_generation=headroom.generation,
-        template="" if trouble else named,
-        template_generation=0 if trouble else tally.template_generation,
-    )
-
-
-def _unsized(wished: Wish, by_template: bool) -> Unsized | None:
-    for note in wished.notes:
-        if note.reason == "WorkloadMissing":
-            reason = NO_TEMPLATE if by_template else NO_WORKLOAD
-            return Unsized(reason, note.message.removeprefix(SOURCE))
-        if note.reason in _DEGRADING:
-            return Unsized(RESOLUTION_FAILED, note.message.removeprefix(SOURCE))
-    return None
-
-
 def selector_of(headroom: Headroom) -> str:
     """The label selector of a headroom's guardians, as the scale subresource shows it."""
     name = label_value(headroom.parent.name)
@@ -138,7 +96,7 @@ def selector_of(headroom: Headroom) -> str:
 
 def _reason(wished: Wish, tally: Tally, desired: int) -> str:
     given = [note.reason for note in wished.notes]
-    for reason in (*_DEGRADING, *_QUIET):
+    for reason in (*DEGRADING, *_QUIET):
         if reason in given:
             return reason
     if tally.refused:

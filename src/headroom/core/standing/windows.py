@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from headroom.core.holds import Problem
-from headroom.core.standing.headrooms import ALWAYS, Headroom, Replicas, Size, Window
+from headroom.core.sizes.kind import Size
+from headroom.core.standing.headrooms import ALWAYS, Headroom, Window
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -51,13 +52,12 @@ class ActiveWindow:
     """What is on now. Without a schedule it is always on: both times are None.
 
     `started_at` is when it opened, lead time included; slots are renewed then if they always are.
-    A size that is learnt is always on; `floor` is the most that its open windows ask for.
+    A size that is learnt is always on; its open windows raise it.
     """
 
     size: Size
     started_at: datetime | None = None
     ends_at: datetime | None = None
-    floor: int = 0
 
 
 def active(headroom: Headroom, now: datetime, calendar: Calendar) -> ActiveWindow | None:
@@ -73,11 +73,9 @@ def active(headroom: Headroom, now: datetime, calendar: Calendar) -> ActiveWindo
         if (active := _active(window, headroom.size, now, calendar)) is not None
     ]
     largest = max(found, key=_largest, default=None)
-    if not headroom.size.learns:
-        return largest
-    if largest is None:
+    if largest is None and headroom.size.learns:
         return ActiveWindow(headroom.size)
-    return replace(largest, size=headroom.size, floor=largest.size.number(0))
+    return largest
 
 
 def has_begun(before: ActiveWindow | None, window: ActiveWindow | None) -> bool:
@@ -150,7 +148,7 @@ def _active(window: Window, usual: Size, now: datetime, calendar: Calendar) -> A
     # Of one window's starts the latest also ends last; if that is over, all are.
     if start is None or start + window.duration <= now:
         return None
-    size = usual if window.replicas is None else Replicas(window.replicas)
+    size = usual if window.replicas is None else usual.in_window(window.replicas)
     return ActiveWindow(size, start - window.lead_time, start + window.duration)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Raw
 
-from headroom.core.demand.buffers import BufferSize, is_ours
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.objects import Parent
+from headroom.core.sizes.buffer import BufferSize, is_ours
 from headroom.core.standing.headrooms import Headroom, Slot, WorkloadRef
 from headroom.dialects.capacitybuffer.names import APPS, BATCH, BUFFERS, OURS, PEOPLE
 from headroom.dialects.capacitybuffer.statuses import status_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from headroom.core.demand.buffers import ACTIVE
+from headroom.core.sizes.buffer import ACTIVE
 from headroom.dialects.capacitybuffer.names import BUFFERS, GROUP, OLDER_VERSION, VERSION
 from headroom.wire.schema.notation import Catalogue, Field, Rule, kubernetes, of
 from headroom.wire.schema.structural import structural

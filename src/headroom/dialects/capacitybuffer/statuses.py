@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from headroom.core.actions import Action, WriteHeadroomStatus
-from headroom.core.demand.buffers import ACTIVE
 from headroom.core.objects import Condition
+from headroom.core.sizes.buffer import ACTIVE
 from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.dialects.capacitybuffer.names import BUFFERS
 from headroom.wire.errors import DecodeError

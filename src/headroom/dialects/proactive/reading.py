@@ -14,7 +14,7 @@ from msgspec import Raw
 from headroom.core.holds import PodTemplate, Problem
 from headroom.core.names import PREEMPTIBLE_CLASS
 from headroom.core.objects import Pod
-from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, Slot, Utilization
+from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, Slot
 from headroom.dialects.proactive.names import (
     CLASS_ANNOTATION,
     OBJECT_NAME,
@@ -58,8 +58,7 @@ def decode(data: bytes | Raw) -> Headroom:
     if template is not None:
         marked = _marked(template, wanted)
         headroom = replace(headroom, slot=Slot(template=marked, chunk=headroom.slot.chunk))
-    if isinstance(headroom.size, Utilization):
-        headroom = replace(headroom, size=replace(headroom.size, ahead=True))
+    headroom = replace(headroom, size=headroom.size.looking_ahead())
     remark = notes.get(REMARK_ANNOTATION)
     if not remark:
         return headroom

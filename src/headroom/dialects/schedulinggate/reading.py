@@ -11,7 +11,6 @@ from dataclasses import replace
 from msgspec import Raw
 
 from headroom.core.checks import label_key_refusal, label_value_refusal
-from headroom.core.demand.following import Follow
 from headroom.core.names import GROUP
 from headroom.core.standing.headrooms import Headroom
 from headroom.dialects.schedulinggate.names import DRIVER, GATE, USUAL, Names
@@ -34,11 +33,11 @@ _read = Reader(_Object)
 
 def dressed(headroom: Headroom, data: bytes | Raw, names: Names = USUAL) -> Headroom:
     """The headroom, with the driver's marks where it follows the driver's gate."""
-    size, template = headroom.size, headroom.slot.template
+    rule, template = headroom.size.follows, headroom.slot.template
     at_home = headroom.parent.namespace == names.namespace
-    if not at_home or not isinstance(size, Follow) or size.gate != GATE:
+    if not at_home or rule is None or rule.gate != GATE:
         return headroom
-    followed = replace(size, everywhere=True, marks=names.marks)
+    followed = replace(rule, everywhere=True, marks=names.marks)
     if template is None:
         return replace(headroom, size=followed)
     labels = wanted_labels((_read(data).metadata or _Metadata()).labels or {})

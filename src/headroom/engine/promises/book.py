@@ -22,18 +22,18 @@ from headroom.core.promise.learning import Learner
 from headroom.core.promise.record import Damaged, History, read, written
 from headroom.core.promise.report import (
     PROMISE_KEPT,
-    USUAL_RATIO,
-    USUAL_WITHIN,
     Circumstances,
     PromiseStatus,
+    Terms,
     next_nine,
     price,
     verdict,
     with_shares,
 )
-from headroom.core.promise.settings import STEP, settings_for
-from headroom.core.promise.stock import Bounds, Sized, Stock
-from headroom.core.standing.headrooms import MEMORY, Adaptive, Headroom, HeadroomStatus
+from headroom.core.promise.settings import STEP, Settings, settings_for
+from headroom.core.promise.stock import Sized, Stock
+from headroom.core.sizes.kind import Size
+from headroom.core.standing.headrooms import Headroom, HeadroomStatus
 from headroom.core.standing.limiting import Note
 from headroom.core.standing.readiness import Tally
 from headroom.core.standing.sized import Learnt
@@ -105,23 +105,16 @@ class Kept:
     recorded: int = 0  # owners of the last week, then
 
     @property
-    def ratio(self) -> float:
-        size = self.headroom.size
-        return size.ratio if isinstance(size, Adaptive) else USUAL_RATIO
+    def terms(self) -> Terms:
+        return self.headroom.size.terms
 
     @property
-    def within(self) -> timedelta:
-        size = self.headroom.size
-        return size.start_within if isinstance(size, Adaptive) else USUAL_WITHIN
-
-    @property
-    def memory(self) -> float:
-        size = self.headroom.size
-        return (size.memory if isinstance(size, Adaptive) else MEMORY).total_seconds()
+    def settings(self) -> Settings:
+        return settings_for(self.terms.memory.total_seconds())
 
     @property
     def learns(self) -> bool:
-        return isinstance(self.headroom.size, Adaptive)
+        return self.headroom.size.learns
 
 
 @dataclass(slots=True)
@@ -150,7 +143,7 @@ class PromiseBook:
             return
         known.headroom = headroom
         learner = known.history.stock.learner
-        learner.ratio, learner.settings = known.ratio, settings_for(known.memory)
+        learner.ratio, learner.settings = known.terms.ratio, known.settings
 
     def forget(self, whole: str) -> None:
         self.kept.pop(whole, None)
@@ -174,7 +167,9 @@ class PromiseBook:
                 yield whole
             if came.waited is None:
                 since = known.open[pod.uid] = self.arrivals.waiting[pod.uid].since
-                self.agenda.later(headroom_subject(known.headroom.parent), since + known.within)
+                self.agenda.later(
+                    headroom_subject(known.headroom.parent), since + known.terms.within
+                )
         for whole in came.waited_for:
             self._started(whole, pod.uid, came.waited, now)
 
@@ -197,11 +192,11 @@ class PromiseBook:
                 known.history.leads.note(waited)
 
     def size(
-        self, headroom: Headroom, floor: int, about: Announced, now: datetime
+        self, headroom: Headroom, size: Size, about: Announced, now: datetime
     ) -> Learnt | None:
         """How many slots a headroom should have now; None where that is not learnt."""
-        kept, size = self.kept.get(headroom.parent.whole), headroom.size
-        if kept is None or not isinstance(size, Adaptive):
+        kept = self.kept.get(headroom.parent.whole)
+        if kept is None or not size.learns:
             return None
         self._advance(kept, now)
         lead = self._lead(kept)
@@ -210,15 +205,13 @@ class PromiseBook:
         # Who was announced and has come is on its way to a slot: none is given back before.
         waiting = len(kept.open) + len(kept.late)
         known = max(known, min(about.there, known + waiting))
-        release = size.release_after.total_seconds() if size.release_after is not None else 0.0
-        bounds = Bounds(size.least, size.most, known, floor, release)
-        sized = kept.history.stock.size(now.timestamp(), lead, bounds)
+        sized = kept.history.stock.size(now.timestamp(), lead, size.learnt_bounds(known))
         if kept.sized is None or sized.slots != kept.sized.slots:
             kept.changed = True
         kept.sized = sized
         notes: tuple[Note, ...] = ()
         measured = kept.history.leads
-        if measured.lately and measured.lead() <= size.start_within.total_seconds():
+        if measured.lately and measured.lead() <= size.terms.within.total_seconds():
             told = (
                 f"spec.size.adaptive.startWithin is not shorter than it takes to get a slot "
                 f"({measured.lead():g} s): owners start in time without any"
@@ -258,7 +251,10 @@ class PromiseBook:
         lead = self._lead(kept)
         measured = round(history.leads.lead()) if history.leads.lately else 0
         promise = PromiseStatus(
-            kept.ratio, kept.within, lead_time=timedelta(seconds=measured), record=record
+            kept.terms.ratio,
+            kept.terms.within,
+            lead_time=timedelta(seconds=measured),
+            record=record,
         )
         promise = with_shares(promise, history.achieved, at)
         if kept.sized is not None:
@@ -267,7 +263,7 @@ class PromiseBook:
                 size=kept.sized.slots,
                 decided_by=kept.sized.term,
                 why=history.stock.words(kept.sized, lead),
-                next_nine=price(history.stock, next_nine(kept.ratio), at, lead),
+                next_nine=price(history.stock, next_nine(kept.terms.ratio), at, lead),
             )
         limited = wished.asked > wished.count or tally.limited
         trouble = bool(tally.trouble or tally.refused)
@@ -313,14 +309,14 @@ class PromiseBook:
 
     def _find_late(self, kept: Kept, now: datetime) -> None:
         """Owners wait in the order in which they came, so the first that is in time is enough."""
-        late = list(takewhile(lambda uid: now >= kept.open[uid] + kept.within, kept.open))
+        late = list(takewhile(lambda uid: now >= kept.open[uid] + kept.terms.within, kept.open))
         for uid in late:
             del kept.open[uid]
             kept.late[uid] = None
         if late:
             self._count(kept, now, misses=len(late))
         if kept.open:
-            soonest = next(iter(kept.open.values())) + kept.within
+            soonest = next(iter(kept.open.values())) + kept.terms.within
             self.agenda.later(headroom_subject(kept.headroom.parent), soonest)
 
     def _watch(self, kept: Kept, at: float) -> None:
@@ -331,19 +327,19 @@ class PromiseBook:
 
     def _lead(self, kept: Kept) -> float:
         """What slots must cover: who waits no longer than was promised needs none."""
-        return max(kept.history.leads.lead() - kept.within.total_seconds(), STEP)
+        return max(kept.history.leads.lead() - kept.terms.within.total_seconds(), STEP)
 
 
 def _first(headroom: Headroom) -> Kept:
     """What its object still says from before we knew it."""
     told = headroom.status.promise
-    kept = Kept(headroom, History(Stock(Learner(USUAL_RATIO))))
-    settings = settings_for(kept.memory)
-    kept.history = History(Stock(Learner(kept.ratio, settings)))
+    terms = headroom.size.terms
+    settings = settings_for(terms.memory.total_seconds())
+    kept = Kept(headroom, History(Stock(Learner(terms.ratio, settings))))
     if told is None or not told.record:
         return kept
     try:
-        kept.history = read(told.record, kept.ratio)
+        kept.history = read(told.record, terms.ratio)
     except Damaged as error:
         kept.lost, kept.changed = str(error), True
         return kept

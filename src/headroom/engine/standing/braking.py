@@ -8,7 +8,6 @@ whether a slot may have two guardians for a moment while it is renewed.
 
 from __future__ import annotations
 
-from headroom.core.demand.buffers import BufferSize
 from headroom.core.demand.utilization import may_wait
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.objects import Pod
@@ -131,9 +130,8 @@ class Brake:
 
     def _exceeds(self, headroom: Headroom, more: Resources) -> bool:
         """Whether one more guardian would be more than a limit on resources allows."""
-        size, limits, whole = headroom.size, headroom.limits.resources, headroom.parent.whole
-        if isinstance(size, BufferSize) and size.limits is not None:
-            limits = size.limits
+        own, whole = headroom.size.resource_limits, headroom.parent.whole
+        limits = headroom.limits.resources if own is None else own
         if not limits:
             return False
         used = self._ledger.contention.headcount.used(whole)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from headroom.core.demand.buffers import BufferSize, Chunks, chunks
 from headroom.core.demand.quotaroom import Allowance, charges, in_turn
 from headroom.core.holds import PodTemplate
 from headroom.core.names import PREEMPTIBLE_CLASS
@@ -88,15 +87,15 @@ class BufferRooms:
 
     def _wanted(self, headroom: Headroom) -> tuple[int, PodTemplate | None]:
         source, size = headroom.slot.source, headroom.size
-        if source is None or headroom.problems or not isinstance(size, BufferSize):
+        if source is None or headroom.problems:
             return 0, None
         key = (headroom.parent.namespace, source)
         workload = self._ledger.slots.workloads.get(key)
         template = template_for(headroom, workload)
         if isinstance(template, Note):
             return 0, None
-        wanted = chunks(size, template.pod.requests, replicas_of(workload))
-        return (wanted.count, template) if isinstance(wanted, Chunks) else (0, None)
+        wanted = size.quota_share(template.pod.requests, replicas_of(workload))
+        return (0, None) if wanted is None else (wanted, template)
 
     def _ours(self, namespace: str) -> Resources:
         """What the placeholders of a namespace's buffers are charged for."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from headroom.core.demand.following import Follow
+from headroom.core.demand.following import Followed
 from headroom.core.holds import PREEMPTIBLE, PodTemplate
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Pod
-from headroom.core.standing.besides import BesideSlot, Followed, beside_slots
+from headroom.core.sizes.follow import BesideSlot, beside_slots
 from headroom.core.standing.headrooms import Headroom
 from headroom.engine.fitting import unfit
 from headroom.engine.ledger import Ledger
@@ -25,12 +25,12 @@ def covered(
     ledger: Ledger, headroom: Headroom, template: PodTemplate, followed: tuple[Followed, ...]
 ) -> tuple[tuple[str, str], ...]:
     """The slots of a headroom that others cover, each with whose room that is and where."""
-    size = headroom.size
-    if headroom.mode != PREEMPTIBLE or not isinstance(size, Follow):
+    rule = headroom.size.follows
+    if headroom.mode != PREEMPTIBLE or rule is None:
         return ()
     used: dict[Key, None] = {}
     found: list[tuple[str, str]] = []
-    for slot in beside_slots(headroom.parent, size, template, followed):
+    for slot in beside_slots(headroom.parent, rule, template, followed):
         spare = _spare(ledger, slot, used) if _waits(ledger, headroom, slot) else None
         if spare is not None:
             used[spare.key] = None

@@ -16,7 +16,8 @@ from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.plan import earliest
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, Size, Utilization, Workload
+from headroom.core.sizes.kind import Size
+from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, Workload
 from headroom.core.standing.limiting import Note
 from headroom.core.standing.sized import Sized
 from headroom.core.standing.sizing import template_for
@@ -25,11 +26,6 @@ from headroom.engine.standing.quotarooms import QuotaRooms
 from headroom.engine.standing.rolls import guarded
 
 LOAD_PAUSE = timedelta(seconds=2)
-
-
-def follows_load(headroom: Headroom) -> bool:
-    """Whether a headroom's number of slots depends on the pods of the cluster."""
-    return headroom.size.by_load
 
 
 class Foresight:
@@ -55,13 +51,13 @@ class Foresight:
         """Which slots a headroom should have now; None where its size is of another kind."""
         template = template_for(headroom, workload)
         idle = headroom.problems or headroom.paused or headroom.deleted is not None
-        if not isinstance(size, Utilization) or isinstance(template, Note) or idle:
+        if not size.by_load or isinstance(template, Note) or idle:
             return None
         whole = headroom.parent.whole
         tight, sure_at = self._rooms.tight(headroom, template, now)
         demand = Demand(
             one=template.pod.requests,
-            permille=size.permille,
+            permille=size.threshold,
             load=self.load(template.pod),
             forthcoming=self._forthcoming(size, workload),
             limits=headroom.limits,
@@ -85,13 +81,13 @@ class Foresight:
             self.real = self._use.pods
         return load_on(self._ledger.nodes.values(), self._use, shape)
 
-    def _forthcoming(self, size: Utilization, workload: Workload | None) -> Resources:
+    def _forthcoming(self, size: Size, workload: Workload | None) -> Resources:
         """What pods that are on their way will ask for: of the workload that the slots are like.
 
         Where the size looks ahead it is of all workloads; a ReplicaSet is mostly a Deployment's.
         """
         asked = EMPTY if workload is None else _coming(workload)
-        if size.ahead:
+        if size.looks_ahead:
             for each in self._ledger.slots.workloads.values():
                 if each.missing and each.ref.kind != "ReplicaSet":
                     asked += _coming(each)

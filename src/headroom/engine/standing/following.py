@@ -14,14 +14,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import LabelPod, Tell, Ungate
-from headroom.core.demand.following import Follow, Following, followed
+from headroom.core.demand.following import Followed, Following, followed
 from headroom.core.demand.volumes import mounts
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work, earliest, telling
-from headroom.core.standing.besides import Followed, is_owner, owner_label
-from headroom.core.standing.headrooms import Headroom, Size
+from headroom.core.sizes.follow import Follow, is_owner, owner_label
+from headroom.core.sizes.kind import Size
+from headroom.core.standing.headrooms import Headroom
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import Subject, Topic, pod_subject
 from headroom.engine.indexes import drop
@@ -41,7 +42,7 @@ class Followers:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._headrooms: dict[str, Headroom] = {}  # those that follow
+        self._headrooms: dict[str, tuple[Headroom, Follow]] = {}  # those that follow
         self._labels: dict[str, None] = {}  # labels of owners that some headroom looks for
         self._bearers: dict[str, dict[Key, None]] = {}  # pods by gate, and by such a label
         self._borne: dict[Key, tuple[str, ...]] = {}
@@ -53,11 +54,13 @@ class Followers:
         """A headroom came, changed or went."""
         if old is not None and self._headrooms.pop(old.parent.whole, None) is not None:
             self._needs.pop(old.parent.whole, None)
-            self._forget_label(old)
-        if new is None or not isinstance(new.size, Follow):
+            used = (owner_label(each.parent, rule) for each, rule in self._headrooms.values())
+            self._labels = dict.fromkeys(used)
+        rule = new.size.follows if new is not None else None
+        if new is None or rule is None:
             return
-        self._headrooms[new.parent.whole] = new
-        label = owner_label(new.parent, new.size)
+        self._headrooms[new.parent.whole] = (new, rule)
+        label = owner_label(new.parent, rule)
         if label not in self._labels:
             self._labels[label] = None
             for pod in self._ledger.pods.values():
@@ -93,12 +96,13 @@ class Followers:
 
     def look(self, headroom: Headroom, size: Size, now: datetime) -> tuple[Followed, ...]:
         """What each owner of a headroom needs now."""
-        if not isinstance(size, Follow):
+        rule = size.follows
+        if rule is None:
             return ()
         made = self._made(headroom)
         needs = tuple(
-            Followed(owner, self._needed(size, owner, made.get(owner.uid, frozenset()), now))
-            for owner in self._owners(headroom, size)
+            Followed(owner, self._needed(rule, owner, made.get(owner.uid, frozenset()), now))
+            for owner in self._owners(headroom, rule)
         )
         self._needs[headroom.parent.whole] = needs
         return needs
@@ -110,8 +114,8 @@ class Followers:
 
     def serve(self, headroom: Headroom, open_now: bool, now: datetime) -> Iterator[Sequence]:
         """The writes on owners that are due; outside its schedule a headroom keeps nobody."""
-        size, agenda = headroom.size, self._ledger.agenda
-        if not isinstance(size, Follow):
+        size, agenda = headroom.size.follows, self._ledger.agenda
+        if size is None:
             return
         for each in self.look(headroom, size, now):  # Slots may be known only since the last one.
             needs, subject = each.needs, owner_subject(each.owner.key)
@@ -167,27 +171,17 @@ class Followers:
                 yield parent
             yield from self._covering(pod.node)
             return
-        for whole, headroom in self._headrooms.items():
-            if isinstance(headroom.size, Follow) and is_owner(headroom.parent, headroom.size, pod):
+        for whole, (headroom, rule) in self._headrooms.items():
+            if is_owner(headroom.parent, rule, pod):
                 yield whole
 
     def _covering(self, node: str) -> Iterator[str]:
         """The headrooms with an owner on a node whose slots a guardian there may cover."""
         for whole, needs in self._needs.items() if node else ():
-            if self._headrooms[whole].mode == PREEMPTIBLE and any(
+            if self._headrooms[whole][0].mode == PREEMPTIBLE and any(
                 each.owner.node == node and each.needs.slots for each in needs
             ):
                 yield whole
-
-    def _forget_label(self, headroom: Headroom) -> None:
-        """Look no longer for a label that no other headroom's owners carry."""
-        sizes = ((each.parent, each.size) for each in self._headrooms.values())
-        used = (owner_label(parent, size) for parent, size in sizes if isinstance(size, Follow))
-        label = (
-            owner_label(headroom.parent, headroom.size) if isinstance(headroom.size, Follow) else ""
-        )
-        if label not in used:
-            self._labels.pop(label, None)
 
     def _list(self, pod: Pod) -> None:
         self._unlist(pod.key)

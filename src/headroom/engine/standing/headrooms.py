@@ -301,7 +301,7 @@ class Standing:
         members = self.issuer.members(headroom) if headroom.slot_objects is not None else {}
         headroom = self.auto.settled(headroom, now)
         sight = self._sights.sight(headroom, known, members, window, now)
-        known.wished = wish(headroom, sight, now, self._ledger.policy.node_grace)
+        known.wished = wish(headroom, sight, now)
         known.wished = wished = self.companions.dressed(headroom, known.wished)
         self.auto.divided(headroom, wished)
         again = None

@@ -14,14 +14,7 @@ from headroom.core.holds import Hold, PodTemplate
 from headroom.core.latches import kept_for
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.standing.chunks import DAEMON_SET, overhead_of
-from headroom.core.standing.headrooms import (
-    NEVER,
-    NODE_CHUNK,
-    Headroom,
-    Utilization,
-    Workload,
-    WorkloadRef,
-)
+from headroom.core.standing.headrooms import NEVER, NODE_CHUNK, Headroom, Workload, WorkloadRef
 from headroom.core.standing.members import stands
 from headroom.core.standing.reach import Reach
 from headroom.core.standing.sizing import Sight, template_for
@@ -33,7 +26,7 @@ from headroom.engine.standing.autoshapes import AutoShapes
 from headroom.engine.standing.buffers import BufferRooms
 from headroom.engine.standing.coming import Coming
 from headroom.engine.standing.covering import covered
-from headroom.engine.standing.demand import Foresight, follows_load
+from headroom.engine.standing.demand import Foresight
 from headroom.engine.standing.following import Followers
 from headroom.engine.standing.known import Known
 from headroom.engine.standing.quotarooms import QuotaRooms
@@ -80,9 +73,9 @@ class Sights:
             self.per_node[new.parent.whole] = None
         if new.slot.chunk == NODE_CHUNK:
             self._chunked[new.parent.whole] = None
-        if follows_load(new):
+        if new.size.by_load:
             self.by_load[new.parent.whole] = None
-        if isinstance(new.size, Utilization) and new.size.ahead:
+        if new.size.looks_ahead:
             self._ahead[new.parent.whole] = None
         if new.slot.source is not None:
             key = (new.parent.namespace, new.slot.source)
@@ -137,7 +130,7 @@ class Sights:
             learnt=self.coming.told(
                 ledger.slots.promises.size(
                     headroom,
-                    window.floor if window is not None else 0,
+                    size,
                     Announced(self.coming.known(headroom), ledger.slots.count(whole)),
                     now,
                 )
@@ -154,6 +147,7 @@ class Sights:
             overhead=self._overhead() if chunked else EMPTY,
             shapes=self.auto.shapes(headroom, now) if not headroom.paused else None,
             most=ledger.policy.most_slots,
+            grace=ledger.policy.node_grace,
         )
 
     def generation(self, headroom: Headroom) -> int:

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from msgspec import Raw
 
-from headroom.core.demand.following import (
-    DEADLINE,
-    Fixed,
-    Follow,
-    FromAnnotation,
-    PerVolume,
-)
+from headroom.core.demand.following import DEADLINE, Fixed, FromAnnotation, PerVolume
 from headroom.core.demand.following import (
     MOST_SLOTS as MOST_FOLLOWERS,
 )
-from headroom.core.standing.headrooms import (
-    MEMORY,
-    NOTHING,
-    Adaptive,
-    Percent,
-    PerNode,
-    Replicas,
-    Size,
-    Utilization,
-)
+from headroom.core.promise.report import MEMORY
+from headroom.core.sizes.adaptive import Adaptive
+from headroom.core.sizes.follow import Follow
+from headroom.core.sizes.kind import Size
+from headroom.core.sizes.percent import Percent
+from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.replicas import NOTHING, Replicas
+from headroom.core.sizes.utilization import Utilization
 from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
@@ -36,15 +29,6 @@ MOST_SLOTS = 100_000
 LEAST_PART = 0.001
 _PATH = "spec.size"
 LONGEST_MEMORY = timedelta(days=90)
-
-
-class _Size(JsonObject):
-    replicas: Raw = ABSENT
-    percent: Raw = ABSENT
-    per_node: Raw = ABSENT
-    utilization: Raw = ABSENT
-    follow: Raw = ABSENT
-    adaptive: Raw = ABSENT
 
 
 class _PerNode(JsonObject):
@@ -79,7 +63,7 @@ class _Adaptive(JsonObject):
     release_after: Raw = ABSENT
 
 
-_read_size = Reader(_Size)
+_read_size = Reader(dict[str, Raw])
 _read_per_node = Reader(_PerNode)
 _read_utilization = Reader(_Utilization)
 _read_follow = Reader(_Follow)
@@ -99,37 +83,21 @@ def size_of(raw: Raw, findings: Findings) -> Size:
         if not spelling(raw):
             findings.add(_PATH, "is missing: it says how many slots to keep")
         return NOTHING
-    parts = {
-        "replicas": size.replicas,
-        "percent": size.percent,
-        "perNode": size.per_node,
-        "utilization": size.utilization,
-        "follow": size.follow,
-        "adaptive": size.adaptive,
-    }
-    given = [name for name, part in parts.items() if spelling(part)]
+    given = [name for name in _SIZES if spelling(size.get(name, ABSENT))]
     if len(given) != 1:
         told = f"has {' and '.join(given)}" if given else "is empty"
-        findings.add(_PATH, f"{told}; exactly one of {', '.join(parts)} is needed")
+        findings.add(_PATH, f"{told}; exactly one of {', '.join(_SIZES)} is needed")
         return NOTHING
     (name,) = given
-    return _sized(name, parts[name], findings)
+    return _SIZES[name](size[name], f"{_PATH}.{name}", findings)
 
 
-def _sized(name: str, raw: Raw, findings: Findings) -> Size:
-    path = f"{_PATH}.{name}"
-    match name:
-        case "replicas":
-            return Replicas(number_at(raw, path, findings, 0, MOST_SLOTS) or 0)
-        case "percent":
-            return Percent(number_at(raw, path, findings, 0, 1000) or 0)
-        case "perNode":
-            return _per_node(raw, path, findings)
-        case "utilization":
-            return _utilization(raw, path, findings)
-        case "follow":
-            return _follow(raw, path, findings)
-    return _adaptive(raw, path, findings)
+def _replicas(raw: Raw, path: str, findings: Findings) -> Size:
+    return Replicas(number_at(raw, path, findings, 0, MOST_SLOTS) or 0)
+
+
+def _percent(raw: Raw, path: str, findings: Findings) -> Size:
+    return Percent(number_at(raw, path, findings, 0, 1000) or 0)
 
 
 def _per_node(raw: Raw, path: str, findings: Findings) -> Size:
@@ -263,6 +231,17 @@ def _ratio(raw: Raw, path: str, findings: Findings) -> float:
         told = "no headroom keeps a promise to all" if ratio == 1.0 else "it is a part of the pods"
         findings.add(path, f"{ratio:g} is out of range; {told}: more than 0, less than 1")
     return ratio or 0.0
+
+
+_SIZES: dict[str, Callable[[Raw, str, Findings], Size]] = {
+    "replicas": _replicas,
+    "percent": _percent,
+    "perNode": _per_node,
+    "utilization": _utilization,
+    "follow": _follow,
+    "adaptive": _adaptive,
+}
+"""Every field of `spec.size`, with its decoder."""
 
 
 def _permille(part: float | None) -> int:

@@ -1,29 +1,106 @@
-"""The slots of a headroom that follows gated pods: their node, size and name.
+"""`size.follow`: slots next to each pod that carries a gate: their node, size and name.
 
-`core.demand.following` says which slots an owner needs. This module gives them the shape that
-guardians are created from. `sizing` turns them into holds.
+`core.demand.following` says which slots an owner needs, and when its gate is removed. This module
+gives them the shape that guardians are created from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import ClassVar
 
-from headroom.core.demand.following import Follow, FollowerSlot, Following, beside, slot_of
-from headroom.core.holds import PodTemplate
+from headroom.core.demand.following import (
+    DEADLINE,
+    Fixed,
+    Followed,
+    FollowerSlot,
+    FromAnnotation,
+    Marks,
+    PerVolume,
+    beside,
+    slot_of,
+)
+from headroom.core.holds import Hold, PodTemplate
 from headroom.core.names import BESIDE_LABEL, ROLE_LABEL
 from headroom.core.naming import label_value, named_after, short_hash
 from headroom.core.objects import Parent, Placement, Pod, PodTerm
+from headroom.core.sizes.kind import Size, slots_told
+from headroom.core.standing.headrooms import Headroom, Workload
+from headroom.core.standing.limiting import Note, cut_to, reached
+from headroom.core.standing.sizing import Sight, Wish, as_hold
 
 TOLD = 2
+ONE = Fixed()
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
-    """An owner, and what it needs now."""
+class Follow(Size):
+    """Slots next to each pod that carries a gate, and how long it may be kept waiting for them.
 
-    owner: Pod
-    needs: Following
+    Without a `deadline` it may be for ever. With `everywhere` the pods are those of every namespace
+    but the headroom's own, else those of its own.
+    """
+
+    held_once: ClassVar[bool] = True
+
+    gate: str
+    slots: Fixed | PerVolume | FromAnnotation = ONE
+    deadline: timedelta | None = DEADLINE
+    everywhere: bool = False
+    marks: Marks | None = None
+
+    @property
+    def in_parts(self) -> bool:
+        return isinstance(self.slots, PerVolume)
+
+    @property
+    def reads_volumes(self) -> bool:
+        return isinstance(self.slots, PerVolume)
+
+    @property
+    def follows(self) -> Follow:
+        return self
+
+    def wish(self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime) -> Wish:
+        """A claimed slot is not held again: what it was held for has come."""
+        needless = sight.spent.union(name for name, _ in sight.covered)
+        every = beside_slots(headroom.parent, self, template, sight.followed)
+        beside = [each for each in every if each.name not in needless]
+        asked, shaped = len(beside), [(each.template, each.name) for each in beside[: sight.most]]
+        chosen, notes, later = reached(shaped, headroom.limits, sight.standing, sight.reach)
+        slots = tuple(
+            replace(
+                as_hold(headroom, each.template, each.name, sight),
+                guardian=each.guardian,
+                awaits=each.awaits,
+                next_to=each.next_to,
+            )
+            for each in (beside[place] for place in chosen)
+        )
+        said = (
+            Note("CannotFollow", troubles(sight.followed)),
+            Note("RoomBeside", first_few(sight.covered)),
+        )
+        told = (note for note in said if note.message)
+        return Wish(slots, asked, (*told, *cut_to(sight.most, asked), *notes), later=later)
+
+    def kept(
+        self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime
+    ) -> tuple[Hold, ...]:
+        wished = self.wish(headroom, template, sight, now)
+        return tuple(hold for hold in wished.slots if hold.slot in sight.standing)
+
+    def words(self, headroom: Headroom, workload: Workload | None) -> str:
+        match self.slots:
+            case Fixed(count):
+                slots = slots_told(count)
+            case PerVolume(driver):
+                slots = f"a slot for each volume of {driver}"
+            case FromAnnotation(key):
+                slots = f"as many slots as its annotation {key} says,"
+        return f"{slots} next to each pod that is gated by {self.gate}"
 
 
 @dataclass(frozen=True, slots=True)

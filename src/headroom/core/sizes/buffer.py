@@ -1,4 +1,4 @@
-"""A CapacityBuffer: how many chunks it wants, what it may have, and what its status says.
+"""The size of a CapacityBuffer: how many chunks it wants and may have, and what its status says.
 
 The larger of a fixed number and a share of a workload, then no more than the limits allow, then no
 more than the namespace's quotas let in (`quotaroom`). Reasons are the words that the API's two
@@ -14,9 +14,16 @@ from datetime import datetime
 from typing import ClassVar
 
 from headroom.core.conditions import Words, conditions_of
-from headroom.core.demand.size import SizeKind
+from headroom.core.holds import PodTemplate
 from headroom.core.objects import Condition
 from headroom.core.resources import Resources
+from headroom.core.sizes.kind import Size
+from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Workload
+from headroom.core.standing.limiting import Note, operators_limit
+from headroom.core.standing.reach import Indexes, within
+from headroom.core.standing.readiness import DEGRADING, Tally
+from headroom.core.standing.sized import POD_TEMPLATE, replicas_of
+from headroom.core.standing.sizing import SOURCE, Sight, Wish, as_hold
 
 ACTIVE = "buffer.x-k8s.io/active-capacity"
 
@@ -36,7 +43,7 @@ NEEDS_MORE = "RequiresNewCapacity"
 
 
 @dataclass(frozen=True, slots=True)
-class BufferSize(SizeKind):
+class BufferSize(Size):
     """The three ways to say how much; None is not said.
 
     `limits` keeps amounts of zero, which a Resources would lose.
@@ -47,6 +54,57 @@ class BufferSize(SizeKind):
     replicas: int | None = None
     percentage: int | None = None
     limits: tuple[tuple[str, int], ...] | None = None
+
+    @property
+    def resource_limits(self) -> tuple[tuple[str, int], ...] | None:
+        return self.limits
+
+    def wish(self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime) -> Wish:
+        wanted = chunks(self, template.pod.requests, replicas_of(sight.workload))
+        if isinstance(wanted, Unsized):
+            return Wish(notes=(Note("InvalidSpec", wanted.message),))
+        count = wanted.count
+        notes: tuple[Note, ...] = ()
+        left = sight.room.allowance if sight.room is not None else None
+        if left is not None and left.count < count:
+            count = left.count
+            notes = tuple(Note(LIMITED, name) for name in left.limited_by)
+        if count > sight.most:
+            count, notes = sight.most, (Note(LIMITED, operators_limit(sight.most)),)
+        chosen, later = within(Indexes(count), sight.standing, sight.reach)
+        slots = tuple(as_hold(headroom, template, name, sight) for name in chosen)
+        again = sight.room.look_again if sight.room is not None else None
+        return Wish(slots, wanted.count, notes, look_again=again, later=later)
+
+    def quota_share(self, one: Resources, replicas: int | None) -> int | None:
+        wanted = chunks(self, one, replicas)
+        return wanted.count if isinstance(wanted, Chunks) else None
+
+    def words(self, headroom: Headroom, workload: Workload | None) -> str:
+        return "as many chunks as the buffer's replicas, percentage and limits come to"
+
+    def status(
+        self, headroom: Headroom, wished: Wish, tally: Tally, now: datetime
+    ) -> HeadroomStatus:
+        """A buffer's status says less, and in its own words."""
+        source = headroom.slot.source
+        named = source.name if source is not None and source.kind == POD_TEMPLATE else ""
+        trouble = _unsized(wished, bool(named))
+        facts = BufferFacts(
+            wanted=wished.asked,
+            allowed=wished.count,
+            held=tally.held,
+            quotas=tuple(note.message for note in wished.notes if note.reason == LIMITED),
+            trouble=trouble,
+            generation=headroom.generation,
+        )
+        return HeadroomStatus(
+            desired=wished.count,
+            conditions=conditions(facts, headroom.status.conditions, now),
+            observed_generation=headroom.generation,
+            template="" if trouble else named,
+            template_generation=0 if trouble else tally.template_generation,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +209,13 @@ def _provisioning(facts: BufferFacts) -> Words:
     waiting = facts.allowed - facts.held
     message = f"{waiting} of {facts.allowed} chunks wait for a node"
     return PROVISIONING, "False", NEEDS_MORE, message
+
+
+def _unsized(wished: Wish, by_template: bool) -> Unsized | None:
+    for note in wished.notes:
+        if note.reason == "WorkloadMissing":
+            reason = NO_TEMPLATE if by_template else NO_WORKLOAD
+            return Unsized(reason, note.message.removeprefix(SOURCE))
+        if note.reason in DEGRADING:
+            return Unsized(RESOLUTION_FAILED, note.message.removeprefix(SOURCE))
+    return None

@@ -1,0 +1,1 @@
+"""The sizes of a Headroom: one file for each, behind the one protocol in `kind`."""

@@ -1,0 +1,35 @@
+"""`size.percent`: so many hundredths of a workload's replicas, rounded up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+
+from headroom.core.holds import PodTemplate
+from headroom.core.sizes.kind import Size
+from headroom.core.standing.headrooms import Headroom, Workload
+from headroom.core.standing.sized import Learnt
+from headroom.core.standing.sizing import Sight, Wish, counted
+
+
+@dataclass(frozen=True, slots=True)
+class Percent(Size):
+    of_workload: ClassVar[bool] = True
+    with_auto: ClassVar[bool] = True
+    with_node_chunks: ClassVar[bool] = True
+
+    percent: int
+
+    def wish(self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime) -> Wish:
+        replicas = sight.workload.replicas if sight.workload is not None else 0
+        return counted(headroom, template, Learnt(self.number(replicas)), sight)
+
+    def number(self, replicas: int) -> int:
+        return -(-replicas * self.percent // 100)
+
+    def words(self, headroom: Headroom, workload: Workload | None) -> str:
+        if headroom.slot.auto is not None:
+            return f"{self.percent} % of the replicas of each chosen workload, rounded up"
+        there = f"the {workload.replicas} replicas" if workload is not None else "the replicas"
+        return f"{self.percent} % of {there} of {headroom.slot.source}, rounded up"

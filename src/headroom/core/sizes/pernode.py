@@ -1,0 +1,163 @@
+"""`size.perNode`: slots on every eligible node, or one slot of a part of its allocatable.
+
+The template names the node of a slot, and guardians implement this by affinity. A node that is not
+ready keeps its slots for a grace period.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import ClassVar
+
+from headroom.core.holds import Hold, PodTemplate
+from headroom.core.objects import Node, Pod
+from headroom.core.requests import ContainerNeed, PodNeed, nonzero_requests
+from headroom.core.resources import CPU, EMPTY, MEMORY, PODS, Resources
+from headroom.core.sizes.kind import Size, slots_told
+from headroom.core.standing.eligibility import Exclusion, Rule, eligible, sorted_out
+from headroom.core.standing.headrooms import NEVER, Headroom, Workload
+from headroom.core.standing.limiting import Note, Shaped, cut_to, reached
+from headroom.core.standing.sizing import NO_NODE, Sight, Wish, as_hold, height, used_up
+
+_WITHOUT_WISHES = (CPU, MEMORY)
+
+
+@dataclass(frozen=True, slots=True)
+class PerNode(Size):
+    by_node: ClassVar[bool] = True
+
+    slots: int = 1
+    percent: int | None = None
+
+    @property
+    def in_parts(self) -> bool:
+        return self.percent is not None
+
+    def wish(self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime) -> Wish:
+        shape = NodeSlots(self, template, sight.grace)
+        nodes, excluded = sorted_out(sight.nodes, template.pod)
+        blinking = _blinking(shape, excluded, sight, now)
+        spent = sight.spent if headroom.refill == NEVER else frozenset()
+        shaped: list[Shaped] = []
+        empty: list[str] = []
+        asked = used = wanted = 0
+        kept_on = frozenset(node.name for node, _ in blinking)
+        for node in sorted((*nodes, *(node for node, _ in blinking)), key=lambda node: node.name):
+            pinned = shape.pinned(node)
+            if pinned is None:
+                empty.append(node.name)
+                continue
+            every = shape.names(node)
+            names = [name for name in every if name not in spent]
+            asked, used = asked + len(every), used + len(every) - len(names)
+            if node.name in kept_on:
+                names = [name for name in names if name in sight.standing]
+            wanted += len(names)
+            shaped += [(pinned, name) for name in names[: max(0, sight.most - len(shaped))]]
+        chosen, notes, later = reached(shaped, headroom.limits, sight.standing, sight.reach)
+        notes = (*used_up(asked, asked - used), *cut_to(sight.most, wanted), *notes)
+        if not nodes and not blinking:
+            notes = (Note(NO_NODE, "no node is eligible"), *notes)
+        if empty:
+            message = f"{self.percent} % of {', '.join(empty)} comes to nothing"
+            notes = (*notes, Note("NothingToHold", message))
+        return Wish(
+            tuple(as_hold(headroom, *shaped[place], sight) for place in chosen),
+            wanted,
+            notes,
+            tuple(each for each in excluded if each.node not in kept_on),
+            min((until for _, until in blinking), default=None),
+            later=later,
+            by_node=True,
+        )
+
+    def kept(
+        self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime
+    ) -> tuple[Hold, ...]:
+        """Each in the shape that its node gives it; one whose node is gone is gone as well."""
+        shape = NodeSlots(self, template, timedelta())
+        nodes = {node.name: node for node in sight.nodes}
+        ordered = sorted(sight.standing, key=height)
+        found = ((name, nodes.get(name.partition("/")[0])) for name in ordered)
+        shapes = ((name, shape.pinned(node)) for name, node in found if node is not None)
+        return tuple(
+            as_hold(headroom, pinned, name, sight) for name, pinned in shapes if pinned is not None
+        )
+
+    def on_new_node(self, template: PodTemplate, wished: Wish | None) -> Resources:
+        """Of a part of each node, that of the node in the middle: the next one is not known yet."""
+        if self.percent is not None:
+            return _middle(wished)
+        once = template.pod.requests
+        return Resources({name: once[name] * self.slots for name in once if name != PODS})
+
+    def words(self, headroom: Headroom, workload: Workload | None) -> str:
+        if self.percent is not None:
+            return f"a slot of {self.percent} % of each eligible node"
+        return f"{slots_told(self.slots)} on each eligible node"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSlots:
+    """How slots of a size per node are made, and for how long a node may not be ready."""
+
+    size: PerNode
+    template: PodTemplate
+    grace: timedelta
+
+    def names(self, node: Node) -> list[str]:
+        """The first slot is called like its node, so it stays when there are to be more."""
+        more = (f"{node.name}/{number}" for number in range(1, self.size.slots))
+        return [node.name, *more]
+
+    def pinned(self, node: Node) -> PodTemplate | None:
+        """The slot's shape on this node; None where its part of the node comes to nothing."""
+        if self.size.percent is None:
+            return replace(self.template, node=node.name)
+        pod = _part(self.template.pod, node, self.size.percent)
+        return replace(self.template, pod=pod, node=node.name) if pod.requests else None
+
+    def graceful(self, node: Node, standing: frozenset[str], now: datetime) -> datetime | None:
+        """Until when a node that keeps a slot is let be, though it is not ready just now."""
+        since = node.unready_since
+        if since is None or node.deleted is not None or now >= since + self.grace:
+            return None
+        stands = any(name in standing for name in self.names(node))
+        sound = eligible(replace(node, ready=True), self.template.pod) is None
+        return since + self.grace if stands and sound else None
+
+
+def _part(pod: Pod, node: Node, percent: int) -> Pod:
+    """The slot with a part of the node's allocatable: of what it asks for, or cpu and memory."""
+    names = [name for name in pod.requests if name != PODS] or _WITHOUT_WISHES
+    requests = Resources({name: node.allocatable[name] * percent // 100 for name in names})
+    need = PodNeed(containers=(ContainerNeed(requests=requests),))
+    return replace(pod, requests=requests, nonzero_requests=nonzero_requests(need))
+
+
+def _blinking(
+    shape: NodeSlots, excluded: Sequence[Exclusion], sight: Sight, now: datetime
+) -> list[tuple[Node, datetime]]:
+    """Nodes in their grace period, each with its end."""
+    unready = {each.node for each in excluded if each.rule is Rule.READY}
+    return [
+        (node, until)
+        for node in sight.nodes
+        if node.name in unready and (until := shape.graceful(node, sight.standing, now)) is not None
+    ]
+
+
+def _middle(wished: Wish | None) -> Resources:
+    """What the slot in the middle keeps, by size, of those that are pinned to a node."""
+    slots = [hold for hold in wished.slots if hold.template.node] if wished is not None else []
+    if not slots:
+        return EMPTY
+    ordered = sorted(slots, key=lambda hold: (_size(hold.template.pod.requests), hold.slot))
+    kept = ordered[len(ordered) // 2].template.pod.requests
+    return Resources({name: kept[name] for name in kept if name != PODS})
+
+
+def _size(requests: Resources) -> tuple[tuple[str, int], ...]:
+    return tuple((name, requests[name]) for name in sorted(requests))

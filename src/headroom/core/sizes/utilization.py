@@ -1,0 +1,50 @@
+"""`size.utilization`: enough to keep requested over allocatable under a threshold.
+
+`core.demand.foresight` calculates the slots from the load of the cluster and from what was decided
+before; the engine collects the load.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import ClassVar
+
+from headroom.core.holds import PodTemplate
+from headroom.core.sizes.kind import Size
+from headroom.core.standing.headrooms import Headroom, Workload
+from headroom.core.standing.limiting import reached
+from headroom.core.standing.sized import Sized
+from headroom.core.standing.sizing import Sight, Wish, as_hold
+
+
+@dataclass(frozen=True, slots=True)
+class Utilization(Size):
+    """With `ahead`, the missing pods of all workloads count too."""
+
+    by_load: ClassVar[bool] = True
+
+    permille: int
+    ahead: bool = False
+
+    @property
+    def threshold(self) -> int:
+        return self.permille
+
+    @property
+    def looks_ahead(self) -> bool:
+        return self.ahead
+
+    def looking_ahead(self) -> Size:
+        return replace(self, ahead=True)
+
+    def wish(self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime) -> Wish:
+        sized = sight.sized or Sized()
+        shaped = [(template, name) for name in sized.names[: sight.most]]
+        chosen, notes, later = reached(shaped, headroom.limits, sight.standing, sight.reach)
+        slots = tuple(as_hold(headroom, *shaped[place], sight) for place in chosen)
+        asked, notes = max(sized.asked, len(shaped)), (*sized.notes, *notes)
+        return Wish(slots, asked, notes, look_again=sized.look_again, later=later)
+
+    def words(self, headroom: Headroom, workload: Workload | None) -> str:
+        return f"enough to keep requests under {self.permille / 10:g} % of what nodes have"
