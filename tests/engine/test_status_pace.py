@@ -17,6 +17,7 @@ from headroom.core.actions import (
 )
 from headroom.core.sizes.replicas import Replicas
 from headroom.core.standing.headrooms import Headroom
+from headroom.core.subjects import Subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.pacing.statuses import (
     NAMESPACE_AT_ONCE,
@@ -65,51 +66,61 @@ def test_statuses_of_refused_holds_are_bounded_by_namespace() -> None:
     }
 
 
+def may_write(pace: StatusPace, told: Subject, news: bool, now: datetime) -> bool:
+    """Ask, and do what whoever asks does then."""
+    may = pace.may_write(told, news, now)
+    if may:
+        pace.wrote(told, news, now)
+    else:
+        pace.wait(told, now)
+    return may
+
+
 def test_news_of_room_waits_for_no_refused_hold_of_its_namespace() -> None:
     agenda = Agenda()
     pace = StatusPace(agenda)
     for n in range(NAMESPACE_AT_ONCE):
-        assert pace.may_write(subject(f"status Hold/a/h{n}"), False, NOON)
-    assert not pace.may_write(subject("status Hold/a/late"), False, NOON)
-    assert pace.may_write(subject("status Hold/a/got"), True, NOON)
-    assert pace.may_write(subject("status Hold/b/other"), False, NOON)
+        assert may_write(pace, subject(f"status Hold/a/h{n}"), False, NOON)
+    assert not may_write(pace, subject("status Hold/a/late"), False, NOON)
+    assert may_write(pace, subject("status Hold/a/got"), True, NOON)
+    assert may_write(pace, subject("status Hold/b/other"), False, NOON)
 
 
 def test_those_who_wait_have_their_turns_in_the_order_in_which_they_came() -> None:
     agenda = Agenda()
     pace = StatusPace(agenda)
     for n in range(NAMESPACE_AT_ONCE):
-        pace.may_write(subject(f"status Hold/a/h{n}"), False, NOON)
+        may_write(pace, subject(f"status Hold/a/h{n}"), False, NOON)
     late = [subject(f"status Hold/a/late{n}") for n in range(3)]
-    assert not any(pace.may_write(each, False, NOON) for each in late)
+    assert not any(may_write(pace, each, False, NOON) for each in late)
     now = NOON + 2 * NAMESPACE_EVERY
     assert agenda.take(now) == (subject("statuses a"),)
     pace.look("a", now)
     assert agenda.take(now) == tuple(late[:2])
-    assert not pace.may_write(subject("status Hold/a/new"), False, now)
-    assert [pace.may_write(each, False, now) for each in late] == [True, True, False]
+    assert not may_write(pace, subject("status Hold/a/new"), False, now)
+    assert [may_write(pace, each, False, now) for each in late] == [True, True, False]
 
 
 def test_one_object_is_not_written_more_often_than_people_can_read() -> None:
     agenda = Agenda()
     pace = StatusPace(agenda)
     told = subject("status Hold/a/h")
-    assert all(pace.may_write(told, True, NOON) for _ in range(OBJECT_AT_ONCE))
-    assert not pace.may_write(told, True, NOON)
+    assert all(may_write(pace, told, True, NOON) for _ in range(OBJECT_AT_ONCE))
+    assert not may_write(pace, told, True, NOON)
     assert agenda.wake_at() == NOON + OBJECT_EVERY
-    assert pace.may_write(told, True, NOON + OBJECT_EVERY)
-    assert not pace.may_write(told, True, NOON + OBJECT_EVERY)
+    assert may_write(pace, told, True, NOON + OBJECT_EVERY)
+    assert not may_write(pace, told, True, NOON + OBJECT_EVERY)
 
 
 def test_a_status_that_is_right_again_gives_its_turn_back() -> None:
     agenda = Agenda()
     pace = StatusPace(agenda)
     for n in range(NAMESPACE_AT_ONCE + 2):
-        pace.may_write(subject(f"status Hold/a/h{n}"), False, NOON)
+        may_write(pace, subject(f"status Hold/a/h{n}"), False, NOON)
     pace.withdraw(subject(f"status Hold/a/h{NAMESPACE_AT_ONCE}"))
     now = NOON + NAMESPACE_EVERY
     pace.look("a", now)
-    assert pace.may_write(subject(f"status Hold/a/h{NAMESPACE_AT_ONCE + 1}"), False, now)
+    assert may_write(pace, subject(f"status Hold/a/h{NAMESPACE_AT_ONCE + 1}"), False, now)
 
 
 def test_what_is_gone_is_forgotten() -> None:
@@ -127,7 +138,7 @@ def test_namespaces_that_are_quiet_are_forgotten() -> None:
     pace = StatusPace(Agenda())
     for n in range(10 * SPARE_NAMESPACES):
         now = NOON + n * timedelta(milliseconds=1)
-        pace.may_write(subject(f"status Hold/n{n}/h"), False, now)
+        may_write(pace, subject(f"status Hold/n{n}/h"), False, now)
         pace.forget(subject(f"status Hold/n{n}/h"))
     assert pace.size() <= SPARE_NAMESPACES + 1
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from headroom.core import life
 from headroom.core.actions import CreateGuardian, DeletePod
 from headroom.core.claims import expiry
+from headroom.core.eviction.preallocating import Succession
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.latches import kept_for
 from headroom.core.naming import forget_names
@@ -40,6 +42,13 @@ from headroom.engine.standing.headrooms import Standing
 from headroom.engine.succeeding import Successions
 
 QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one write instead of two.
+
+
+class _Around(NamedTuple):
+    """The pods whose room a hold waits for, and those that use its room."""
+
+    awaited: Succession | None
+    lodgers: tuple[Pod, ...]
 
 
 class Keeper:
@@ -109,7 +118,11 @@ class Keeper:
         guardians = tuple(self._by_our_clock(parent, pod) for pod in ledger.guardians_of(seen))
         told = told_apart(seen, guardians, now)
         self._note(seen, told, guardians, now)
-        view = self._view(seen, told, guardians, now)
+        around = _Around(self.successions.look(seen), ledger.lodgers_of(seen))
+        self._note_node(seen, around)
+        view = self._view(seen, told, guardians, around, now)
+        if not _is_settled(seen, told, now):
+            self._standing.brake.wait(view, told.successor or told.standing)
         decision = lodging.decide(self.allowance.within(view, now), now, ledger.policy)
         if view.grows and view.whole and not view.overbooked:
             ledger.short.pop(parent, None)
@@ -143,20 +156,18 @@ class Keeper:
             self._renewals.over(hold)
 
     def _view(
-        self, hold: Hold, told: Guardians, guardians: tuple[Pod, ...], now: datetime
+        self,
+        hold: Hold,
+        told: Guardians,
+        guardians: tuple[Pod, ...],
+        around: _Around,
+        now: datetime,
     ) -> life.HoldView:
         ledger, parent = self._ledger, str(hold.parent)
         old = told.standing if _is_old(hold, told.standing, now) else None
-        settled = old is None and told.standing is not None and bool(told.standing.node)
-        waiting = told.successor or (None if settled else told.standing)
         claimants = ledger.claimants_of(hold)
-        awaited, reclaim = self.successions.look(hold), self.reclaims.look(hold)
-        lodgers = ledger.lodgers_of(hold)
-        node = self._last_node(hold, claimants)
-        if awaited is not None or (lodgers and not node):
-            node = awaited.node if awaited is not None else lodgers[0].node
-            ledger.last_node[parent] = node
-        node = hold.template.node if reclaim is not None else node
+        (awaited, lodgers), reclaim = around, self.reclaims.look(hold)
+        node = hold.template.node if reclaim is not None else self._last_node(hold, claimants)
         pinned = _is_pinned(hold, told.standing, node)
         lasting = pinned or self._kept.is_crowded(hold, node, guardians)
         fenced = self._kept.fenced(hold, node, now) if old is None else None
@@ -188,7 +199,7 @@ class Keeper:
             first=ledger.contention.released.ahead_of(hold, now),
             overbooked=self.overbooking.around(hold, told.standing, now),
             trouble=self._trouble.get(parent, "") or self.pace.why(hold),
-            held_up="" if settled else self._standing.brake.held_up(hold, waiting),
+            held_up="" if _is_settled(hold, told, now) else self._standing.brake.held_up(hold),
             full=told.standing is None and self._standing.brake.full(hold),
             not_before=latest(
                 ledger.agenda.not_before(hold_subject(hold.parent)),
@@ -196,6 +207,14 @@ class Keeper:
             ),
         )
         return view if old is None else self._renewing(view, old, told.successor, now)
+
+    def _note_node(self, hold: Hold, around: _Around) -> None:
+        """Take note of where the room of a hold is: with pods that have it, or will leave it."""
+        ledger, parent = self._ledger, str(hold.parent)
+        if around.awaited is not None:
+            ledger.last_node[parent] = around.awaited.node
+        elif around.lodgers and not self._last_node(hold, ledger.claimants_of(hold)):
+            ledger.last_node[parent] = around.lodgers[0].node
 
     def _last_node(self, hold: Hold, claimants: tuple[Pod, ...]) -> str:
         """Where the room of a hold is, or was; empty when nobody knows."""
@@ -334,6 +353,12 @@ def _is_pinned(hold: Hold, guardian: Pod | None, node: str) -> bool:
     """Whether a slot is bound to a node, or has a rest standing there."""
     rests = guardian is not None and is_short(hold, guardian)
     return keeps_rest(hold) and bool(node) and (hold.template.node == node or rests)
+
+
+def _is_settled(hold: Hold, told: Guardians, now: datetime) -> bool:
+    """Whether the guardian of a hold has its node, and none is to come instead of it."""
+    standing = told.standing
+    return standing is not None and bool(standing.node) and not _is_old(hold, standing, now)
 
 
 def _is_old(hold: Hold, guardian: Pod | None, now: datetime) -> bool:

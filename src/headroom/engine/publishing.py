@@ -91,8 +91,11 @@ class Publisher:
             return
         if agenda.busy(subject) or agenda.resting(subject, now):
             return
-        if not self.pace.may_write(subject, _is_news(hold.status, status), now):
+        news = _is_news(hold.status, status)
+        if not self.pace.may_write(subject, news, now):
+            self.pace.wait(subject, now)
             return
+        self.pace.wrote(subject, news, now)
         before = replace(hold, status=self._told.get(uid, hold.status))
         self._written[uid] = _Written(status)
         self._told[uid] = status

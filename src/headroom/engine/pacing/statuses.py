@@ -10,7 +10,7 @@ is decided again when its turn comes, and the status that is right by then is wr
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from headroom.core.subjects import Subject, Topic
@@ -27,7 +27,7 @@ def statuses_subject(namespace: str) -> Subject:
     return Subject(Topic.STATUSES, namespace)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Allowed:
     """So many at once, then one in so much time; `used_until` is when the last one is made up for.
 
@@ -44,17 +44,22 @@ class Allowed:
             return now
         return max(now, self.used_until - (self.at_once - 1) * self.every)
 
-    def take(self, now: datetime) -> None:
-        self.used_until = max(now, self.used_until or now) + self.every
+    def taken(self, now: datetime) -> Allowed:
+        """The same after one more."""
+        return replace(self, used_until=max(now, self.used_until or now) + self.every)
 
     def idle(self, now: datetime) -> bool:
         """Whether it is as if it had never been used."""
         return self.used_until is None or self.used_until <= now
 
 
+FRESH_OBJECT = Allowed(OBJECT_AT_ONCE, OBJECT_EVERY)
+FRESH_NAMESPACE = Allowed(NAMESPACE_AT_ONCE, NAMESPACE_EVERY)
+
+
 @dataclass(slots=True)
 class _Namespace:
-    allowed: Allowed = field(default_factory=lambda: Allowed(NAMESPACE_AT_ONCE, NAMESPACE_EVERY))
+    allowed: Allowed = FRESH_NAMESPACE
     waiting: OrderedDict[Subject, None] = field(default_factory=OrderedDict)
     called: dict[Subject, None] = field(default_factory=dict)  # their turn has come
 
@@ -72,19 +77,35 @@ class StatusPace:
         self._sweep_at = SPARE_NAMESPACES
 
     def may_write(self, subject: Subject, news: bool, now: datetime) -> bool:
-        """Whether this status may be written now; if not, its subject is looked at when it may."""
-        own = self._objects.get(subject) or Allowed(OBJECT_AT_ONCE, OBJECT_EVERY)
-        soonest = own.next(now)
-        if soonest > now:
-            self._agenda.later(subject, soonest)
+        """Whether this status may be written now."""
+        if self._own(subject).next(now) > now:
             return False
+        namespace = self._namespaces.get(subject.namespace)
+        if news or namespace is None or subject in namespace.called:
+            return True
+        return not namespace.waiting and namespace.allowed.next(now) <= now
+
+    def wrote(self, subject: Subject, news: bool, now: datetime) -> None:
+        """This status is written now: its turn is taken."""
+        self._objects[subject] = self._own(subject).taken(now)
         if news:
             self.withdraw(subject)
-        elif not self._has_turn(subject, now):
-            return False
-        own.take(now)
-        self._objects[subject] = own
-        return True
+            return
+        namespace = self._namespace(subject.namespace, now)
+        if subject in namespace.called:
+            del namespace.called[subject]
+        else:
+            namespace.allowed = namespace.allowed.taken(now)
+
+    def wait(self, subject: Subject, now: datetime) -> None:
+        """Look at this subject when its status may be written."""
+        soonest = self._own(subject).next(now)
+        if soonest > now:
+            self._agenda.later(subject, soonest)
+            return
+        namespace = self._namespace(subject.namespace, now)
+        namespace.waiting[subject] = None
+        self._agenda.later(statuses_subject(subject.namespace), namespace.allowed.next(now))
 
     def withdraw(self, subject: Subject) -> None:
         """This status is right as it is: it needs no turn."""
@@ -105,7 +126,7 @@ class StatusPace:
             return
         while namespace.waiting and namespace.allowed.next(now) <= now:
             subject, _ = namespace.waiting.popitem(last=False)
-            namespace.allowed.take(now)
+            namespace.allowed = namespace.allowed.taken(now)
             namespace.called[subject] = None
             self._agenda.touch(subject)
         if namespace.waiting:
@@ -117,18 +138,8 @@ class StatusPace:
         waiting = sum(len(space.waiting) + len(space.called) for space in each)
         return len(self._objects) + len(self._namespaces) + waiting
 
-    def _has_turn(self, subject: Subject, now: datetime) -> bool:
-        name = subject.namespace
-        namespace = self._namespace(name, now)
-        if subject in namespace.called:
-            del namespace.called[subject]
-            return True
-        if not namespace.waiting and namespace.allowed.next(now) <= now:
-            namespace.allowed.take(now)
-            return True
-        namespace.waiting[subject] = None
-        self._agenda.later(statuses_subject(name), namespace.allowed.next(now))
-        return False
+    def _own(self, subject: Subject) -> Allowed:
+        return self._objects.get(subject, FRESH_OBJECT)
 
     def _namespace(self, name: str, now: datetime) -> _Namespace:
         found = self._namespaces.get(name)

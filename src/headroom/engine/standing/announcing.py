@@ -69,8 +69,11 @@ class Announcer:
         if now < soonest:
             agenda.later(headroom_subject(headroom.parent), soonest)
             return
-        if not self._pace.may_write(subject, _is_ready(status) != _is_ready(shown.status), now):
+        news = _is_ready(status) != _is_ready(shown.status)
+        if not self._pace.may_write(subject, news, now):
+            self._pace.wait(subject, now)
             return
+        self._pace.wrote(subject, news, now)
         self._not_before[whole] = now + PACE
         self._written[whole] = (status, now)
         write = WriteHeadroomStatus(headroom.parent, status)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from headroom.core.demand.utilization import may_wait
 from headroom.core.holds import PREEMPTIBLE, Hold
+from headroom.core.life import HoldView
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
 from headroom.core.standing.headrooms import Headroom
@@ -52,24 +53,31 @@ class Brake:
     def forget(self, whole: str) -> None:
         """A headroom is gone: nobody waits for its guardians any more."""
         self.release(whole)
-        self._foresight.forget(whole)
         self._ledger.contention.headcount.forget(whole)
 
-    def held_up(self, hold: Hold, waiting: Pod | None) -> str:
+    def held_up(self, hold: Hold) -> str:
         """Why no guardian of this slot may wait for a node now, beyond the one that does."""
-        headroom = self._headroom(hold)
-        if headroom is None or not headroom.size.by_load:
+        limit = self._node_limit(hold)
+        if limit is None:
             return ""
-        limit, whole = headroom.limits.nodes, hold.group
-        if limit is None or self._is_far(whole, limit):
-            return ""
-        if waiting is not None and waiting.unschedulable_message:
-            self._roomless[hold_subject(hold.parent)] = None
-        self._held.setdefault(whole, {})[hold_subject(hold.parent)] = None
-        why = self._refusals.get(whole, "")
+        why = self._refusals.get(hold.group, "")
         if not why and not self._may_wait(hold, limit):
-            why = self._refusals[whole] = FITS_NOWHERE.format(limit)
+            why = FITS_NOWHERE.format(limit)
         return why
+
+    def wait(self, view: HoldView, waiting: Pod | None) -> None:
+        """Look at a hold again when the answers to `held_up` and `full` may have changed."""
+        hold = view.hold
+        subject, limit = hold_subject(hold.parent), self._node_limit(hold)
+        if limit is not None:
+            if waiting is not None and waiting.unschedulable_message:
+                self._roomless[subject] = None
+            if view.held_up:
+                self._refusals[hold.group] = view.held_up
+        if view.full:
+            self._ledger.contention.headcount.wait(hold.group, subject)
+        if view.full or limit is not None:
+            self._held.setdefault(hold.group, {})[subject] = None
 
     def crowded(self, hold: Hold) -> bool:
         """Whether the limits forbid a placeholder to have a second guardian for a moment."""
@@ -93,18 +101,22 @@ class Brake:
         contention = self._ledger.contention
         if len(contention.headcount.of(hold.group)) + contention.in_flight() < most:
             return False
-        if self._alive(hold) < most:
-            return False
-        contention.headcount.wait(hold.group, hold_subject(hold.parent))
-        self._held.setdefault(hold.group, {})[hold_subject(hold.parent)] = None
-        return True
+        return self._alive(hold) >= most
 
     def _headroom(self, hold: Hold) -> Headroom | None:
         return self._ledger.slots.headrooms.get(hold.group) if hold.slot else None
 
-    def _is_far(self, whole: str, limit: int) -> bool:
-        """Whether the limit cannot be reached even if all slots waited for a node of their own."""
-        return limit - len(self._ledger.nodes) > 2 * self._ledger.slots.count(whole)
+    def _node_limit(self, hold: Hold) -> int | None:
+        """The limit on nodes that counts for a slot; None: none could be reached.
+
+        Not even if all slots of its headroom waited for a node of their own.
+        """
+        headroom = self._headroom(hold)
+        limit = headroom.limits.nodes if headroom is not None else None
+        if headroom is None or limit is None or not headroom.size.by_load:
+            return None
+        far = limit - len(self._ledger.nodes) > 2 * self._ledger.slots.count(hold.group)
+        return None if far else limit
 
     def _may_wait(self, hold: Hold, limit: int) -> bool:
         ledger, pod = self._ledger, hold.template.pod
