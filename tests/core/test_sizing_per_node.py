@@ -92,7 +92,6 @@ def test_a_node_that_is_cordoned_or_tainted_loses_its_slot() -> None:
     assert surplus(made, wish(made, sight, NOON), sight) == ("b", "a")
 
 
-
 def test_without_refill_a_claimed_node_gets_no_other_slot() -> None:
     made = headroom(ONE_EACH, refill=NEVER)
     assert names(made, node("a"), node("b"), spent=frozenset({"a"})) == ["b"]

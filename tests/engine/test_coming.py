@@ -26,9 +26,8 @@ def learning(policy: Policy | None = None, *rules: OwnerRule) -> tuple[Coming, H
     own = headroom(Adaptive(timedelta(seconds=2), 0.99))
     own = replace(own, owners=(*own.owners, *rules))
     ledger.slots.headrooms[own.parent.whole] = own
-    found = Coming(ledger)
-    found.depend(None, own)
-    return found, own
+    ledger.slots.depend(None, own)
+    return Coming(ledger), own
 
 
 def growing(namespace: str, name: str = "web") -> Workload:

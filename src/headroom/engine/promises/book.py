@@ -58,7 +58,7 @@ class Announced(NamedTuple):
     there: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Expectation:
     """Pods that were announced and have not come yet.
 
@@ -71,17 +71,19 @@ class Expectation:
     since: datetime | None = None
     fell_at: datetime | None = None
 
-    def count(self, coming: int, came: int, now: datetime) -> int:
+    def updated(self, coming: int, came: int, now: datetime) -> tuple[int, Expectation]:
         """How many to reckon with, when so many are announced and so many owners came so far."""
         if coming < self.most:
-            self.fell_at = self.fell_at or now
-            if now < self.fell_at + ON_THEIR_WAY:
-                return max(coming, self.most - (came - self.came))
+            fell_at = self.fell_at or now
+            if now < fell_at + ON_THEIR_WAY:
+                return max(coming, self.most - (came - self.came)), replace(self, fell_at=fell_at)
         stale = self.since is None or now >= self.since + ON_THEIR_WAY
         if coming != self.most or stale:  # Who came long ago is not who was announced.
-            self.came, self.since = came, now
-        self.most, self.fell_at = coming, None
-        return coming
+            return coming, Expectation(coming, came, now)
+        return coming, replace(self, fell_at=None)
+
+
+NOTHING_ANNOUNCED = Expectation()
 
 
 @dataclass(slots=True)
@@ -93,7 +95,7 @@ class Kept:
     lost: str = ""  # why the record of before could not be read
     open: dict[str, datetime] = field(default_factory=dict)  # owners without a node, since when
     late: dict[str, None] = field(default_factory=dict)  # those of them that missed
-    announced: Expectation = field(default_factory=Expectation)
+    announced: Expectation = NOTHING_ANNOUNCED
     came: int = 0  # owners, since we began
     watched: bool = False  # whether we have looked since we began
     changed: bool = False  # whether there is something new to tell
@@ -201,7 +203,8 @@ class PromiseBook:
         self._advance(kept, now)
         lead = self._lead(kept)
         gated = self.arrivals.gated_for[headroom.parent.whole]
-        known = kept.announced.count(about.coming, kept.came, now) + gated
+        coming, kept.announced = kept.announced.updated(about.coming, kept.came, now)
+        known = coming + gated
         # Who was announced and has come is on its way to a slot: none is given back before.
         waiting = len(kept.open) + len(kept.late)
         known = max(known, min(about.there, known + waiting))

@@ -13,12 +13,12 @@ from headroom.core.demand.quotaroom import Allowance, charges, in_turn
 from headroom.core.holds import PodTemplate
 from headroom.core.names import PREEMPTIBLE_CLASS
 from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.core.standing.dependencies import On
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.limiting import Note
 from headroom.core.standing.sized import Room, replicas_of
 from headroom.core.standing.sizing import template_for
 from headroom.core.waits.stabilization import Stabilization
-from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.quotarooms import SETTLED, QuotaRooms
 from headroom.engine.standing.rolls import guarded
@@ -27,25 +27,20 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class BufferRooms:
-    """Buffers by namespace."""
+    """The answers of late, by buffer."""
 
     def __init__(self, ledger: Ledger, rooms: QuotaRooms) -> None:
         self._ledger = ledger
         self._rooms = rooms
-        self._buffers: dict[str, dict[str, None]] = {}
         self._answers: Stabilization[str, Allowance] = Stabilization(SETTLED)
 
-    def depend(self, old: Headroom | None, new: Headroom | None) -> None:
-        """A headroom came, changed or went."""
-        if old is not None:
-            drop(self._buffers, old.parent.namespace, old.parent.whole)
-            self._answers.forget(old.parent.whole)
-        if new is not None and new.size.shares_quotas:
-            self._buffers.setdefault(new.parent.namespace, {})[new.parent.whole] = None
+    def forget(self, whole: str) -> None:
+        """A headroom changed or went."""
+        self._answers.forget(whole)
 
     def siblings(self, namespace: str) -> tuple[str, ...]:
         """The buffers that share a namespace's quotas."""
-        return tuple(self._buffers.get(namespace, ()))
+        return self._ledger.slots.depending((On.SHARED_QUOTAS, namespace))
 
     def room(self, headroom: Headroom, now: datetime) -> Room | None:
         """How many chunks the quotas let a buffer have; None where there is nothing to ask.

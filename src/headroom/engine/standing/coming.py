@@ -13,6 +13,7 @@ from dataclasses import replace
 from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.objects import Key
 from headroom.core.owners import EVERYWHERE, has_right, reach
+from headroom.core.standing.dependencies import On
 from headroom.core.standing.expecting import expected, first_pod
 from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
 from headroom.core.standing.limiting import Note
@@ -31,19 +32,11 @@ class Coming:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._learning: dict[str, None] = {}
         self._expected: dict[str, dict[Name, tuple[Workload, int]]] = {}  # by namespace
         self._autoscalers: dict[Name, dict[Key, Autoscaler]] = {}
         self._targets: dict[Key, Name] = {}
         self._deployments: dict[str, None] = {}  # by uid: their ReplicaSets are not counted again
         self._hidden: dict[str, str] = {}
-
-    def depend(self, old: Headroom | None, new: Headroom | None) -> None:
-        """A headroom came, changed or went."""
-        if old is not None:
-            self._learning.pop(old.parent.whole, None)
-        if new is not None and new.size.learns:
-            self._learning[new.parent.whole] = None
 
     def see(self, workload: Workload) -> tuple[str, ...]:
         """A workload is as given; name the headrooms whose size it may change."""
@@ -79,7 +72,7 @@ class Coming:
             self._hidden[kind] = why
         else:
             self._hidden.pop(kind, None)
-        return tuple(self._learning)
+        return self._ledger.slots.depending(On.ARRIVALS)
 
     def autoscalers_of(self, workload: Workload) -> Collection[Autoscaler]:
         """The autoscalers that scale a workload."""
@@ -87,7 +80,7 @@ class Coming:
 
     def known(self, headroom: Headroom) -> int:
         """How many pods of workloads will come that are owners of a headroom, or copied by it."""
-        if headroom.parent.whole not in self._learning:
+        if not headroom.size.learns:
             return 0
         return sum(
             count
@@ -126,7 +119,7 @@ class Coming:
         some = workload if workload is not None else before[0] if before is not None else None
         return tuple(
             whole
-            for whole in self._learning
+            for whole in self._ledger.slots.depending(On.ARRIVALS)
             if some is not None and self._concerns(some, self._ledger.slots.headrooms[whole])
         )
 

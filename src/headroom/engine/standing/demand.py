@@ -1,16 +1,16 @@
 """Headrooms that follow the load: collect what their number depends on.
 
 A sum over all pods is expensive, so it is calculated once for all such headrooms and only after a
-change; `Standing` asks each of them at most once in `LOAD_PAUSE`. The decision is pure:
+change; `core.standing.decision` says how often each of them is decided. The number itself is pure:
 `core.demand.foresight`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from headroom.core.demand.foresight import Demand, Guarded, Memory, foreseen
+from headroom.core.demand.foresight import Demand, Guarded, foreseen
 from headroom.core.demand.utilization import Load, Use, load_on, use_of
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
@@ -22,19 +22,17 @@ from headroom.core.standing.limiting import Note
 from headroom.core.standing.sized import Sized
 from headroom.core.standing.sizing import template_for
 from headroom.engine.ledger import Ledger
+from headroom.engine.standing.known import Known
 from headroom.engine.standing.quotarooms import QuotaRooms
 from headroom.engine.standing.rolls import guarded
 
-LOAD_PAUSE = timedelta(seconds=2)
-
 
 class Foresight:
-    """What is remembered of each headroom that follows the load, and how much is in use."""
+    """How much is in use, while no pod has changed."""
 
     def __init__(self, ledger: Ledger, rooms: QuotaRooms) -> None:
         self._ledger = ledger
         self._rooms = rooms
-        self._memories: dict[str, Memory] = {}
         self._use: Use | None = None
         self.real = 0  # pods that are no placeholders, when they were last counted
 
@@ -42,18 +40,14 @@ class Foresight:
         """Pods have changed."""
         self._use = None
 
-    def forget(self, whole: str) -> None:
-        self._memories.pop(whole, None)
-
     def sized(
-        self, headroom: Headroom, size: Size, workload: Workload | None, now: datetime
+        self, headroom: Headroom, known: Known, workload: Workload | None, now: datetime
     ) -> Sized | None:
         """Which slots a headroom should have now; None where its size is of another kind."""
-        template = template_for(headroom, workload)
+        template, size = template_for(headroom, workload), headroom.size
         idle = headroom.problems or headroom.paused or headroom.deleted is not None
         if not size.by_load or isinstance(template, Note) or idle:
             return None
-        whole = headroom.parent.whole
         tight, sure_at = self._rooms.tight(headroom, template, now)
         demand = Demand(
             one=template.pod.requests,
@@ -64,8 +58,7 @@ class Foresight:
             quota=tight,
             most=self._ledger.policy.most_slots,
         )
-        before = self._memories.get(whole)
-        answer, self._memories[whole] = foreseen(demand, self._guarded(headroom), before, now)
+        answer, known.foresight = foreseen(demand, self._guarded(headroom), known.foresight, now)
         remarks = tuple(
             Note("PriorityIgnored", each.message)
             for each in headroom.remarks

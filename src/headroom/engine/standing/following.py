@@ -107,11 +107,6 @@ class Followers:
         self._needs[headroom.parent.whole] = needs
         return needs
 
-    def due(self, headroom: Headroom) -> datetime | None:
-        """When the next owner has waited long enough."""
-        needs = self._needs.get(headroom.parent.whole, ())
-        return earliest(*(each.needs.look_again for each in needs))
-
     def serve(self, headroom: Headroom, open_now: bool, now: datetime) -> Iterator[Sequence]:
         """The writes on owners that are due; outside its schedule a headroom keeps nobody."""
         size, agenda = headroom.size.follows, self._ledger.agenda

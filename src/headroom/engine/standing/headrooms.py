@@ -19,35 +19,27 @@ from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
 from headroom.core.owners import judged as judged_rules
 from headroom.core.plan import Sequence, earliest, latest, telling
-from headroom.core.standing.events import claim_tellings, window_tellings
+from headroom.core.standing.decision import decide, opening
+from headroom.core.standing.dependencies import On
+from headroom.core.standing.events import claim_tellings
 from headroom.core.standing.headrooms import NEVER, Headroom, Workload
 from headroom.core.standing.members import stands
 from headroom.core.standing.readiness import Tally
-from headroom.core.standing.sizing import Sight, surplus, wish
-from headroom.core.standing.windows import (
-    Calendar,
-    active,
-    has_begun,
-    has_begun_since_told,
-    judged,
-    next_change,
-    next_start,
-)
+from headroom.core.standing.sizing import Sight, surplus
+from headroom.core.standing.windows import Calendar, judged, next_start
 from headroom.core.subjects import headroom_subject, hold_subject
+from headroom.core.waits.drops import dropped
 from headroom.engine.indexing import touch_indexes
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
 from headroom.engine.standing.announcing import Announcer
 from headroom.engine.standing.braking import Brake
 from headroom.engine.standing.companions import Companions, Concerning
-from headroom.engine.standing.demand import LOAD_PAUSE
 from headroom.engine.standing.issuing import Issuer, Refusal
-from headroom.engine.standing.known import MOMENT, Known, first_known, passed, without_status
+from headroom.engine.standing.known import MOMENT, Known, first_known, without_status
 from headroom.engine.standing.rolls import counted
 from headroom.engine.standing.sights import Sights
 
-PAUSE_PER_SLOT = timedelta(microseconds=200)
-LONGEST_PAUSE = timedelta(seconds=10)
 OBJECT_PAUSE = timedelta(seconds=1)
 PROMISED_AGAIN = timedelta(seconds=1)
 
@@ -113,14 +105,14 @@ class Standing:
 
     def nodes_changed(self) -> None:
         """A node came, went or is not as it was."""
-        self.concern(self._sights.per_node)
+        self.concern(self._ledger.slots.depending(On.NODES))
         self.pods_changed()
 
     def pods_changed(self) -> None:
         """A pod came, went or is not as it was; whoever follows the load looks in a while."""
         self._sights.foresight.stale()
         self.brake.changed()
-        for whole in self._sights.by_load:
+        for whole in self._ledger.slots.depending(On.LOAD):
             if whole not in self._stale:
                 self.upset(whole)
 
@@ -283,27 +275,23 @@ class Standing:
 
     def _wish(self, headroom: Headroom, known: Known, now: datetime) -> Iterator[Sequence]:
         self._stale.pop(headroom.parent.whole, None)
-        window = active(headroom, now, self._calendar)
+        opened = opening(headroom, known.opened, self._calendar, now)
+        window = opened.window
         if before := self.companions.first(headroom, known, window, now):
             yield before
             self._stale[headroom.parent.whole] = None  # Guardians belong to what is made first.
             return
-        if known.looked or passed(headroom.status.next_start, now):
-            for tell in window_tellings(headroom, known.window, window, now):
-                yield telling(tell)
-        if (
-            has_begun(known.window, window)
-            if known.looked
-            else has_begun_since_told(headroom, window)
-        ):
-            known.spent.clear()  # Each window has its slots anew.
-        known.window = window
+        for tell in opened.tells:
+            yield telling(tell)
+        if opened.begun:
+            known.spent.clear()
+        known.opened = opened
         members = self.issuer.members(headroom) if headroom.slot_objects is not None else {}
         headroom = self.auto.settled(headroom, now)
         sight = self._sights.sight(headroom, known, members, window, now)
-        known.wished = wish(headroom, sight, now)
-        known.wished = wished = self.companions.dressed(headroom, known.wished)
-        self.auto.divided(headroom, wished)
+        decision = decide(headroom, sight, self._calendar, now)
+        known.wished = self.companions.dressed(headroom, decision.wished)
+        self.auto.divided(headroom, known.wished)
         again = None
         if headroom.slot_objects is None:
             again = self._settle_slots(headroom, sight, now)
@@ -312,22 +300,13 @@ class Standing:
             known.refused = known.beyond = ""
             if window is not None:
                 yield from self._settle_objects(headroom, known, now)
-        known.looked = True
         if after := self.companions.write(headroom, known, window, now):
             yield after
-        known.look_at = earliest(
-            next_change(headroom, now, self._calendar),
-            next_start(headroom, now, self._calendar),  # The status tells of the one after it.
-            wished.look_again,
-            again,
-            self._sights.next_end(headroom, now),
-            self.followers.due(headroom),
-        )
+        next_end = self._sights.next_end(headroom, now)
+        known.look_at = earliest(decision.look_again, again, next_end)
+        known.not_before = decision.not_before
         self.brake.release(headroom.parent.whole)
         yield from self.followers.serve(headroom, window is not None, now)
-        by_load = headroom.parent.whole in self._sights.by_load
-        pause = min(PAUSE_PER_SLOT * wished.effort, LONGEST_PAUSE)
-        known.not_before = now + (LOAD_PAUSE if by_load else pause)
 
     def _settle_slots(self, headroom: Headroom, sight: Sight, now: datetime) -> datetime | None:
         """Tell the ledger which slots there are; say when to look again at those left over."""
@@ -349,9 +328,11 @@ class Standing:
             ledger.wake_guardians(name)
             known.forget(slot)
             if sight.window is not None and sight.window.size.by_node:
-                known.flaps.dropped(slot, now)
+                known.drops[slot] = dropped(known.drops.get(slot), now)
+        known.drops = {slot: each for slot, each in known.drops.items() if each.counts(now)}
         for hold in wished.slots:
-            until = known.flaps.not_before(hold.slot, now) if hold.slot not in there else None
+            before = known.drops.get(hold.slot) if hold.slot not in there else None
+            until = before.not_before(now) if before is not None else None
             if until is None:
                 self._put(hold, known)
             again = earliest(again, until)

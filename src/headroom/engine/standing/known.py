@@ -13,16 +13,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.actions import Done, Gone, Outcome, Stale, Taken, Tell
+from headroom.core.demand.foresight import Memory
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Parent
 from headroom.core.quotas.limits import LIMIT_REACHED
+from headroom.core.standing.decision import Opening
 from headroom.core.standing.events import tell_headroom
 from headroom.core.standing.headrooms import Headroom, HeadroomStatus
 from headroom.core.standing.readiness import Tally
 from headroom.core.standing.sizing import Wish
 from headroom.core.standing.windows import ActiveWindow
 from headroom.core.waits.backoff import backoff
-from headroom.engine.standing.flaps import Flaps
+from headroom.core.waits.drops import Drops
 from headroom.engine.standing.issuing import Refusal
 
 TROUBLES_TOLD = 2
@@ -38,8 +40,7 @@ class Known:
     """One headroom's memory; slots by name."""
 
     wished: Wish = field(default_factory=Wish)
-    window: ActiveWindow | None = None
-    looked: bool = False
+    opened: Opening | None = None  # None: not decided about yet
     look_at: datetime | None = None
     not_before: datetime | None = None
     unseen: dict[str, None] = field(default_factory=dict)  # slots not looked at yet
@@ -48,7 +49,8 @@ class Known:
     troubles: dict[str, str] = field(default_factory=dict)
     limited: dict[str, None] = field(default_factory=dict)  # of them, those beyond a limit
     spent: dict[str, None] = field(default_factory=dict)
-    flaps: Flaps = field(default_factory=Flaps)
+    drops: dict[str, Drops] = field(default_factory=dict)  # slots given back of late
+    foresight: Memory | None = None  # of a size that follows the load
     updated: int = 0  # slots that are objects of the present template
     refused: str = ""  # the quota that leaves no room for more slots, in words
     beyond: str = ""  # the limit of the namespace that does, in words
@@ -60,6 +62,15 @@ class Known:
     misses: int = 0
     made: dict[str, None] = field(default_factory=dict)  # objects of slots, not told of yet
     deleted: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def looked(self) -> bool:
+        """Whether it was decided about since the operator started."""
+        return self.opened is not None
+
+    @property
+    def window(self) -> ActiveWindow | None:
+        return self.opened.window if self.opened is not None else None
 
     def refuse(self, refusal: Refusal) -> None:
         """Some objects of slots are not made."""
@@ -182,7 +193,3 @@ def first_known(headroom: Headroom) -> Known:
 def without_status(headroom: Headroom) -> Headroom:
     """The headroom without what says nothing about its wish."""
     return replace(headroom, status=NO_STATUS, version="", finalizers=())
-
-
-def passed(moment: datetime | None, now: datetime) -> bool:
-    return moment is not None and moment <= now

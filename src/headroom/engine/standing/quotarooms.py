@@ -22,23 +22,18 @@ SETTLED = timedelta(seconds=3)
 
 
 class QuotaRooms:
-    """Quotas by namespace, and the headrooms that ask for their own room under them."""
+    """Quotas by namespace, and what each headroom that follows the load believes of them."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._quotas: dict[str, dict[str, ResourceQuota]] = {}
-        self._asking: dict[str, dict[str, None]] = {}
         self._sure: dict[str, Tight | None] = {}  # by headroom: what was believed last
         self._heard: Stabilization[str, int] = Stabilization(SETTLED)  # how many are heard of
 
-    def depend(self, old: Headroom | None, new: Headroom | None) -> None:
-        """A headroom came, changed or went."""
-        if old is not None:
-            drop(self._asking, old.parent.namespace, old.parent.whole)
-            self._sure.pop(old.parent.whole, None)
-            self._heard.forget(old.parent.whole)
-        if new is not None and new.size.by_load:
-            self._asking.setdefault(new.parent.namespace, {})[new.parent.whole] = None
+    def forget(self, whole: str) -> None:
+        """A headroom changed or went."""
+        self._sure.pop(whole, None)
+        self._heard.forget(whole)
 
     def see(self, quota: ResourceQuota) -> None:
         self._quotas.setdefault(quota.namespace, {})[quota.name] = quota
@@ -48,9 +43,6 @@ class QuotaRooms:
 
     def quotas(self, namespace: str) -> tuple[ResourceQuota, ...]:
         return tuple(self._quotas.get(namespace, {}).values())
-
-    def asking(self, namespace: str) -> tuple[str, ...]:
-        return tuple(self._asking.get(namespace, ()))
 
     def tight(
         self, headroom: Headroom, template: PodTemplate, now: datetime

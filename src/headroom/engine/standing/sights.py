@@ -14,12 +14,12 @@ from headroom.core.holds import Hold, PodTemplate
 from headroom.core.latches import kept_for
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.standing.chunks import DAEMON_SET, overhead_of
-from headroom.core.standing.headrooms import NEVER, NODE_CHUNK, Headroom, Workload, WorkloadRef
+from headroom.core.standing.dependencies import On
+from headroom.core.standing.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
 from headroom.core.standing.members import stands
 from headroom.core.standing.reach import Reach
 from headroom.core.standing.sizing import Sight, template_for
 from headroom.core.standing.windows import ActiveWindow
-from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.promises.book import Announced
 from headroom.engine.standing.autoshapes import AutoShapes
@@ -36,7 +36,7 @@ LEAST_UNGUARDED = 4  # slots of each headroom, however many others of its namesp
 
 
 class Sights:
-    """Headrooms by what they depend on, and the sight of each."""
+    """Gathers the sight of each headroom."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -46,52 +46,29 @@ class Sights:
         self.buffers = BufferRooms(ledger, self.rooms)
         self.coming = Coming(ledger)
         self.auto = AutoShapes(ledger, self.coming)
-        self.per_node: dict[str, None] = {}  # headrooms that depend on nodes
-        self.by_load: dict[str, None] = {}  # headrooms that depend on pods
-        self._ahead: dict[str, None] = {}  # headrooms that depend on all workloads
-        self._chunked: dict[str, None] = {}  # headrooms that depend on DaemonSets
-        self._copying: dict[tuple[str, WorkloadRef], dict[str, None]] = {}
 
     def depend(self, old: Headroom | None, new: Headroom | None) -> None:
         """A headroom came, changed or went."""
         self.followers.depend(old, new)
-        self.buffers.depend(old, new)
-        self.rooms.depend(old, new)
-        self.coming.depend(old, new)
         self.auto.depend(old, new)
+        self._ledger.slots.depend(old, new)
         if old is not None:
-            self.per_node.pop(old.parent.whole, None)
-            self.by_load.pop(old.parent.whole, None)
-            self._ahead.pop(old.parent.whole, None)
-            self._chunked.pop(old.parent.whole, None)
-            if old.slot.source is not None:
-                key = (old.parent.namespace, old.slot.source)
-                drop(self._copying, key, old.parent.whole)
-        if new is None:
-            return
-        if new.size.by_node or new.slot.chunk == NODE_CHUNK:
-            self.per_node[new.parent.whole] = None
-        if new.slot.chunk == NODE_CHUNK:
-            self._chunked[new.parent.whole] = None
-        if new.size.by_load:
-            self.by_load[new.parent.whole] = None
-        if new.size.looks_ahead:
-            self._ahead[new.parent.whole] = None
-        if new.slot.source is not None:
-            key = (new.parent.namespace, new.slot.source)
-            self._copying.setdefault(key, {})[new.parent.whole] = None
+            self.buffers.forget(old.parent.whole)
+            self.rooms.forget(old.parent.whole)
 
     def concerned(self, workload: Workload) -> tuple[str, ...]:
         """The headrooms whose slots are like a workload's pods, and those that look ahead."""
-        copying = tuple(self._copying.get((workload.namespace, workload.ref), ()))
-        sharing = self.buffers.siblings(workload.namespace) if copying else ()
-        beside = self._chunked if workload.ref.kind == DAEMON_SET else ()
+        on = self._ledger.slots.depending
+        copying = on((workload.namespace, workload.ref))
+        sharing = on((On.SHARED_QUOTAS, workload.namespace)) if copying else ()
+        beside = on(On.DAEMON_SETS) if workload.ref.kind == DAEMON_SET else ()
         shaped = self.auto.workload_changed(workload)
-        return (*copying, *self._ahead, *sharing, *beside, *shaped)
+        return (*copying, *on(On.WORKLOADS), *sharing, *beside, *shaped)
 
     def under(self, namespace: str) -> tuple[str, ...]:
         """The headrooms that keep to a namespace's quotas."""
-        return (*self.buffers.siblings(namespace), *self.rooms.asking(namespace))
+        on = self._ledger.slots.depending
+        return (*on((On.SHARED_QUOTAS, namespace)), *on((On.QUOTAS, namespace)))
 
     def siblings(self, headroom: Headroom) -> tuple[str, ...]:
         """Buffers that share a namespace's quotas with this one."""
@@ -123,10 +100,10 @@ class Sights:
         template = template_for(headroom, workload) if followed else None
         return Sight(
             window=window,
-            nodes=ledger.nodes.values() if headroom.parent.whole in self.per_node else (),
+            nodes=ledger.nodes.values() if headroom.size.by_node or chunked else (),
             workload=workload,
             room=self.buffers.room(headroom, now),
-            sized=self.foresight.sized(headroom, size, workload, now),
+            sized=self.foresight.sized(headroom, known, workload, now),
             learnt=self.coming.told(
                 ledger.slots.promises.size(
                     headroom,

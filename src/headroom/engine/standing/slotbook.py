@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
+from headroom.core.standing.dependencies import Cause, causes
 from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
 from headroom.core.subjects import headroom_subject
 from headroom.engine.agenda import Agenda
@@ -25,6 +26,7 @@ class SlotBook:
         self._agenda = agenda
         self.promises = PromiseBook(agenda, Arrivals(across_namespaces))
         self.headrooms: dict[str, Headroom] = {}
+        self._depending: dict[Cause, dict[str, None]] = {}
         self.workloads: dict[tuple[str, WorkloadRef], Workload] = {}
         self.of: dict[str, dict[str, None]] = {}
         self._in: dict[str, int] = {}  # how many slots there are, by namespace
@@ -48,6 +50,19 @@ class SlotBook:
                 del self._in[hold.parent.namespace]
         if hold.member is not None:
             drop(self.members, hold.member.of.whole, str(hold.parent))
+
+    def depend(self, old: Headroom | None, new: Headroom | None) -> None:
+        """A headroom came, changed or went."""
+        if old is not None:
+            for cause in causes(old):
+                drop(self._depending, cause, old.parent.whole)
+        if new is not None:
+            for cause in causes(new):
+                self._depending.setdefault(cause, {})[new.parent.whole] = None
+
+    def depending(self, cause: Cause) -> tuple[str, ...]:
+        """The headrooms that something concerns."""
+        return tuple(self._depending.get(cause, ()))
 
     def count(self, whole: str) -> int:
         """How many slots a headroom has."""
