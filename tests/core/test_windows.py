@@ -9,7 +9,7 @@ from typing import Any
 from headroom.core.holds import Problem
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import ALWAYS, Window
+from headroom.core.standing.headrooms import Window
 from headroom.core.standing.windows import (
     ActiveWindow,
     Occurrences,
@@ -18,7 +18,6 @@ from headroom.core.standing.windows import (
     judged,
     next_change,
     next_start,
-    renewal,
 )
 from tests.builders import NOON
 from tests.core.headroom_builder import headroom
@@ -179,25 +178,3 @@ def test_a_window_that_can_never_open_does_not_keep_the_others_shut() -> None:
     assert on(*windows, at=HOUR) is not None
     assert changes(*windows, at=HOUR) == 2 * HOUR
     assert next_start(headroom(schedule=windows), NOON, calendar) == NOON + 24 * HOUR
-
-
-def test_a_slot_is_renewed_at_the_end_of_its_lifetime() -> None:
-    always_on = ActiveWindow(Replicas(3))
-    assert renewal(headroom(slot_lifetime=HOUR), always_on, NOON) == NOON + HOUR
-    assert renewal(headroom(slot_lifetime=timedelta()), always_on, NOON) is None
-    assert renewal(headroom(), always_on, NOON) is None
-
-
-def test_slots_that_are_always_renewed_are_once_for_each_opening() -> None:
-    opened = ActiveWindow(Replicas(3), NOON, NOON + HOUR)
-    made = headroom(refill=ALWAYS)
-    assert renewal(made, opened, NOON - HOUR) == NOON
-    assert renewal(made, opened, NOON) is None
-    assert renewal(headroom(), opened, NOON - HOUR) is None
-
-
-def test_the_earlier_reason_to_renew_counts() -> None:
-    opened = ActiveWindow(Replicas(3), NOON, NOON + HOUR)
-    made = headroom(refill=ALWAYS, slot_lifetime=HOUR)
-    assert renewal(made, opened, NOON - 2 * HOUR) == NOON - HOUR
-    assert renewal(made, opened, NOON - MINUTE) == NOON

@@ -120,7 +120,10 @@ class Keeper:
         self._note(seen, told, guardians, now)
         around = _Around(self.successions.look(seen), ledger.lodgers_of(seen))
         self._note_node(seen, around)
+        self._standing.issuer.heirs.note(seen, ends_at(seen), now)
         view = self._view(seen, told, guardians, around, now)
+        if view.inherits and view.estate is None:
+            self._standing.issuer.heirs.wait(seen, now)
         if not _is_settled(seen, told, now):
             self._standing.brake.wait(view, told.successor or told.standing)
         decision = lodging.decide(self.allowance.within(view, now), now, ledger.policy)
@@ -171,7 +174,8 @@ class Keeper:
         pinned = _is_pinned(hold, told.standing, node)
         lasting = pinned or self._kept.is_crowded(hold, node, guardians)
         fenced = self._kept.fenced(hold, node, now) if old is None else None
-        estate, inherits = self._standing.issuer.heirs.estate_for(hold, told.standing, now)
+        heirs = self._standing.issuer.heirs
+        estate, inherits = heirs.estate_for(hold, told.standing)
         view = life.HoldView(
             hold=hold,
             guardians=guardians,
@@ -192,7 +196,7 @@ class Keeper:
             reclaim=reclaim,
             rest=self.ousted.rest(hold, told.standing),
             left=lodging.left_over(hold, ledger.pods),
-            heir=self._standing.issuer.heirs.awaited(hold, ends_at(hold), now),
+            heir=heirs.awaited(hold),
             estate=estate,
             inherits=inherits,
             homeless=node in self.departures,

@@ -11,7 +11,7 @@ import pytest
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
 from headroom.core.standing.headrooms import Headroom, HeadroomStatus
-from headroom.core.standing.windows import ActiveWindow, active, judged, renewal
+from headroom.core.standing.windows import ActiveWindow, active, judged
 from headroom.engine.cron import calendar
 from tests.dialects.korder.things import order, read_order, refusals
 
@@ -55,15 +55,13 @@ def test_a_scheduled_order_is_on_from_its_tick_for_as_long_as_a_ticket_lasts() -
     assert active(headroom, tick + timedelta(hours=21), calendar) is None
 
 
-def test_a_recurring_order_is_always_on_and_only_always_renews_at_its_tick() -> None:
+def test_a_recurring_order_is_always_on_and_its_policy_says_what_a_tick_renews() -> None:
     tick = datetime(2027, 1, 4, 12, tzinfo=UTC)
-    for policy, due in (("Always", tick), ("OnClaim", None), ("Never", None)):
+    for policy in ("Always", "OnClaim", "Never"):
         headroom = read_order(order(strategy={**RECURRING, "refreshPolicy": policy}))
         found = active(headroom, NOON, calendar)
         assert found is not None
-        assert found.started_at == tick
-        assert renewal(headroom, found, tick - timedelta(minutes=1)) == due
-        assert renewal(headroom, found, tick) is None
+        assert (headroom.refill, found.started_at) == (policy, tick)
 
 
 def test_the_time_zone_of_the_window_is_that_of_the_schedule() -> None:

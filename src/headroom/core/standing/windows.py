@@ -18,7 +18,7 @@ from typing import Protocol
 
 from headroom.core.holds import Problem
 from headroom.core.sizes.kind import Size
-from headroom.core.standing.headrooms import ALWAYS, Headroom, Window
+from headroom.core.standing.headrooms import Headroom, Window
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -115,19 +115,6 @@ def next_start(headroom: Headroom, now: datetime, calendar: Calendar) -> datetim
         if not isinstance(occurrences := calendar(window.start, window.time_zone), Refused)
     )
     return min((start for start in starts if start is not None), default=None)
-
-
-def renewal(headroom: Headroom, window: ActiveWindow, since: datetime) -> datetime | None:
-    """Say when a slot that is held since then is due to be renewed; None for never.
-
-    At the end of its lifetime, and where slots are always renewed, when a window has opened since.
-    """
-    due = []
-    if headroom.slot_lifetime:
-        due.append(since + headroom.slot_lifetime)
-    if headroom.refill == ALWAYS and window.started_at is not None and since < window.started_at:
-        due.append(window.started_at)
-    return min(due, default=None)
 
 
 def judged(headroom: Headroom, calendar: Calendar) -> Headroom:

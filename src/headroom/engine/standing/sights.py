@@ -23,7 +23,6 @@ from headroom.core.standing.windows import ActiveWindow
 from headroom.engine.ledger import Ledger
 from headroom.engine.promises.book import Announced
 from headroom.engine.standing.autoshapes import AutoShapes
-from headroom.engine.standing.buffers import BufferRooms
 from headroom.engine.standing.coming import Coming
 from headroom.engine.standing.covering import covered
 from headroom.engine.standing.demand import Foresight
@@ -43,7 +42,6 @@ class Sights:
         self.rooms = QuotaRooms(ledger)
         self.foresight = Foresight(ledger, self.rooms)
         self.followers = Followers(ledger)
-        self.buffers = BufferRooms(ledger, self.rooms)
         self.coming = Coming(ledger)
         self.auto = AutoShapes(ledger, self.coming)
 
@@ -53,7 +51,6 @@ class Sights:
         self.auto.depend(old, new)
         self._ledger.slots.depend(old, new)
         if old is not None:
-            self.buffers.forget(old.parent.whole)
             self.rooms.forget(old.parent.whole)
 
     def concerned(self, workload: Workload) -> tuple[str, ...]:
@@ -74,7 +71,7 @@ class Sights:
         """Buffers that share a namespace's quotas with this one."""
         if not headroom.size.shares_quotas:
             return ()
-        return self.buffers.siblings(headroom.parent.namespace)
+        return self._ledger.slots.depending((On.SHARED_QUOTAS, headroom.parent.namespace))
 
     def sight(
         self,
@@ -102,7 +99,7 @@ class Sights:
             window=window,
             nodes=ledger.nodes.values() if headroom.size.by_node or chunked else (),
             workload=workload,
-            room=self.buffers.room(headroom, now),
+            room=self.rooms.room(headroom, now),
             sized=self.foresight.sized(headroom, known, workload, now),
             learnt=self.coming.told(
                 ledger.slots.promises.size(
