@@ -51,11 +51,10 @@ def opening(
     headroom: Headroom, before: Opening | None, calendar: Calendar, now: datetime
 ) -> Opening:
     """Say which window is open; `before` is the last answer, None after a start of the operator."""
-    window, tells = active(headroom, now, calendar), ()
-    due = headroom.status.next_start
+    window, due = active(headroom, now, calendar), headroom.status.next_start
     last = before.window if before is not None else None
-    if before is not None or (due is not None and due <= now):
-        tells = tuple(window_tellings(headroom, last, window, now))
+    told = before is not None or (due is not None and due <= now)
+    tells = tuple(window_tellings(headroom, last, window, now)) if told else ()
     if before is not None:
         return Opening(window, has_begun(last, window), tells)
     return Opening(window, has_begun_since_told(headroom, window), tells)
