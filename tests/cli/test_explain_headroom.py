@@ -10,9 +10,14 @@ import pytest
 from headroom.cli.telling.answers import Explanation
 from headroom.cli.telling.headrooms import explain_headroom
 from headroom.cli.telling.prose import MOST_ROWS, prose
+from headroom.cli.telling.slots import State, slots_of
 from headroom.core.demand.following import PerVolume
 from headroom.core.holds import PREEMPTIBLE, Problem
-from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_SLOT_ANNOTATION
+from headroom.core.names import (
+    CLAIMED_ANNOTATION,
+    CLAIMED_SLOT_ANNOTATION,
+    CLAIMED_UID_ANNOTATION,
+)
 from headroom.core.objects import Condition
 from headroom.core.policy import Policy
 from headroom.core.promise.achieved import Share
@@ -246,3 +251,23 @@ def test_a_table_of_thousands_is_cut_for_people_only_and_begins_with_trouble() -
     assert text.splitlines()[-MOST_ROWS - 1].startswith(f"{names[-1]} ")
     assert text.count("… and 2 more: -o json has them all") == 1
     assert len(found.nodes) == MOST_ROWS + 2
+
+
+def test_a_slot_whose_owner_is_on_its_way_is_handed_over_though_it_is_not_wished_for() -> None:
+    """The operator gives it back only when its owner has another place."""
+    made = headroom(Replicas(1))
+    claim = {
+        CLAIMED_ANNOTATION: made.parent.whole,
+        CLAIMED_UID_ANNOTATION: made.parent.uid,
+        CLAIMED_SLOT_ANNOTATION: "2",
+    }
+    there = world(
+        node("a"),
+        made,
+        keeper(made, "0", on="a"),
+        keeper(made, "1", on="a"),
+        keeper(made, "2", on="a"),
+        pod("owner", cpu=1, annotations=claim),
+    )
+    found = {view.name: view.state for view in slots_of(there, made)}
+    assert found == {"0": State.HELD, "1": State.LEAVING, "2": State.HANDOVER}

@@ -74,12 +74,13 @@ def slots_of(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
     state, why = State.LEAVING, "not wished for any more"
     if wished.frozen:
         state, why = State.HELD, "kept as it is, since nobody can know what is wished for"
-    known = {hold.slot for hold in wished.slots}
-    views += [
-        SlotView(headroom, name, state, None, pod, why)
-        for name, pod in sorted(guardians.items())
-        if name not in known
-    ]
+    others = {**owners, **guardians}.keys() - {hold.slot for hold in wished.slots}
+    for name in sorted(others):
+        if name in owners:  # The operator gives no slot back whose owner is on its way.
+            said = (State.HANDOVER, f"pod {owners[name].key} is to have it")
+        else:
+            said = (state, why)
+        views.append(SlotView(headroom, name, said[0], None, guardians.get(name), said[1]))
     return tuple(views)
 
 

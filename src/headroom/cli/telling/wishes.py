@@ -1,7 +1,9 @@
 """What a headroom wishes for, worked out from objects that were read once.
 
-Guardians and the objects of slots say what stands, pods what is claimed; the wish itself is the
-operator's own (`core.sizing`). `slots` says how each slot stands, `planning` where new ones would.
+Guardians and the objects of slots say what stands, pods what is claimed. What only the operator can
+know (a size that it learnt, the load as it judges it) is what it wrote into the status. The wish
+itself is the operator's own function (`core.standing.sizing`). `slots` says how each slot stands,
+`planning` where new ones would.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from headroom.core.demand.following import (
     is_over,
     owner_uid,
 )
+from headroom.core.genuine import has_got
 from headroom.core.holds import Hold
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
@@ -33,7 +36,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.follow import is_owner
 from headroom.core.standing.chunks import DAEMON_SET, daemon_set_of, overhead_of
-from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Workload
+from headroom.core.standing.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
 from headroom.core.standing.members import stands
 from headroom.core.standing.sized import Sized
 from headroom.core.standing.sizing import Sight, Wish, wish
@@ -98,12 +101,26 @@ def sight_of(world: World, headroom: Headroom) -> Sight:
         nodes=world.nodes,
         workload=workload_of(world, headroom),
         standing=frozenset(there if headroom.slot_objects else guardians_of(world, headroom)),
-        spent=frozenset(headroom.status.spent),
+        spent=_spent(world, headroom),
         overhead=_overhead(world) if headroom.slot.chunk == NODE_CHUNK else EMPTY,
         sized=_sized(world, headroom),
         learnt=learnt_size(headroom),
         followed=tuple(_followed(world, headroom)),
         shapes=shapes_of(world, headroom),
+    )
+
+
+def _spent(world: World, headroom: Headroom) -> frozenset[str]:
+    """Slots that are not held again: by the status, and those that pods which are there have."""
+    told = frozenset(headroom.status.spent)
+    if headroom.refill != NEVER and not headroom.size.held_once:
+        return told
+    prefix = f"{headroom.parent.whole}#"
+    claims = ((claim_of(pod), pod) for pod in world.pods)
+    return told.union(
+        claim[0].removeprefix(prefix)
+        for claim, pod in claims
+        if claim is not None and claim[0].startswith(prefix) and has_got(headroom, pod, True)
     )
 
 
