@@ -16,10 +16,10 @@ import gc
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import Context
+from contextvars import Context, copy_context
 from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
-from typing import Any, TypeVarTuple
+from typing import Any, TypeVarTuple, cast
 
 from headroom.sim.errors import SimulationError
 
@@ -40,20 +40,53 @@ COLLECTING = (50_000, 20, 20)
 and looking through all of them takes an eighth of the time of a large run otherwise."""
 
 
-class _Due(float):
-    """When a timer is due. Of two at one moment neither is less, as with asyncio's handles."""
+class _Timer(float):
+    """A timer as the moment at which it is due, and what asyncio asks of its handles.
 
-    __slots__ = ("timer",)
+    Of two at one moment neither is less, as with asyncio's own. It is one object and not a moment
+    with a handle: a pod takes 24 of them.
+    """
 
-    timer: _Timer
+    __slots__ = ("_args", "_callback", "_cancelled", "_context", "_loop", "waiting")
 
-
-class _Timer(asyncio.TimerHandle):
-    """A timer that knows whether it is still waiting."""
-
-    __slots__ = ("waiting",)
-
+    _callback: Callable[..., object] | None
+    _args: tuple[Any, ...]
+    _context: Context
+    _cancelled: bool
+    _loop: VirtualLoop
     waiting: bool
+
+    def when(self) -> float:
+        return float(self)
+
+    def cancelled(self) -> bool:
+        return self._cancelled
+
+    def cancel(self) -> None:
+        if not self._cancelled:
+            self._cancelled = True
+            self._callback, self._args = None, ()
+            if self.waiting:
+                self._loop.note_cancelled()
+
+
+class _Soon(asyncio.Handle):
+    """What runs at the next turn."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        loop: VirtualLoop,
+        context: Context,
+    ) -> None:
+        # Asyncio's own asks the loop for its debug mode each time.
+        self._callback, self._args = callback, args
+        self._loop, self._context = loop, context
+        self._cancelled = False
+        self._repr = self._source_traceback = None
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -65,8 +98,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._idle = False
         self._halting = False
         self._turns = 0
-        self._soon: deque[asyncio.Handle] = deque()
-        self._timers: list[_Due] = []
+        self._soon: deque[_Soon | _Timer] = deque()
+        self._timers: list[_Timer] = []
         self._cancelled = 0  # timers that wait and will do nothing
         self._failures: list[BaseException] = []
         self.on_jump: Callable[[float], None] | None = None  # told of the next moment
@@ -81,7 +114,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     ) -> asyncio.Handle:
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
-        handle = asyncio.Handle(callback, args, self, context)
+        handle = _Soon(callback, args, self, copy_context() if context is None else context)
         self._soon.append(handle)
         return handle
 
@@ -99,11 +132,23 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     ) -> asyncio.TimerHandle:
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
-        due = _Due(round(when, DIGITS))
-        timer = due.timer = _Timer(due, callback, args, self, context)
+        timer = _Timer(round(when, DIGITS))
+        timer._callback, timer._args = callback, args
+        timer._context = copy_context() if context is None else context
+        timer._loop = self
+        timer._cancelled = False
         timer.waiting = True
-        heappush(self._timers, due)
-        return timer
+        heappush(self._timers, timer)
+        return cast("asyncio.TimerHandle", timer)  # It has all that is asked of one.
+
+    def call_later(
+        self,
+        delay: float,
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        return self.call_at(self._now + delay, callback, *args, context=context)
 
     def stop(self) -> None:
         """End the run after this turn."""
@@ -142,20 +187,29 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Run until somebody stops the loop; asyncio's loop calls this."""
         soon = self._soon
         while True:
-            self._drop_cancelled()
+            if self._cancelled:
+                self._drop_cancelled()
             self._move_on()
             timers, now = self._timers, self._now
             while timers and timers[0] <= now:
-                timer = heappop(timers).timer
+                timer = heappop(timers)
                 timer.waiting = False
                 soon.append(timer)
             for _ in range(len(soon)):  # What these call soon has its turn after them.
                 handle = soon.popleft()
                 if not handle._cancelled:
-                    handle._run()
+                    self._run(handle)
             if self._halting:
                 self._halting = False
                 return
+
+    def _run(self, handle: _Soon | _Timer) -> None:
+        try:
+            handle._context.run(handle._callback, *handle._args)  # type: ignore[arg-type]
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            self.call_exception_handler({"message": "an actor failed", "exception": error})
 
     def _move_on(self) -> None:
         """Jump to the next moment at which something happens, if nothing does now."""
@@ -182,20 +236,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def _drop_cancelled(self) -> None:
         timers = self._timers
         if len(timers) > FEW_TIMERS and self._cancelled > MOST_CANCELLED * len(timers):
-            self._timers = [due for due in timers if not due.timer._cancelled]
-            for due in timers:
-                due.timer.waiting = not due.timer._cancelled
+            self._timers = [timer for timer in timers if not timer._cancelled]
+            for timer in timers:
+                timer.waiting = not timer._cancelled
             heapify(self._timers)
             self._cancelled = 0
             return
-        while timers and timers[0].timer._cancelled:
+        while timers and timers[0]._cancelled:
             self._cancelled -= 1
-            heappop(timers).timer.waiting = False
+            heappop(timers).waiting = False
 
-    def _timer_handle_cancelled(self, timer: _Timer) -> None:
-        """A timer is about to be cancelled; asyncio's handles call this."""
-        if timer.waiting:
-            self._cancelled += 1
+    def note_cancelled(self) -> None:
+        """A timer that waits will do nothing."""
+        self._cancelled += 1
 
     def _note_failure(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         cause = context.get("exception")
