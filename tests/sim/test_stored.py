@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
+from typing import Any
+
+import pytest
 
 from headroom.sim.api.decoding import changed_pod, pod_of
 from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.values import Ref
 from headroom.sim.world import SimWorld
 from headroom.wire.decode import pod_from
+from headroom.wire.objects.podsagain import pod_again
 from headroom.wire.yamls import dump
 from tests.sim.things import node, pod
 
@@ -46,3 +51,78 @@ def test_a_copy_of_a_stored_object_is_plain(world: SimWorld) -> None:
     assert type(made) is dict
     assert made == stored
     assert dump(stored) == dump(made)
+
+
+def test_a_version_reads_the_same_from_the_one_before_as_alone(world: SimWorld) -> None:
+    seen: list[Change] = []
+    world.store.listen("Pod", seen.append)
+    world.apply(node("a", zone="east"))
+    world.apply(pod("web", labels={"app": "web"}))
+    world.run_for(5)
+    world.patch("Pod", "default", "web", {"metadata": {"labels": {"app": "other"}}})
+    world.patch("Pod", "default", "web", {"metadata": {"annotations": {"headroom.dev/x": "y"}}})
+    world.server.merge_patch(
+        Ref("Pod", "default", "web"),
+        {
+            "status": {
+                "containerStatuses": [
+                    {"name": "main", "resources": {"requests": {"cpu": "3"}}},
+                ]
+            }
+        },
+        "status",
+    )
+    world.server.merge_patch(
+        Ref("Pod", "default", "web"), {"status": {"containerStatuses": None}}, "status"
+    )
+    world.delete("Pod", "default", "web")
+    world.run_for(60)
+    assert len(seen) >= 9
+    for change in seen:
+        assert changed_pod(change) == pod_from(json.loads(json.dumps(change.obj)))
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"phase": "Pending", "conditions": [{"type": "DisruptionTarget", "status": "True"}]},
+        {
+            "phase": "Pending",
+            "nominatedNodeName": "b",
+            "conditions": [
+                {
+                    "type": "PodScheduled",
+                    "status": "False",
+                    "reason": "Unschedulable",
+                    "message": "0/1 nodes are available",
+                    "lastTransitionTime": "2030-01-01T00:00:00Z",
+                }
+            ],
+        },
+        {"phase": "Failed", "reason": "Evicted", "startTime": "2030-01-01T00:00:00Z"},
+        {"conditions": [{"type": "PodResizePending", "status": "True", "reason": "Deferred"}]},
+        {"allocatedResources": {"cpu": "3"}},
+        {},
+    ],
+)
+def test_a_glance_at_a_status_finds_what_the_whole_says(status: dict[str, Any]) -> None:
+    old = json.loads(json.dumps({**pod("web"), "status": {"phase": "Pending"}}))
+    new = {**old, "status": status}
+    again = pod_again(pod_from(old), old, new)
+    assert again is None or again == pod_from(new)
+    speaks_of_room = "allocatedResources" in status or "PodResizePending" in str(status)
+    assert (again is None) == speaks_of_room
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": {"phase": 3}},
+        {"status": {"conditions": [{"type": "Ready", "lastTransitionTime": "soon"}]}},
+        {"spec": {"containers": [], "nodeName": "a"}},
+        {"spec": None},
+    ],
+)
+def test_what_a_glance_does_not_tell_is_read_whole(change: dict[str, Any]) -> None:
+    old = {**pod("web"), "status": {"phase": "Pending"}}
+    assert pod_again(pod_from(old), old, {**old, **change}) is None

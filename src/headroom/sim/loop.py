@@ -14,8 +14,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import Context, copy_context
 from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
@@ -36,8 +35,30 @@ FEW_TIMERS = 100
 
 
 COLLECTING = (50_000, 20, 20)
-"""Thresholds of the garbage collector while time passes: a world has few cycles and many objects,
-and looking through all of them takes an eighth of the time of a large run otherwise."""
+"""Thresholds of the garbage collector while there is a loop: a world has few cycles and many
+objects, and looking through all of them takes an eighth of the time of a large run otherwise."""
+
+
+class _Collecting:
+    """Lets the garbage collector run seldom from the first loop to the last."""
+
+    def __init__(self) -> None:
+        self._loops = 0
+        self._before = gc.get_threshold()
+
+    def begin(self) -> None:
+        self._loops += 1
+        if self._loops == 1:
+            self._before = before = gc.get_threshold()
+            gc.set_threshold(*map(max, before, COLLECTING) if before[0] else before)
+
+    def end(self) -> None:
+        self._loops -= 1
+        if self._loops == 0:
+            gc.set_threshold(*self._before)
+
+
+_collecting = _Collecting()
 
 
 class _Timer(float):
@@ -104,6 +125,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._failures: list[BaseException] = []
         self.on_jump: Callable[[float], None] | None = None  # told of the next moment
         super().__init__()
+        _collecting.begin()
         self.set_exception_handler(self._note_failure)
 
     def time(self) -> float:
@@ -156,6 +178,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._halting = True
 
     def close(self) -> None:
+        if not self.is_closed():
+            _collecting.end()
         super().close()
         self._soon.clear()
         self._timers.clear()
@@ -164,8 +188,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Run all that happens up to `limit`, which the clock then shows; False: it fell idle."""
         self._limit = round(limit, DIGITS)
         self._idle = False
-        with _seldom_collecting():
-            self.run_forever()
+        self.run_forever()
         if self._failures:
             failures, self._failures = self._failures, []
             raise SimulationError(f"an actor failed at {self._now:.6f}") from failures[0]
@@ -258,22 +281,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.stop()
 
 
-@contextmanager
-def _seldom_collecting() -> Iterator[None]:
-    before = gc.get_threshold()
-    gc.set_threshold(*map(max, before, COLLECTING) if before[0] else before)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
 class SimClock:
     """The virtual wall clock: `start` plus what the loop's clock shows."""
 
     def __init__(self, loop: VirtualLoop, start: datetime) -> None:
         self._loop = loop
         self._start = start
+        self._shown = 0.0, start
 
     @property
     def start(self) -> datetime:
@@ -284,7 +298,10 @@ class SimClock:
         return self._loop.time()
 
     def now(self) -> datetime:
-        return self._start + timedelta(seconds=self._loop.time())
+        elapsed = self._loop.time()
+        if elapsed != self._shown[0]:
+            self._shown = elapsed, self._start + timedelta(seconds=elapsed)
+        return self._shown[1]
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(max(0.0, seconds))

@@ -20,7 +20,7 @@ def pod_of(obj: Json) -> Pod:
         return pod_from(obj)
     found = obj.plain
     if not isinstance(found, Pod):
-        found = obj.plain = pod_from(obj)
+        found = obj.plain = obj.again() or pod_from(obj)
     return found
 
 

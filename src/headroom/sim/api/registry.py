@@ -49,16 +49,22 @@ class Registry(Mapping[str, Kind]):
 
     def thing_of(self, obj: Json) -> Thing:
         """An object as the operator would read it."""
+        if isinstance(obj, Stored) and obj.told is not None:
+            return obj.told
         kind = self[str(obj["kind"])].resource
         if not isinstance(obj, Stored):
             return self.speech.thing_from(kind, obj)
-        if obj.told is None:
-            if obj.plain is not None and kind in self._plain:
-                obj.told = obj.plain
-            else:
-                obj.told = self.speech.thing_from(kind, obj)
-                if kind in self._plain and isinstance(obj.told, Pod | Node):
-                    obj.plain = obj.told
+        if kind not in self._plain:
+            obj.told = self.speech.thing_from(kind, obj)
+            return obj.told
+        if obj.plain is None:
+            obj.plain = obj.again()
+        if obj.plain is None:
+            read = self.speech.thing_from(kind, obj)
+            if not isinstance(read, Pod | Node):
+                return read
+            obj.plain = read
+        obj.told = obj.plain
         return obj.told
 
 

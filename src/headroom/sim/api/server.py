@@ -66,10 +66,12 @@ class ApiServer:
         if self.store.get(ref) is not None:
             raise already_exists(kind, ref.name)
         _check_sanity(kind, obj)
+        pod = None
         if kind is kinds.POD:
             obj = claimgate.gated(admission.prioritized(obj, self.store.list), self.store)
             obj = self._within_limits(admission.admit_pod(obj, self.store.timestamp()))
-            self._check_quota(obj, _readable(obj))
+            pod = _readable(obj)
+            self._check_quota(obj, pod)
             for words in unmodelled.notes(obj):
                 self.note(words)
         elif kind is kinds.NODE:
@@ -81,7 +83,7 @@ class ApiServer:
         obj = schemas.checked(kind, obj, self.store.registry.catalogue)
         if kind is kinds.QUOTA and (ignored := quota.unmodelled(obj)):
             self.note(f"{ref}: not modelled in a ResourceQuota: {', '.join(ignored)}")
-        return self.store.insert(obj)
+        return self.store.insert(obj, pod=pod)
 
     def restore(self, obj: Json) -> Json:
         """Put an object back as it was once, with uid, times and status."""

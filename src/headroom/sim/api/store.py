@@ -19,6 +19,7 @@ from headroom.core.objects import Node, Pod
 from headroom.sim.api.registry import Registry
 from headroom.sim.api.values import Json, Ref, Stored, ref_of, uid_of
 from headroom.wire.decode import Thing
+from headroom.wire.objects.podsagain import born, pod_with
 from headroom.wire.times import format_time
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -62,6 +63,7 @@ class Store:
         self._listeners: dict[str, list[Listener]] = defaultdict(list)
         self._refs: dict[str, Ref] = {}
         self._version = 0
+        self._stamp: tuple[datetime | None, str] = None, ""
 
     @property
     def version(self) -> int:
@@ -73,7 +75,10 @@ class Store:
 
     def timestamp(self) -> str:
         """Now, as objects write it: whole seconds, UTC."""
-        return format_time(self._now())
+        now = self._now()
+        if now is not self._stamp[0]:  # Much happens in one moment.
+            self._stamp = now, format_time(now)
+        return self._stamp[1]
 
     def timestamp_in(self, seconds: float) -> str:
         return format_time(self._now() + timedelta(seconds=seconds))
@@ -108,10 +113,10 @@ class Store:
         letters = "".join(self._random.choice(SUFFIX_ALPHABET) for _ in range(5))
         return f"{prefix}{letters}"
 
-    def insert(self, obj: Json, as_it_was: bool = False) -> Json:
+    def insert(self, obj: Json, as_it_was: bool = False, pod: Pod | None = None) -> Json:
         """Store a new object; gives it uid, version, generation and creation time.
 
-        One that is put back as it was keeps what it has of these.
+        One that is put back as it was keeps what it has of these. `pod` is what was read of it.
         """
         fresh = {
             "uid": str(UUID(int=self._random.getrandbits(128), version=4)),
@@ -121,6 +126,8 @@ class Store:
         meta = {**fresh, **obj["metadata"]} if as_it_was else {**obj["metadata"], **fresh}
         uid = str(meta["uid"])
         stored = self._stored(obj, meta)
+        if pod is not None:
+            stored.plain = born(pod, uid, str(self._version), self._now().replace(microsecond=0))
         ref = ref_of(stored)
         self._refs[uid] = ref
         self._objects[ref.kind][ref.namespace, ref.name] = stored
@@ -133,6 +140,8 @@ class Store:
             return old
         stored = self._stored(new, new["metadata"])
         ref = ref_of(old)
+        if isinstance(old, Stored) and isinstance(old.plain, Pod):
+            stored.before = old
         self._objects[ref.kind][ref.namespace, ref.name] = stored
         self._tell(Change(Verb.MODIFIED, ref, stored, old, self.registry))
         return stored
@@ -145,9 +154,11 @@ class Store:
         if isinstance(old, Stored):
             version = str(self._version)
             if old.plain is not None:
-                last.plain = replace(old.plain, version=version)
-            if isinstance(old.told, Pod | Node):  # The others are few.
-                last.told = replace(old.told, version=version)
+                last.plain = _with_version(old.plain, version)
+            if old.told is old.plain:
+                last.told = last.plain
+            elif isinstance(old.told, Pod | Node):  # The others are few.
+                last.told = _with_version(old.told, version)
         self._tell(Change(Verb.DELETED, ref, last, old, self.registry))
 
     def forget(self, ref: Ref) -> Json | None:
@@ -170,3 +181,9 @@ class Store:
     def _tell(self, change: Change) -> None:
         for listener in tuple(self._listeners[change.ref.kind]):
             listener(change)
+
+
+def _with_version(thing: Pod | Node, version: str) -> Pod | Node:
+    if isinstance(thing, Pod):
+        return pod_with(thing, version=version)
+    return replace(thing, version=version)

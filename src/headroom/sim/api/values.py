@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from headroom.core.objects import Node, Pod
 from headroom.ports import Thing
+from headroom.wire.objects.podsagain import pod_again
 
 Json = Mapping[str, Any]
 
@@ -30,18 +31,28 @@ class Ref(NamedTuple):
 class Stored(dict[str, Any]):
     """An object as it is stored, with the core values that were read from it, each once.
 
-    `plain` is how every cluster reads it, `told` how this one does, with its dialects.
+    `plain` is how every cluster reads it, `told` how this one does, with its dialects. `before` is
+    the version before, until this one is read: what they share is not read twice.
     """
 
-    __slots__ = ("plain", "told")
+    __slots__ = ("before", "plain", "told")
 
     plain: Pod | Node | None
     told: Thing | None
+    before: Stored | None
 
     def __init__(self, obj: Json) -> None:
         super().__init__(obj)
         self.plain = None
         self.told = None
+        self.before = None
+
+    def again(self) -> Pod | None:
+        """A pod as every cluster reads it, if a glance at what changed is enough."""
+        before, self.before = self.before, None
+        if before is None or not isinstance(before.plain, Pod):
+            return None
+        return pod_again(before.plain, before, self)
 
     def __reduce__(self) -> tuple[Any, ...]:  # A copy is an ordinary dict.
         return dict, (dict(self),)

@@ -33,7 +33,11 @@ _read_references = Reader(list[_Reference])
 
 def labels_of(metadata: Metadata) -> Mapping[str, str]:
     """The labels; shared between objects, so they cannot be changed."""
-    text = spelling(metadata.labels)
+    return spelled_labels(spelling(metadata.labels))
+
+
+def spelled_labels(text: bytes) -> Mapping[str, str]:
+    """The labels that a text spells."""
     return _labels(text) if text else NO_LABELS
 
 

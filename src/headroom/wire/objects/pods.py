@@ -6,7 +6,7 @@ wrong type where we look is refused as a whole, by name and path; its neighbours
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from sys import intern
 from typing import Any
@@ -19,7 +19,7 @@ from headroom.wire.errors import DecodeError
 from headroom.wire.objects.metadata import Kept, annotations_of, labels_of, owners_of
 from headroom.wire.objects.needs import needs_of
 from headroom.wire.objects.placement import placement_of
-from headroom.wire.objects.podjson import Metadata, PodObject, PodSpec, PodStatus
+from headroom.wire.objects.podjson import Metadata, PodCondition, PodObject, PodSpec, PodStatus
 from headroom.wire.objects.reader import Reader, about, spelling, to_text
 from headroom.wire.times import bounded
 
@@ -48,7 +48,7 @@ def pod_of(pod: PodObject, kept: Kept = annotations_of) -> Pod:
     spec = pod.spec or PodSpec()
     status = pod.status or PodStatus()
     needs = needs_of(spec, status)
-    since, message = _unschedulable(status)
+    since, message = unschedulable(status.conditions)
     grace = spec.termination_grace_period_seconds
     annotations = _all_annotations(metadata) if _followed(metadata, spec) else kept(metadata)
     return Pod(
@@ -79,7 +79,7 @@ def pod_of(pod: PodObject, kept: Kept = annotations_of) -> Pod:
         unschedulable_since=since,
         unschedulable_message=message,
         grace_seconds=_GRACE_SECONDS if grace is None else grace,
-        preempted=_preempted(status),
+        preempted=preempted(status.conditions),
     )
 
 
@@ -94,9 +94,9 @@ def _gates(spec: PodSpec) -> tuple[str, ...]:
     return tuple(intern(gate.name or "") for gate in spec.scheduling_gates)
 
 
-def _unschedulable(status: PodStatus) -> tuple[datetime | None, str]:
+def unschedulable(conditions: Iterable[PodCondition] | None) -> tuple[datetime | None, str]:
     """Since when, and why, a scheduler says that the pod fits nowhere."""
-    for each in status.conditions or ():
+    for each in conditions or ():
         if each.type == "PodScheduled" and each.status == "False":
             if each.reason == "Unschedulable":
                 return bounded(each.last_transition_time), each.message or ""
@@ -104,13 +104,13 @@ def _unschedulable(status: PodStatus) -> tuple[datetime | None, str]:
     return None, ""
 
 
-def _preempted(status: PodStatus) -> bool:
+def preempted(conditions: Iterable[PodCondition] | None) -> bool:
     """Whether kube-scheduler is ending the pod to make room for another."""
     return any(
         each.type == "DisruptionTarget"
         and each.status == "True"
         and each.reason == "PreemptionByScheduler"
-        for each in status.conditions or ()
+        for each in conditions or ()
     )
 
 
