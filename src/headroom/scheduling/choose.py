@@ -8,14 +8,15 @@ choice is accident (1.34 draws lots, later versions depend on timing): here `tie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
 from headroom.core.objects import Pod
 from headroom.scheduling.filters import Feasibility, feasible, verdict_with_nominated
-from headroom.scheduling.nodes import Ints
+from headroom.scheduling.nodes import Bools, Ints, NodeTable
 from headroom.scheduling.scores import BALANCED_BY_DIFFERENCE, Scores, score
 from headroom.scheduling.state import ClusterState
 from headroom.scheduling.turn import Turn
@@ -24,19 +25,26 @@ TieBreak = Callable[[Sequence[str]], str]
 
 MIN_FEASIBLE = 100
 MIN_PERCENTAGE = 5
+MANY = 32
+"""Of so many names the one at a place is found sooner than all of them are sorted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A node; `maxima` are all that are as good, by name; `scores` is None if none were needed.
+    """A node; `tied` are all that are as good, by name; `scores` is None if none were needed.
 
     `next_start` is where the search for the next pod's node begins.
     """
 
     node: str
-    maxima: tuple[str, ...]
+    tied: Sequence[str]
     scores: Scores | None
     next_start: int
+
+    @property
+    def maxima(self) -> tuple[str, ...]:
+        """All nodes that are as good, by name."""
+        return tuple(self.tied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +102,38 @@ def choose(
         return Chosen(name, (name,), None, next_start)
     scores = score(feasibility.turn, rows, profile.version)
     best = rows[scores.total == scores.total.max()]
-    maxima = tuple(sorted(state.table.names_of(best)))
-    return Chosen(tie(maxima), maxima, scores, next_start)
+    tied = ByName(best, state.table) if best.shape[0] > MANY else _sorted_names(best, state.table)
+    return Chosen(tie(tied), tied, scores, next_start)
+
+
+class ByName(Sequence[str]):
+    """Nodes in the order of their names, which is worked out as far as somebody asks.
+
+    Of hundreds that are equally good one is taken; the others' names are not looked up.
+    """
+
+    def __init__(self, rows: Ints, table: NodeTable) -> None:
+        places, self._names = table.by_name()
+        self._places = places[rows]
+
+    def __len__(self) -> int:
+        return int(self._places.shape[0])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._names.__getitem__, np.sort(self._places).tolist())
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice) or not 0 <= index < len(self):
+            return tuple(self)[index]
+        return self._names[int(np.partition(self._places, index)[index])]
+
+
+def _sorted_names(rows: Ints, table: NodeTable) -> Sequence[str]:
+    return tuple(sorted(table.names_of(rows)))
 
 
 def feasible_nodes_to_find(nodes: int, percentage: int = 0) -> int:
@@ -120,20 +158,36 @@ def _sample(feasibility: Feasibility, start: int, percentage: int) -> tuple[Ints
     The surplus node at which the search stops is looked at again next time. (kube-scheduler with
     several workers may look at a few more beyond it.)
     """
-    everyone = feasibility.turn.state.table.count
-    order = feasibility.turn.state.table.order()
-    if feasibility.considered is not feasibility.turn.state.table.present:
+    table = feasibility.turn.state.table
+    order = table.order()
+    if feasibility.considered is not table.present:
         order = order[feasibility.considered[order]]
     size = order.shape[0]
     if not size:
         return order, start
     begin = start % size
-    found = np.flatnonzero(feasibility.passed[order])
     enough = feasible_nodes_to_find(size, percentage)
-    ahead = int(np.searchsorted(found, begin))
-    found = np.concatenate((found[ahead:], found[:ahead]))
+    found = _search(feasibility.passed, order, begin, enough + 1)
     looked_at = size
     if found.shape[0] > enough:
         looked_at = int(found[enough] - begin) % size
         found = found[:enough]
-    return order[found], (start + looked_at) % everyone
+    return order[found], (start + looked_at) % table.count
+
+
+def _search(passed: Bools, order: Ints, begin: int, most: int) -> Ints:
+    """Give the first places in the order, from one on and round, that pass; so many at most.
+
+    They are looked at in pieces: where most nodes pass, most need not be looked at.
+    """
+    size = order.shape[0]
+    pieces = []
+    found, at = 0, 0
+    while at < size and found < most:
+        place = (begin + at) % size
+        length = min(most + most // 8, size - at, size - place)
+        piece = np.flatnonzero(passed[order[place : place + length]]) + place
+        pieces.append(piece)
+        found += piece.shape[0]
+        at += length
+    return (pieces[0] if len(pieces) == 1 else np.concatenate(pieces))[:most]

@@ -63,7 +63,7 @@ class Feasibility:
             return self.overruled[row]
         for stage in self.stages:
             if stage.failing[row]:
-                reasons = tuple(reason for reason, failing in stage.reasons if failing[row])
+                reasons = tuple(reason for reason, failing in stage.reasons() if failing[row])
                 return Verdict(reasons, bool(stage.hopeless()[row]))
         return None
 
@@ -79,7 +79,7 @@ class Feasibility:
             failing = alive & stage.failing
             if not failing.any():
                 continue
-            for reason, mask in stage.reasons:
+            for reason, mask in stage.reasons():
                 count = int(np.count_nonzero(failing & mask))
                 if count:
                     found[reason] = found.get(reason, 0) + count

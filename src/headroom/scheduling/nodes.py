@@ -26,7 +26,7 @@ V = TypeVar("V")
 MAX_ANSWERS = 256
 """How many questions' answers are kept; the one used longest ago goes first."""
 
-MAX_WEIGHTS = 64
+MAX_WEIGHTS = 96
 """The same for weights: how many shapes of pods are known at a time."""
 
 FEW = 16
@@ -58,7 +58,7 @@ def grown(array: Ints, size: int) -> Ints:
 
 
 class Weight(Hashable, Protocol):
-    """A number for each node that depends on its CPU and memory alone, had and used.
+    """A number for each node that depends on its amounts alone, had and used.
 
     Equal weights weigh alike; `of_row` gives what `of_rows` gives.
     """
@@ -97,6 +97,7 @@ class NodeTable:
     _nonzero_beyond: dict[tuple[int, int], int] = field(default_factory=dict)
     _unknown: dict[int, dict[str, int]] = field(default_factory=dict)  # by row: asked, not offered
     _names: list[str] = field(default_factory=list)
+    _by_name: tuple[Ints, list[str]] | None = None
     _spare: list[int] = field(default_factory=list)
     _zones: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
     _order: Ints | None = None
@@ -118,6 +119,15 @@ class NodeTable:
         names = self._names
         return [names[row] for row in rows.tolist()]
 
+    def by_name(self) -> tuple[Ints, list[str]]:
+        """Give the place of each row in the order of names, and the names in that order."""
+        if self._by_name is None:
+            rows = sorted(range(len(self._names)), key=self._names.__getitem__)
+            places = np.empty(len(rows), np.int64)
+            places[rows] = np.arange(len(rows))
+            self._by_name = places, [self._names[row] for row in rows]
+        return self._by_name
+
     def row(self, name: str) -> int:
         """Give the row kept for a node's name, making one if there is none yet."""
         row = self.row_of.get(name)
@@ -125,6 +135,7 @@ class NodeTable:
             row = self._spare.pop() if self._spare else self._append()
             self.row_of[name] = row
             self._names[row] = name
+            self._by_name = None
         return row
 
     def free_of(self, resource: str) -> Ints:
@@ -191,6 +202,7 @@ class NodeTable:
         """Give back the row of a node that is gone and holds no pods."""
         del self.row_of[self._names[row]]
         self._names[row] = ""
+        self._by_name = None
         self._spare.append(row)
 
     def occupy(self, row: int, requests: Resources, nonzero: tuple[int, int], sign: int) -> None:
@@ -270,7 +282,12 @@ class NodeTable:
         return answers.values
 
     def weigh(self, weight: Weight, rows: Ints) -> Ints:
-        """Give the weights of rows.
+        """Give the weights of rows."""
+        known = self.weights_of(weight)
+        return weight.of_rows(self, rows) if known is None else known[rows]
+
+    def weights_of(self, weight: Weight) -> Ints | None:
+        """Give the weights of all rows; None the first time that anybody asks.
 
         A weight that is asked for again is worked out for all rows, and from then on only for rows
         whose sums have changed: so pods of one shape share the work.
@@ -278,19 +295,21 @@ class NodeTable:
         known = self._weights.pop(weight, None)
         if known is None and weight not in self._weighed_once:
             _remember(self._weighed_once, weight, None)
-            return weight.of_rows(self, rows)
+            return None
         if known is None:
             known = _Answers(weight.of_rows(self, np.arange(self.capacity)), len(self._moved))
-        known.values = grown(known.values, self.capacity)
-        changed = list(dict.fromkeys(self._moved[known.seen :]))
-        known.seen = len(self._moved)
-        if len(changed) > FEW:
-            known.values[changed] = weight.of_rows(self, np.array(changed, np.int64))
-        else:
-            for row in changed:
-                known.values[row] = weight.of_row(self, row)
+        elif known.values.shape[0] < self.capacity:
+            known.values = grown(known.values, self.capacity)
+        if known.seen < len(self._moved):
+            changed = list(dict.fromkeys(self._moved[known.seen :]))
+            known.seen = len(self._moved)
+            if len(changed) > FEW:
+                known.values[changed] = weight.of_rows(self, np.array(changed, np.int64))
+            else:
+                for row in changed:
+                    known.values[row] = weight.of_row(self, row)
         _remember(self._weights, weight, known)
-        return known.values[rows]
+        return known.values
 
     def _append(self) -> int:
         row = len(self._names)

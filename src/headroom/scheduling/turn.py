@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from headroom.core.demand.attaching import Attachment, are_too_many, attachments
 from headroom.core.objects import HostPort, Key, Pod, TopologySpread
 from headroom.core.resources import PODS
 from headroom.core.selection import node_matches
+from headroom.scheduling.lacking import Lacking
 from headroom.scheduling.neighbours import Neighbours, neighbours
 from headroom.scheduling.nodes import Bools
 from headroom.scheduling.reasons import (
@@ -71,11 +72,12 @@ class Verdict:
 class Stage:
     """One check of all nodes: who fails it by row, for which reason, and for whom it is hopeless.
 
-    The last is a function because only preemption asks.
+    The last two are functions because only who explains a refusal asks, and preemption. They tell
+    of the cluster as it is when they are called.
     """
 
     failing: Bools
-    reasons: tuple[tuple[str, Bools], ...]
+    reasons: Callable[[], tuple[tuple[str, Bools], ...]]
     hopeless: Callable[[], Bools]
 
 
@@ -170,7 +172,7 @@ class Turn:
         if self.spread is not None:
             lacking, full = self.spread.refusals()
             reasons = ((SPREAD_LABEL, lacking), (SPREAD, full))
-            stages.append(Stage(lacking | full, reasons, lambda: lacking))
+            stages.append(Stage(lacking | full, lambda: reasons, lambda: lacking))
         if self.neighbours.matter:
             lonely, unwanted, repelled = self.neighbours.refusals()
             stages.append(_stage(AFFINITY, lonely))
@@ -243,7 +245,7 @@ class Turn:
             far, unbindable = ~all_reached(self.pod, table), ~all_bindable(self.pod, table)
             failing = far | unbindable
             reasons = ((VOLUME_REACH, far), (VOLUME_UNBINDABLE, unbindable))
-            stages.append(Stage(failing, reasons, lambda: failing))
+            stages.append(Stage(failing, lambda: reasons, lambda: failing))
         if self.pod.zones:
             stages.append(_stage(VOLUME_ZONE, ~all_in_zone(self.pod, table)))
         return stages
@@ -313,17 +315,10 @@ class Turn:
         )
 
     def _fit_stage(self) -> Stage:
-        table = self.state.table
-        reasons: list[tuple[str, Bools]] = []
-        nowhere = np.ones(table.capacity, np.bool_)  # Once, however many a pod names.
-        for resource, amount in self.wanted:
-            known = table.has_line(resource)
-            lacking = table.free_of(resource) < amount if known else nowhere
-            reasons.append((insufficient(resource), lacking))
-        failing = reasons[0][1]
-        for _, lacking in reasons[1:]:
-            failing = failing | lacking
-        return Stage(failing, tuple(reasons), self._oversized)
+        table, lacking = self.state.table, Lacking(self.wanted)
+        known = table.weights_of(lacking)
+        failing = lacking.anything(table) if known is None else known > 0
+        return Stage(failing, partial(lacking.each, table), self._oversized)
 
     def _oversized(self) -> Bools:
         """Say by row where the pod asks for more than the whole node has."""
@@ -348,7 +343,7 @@ def _stage(reason: str, failing: Bools) -> Stage:
     def hopeless() -> Bools:
         return failing if reason in HOPELESS else np.zeros_like(failing)
 
-    return Stage(failing, ((reason, failing),), hopeless)
+    return Stage(failing, lambda: ((reason, failing),), hopeless)
 
 
 def _conflict(wanted: HostPort, used: HostPort) -> bool:
