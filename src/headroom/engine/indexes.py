@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from headroom.core.genuine import keeps
@@ -14,6 +15,8 @@ from headroom.core.objects import Pod
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
+_HEARTBEAT = ("version", "phase", "started")
+_without_heartbeat = attrgetter(*(each.name for each in fields(Pod) if each.name not in _HEARTBEAT))
 
 
 def drop(index: dict[_K, dict[_V, Any]], key: _K, value: _V) -> None:
@@ -82,4 +85,4 @@ def differs(old: Pod, new: Pod) -> bool:
     """Whether more has changed than a pod's heartbeat: that it runs now concerns nobody here."""
     if old.finished != new.finished:
         return True
-    return replace(old, version=new.version, phase=new.phase, started=new.started) != new
+    return _without_heartbeat(old) != _without_heartbeat(new)

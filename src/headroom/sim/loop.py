@@ -220,19 +220,18 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 soon.append(timer)
             for _ in range(len(soon)):  # What these call soon has its turn after them.
                 handle = soon.popleft()
-                if not handle._cancelled:
-                    self._run(handle)
+                if handle._cancelled:
+                    continue
+                try:
+                    handle._context.run(handle._callback, *handle._args)  # type: ignore[arg-type]
+                except (SystemExit, KeyboardInterrupt):
+                    raise
+                except BaseException as error:
+                    told = {"message": "an actor failed", "exception": error}
+                    self.call_exception_handler(told)
             if self._halting:
                 self._halting = False
                 return
-
-    def _run(self, handle: _Soon | _Timer) -> None:
-        try:
-            handle._context.run(handle._callback, *handle._args)  # type: ignore[arg-type]
-        except (SystemExit, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            self.call_exception_handler({"message": "an actor failed", "exception": error})
 
     def _move_on(self) -> None:
         """Jump to the next moment at which something happens, if nothing does now."""

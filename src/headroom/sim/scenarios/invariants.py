@@ -105,6 +105,8 @@ class Invariants:
 
     def _count_owner(self, pod: Json, gone: bool, before: str) -> None:
         hold = str(dig(pod, *CLAIM) or "")
+        if not hold and not before:
+            return
         if before != hold:
             self._owners.get(before, {}).pop(uid_of(pod), None)
         if not hold:
@@ -144,6 +146,8 @@ def _is_ungated_now(change: Change) -> bool:
 
 def _waits_at_our_gate(pod: Json | None) -> bool:
     """Whether only our gate keeps the pod, and it has not asked to wait."""
+    if not dig(pod, "spec", "schedulingGates"):
+        return False
     gates = [gate.get("name") for gate in dig(pod, "spec", "schedulingGates") or ()]
     asked = dig(pod, "metadata", "annotations", WAIT_ANNOTATION) == "true"
     return gates == [CLAIM_GATE] and not asked

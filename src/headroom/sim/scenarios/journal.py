@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from headroom.core.names import CLAIMED_ANNOTATION, ROLE_LABEL
+from headroom.core.objects import Pod
+from headroom.sim.api.decoding import pod_of
 from headroom.sim.api.store import Change, Store, Verb
 from headroom.sim.api.values import Json, condition_of, dig
 from headroom.sim.loop import SimClock
@@ -47,34 +49,30 @@ class Journal:
         self._write(entry)
 
     def _on_pod(self, change: Change) -> None:
-        name = str(change.ref)
+        name, pod = str(change.ref), pod_of(change.obj)
         if change.verb is Verb.DELETED:
-            self.note("pod_deleted", name, node=_node(change.obj))
+            self.note("pod_deleted", name, node=pod.node)
             return
+        before = pod_of(change.old) if change.old is not None else None
         if change.verb is Verb.ADDED:
-            role = dig(change.obj, "metadata", "labels", ROLE_LABEL)
-            self.note("pod_created", name, role=role)
-        before, after = change.old, change.obj
-        if _claim(after) and _claim(after) != _claim(before):
-            self.note("pod_claimed", name, hold=_claim(after))
-        if _node(after) and not _node(before):
-            self.note("pod_bound", name, node=_node(after))
-        if dig(after, "metadata", "deletionTimestamp") and not dig(
-            before, "metadata", "deletionTimestamp"
-        ):
-            self.note("pod_deleting", name, node=_node(after))
-        if _phase(after) != _phase(before):
-            self._phase_changed(name, after)
+            self.note("pod_created", name, role=pod.labels.get(ROLE_LABEL))
+        claim = pod.annotations.get(CLAIMED_ANNOTATION)
+        if claim and (before is None or claim != before.annotations.get(CLAIMED_ANNOTATION)):
+            self.note("pod_claimed", name, hold=claim)
+        if pod.node and not (before is not None and before.node):
+            self.note("pod_bound", name, node=pod.node)
+        if pod.deleted is not None and (before is None or before.deleted is None):
+            self.note("pod_deleting", name, node=pod.node)
+        if before is None or pod.phase != before.phase:
+            self._phase_changed(name, pod)
 
-    def _phase_changed(self, name: str, pod: Json) -> None:
-        phase = _phase(pod)
-        reason = dig(pod, "status", "reason")
-        if phase == "Running":
-            self.note("pod_running", name, node=_node(pod))
-        elif phase == "Failed" and reason:
-            self.note("pod_rejected", name, node=_node(pod), reason=reason)
-        elif phase in ("Succeeded", "Failed"):
-            self.note("pod_finished", name, node=_node(pod), phase=phase)
+    def _phase_changed(self, name: str, pod: Pod) -> None:
+        if pod.phase == "Running":
+            self.note("pod_running", name, node=pod.node)
+        elif pod.phase == "Failed" and pod.reason:
+            self.note("pod_rejected", name, node=pod.node, reason=pod.reason)
+        elif pod.finished:
+            self.note("pod_finished", name, node=pod.node, phase=pod.phase)
 
     def _on_node(self, change: Change) -> None:
         name = str(change.ref)
@@ -109,14 +107,6 @@ class Journal:
         hour = dig(change.obj, "status", "promise", "lastHour")
         if hour and hour != dig(change.old, "status", "promise", "lastHour"):
             self.note(f"{word}_promise", name, owners=hour.get("owners"), late=hour.get("misses"))
-
-
-def _node(pod: Json | None) -> str:
-    return str(dig(pod, "spec", "nodeName") or "")
-
-
-def _claim(pod: Json | None) -> str:
-    return str(dig(pod, "metadata", "annotations", CLAIMED_ANNOTATION) or "")
 
 
 def _phase(obj: Json | None) -> str:
