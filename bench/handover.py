@@ -3,7 +3,8 @@
 On fake nodes exactly full of holds, owners come paced and in a burst through each door, with rivals
 of equal priority always pending or with none ("alone"). Beside them, in the same run, the same pods
 (a) through plain kube-scheduler onto free room and (b) by native preemption of low-priority
-placeholders.
+placeholders. The writes of the operator are counted in the API server's audit log, until it writes
+no more: statuses and events follow a handover.
 
     python -m bench.handover [--owners 2000] [--nodes 200] [--rivals 20] [--pace 50]
 """
@@ -15,10 +16,12 @@ import asyncio
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from bench import audit
 from bench.lab import (
     NAMESPACE,
     Json,
@@ -43,6 +46,7 @@ OWNER = {"app": "owner"}
 CONTESTED = ("door 1", "door 2")
 ARMS = "free room,door 1,door 2,door 1 alone,door 2 alone,preemption"
 SETTLE_S = 3.0
+QUIET_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class Row:
     p99: float
     rate: float
     cpu: dict[str, float]  # CPU milliseconds for each owner, by component
+    writes: Counter[str] = field(default_factory=Counter)  # of the operator, by verb and resource
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,7 @@ class Setting:
     rivals: int
     pace: float
     ways: tuple[str, ...] = ("paced", "burst")
+    log: audit.AuditLog | None = None
 
     @property
     def slots_per_node(self) -> int:
@@ -84,15 +90,29 @@ async def arm(here: Lab, setting: Setting, pids: dict[str, int], name: str, way:
         await here.create_all(POD_PATH, (pod(rival, "1") for rival in rivals))
         await asyncio.sleep(SETTLE_S)
     owners = [f"{prefix}-{number}" for number in range(setting.owners)]
+    await quiet(setting.log)
     before = cpu_seconds(pids)
     await come(here, setting, way, (owner(name, who) for who in owners))
     await here.until("owners bound", lambda: here.bound(owners) == len(owners), 120)
     await asyncio.sleep(SETTLE_S)
     after = cpu_seconds(pids)
     cpu = {what: (after[what] - before[what]) * 1000 / len(owners) for what in pids}
-    row = measure(here, (name, way), owners, rivals, cpu)
+    row = replace(measure(here, (name, way), owners, rivals, cpu), writes=await quiet(setting.log))
     await clean(here)
     return row
+
+
+async def quiet(log: audit.AuditLog | None) -> Counter[str]:
+    """Wait until the operator writes no more; return what it wrote since the last time."""
+    written: Counter[str] = Counter()
+    deadline = time.perf_counter() + QUIET_S
+    while log is not None and time.perf_counter() < deadline:
+        new = audit.kinds_of_writes(log.new(), audit.OPERATOR)
+        written += new
+        if not new:
+            break
+        await asyncio.sleep(SETTLE_S)
+    return written
 
 
 async def fill(here: Lab, setting: Setting, name: str, prefix: str) -> None:
@@ -172,7 +192,8 @@ def table(rows: list[Row]) -> str:
     base = {row.way: row for row in rows if row.arm == "free room"}
     lines = [
         f"{'arm':<13}{'way':<7}{'owners':>7}{'lost':>6}{'rivals in':>11}{'left over':>11}"
-        f"{'p50 ms':>9}{'p99 ms':>9}{'owners/s':>10}{'p50 ×':>8}{'p99 ×':>8}{'rate ×':>8}"
+        f"{'p50 ms':>9}{'p99 ms':>9}{'owners/s':>10}{'p50 ×':>8}{'p99 ×':>8}"
+        f"{'rate ×':>8}{'writes':>8}"
     ]
     for row in rows:
         plain = base[row.way]
@@ -180,7 +201,18 @@ def table(rows: list[Row]) -> str:
             f"{row.arm:<13}{row.way:<7}{row.owners:>7}{row.lost:>6}{row.rivals_in:>11}"
             f"{row.leftovers:>11}{row.p50 * 1000:>9.1f}{row.p99 * 1000:>9.1f}{row.rate:>10.1f}"
             f"{row.p50 / plain.p50:>8.2f}{row.p99 / plain.p99:>8.2f}{row.rate / plain.rate:>8.2f}"
+            f"{row.writes.total() / row.owners:>8.2f}"
         )
+    return "\n".join(lines)
+
+
+def writes_table(rows: list[Row]) -> str:
+    """What the operator wrote for each owner, by verb and resource."""
+    lines = ["writes per owner"]
+    for row in rows:
+        if row.writes:
+            kinds = (f"{count / row.owners:.2f} {what}" for what, count in row.writes.most_common())
+            lines.append(f"{row.arm:<13}{row.way:<7}{', '.join(kinds)}")
     return "\n".join(lines)
 
 
@@ -188,7 +220,7 @@ async def run(
     plane: ControlPlane, setting: Setting, pids: dict[str, int], arms: list[str]
 ) -> list[Row]:
     rows = []
-    async with lab(plane) as here:
+    async with lab(plane, audit.BENCH_USER) as here:
         for way in setting.ways:
             for name in arms:
                 rows.append(await arm(here, setting, pids, name, way))
@@ -206,18 +238,24 @@ def main() -> None:
     parser.add_argument("--ways", default="paced,burst")
     options = parser.parse_args()
     ways = tuple(options.ways.split(","))
-    setting = Setting(options.owners, options.nodes, options.rivals, options.pace, ways)
     began = time.perf_counter()
-    with (
-        cluster(setting.nodes, setting.slots_per_node) as plane,
-        tempfile.TemporaryDirectory() as logs,
-        operator(plane, Path(logs) / "operator.log") as process,
-    ):
-        pids = component_pids(plane, process)
-        rows = asyncio.run(run(plane, setting, pids, options.arms.split(",")))
+    with tempfile.TemporaryDirectory() as logs:
+        log, flags = audit.start(Path(logs))
+        setting = Setting(options.owners, options.nodes, options.rivals, options.pace, ways, log)
+        rows = measured(setting, flags, Path(logs), options.arms.split(","))
     print(table(rows))
     print(cpu_table({f"{row.arm:<13}{row.way:<7}": row.cpu for row in rows}))
+    print(writes_table(rows))
     print(f"({time.perf_counter() - began:.0f} s in all; × compares with free room, same way)")
+
+
+def measured(setting: Setting, flags: tuple[str, ...], folder: Path, arms: list[str]) -> list[Row]:
+    """All arms on a control plane of their own."""
+    with (
+        cluster(setting.nodes, setting.slots_per_node, flags) as plane,
+        operator(plane, folder / "operator.log") as process,
+    ):
+        return asyncio.run(run(plane, setting, component_pids(plane, process), arms))
 
 
 if __name__ == "__main__":

@@ -38,9 +38,9 @@ LOOK_S = 0.1
 
 
 @contextlib.contextmanager
-def cluster(nodes: int, cpu: int) -> Iterator[ControlPlane]:
+def cluster(nodes: int, cpu: int, apiserver_args: tuple[str, ...] = ()) -> Iterator[ControlPlane]:
     """A control plane with fake nodes of this size and our CRDs."""
-    with ControlPlane.start(kwok=True) as plane:
+    with ControlPlane.start(kwok=True, apiserver_args=apiserver_args) as plane:
         plane.add_fake_nodes(nodes, cpu=str(cpu), memory="256Gi", pods=250)
         plane.wait_nodes_ready(nodes)
         install(plane, crds())
@@ -208,9 +208,10 @@ class Lab:
 
 
 @contextlib.asynccontextmanager
-async def lab(plane: ControlPlane) -> AsyncIterator[Lab]:
-    """A lab on a control plane, following its pods."""
-    client = Client(find_access(str(plane.kubeconfig), "", False))
+async def lab(plane: ControlPlane, user: str = "") -> AsyncIterator[Lab]:
+    """A lab on a control plane, following its pods; as a user of its own, if one is named."""
+    config = plane.kubeconfig_for(user, ("system:masters",)) if user else plane.kubeconfig
+    client = Client(find_access(str(config), "", False))
     here = Lab(client)
     following = asyncio.create_task(here.follow())
     try:
