@@ -81,7 +81,7 @@ format: $(READY)  ## format the code and mend what the linter can
 	$(VENV)/bin/ruff format $(CODE)
 	$(VENV)/bin/ruff check --fix $(CODE)
 
-bench: $(READY)  ## the benchmarks; ARGS="handover --help" for one of them
+bench: $(READY)  ## one page of what is measured beside its aims (ARGS=--quick: in minutes); ARGS=compare: two pages; ARGS="handover --help": one benchmark
 	@$(PY) -m bench $(ARGS)
 
 fuzz: $(READY)  ## a million odd objects through everything; ARGS="--count 1000 --seed 7", "--case 123" to replay one

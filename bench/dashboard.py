@@ -25,6 +25,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from bench import rows
 from bench.handover import Row, Setting, arm
 from bench.lab import cluster, component_pids, lab, operator
 from bench.reader import readers
@@ -143,6 +144,19 @@ def lateness(numbers: dict[str, float]) -> str:
     )
 
 
+def page_rows(found: dict[int, dict[str, Any]], scale: str) -> Iterator[rows.Row]:
+    """What the page costs the operator, beside no page; how soon there is a picture."""
+    without, with_pages = (found[count]["operator"] for count in (0, WITH))
+    cpu = (with_pages["cpu_percent"], "%", "no page", without["cpu_percent"])
+    yield rows.Row(f"dashboard, operator CPU, {WITH} pages", *cpu, scale=scale)
+    late = (with_pages["late_p99_ms"], "ms", "no page", without["late_p99_ms"])
+    yield rows.Row(f"dashboard, loop late p99, {WITH} pages", *late, scale=scale)
+    picture = found[1]["page"]["first_picture_ms"] / 1000
+    yield rows.Row("dashboard, first picture", picture, "s", scale=scale)
+    each = with_pages["messages_per_second"] / WITH
+    yield rows.Row("dashboard, messages a page", each, "/s", aim=rows.Aim(1.05), scale=scale)
+
+
 async def handovers(plane: ControlPlane, setting: Setting, pids: dict[str, int], name: str) -> Row:
     async with lab(plane) as here:
         return await arm(here, setting, pids, name, "paced")
@@ -154,7 +168,7 @@ def side_by_side(browser: Browser | None, owners: int, pairs: int) -> Iterator[s
     Without a browser the pages are only read.
     """
     setting = Setting(owners, 50, 0, 25.0)
-    rows: dict[int, list[Row]] = {0: [], WITH: []}
+    turned: dict[int, list[Row]] = {0: [], WITH: []}
     ports = Ports()
     port = ports.take()
     with (
@@ -169,14 +183,14 @@ def side_by_side(browser: Browser | None, owners: int, pairs: int) -> Iterator[s
             with ExitStack() as open_pages:
                 open_all(open_pages, browser, f"http://127.0.0.1:{port}/", count)
                 row = asyncio.run(handovers(plane, setting, pids, "door 1 alone"))
-            rows[count].append(row)
+            turned[count].append(row)
             yield (
                 f"turn {turn + 1}, {count} pages: {row.owners} owners, {row.lost} lost, "
                 f"p50 {row.p50 * 1000:.1f} ms, p99 {row.p99 * 1000:.1f} ms, "
                 f"operator {row.cpu['operator']:.2f} CPU ms an owner"
             )
     ports.close()
-    yield from compared(rows[0], rows[WITH])
+    yield from compared(turned[0], turned[WITH])
 
 
 def open_all(pages: ExitStack, browser: Browser | None, address: str, count: int) -> None:
@@ -219,13 +233,18 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--owners", type=int, default=500, help="0: no control plane is started")
     parser.add_argument("--pairs", type=int, default=4, help="turns without and with pages")
+    rows.add_option(parser)
     options = parser.parse_args()
     with running_browser() as browser:
         with measured(options.nodes, options.pods) as server:
             print(f"{options.nodes} nodes, {options.pods} pods, 100 changes a second")
+            found = {}
             for count in PAGES:
-                print("\n".join(told(count, look(browser, server, count, options.seconds))))
+                found[count] = look(browser, server, count, options.seconds)
+                print("\n".join(told(count, found[count])))
                 sys.stdout.flush()
+        scale = f"{options.nodes:,} nodes, {options.pods:,} pods, 100 changes a second"
+        rows.write(options.rows, page_rows(found, scale))
         for drawn in (None, browser) if options.owners else ():
             how = "drawn on this machine" if drawn else "read, and drawn elsewhere"
             print(f"handovers through the gate on a real control plane; pages are {how}")

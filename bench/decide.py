@@ -1,6 +1,6 @@
 """How long it takes to choose a node for a pod, in clusters of different sizes.
 
-    python -m bench.decide [--nodes N ...] [--pods K] [-o table|json]
+    python -m bench.decide [--nodes N ...] [--pods K] [-o table|json] [--rows FILE]
 
 Each chosen pod is counted on its node before the next is tried, as a scheduler does. PLAIN asks
 for eight resources; SPREAD keeps zones even and hosts apart (hard constraints and anti-affinity);
@@ -17,11 +17,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 from time import process_time
 
+from bench import rows
 from headroom.core.objects import (
     Key,
     LabelSelector,
@@ -50,6 +51,7 @@ APART = Placement(
     spread=(TopologySpread(1, ZONE, "DoNotSchedule", WEB),),
     pod_anti_affinity=PodAffinity(required=(PodTerm(WEB, HOSTNAME),)),
 )
+DECISIONS = ("plain", "spread", "promised")
 Row = dict[str, float]
 
 
@@ -119,14 +121,25 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def page_rows(found: Sequence[Row], pods: int) -> Iterator[rows.Row]:
+    """The dearest kind of decision in the largest cluster, beside the smallest one."""
+    least, most = (pick(found, key=lambda row: row["nodes"]) for pick in (min, max))
+    scale = f"{most['nodes']:,.0f} nodes, the dearest kind, median of {pods} pods"
+    small = f"{least['nodes']:,.0f} nodes"
+    measured, beside = (max(row[kind] for kind in DECISIONS) / 1000 for row in (most, least))
+    yield rows.Row("one decision", measured, "ms", small, beside, rows.Aim(5.0), scale)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench decide", description=__doc__.splitlines()[0])
     parser.add_argument("--nodes", type=int, nargs="+", default=[1_000, 5_000, 15_000])
     parser.add_argument("--pods", type=int, default=300)
     parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
+    rows.add_option(parser)
     given = parser.parse_args(arguments)
-    rows = [measure(nodes, given.pods) for nodes in given.nodes]
-    print(json.dumps(rows) if given.output == "json" else table(rows))
+    found = [measure(nodes, given.pods) for nodes in given.nodes]
+    print(json.dumps(found) if given.output == "json" else table(found))
+    rows.write(given.rows, page_rows(found, given.pods))
     return 0
 
 

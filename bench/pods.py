@@ -26,10 +26,16 @@ def write_list(out: TextIO, pods: int) -> None:
     out.write("]}\n")
 
 
-def make_pods(count: int) -> Iterator[Json]:
-    """Make pods, a hundred for each workload."""
+def make_pods(count: int, nodes: int = 1000) -> Iterator[Json]:
+    """Make pods, a hundred for each workload, one after the other on so many nodes."""
     for index in range(count):
-        yield _pod(index // _REPLICAS, index)
+        pod = _pod(index // _REPLICAS, index)
+        pod["spec"]["nodeName"] = node_name(index % nodes)
+        yield pod
+
+
+def node_name(index: int) -> str:
+    return f"node-{index}"
 
 
 def _pod(workload: int, index: int) -> Json:
@@ -67,7 +73,7 @@ def _pod(workload: int, index: int) -> Json:
             ],
             "managedFields": _managed_fields(started),
         },
-        "spec": _spec(app, workload, index, token),
+        "spec": _spec(app, workload, token),
         "status": _status(app, workload, index, started),
     }
 
@@ -98,7 +104,7 @@ def _managed_fields(at: str) -> list[Json]:
     ]
 
 
-def _spec(app: str, workload: int, index: int, token: str) -> Json:
+def _spec(app: str, workload: int, token: str) -> Json:
     zones = {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["zone-a", "zone-b"]}
     required = {"nodeSelectorTerms": [{"matchExpressions": [zones]}]}
     away = {
@@ -121,7 +127,6 @@ def _spec(app: str, workload: int, index: int, token: str) -> Json:
         "terminationGracePeriodSeconds": 30,
         "dnsPolicy": "ClusterFirst",
         "serviceAccountName": app,
-        "nodeName": f"node-{index % 1000}",
         "securityContext": {"runAsNonRoot": True},
         "affinity": {
             "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required},

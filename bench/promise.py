@@ -31,6 +31,7 @@ from math import ceil, exp, log, pi, sin, sqrt
 from pathlib import Path
 from typing import Any
 
+from bench import rows
 from headroom.core.promise.learning import Learner
 from headroom.core.promise.settings import DEFAULTS, Settings
 from headroom.core.promise.stock import Stock
@@ -183,7 +184,7 @@ def by_hindsight(trace: Trace, ratio: float, lead: float) -> Hindsight:
     return Hindsight(slots, lead)
 
 
-def rows(trace: Trace, lead: float, ratio: float) -> Iterator[Row]:
+def ways(trace: Trace, lead: float, ratio: float) -> Iterator[Row]:
     """Each way to choose a size, and what it came to."""
     half = trace.end // 2
     span = (half, trace.end)
@@ -299,6 +300,22 @@ def _bursts(chance: random.Random) -> Arrivals:
     return sorted((float(now), pods) for now, pods in came.items())
 
 
+def page_rows(trace: Trace, found: Sequence[Row], lead: float) -> Iterator[rows.Row]:
+    """Ours on the second half: hits, and idle beside fixed sizes that know that half."""
+    of = dict(found)
+    mine, oracle = of["ours"], of["oracle static"]
+    equal = trace.idle_at(mine.ratio, lead, (mine.begin, mine.end))
+    scale = f"{trace.name}, second half, lead time {lead:.0f} s"
+    hits = (100 * mine.ratio, "%", "oracle static", 100 * oracle.ratio)
+    yield rows.Row(f"hits, {trace.name}", *hits, rows.Aim(99.0, rows.NO_LESS), scale)
+    # So much less is asked of these two; of the others, to be ahead of equally many hits.
+    aim = rows.Aim(0.6, of=rows.RATIO) if trace.name.startswith(("google", "nasa")) else None
+    idle = (mine.idle, "slots")
+    yield rows.Row(f"idle, {trace.name}", *idle, "oracle static", oracle.idle, aim, scale)
+    aim = rows.Aim(1.0, of=rows.RATIO)
+    yield rows.Row(f"idle, equal hits, {trace.name}", *idle, "fixed size", equal, aim, scale)
+
+
 def read(path: Path) -> Trace:
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="ascii") as lines:
@@ -314,7 +331,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--ratio", type=float, default=0.99)
     parser.add_argument("--parts", type=int, default=0)
     parser.add_argument("--neighbours", action="store_true")
+    rows.add_option(parser)
     asked = parser.parse_args(arguments)
+    if asked.rows and (asked.parts or asked.neighbours):
+        parser.error("--rows goes with neither --parts nor --neighbours")
+    handed_in: list[rows.Row] = []
     traces = [read(path) for path in asked.files] or list(made_up())
     sys.stdout.write(
         f"{'trace':24} {'lead':>4} {'size':34} {'hits %':>7} {'idle':>8} {'less%':>5} "
@@ -324,7 +345,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     leads = list(map(float, asked.lead.split(",")))
     for trace in traces:
         for lead in leads:
-            found = rows(trace, lead, asked.ratio)
+            found = ways(trace, lead, asked.ratio)
             if asked.parts:
                 found = parts(trace, lead, asked.ratio, asked.parts)
             elif asked.neighbours:
@@ -333,10 +354,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     (name, judged(trace, ours(asked.ratio, lead, settings), lead, whole))
                     for name, settings in ((AS_IT_IS, DEFAULTS), *neighbours())
                 )
+            told = []
             for row in found:
+                told.append(row)
                 sys.stdout.write(line(trace, row, lead, asked.ratio) + "\n")
                 sys.stdout.flush()
                 scores[trace.name][row[0]] += score(trace, row, lead) / len(leads)
+            if asked.rows:
+                handed_in += page_rows(trace, told, lead)
+    rows.write(asked.rows, handed_in)
     if asked.neighbours:
         sys.stdout.writelines(f"{told}\n" for told in left_out(scores))
     return 0

@@ -1,6 +1,6 @@
 """How the embedded cluster grows: CPU for each pod with more pods, more nodes and a longer day.
 
-    python -m bench.scale [--pods N] [--full]
+    python -m bench.scale [--pods N] [--full | --quick] [--rows FILE]
 
 Each row has a yardstick of the same run, the smallest case of its kind, so a slow machine changes
 neither ratio nor verdict: linear in pods means that a pod costs the same however many there are;
@@ -15,13 +15,23 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from bench import rows
 from bench.simulator import bare_pods, node
 from headroom.sim.settings import Settings
 from headroom.sim.world import SimWorld
 
+Days = tuple[tuple[int, int], tuple[int, int]]
+DAYS: Days = ((100, 1_200), (300, 4_800))  # nodes and pods
+QUICK_DAYS: Days = ((40, 400), (100, 1_600))
+DAY_NAMES = ("a day", "a larger day")
+ARRIVALS = (
+    ("a day of 100,000 pods", 100_000, 60.0),
+    ("a month of 670,000 arrivals", 670_000, 900.0),
+)
+PLACED = (20_000, 50_000)
 LINEAR = 1.25
 """So much dearer may a pod be than that of the yardstick: runs of one minute differ by as much."""
 
@@ -73,7 +83,7 @@ def day(nodes: int, pods: int) -> float:
     return float(found.group(1))
 
 
-def rows(pods: int, full: bool) -> Iterator[Row]:
+def cases(pods: int, full: bool, days: Days = DAYS) -> Iterator[Row]:
     """Measure, the yardstick of each kind first."""
     plain(100, 200)  # Everything is imported and warm.
     first = Row("plain pods", 1_000, pods, plain(1_000, pods))
@@ -90,13 +100,31 @@ def rows(pods: int, full: bool) -> Iterator[Row]:
         cost = plain(20_000, 50_000)
         aim = _told(cost, 60, "20,000 nodes, 50,000 pods")
         yield Row("all of them", 20_000, 50_000, cost, few.each, 40**0.5, aim)
-    short = Row("a day", 100, 1_200, day(100, 1_200))
+    short, long = (Row(name, *size, day(*size)) for name, size in zip(DAY_NAMES, days, strict=True))
     yield short
-    cost = day(300, 4_800)
-    yield Row("a larger day", 300, 4_800, cost, short.each, LINEAR)
-    each = (cost - short.cpu) / (4_800 - 1_200)  # Without what it takes to start.
-    for size, most, what in ((100_000, 60, "100,000 pods"), (670_000, 900, "670,000 arrivals")):
-        sys.stdout.write(f"at {each * 1e3:.2f} ms a pod more: {_told(each * size, most, what)}\n")
+    yield replace(long, yardstick=short.each, allowed=LINEAR)
+
+
+def more(found: Sequence[Row]) -> float:
+    """What a pod more costs in a day, without what it takes to start."""
+    short, long = (row for row in found if row.name in DAY_NAMES)
+    return (long.cpu - short.cpu) / (long.pods - short.pods)
+
+
+def page_rows(found: Sequence[Row]) -> Iterator[rows.Row]:
+    """The aims, worked out from what was measured, beside the smallest case in proportion."""
+    short, long = (row for row in found if row.name in DAY_NAMES)
+    scale = f"worked out from days of {short.pods:,} and {long.pods:,} pods, CPU of one process"
+    for name, size, most in ARRIVALS:
+        beside = ("small day", short.each * size)
+        yield rows.Row(name, more(found) * size, "s", *beside, rows.Aim(most), scale)
+    first, placed = found[0], [row for row in found if row.name not in DAY_NAMES]
+    last = max(placed, key=lambda row: row.nodes)
+    told = "" if (last.nodes, last.pods) == PLACED else "worked out from "
+    scale = f"{told}{last.nodes:,} nodes and {last.pods:,} pods, CPU of one process"
+    beside = (f"{first.nodes:,} nodes", first.each * PLACED[1])
+    name = f"{PLACED[0]:,} nodes, {PLACED[1]:,} pods placed"
+    yield rows.Row(name, last.each * PLACED[1], "s", *beside, rows.Aim(60.0), scale)
 
 
 def _told(seconds: float, aim: float, what: str) -> str:
@@ -108,12 +136,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pods", type=int, default=2_000)
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="shorter days")
+    rows.add_option(parser)
     options = parser.parse_args()
     heading = f"{'CASE':<14}{'NODES':>8}{'PODS':>8}{'CPU':>10}{'PER POD':>12}{'RATIO':>9}  "
     sys.stdout.write(f"{heading}{'KEPT':<18}AT THIS RATE\n")
-    for row in rows(options.pods, options.full):
+    found = []
+    for row in cases(options.pods, options.full, QUICK_DAYS if options.quick else DAYS):
+        found.append(row)
         sys.stdout.write(row.line())
         sys.stdout.flush()
+    for name, size, aim in ARRIVALS:
+        each = more(found)
+        sys.stdout.write(f"at {each * 1e3:.2f} ms a pod more: {_told(each * size, aim, name)}\n")
+    rows.write(options.rows, page_rows(found))
 
 
 if __name__ == "__main__":

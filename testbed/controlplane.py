@@ -48,7 +48,9 @@ class ControlPlane:
         self._hollow_made = 0
         self._fake_made = 0
         self._api_port = self._ports.take()
+        self._etcd_port = self._ports.take()
         self.server = f"https://{components.LOOPBACK}:{self._api_port}"
+        self.store = f"http://{components.LOOPBACK}:{self._etcd_port}"  # etcd, for benchmarks
         self.identities = Identities(self.workdir / "identities", self.server)
         self.site = components.Site(binaries, self.workdir, self._ports, self.identities)
         self.kubeconfig = self.site.admin_kubeconfig()
@@ -252,11 +254,10 @@ class ControlPlane:
     # How it starts
 
     def _launch(self, options: components.Options) -> None:
-        etcd_port = self._ports.take()
-        self.run(components.etcd(self.site, etcd_port))
+        self.run(components.etcd(self.site, self._etcd_port))
         self.run(
             components.apiserver(
-                self.site, self._api_port, etcd_port, self._is_served, options.apiserver_args
+                self.site, self._api_port, self._etcd_port, self._is_served, options.apiserver_args
             )
         )
         clients = components.api_clients(self.site, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.promise import AS_IT_IS, Trace, left_out, line, parts, rows
+from bench.promise import AS_IT_IS, Trace, left_out, line, parts, ways
 
 
 def test_each_row_is_judged_and_ours_beats_a_fixed_size_on_a_peak_that_repeats() -> None:
@@ -13,7 +13,7 @@ def test_each_row_is_judged_and_ours_beats_a_fixed_size_on_a_peak_that_repeats()
         for second in range(0, 120, 2)
     ]
     trace = Trace("peaks", came)
-    found = {name: (name, outcome) for name, outcome in rows(trace, 90.0, 0.9)}
+    found = {name: (name, outcome) for name, outcome in ways(trace, 90.0, 0.9)}
     assert list(found) == [
         "oracle static",
         "percent of usage",
