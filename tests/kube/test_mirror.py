@@ -32,6 +32,18 @@ def test_a_list_tells_only_what_is_new_changed_or_gone() -> None:
     assert not mirror.listing
 
 
+def test_the_same_version_of_the_same_object_is_known() -> None:
+    mirror = Mirror()
+    web, here = pod("web", uid="1", version="7"), Namespace("here", version="3")
+    mirror.see(web)
+    mirror.see(here)
+    assert mirror.has(web.key, "1", "7")
+    assert not mirror.has(web.key, "1", "8")
+    assert not mirror.has(web.key, "2", "7")
+    assert not mirror.has(Key("default", "other"), "1", "7")
+    assert mirror.has(Key("", "here"), "any", "3")
+
+
 def test_what_is_deleted_while_a_list_is_read_is_told_once() -> None:
     mirror = Mirror()
     web = pod("web")

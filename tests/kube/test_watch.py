@@ -8,14 +8,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from msgspec import Raw
 
 from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client, Tuning
 from headroom.kube.errors import Forbidden, NoSuchKind
 from headroom.kube.pulse import Pulse
 from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
-from headroom.ports import Event, PodGone, Seen
-from headroom.wire.kinds import PODS
+from headroom.ports import Event, PodGone, Seen, Thing
+from headroom.wire.decode import DecodeThing, decode_thing
+from headroom.wire.kinds import PODS, Resource
 from tests.kube.fakeapi import (
     FakeApi,
     Json,
@@ -70,13 +72,17 @@ def _in_words(event: Event) -> str:
 
 @asynccontextmanager
 async def following(
-    api: FakeApi, tuning: WatchTuning = HASTY, scope: Scope | None = None
+    api: FakeApi,
+    tuning: WatchTuning = HASTY,
+    scope: Scope | None = None,
+    decode: DecodeThing = decode_thing,
 ) -> AsyncIterator[Ear]:
     """Run an informer beside the test."""
     ear = Ear()
     client = Client(api.access(), Tuning(first_backoff=0.001, attempts=2))
     listener = Listener(ear.tell, ear.synced, ear.troubles.append)
-    informer = asyncio.create_task(Informer(client, scope or Scope(PODS), listener, tuning).run())
+    made = Informer(client, scope or Scope(PODS), listener, tuning, decode)
+    informer = asyncio.create_task(made.run())
     try:
         yield ear
     finally:
@@ -171,6 +177,28 @@ def test_a_version_that_is_gone_leads_to_a_list_told_as_a_difference() -> None:
                     *("b@21", "d gone (uid-d)", "d@22", "e@23", "c gone (uid-c)"),
                 )
             assert ear.troubles == []
+
+    run(main())
+
+
+def test_what_a_new_list_shows_in_a_known_version_is_not_read_again() -> None:
+    read: list[str] = []
+
+    def reads(resource: Resource, data: bytes | Raw) -> Thing:
+        thing = decode_thing(resource, data)
+        read.append(thing.key.name if isinstance(thing, Pod) else "?")
+        return thing
+
+    async def main() -> None:
+        async with FakeApi() as api:
+            first = listed(added("a"), added("b"), added("c", uid="old"))
+            again = listed(added("a"), added("b", 11), added("c", uid="new"), version=12)
+            changed = line("MODIFIED", pod_json("a", 13))
+            api.script(PATH, Stream((*first, error(410))), Stream((*again, changed), "hang"))
+            async with following(api, decode=reads) as ear:
+                told = ("a@1", "b@1", "c@1", "synced", "b@11", "c gone (old)", "c@1", "a@13")
+                await ear.hears(*told)
+        assert read == ["a", "b", "c", "b", "c", "a"]
 
     run(main())
 

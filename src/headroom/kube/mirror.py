@@ -60,8 +60,13 @@ class Mirror:
             return [gone(known), Seen(thing)]  # Deleted and made anew while we did not look.
         return [Seen(thing)]
 
+    def has(self, key: Key, uid: str, version: str) -> bool:
+        """Whether a thing was told of just as it is in this version."""
+        known = self._known.get(key)
+        return known is not None and known.version == version and _uid_of(known) in ("", uid)
+
     def keep(self, key: Key) -> None:
-        """A thing is there but cannot be read: whatever we knew of it stands."""
+        """A thing is there, and was not read (anew): whatever we knew of it stands."""
         if self._listed is not None:
             self._listed.add(key)
 

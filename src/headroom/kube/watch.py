@@ -42,6 +42,7 @@ from headroom.wire.decode import (
     decode_list,
     decode_thing,
     decode_watch,
+    listed_identity,
 )
 from headroom.wire.errors import DecodeError, Unreadable
 from headroom.wire.kinds import Resource
@@ -205,11 +206,24 @@ class Informer:
             raise broken
 
     def _decode(self, line: bytes) -> WatchEvent | None:
+        if self._mirror.listing and self._is_known(line):
+            return None
         try:
             return decode_watch(self._scope.resource, line, self._read)
         except DecodeError as error:
             self._listener.trouble(Trouble(self._scope.resource, str(error)))
             return None
+
+    def _is_known(self, line: bytes) -> bool:
+        """Whether a line of a new list repeats what was told: most of tens of thousands do."""
+        if not len(self._mirror):
+            return False
+        found = listed_identity(line)
+        key = Key(found.namespace, found.name)
+        if not found.version or not self._mirror.has(key, found.uid, found.version):
+            return False
+        self._mirror.keep(key)
+        return True
 
     def _take(self, event: WatchEvent, batch: list[Event]) -> bool:
         """Take one event in, and say whether it ends a list."""

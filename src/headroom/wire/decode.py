@@ -41,7 +41,14 @@ from headroom.wire.objects.holds import decode_hold, hold_from
 from headroom.wire.objects.nodes import decode_namespace, decode_node, namespace_from, node_from
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.pods import decode_pod, pod_from
-from headroom.wire.objects.reader import ABSENT, Reader, identity_of, to_text
+from headroom.wire.objects.reader import (
+    ABSENT,
+    NOBODY,
+    Identity,
+    Reader,
+    identity_of,
+    to_text,
+)
 from headroom.wire.objects.resourcequotas import decode_resource_quota
 from headroom.wire.objects.slotsets import decode_slot_set
 from headroom.wire.objects.volumes import (
@@ -67,6 +74,7 @@ __all__ = [
     "decode_workload",
     "headroom_from",
     "hold_from",
+    "listed_identity",
     "namespace_from",
     "node_from",
     "pod_from",
@@ -93,6 +101,22 @@ class _WatchLine(JsonObject):
     object: Raw = ABSENT
 
 
+class _ListedMeta(JsonObject):
+    name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+
+
+class _ListedObject(JsonObject):
+    metadata: _ListedMeta | None = None
+
+
+class _ListedLine(JsonObject):
+    type: str
+    object: _ListedObject | None = None
+
+
 class _BookmarkMeta(JsonObject):
     resource_version: str | None = None
     annotations: dict[str, str] | None = None
@@ -110,6 +134,7 @@ class _Status(JsonObject):
 
 _read_list = Reader(_ListBody)
 _read_line = Reader(_WatchLine)
+_read_listed = Reader(_ListedLine)
 _read_bookmark = Reader(_Bookmark)
 _read_status = Reader(_Status)
 
@@ -215,6 +240,23 @@ def decode_watch(resource: Resource, line: bytes, decode: DecodeThing = decode_t
     except DecodeError as error:
         return _unreadable(event, error)
     return WatchEvent(event.type, thing.version, thing)
+
+
+def listed_identity(line: bytes) -> Identity:
+    """Which object, in which version, a line of a list shows; empty for any other line.
+
+    A tenth of the work of reading the object.
+    """
+    try:
+        event = _read_listed(line)
+    except DecodeError:
+        return NOBODY
+    if event.type != "ADDED" or event.object is None or event.object.metadata is None:
+        return NOBODY
+    found = event.object.metadata
+    return Identity(
+        found.namespace or "", found.name or "", found.uid or "", found.resource_version or ""
+    )
 
 
 def _unreadable(event: _WatchLine, problem: DecodeError) -> WatchEvent:

@@ -75,6 +75,7 @@ def needs_of(spec: PodSpec, status: PodStatus) -> Needs:
     """Work out what a pod asks for; DecodeError names the path of a wrong part."""
     statuses = {each.name: each for each in status.container_statuses or ()}
     sidecars = {each.name: each for each in status.init_container_statuses or ()}
+    answer = _resize(status)
     return _needs(
         _Spelled(
             tuple(_spelled(each, statuses, False) for each in spec.containers or ()),
@@ -86,8 +87,8 @@ def needs_of(spec: PodSpec, status: PodStatus) -> Needs:
             spelling(spec.resources),
             spelling(status.resources),
             spelling(status.allocated_resources),
-            _resize(status, "Infeasible"),
-            _resize(status, "Deferred"),
+            "Infeasible" in answer,
+            "Deferred" in answer,
         )
     )
 
@@ -104,12 +105,9 @@ def _spelled(
     )
 
 
-def _resize(status: PodStatus, answer: str) -> bool:
-    """Whether the node has given this answer to a resize: refused for good, or put off."""
-    return any(
-        each.type == "PodResizePending" and each.reason == answer
-        for each in status.conditions or ()
-    )
+def _resize(status: PodStatus) -> list[str | None]:
+    """What the node has answered to a resize: refused for good, or put off; mostly nothing."""
+    return [each.reason for each in status.conditions or () if each.type == "PodResizePending"]
 
 
 def _read(spelled: _Spelled) -> Needs:

@@ -137,13 +137,16 @@ def _spelled_ports(spec: PodSpec) -> tuple[tuple[str, bytes], ...]:
     """Give the texts of the lists that name host ports, with their paths; most pods have none."""
     found = []
     for index, container in enumerate(spec.containers or ()):
-        found.append((f"spec.containers[{index}].ports", container.ports))
+        text = spelling(container.ports)
+        if _opens_ports(text, spec.host_network):
+            found.append((f"spec.containers[{index}].ports", text))
     for index, container in enumerate(spec.init_containers or ()):
         # Ports of ordinary init containers count for nothing, those of sidecars do.
         if container.restart_policy == "Always":
-            found.append((f"spec.initContainers[{index}].ports", container.ports))
-    texts = ((path, spelling(ports)) for path, ports in found)
-    return tuple((path, text) for path, text in texts if _opens_ports(text, spec.host_network))
+            text = spelling(container.ports)
+            if _opens_ports(text, spec.host_network):
+                found.append((f"spec.initContainers[{index}].ports", text))
+    return tuple(found)
 
 
 def _opens_ports(text: bytes, host_network: bool | None) -> bool:

@@ -50,6 +50,8 @@ def join(path: str, inner: str) -> str:
 
 def spelling(raw: msgspec.Raw) -> bytes:
     """Copy a part's text out of its response; empty when absent or null."""
+    if raw is ABSENT:  # Most parts of most objects: nothing to copy.
+        return b""
     text = bytes(raw)
     return b"" if text == b"null" else text
 
@@ -74,6 +76,7 @@ class Identity(NamedTuple):
     version: str
 
 
+NOBODY = Identity("", "", "", "")
 _any_object = msgspec.json.Decoder(_AnyObject)
 
 
@@ -82,7 +85,7 @@ def identity_of(text: bytes | msgspec.Raw) -> Identity:
     try:
         found = _any_object.decode(text).metadata or _AnyMetadata()
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return Identity("", "", "", "")
+        return NOBODY
     parts = (found.namespace, found.name, found.uid, found.resource_version)
     return Identity(*(part if isinstance(part, str) else "" for part in parts))
 
