@@ -1,1 +1,1 @@
-"""One file a verb; the only place where parts are wired together."""
+"""The commands, one file each. This is the only package that connects all other packages."""

@@ -1,6 +1,6 @@
-"""Amounts of resources as people read them in a table: 0.5 cores, 4Gi, and a column for each.
+"""Format amounts of resources for tables: 0.5 cores, 4Gi, one column for each resource.
 
-For tables only: a rounded number is easier to compare. What is written into objects goes through
+Only tables use this: a rounded number is easier to compare. Amounts in objects are formatted by
 `core.quantity`, which is exact.
 """
 
@@ -18,12 +18,12 @@ ALWAYS = (CPU, MEMORY)
 
 
 def cores(amount: int) -> str:
-    """Write thousandths of a core: 2, 0.5."""
+    """Format thousandths of a core: 2, 0.5."""
     return f"{amount / CORE:g}"
 
 
 def size(amount: int) -> str:
-    """Write bytes with the largest suffix that leaves at least one: 4Gi, 1.5Gi."""
+    """Format bytes with the largest suffix that gives at least one: 4Gi, 1.5Gi."""
     scaled = float(abs(amount))
     rank = 0
     while scaled >= STEP and rank < len(SUFFIXES) - 1:
@@ -34,7 +34,7 @@ def size(amount: int) -> str:
 
 
 def shown(resource: str, amount: int) -> str:
-    """Write an amount of any resource."""
+    """Format an amount of any resource."""
     if resource == CPU:
         return cores(amount)
     return size(amount) if resource in BYTES or resource.startswith("hugepages-") else str(amount)
@@ -43,8 +43,8 @@ def shown(resource: str, amount: int) -> str:
 def in_play(asked: Iterable[Resources], offered: Iterable[Resources] = ()) -> tuple[str, ...]:
     """The resources that a table has columns for: CPU, memory, then the others by name.
 
-    The others are those that anybody asks for, and devices (a domain is in their name) that a node
-    offers. Every node offers storage and huge pages: those are shown when they are asked for.
+    The others are those that any pod requests, and devices (with a domain in their name) that a
+    node offers. Every node offers storage and huge pages, so these have a column only if requested.
     """
     others = {name for amounts in asked for name in amounts}
     others |= {name for amounts in offered for name in amounts if "/" in name}
@@ -57,7 +57,7 @@ def headings(resources: Sequence[str]) -> tuple[str, ...]:
 
 
 def cells(amounts: Resources, resources: Sequence[str]) -> list[str]:
-    """A cell for each resource, empty where there is nothing of it."""
+    """One cell for each resource; empty if the amount is zero."""
     return [shown(name, amounts[name]) if amounts[name] else "" for name in resources]
 
 

@@ -1,7 +1,7 @@
-"""What a shell offers after TAB: kinds, names of objects, stories, dialects, contexts.
+"""Shell completion: kinds, names of objects, stories, dialects, contexts.
 
-`headroom --install-completion` sets it up. Whatever goes wrong here (no cluster, a broken file) is
-no answer rather than an error: somebody is in the middle of a line.
+`headroom --install-completion` installs it. An error (no cluster, a broken file) gives no
+completions and no message, because the user is in the middle of a line.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from headroom.errors import HeadroomError
 
 
 def complete_dialect(incomplete: str) -> list[str]:
-    """The dialects that there are."""
+    """Complete the names of dialects."""
     return [name for name in DIALECTS if name.startswith(incomplete)]
 
 
 def complete_story(incomplete: str) -> list[str]:
-    """The stories of `headroom demo`."""
+    """Complete the stories of `headroom demo`."""
     return [each.name for each in STORIES if each.name.startswith(incomplete)]
 
 
 def complete_context(context: typer.Context, incomplete: str) -> list[str]:
-    """The contexts of the kubeconfig."""
+    """Complete the contexts of the kubeconfig."""
     from headroom.kube.kubeconfig import contexts
 
     found = _quietly(lambda: contexts(str(context.params.get("kubeconfig") or "")))
@@ -36,12 +36,12 @@ def complete_context(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def complete_kind_or_name(context: typer.Context, args: list[str], incomplete: str) -> list[str]:
-    """Kinds that can be listed; after a kind, the names of its objects."""
+    """Complete kinds that can be listed; after a kind, the names of its objects."""
     return _offers(context, _words(context, args), incomplete, LISTED)
 
 
 def complete_subject(context: typer.Context, args: list[str], incomplete: str) -> list[str]:
-    """Kinds that can be explained; after a kind, the names of its objects."""
+    """Complete kinds that can be explained; after a kind, the names of its objects."""
     return _offers(context, _words(context, args), incomplete, EXPLAINED)
 
 
@@ -70,7 +70,7 @@ def _quietly_noun(word: str, allowed: tuple[str, ...]) -> str:
 
 
 def _names(context: typer.Context, kind: str) -> list[str]:
-    """The names of all objects of a kind, in the namespace that the line speaks of so far."""
+    """The names of all objects of a kind, in the namespace that the command line names so far."""
     return _quietly(lambda: _read_names(context, kind)) if kind else []
 
 

@@ -1,4 +1,4 @@
-"""`headroom demo`: a story on the embedded cluster, in accelerated time, with the real operator."""
+"""`headroom demo`: runs a story on the embedded cluster, with fast time and the real operator."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _tell(story: Story, fast: bool) -> None:
 
 
 def _sum_up(story: Story, running: Play) -> None:
-    """The story in numbers, and what to try next; a story that went wrong says so."""
+    """Print the numbers of the story and what to try next; raise an error if it went wrong."""
     from headroom.cli.playing.play import moral, summary, waits
 
     result = running.finish()

@@ -1,4 +1,4 @@
-"""`headroom describe`: all that is known of an object: explained, conditions, events, spec."""
+"""`headroom describe`: everything about an object: explanation, conditions, events, spec."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The dialects by the names that `--dialect` takes.
+"""The dialects, by the names that `--dialect` accepts.
 
-Names alone are cheap to know, so that a wrong one is told at once; a dialect itself is imported
-only when it is switched on. This is the one place that knows all of them.
+A wrong name is reported without importing any dialect; a dialect is imported only when it is
+enabled. This is the only list of all dialects.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAMES = tuple(sorted(_PLACES))
 
 
 def dialect_of(name: str, mountpoint: str = "") -> Dialect:
-    """The dialect of a name; Misuse says which there are. `mountpoint` are the driver's names."""
+    """Return a dialect by name, or raise Misuse; `mountpoint` are the driver's names."""
     if name not in _PLACES:
         raise Misuse(
             f"--dialect {name}: there is no such dialect", f"known: {', '.join(NAMES) or 'none'}"
@@ -40,7 +40,7 @@ def dialect_of(name: str, mountpoint: str = "") -> Dialect:
 
 
 def chosen(names: Iterable[str] | None, mountpoint: str = "", image: str = "") -> Speech:
-    """Our own kinds and those of the dialects named, each once; `image` is what our pods run."""
+    """Our own kinds and those of the named dialects; `image` is the image of our pods."""
     from headroom.wire.guardians import PAUSE_IMAGE
     from headroom.wire.speech import NATIVE, Speech
 

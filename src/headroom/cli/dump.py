@@ -1,7 +1,7 @@
-"""`headroom dump`: all that an answer may need, in one file that every verb reads with --from.
+"""`headroom dump`: writes everything that other commands read with --from into one file.
 
-Made to be handed to somebody else: what containers are told (environment, commands) is left out,
-because no answer needs it and secrets tend to be in it.
+The file is made to be shared. It leaves out environment variables and commands of containers,
+because no command needs them and they often contain secrets.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def dump(
 
 
 def discreet(item: Json) -> dict[str, Any]:
-    """The object without what its containers are told and without what no answer needs."""
+    """Return the object without environments, commands and other fields that no command needs."""
     metadata = dict(item.get("metadata") or {})
     metadata.pop("managedFields", None)
     annotations = metadata.get("annotations") or {}
@@ -91,7 +91,7 @@ def discreet(item: Json) -> dict[str, Any]:
 
 
 def _discreet_spec(spec: Json) -> dict[str, Any]:
-    """A pod's spec, or that of something with a pod's template in it."""
+    """The same for the spec of a pod, or of an object with a pod template."""
     clean = dict(spec)
     for name in CONTAINERS:
         if isinstance(spec.get(name), list):

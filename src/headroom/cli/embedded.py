@@ -1,4 +1,4 @@
-"""The operator on the embedded cluster: the real one; alone, so without a Lease or logs."""
+"""The real operator on the embedded cluster; there is only one, so without a Lease or logs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DEFAULT_POLICY = Policy(namespace=OPERATOR_NAMESPACE)
 def embedded_operator(
     cluster: Cluster, clock: Clock, speech: Speech = NATIVE, policy: Policy = DEFAULT_POLICY
 ) -> Operator:
-    """Make an operator for a simulated cluster."""
+    """Create an operator for a simulated cluster."""
     known = replace(
         policy,
         namespace=OPERATOR_NAMESPACE,
@@ -39,14 +39,14 @@ def embedded_operator(
 
 
 def embedded_play(scenario: Scenario, speech: Speech, policy: Policy) -> Play:
-    """A run of a scenario with the real operator, ready to begin."""
+    """Prepare the run of a scenario with the real operator."""
     speech, policy = found_in(scenario, speech, policy)
     operator = partial(embedded_operator, speech=speech, policy=policy)
     return Play(scenario, operator, speech=speech, policy=policy)
 
 
 def found_in(scenario: Scenario, speech: Speech, policy: Policy) -> tuple[Speech, Policy]:
-    """Both with what an operator finds out about its cluster when it starts."""
+    """Both, with the facts that an operator detects about its cluster when it starts."""
     if not _lacks_slot_sets(scenario.restored):
         speech = speech.following((SLOT_SETS,))
     if scenario.autoscaling.counts_daemon_sets:
@@ -56,9 +56,9 @@ def found_in(scenario: Scenario, speech: Speech, policy: Policy) -> tuple[Speech
 
 
 def _lacks_slot_sets(objects: Sequence[Json]) -> bool:
-    """Whether pods of a dump are controlled by SlotSets that are not in it.
+    """Whether pods of a dump are controlled by SlotSets that are not in the dump.
 
-    New ones would be other objects, and every guardian would be replaced for them.
+    New SlotSets would have other uids, and every guardian would be replaced for them.
     """
     kind = SLOT_SETS.kind
     there = {dig(each, "metadata", "uid") for each in objects if each.get("kind") == kind}
@@ -68,9 +68,9 @@ def _lacks_slot_sets(objects: Sequence[Json]) -> bool:
 
 
 def with_placeholders(scenario: Scenario, options: Options) -> Scenario:
-    """The scenario with the object that the flags of proactive scale-up come to.
+    """The scenario with the object that the flags of proactive scale-up create.
 
-    A real operator makes it at its start; here it is there from the beginning.
+    A real operator creates it at its start; here it exists from the beginning.
     """
     if not options.enabled:
         return scenario

@@ -1,8 +1,8 @@
-"""What a person sees when something goes wrong: one clear line, a hint, the right exit code.
+"""Report errors to the user: one clear line, a hint, the right exit code.
 
-The last net under every verb. Trouble that we foresaw is a `HeadroomError` and knows its own exit
-code; anything else is a bug of ours, told in one line, with the traceback on request. Neighbours:
-`headroom.errors` has the root of the errors, `main` runs every verb through `guarded`.
+Every command runs through `guarded`. An expected error is a `HeadroomError`, which has its own exit
+code. Any other exception is a bug of ours: it is reported in one line, with the traceback on
+request. `headroom.errors` has the base class of the errors.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ DISK_TROUBLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
 
 
 class Answer(HeadroomError):
-    """The question was fine and the answer is no: not found, not held, expectation failed."""
+    """The command was valid and the answer is no: not found, not held, expectation failed."""
 
     exit_code = NO
 
 
 class Misuse(HeadroomError):
-    """The command cannot be understood as given."""
+    """The command line is wrong."""
 
     exit_code = MISUSE
 
 
 class Unwritable(HeadroomError):
-    """What was found cannot be written where it should go."""
+    """The result cannot be written to its file."""
 
     exit_code = MISUSE
 
 
 def guarded(body: Callable[[], object]) -> int:
-    """Run a command and return its exit code; whatever happens, no traceback unasked."""
+    """Run a command and return its exit code; print a traceback only on request."""
     try:
         body()
     except SystemExit as leaving:
@@ -59,7 +59,7 @@ def guarded(body: Callable[[], object]) -> int:
         return trouble.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception as bug:  # The driver's last net: everything foreseen is caught above.
+    except Exception as bug:  # The last handler: all expected errors are caught above.
         _tell(f"this is a bug in headroom: {type(bug).__name__}: {bug}", _where_details_are(bug))
         _traceback_if_asked()
         return BUG
@@ -67,7 +67,7 @@ def guarded(body: Callable[[], object]) -> int:
 
 
 def until_the_reader_leaves(verb: Callable[Parameters, None]) -> Callable[Parameters, None]:
-    """Let a verb end quietly when whoever reads its output (`head`, `less`) has seen enough."""
+    """End a command silently if the reader of its output (`head`, `less`) has closed the pipe."""
 
     @wraps(verb)
     def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
@@ -104,5 +104,5 @@ def _traceback_if_asked() -> None:
 
 
 def _silence_stdout() -> None:
-    """Keep the interpreter from complaining about the closed pipe when it exits."""
+    """Prevent the interpreter from reporting the closed pipe when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""`headroom explain`: why a pod waits, how a hold or a headroom stands, in words and tables."""
+"""`headroom explain`: why a pod waits, or the state of a hold or a headroom, as text and tables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`headroom get`: what is held, by whom it is used, and how full the nodes are.
+"""`headroom get`: what is held, which pods use it, and how full the nodes are.
 
-Kinds, names and forms are given as to kubectl. `-o json|yaml` prints objects as they are; slots and
-nodes' room, which are no objects, come under versioned kinds of ours.
+Kinds, names and output formats are those of kubectl. `-o json|yaml` prints objects unchanged. Slots
+and the room of nodes are not objects, so they are printed under our own versioned kinds.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def get(
 def _where(
     asked: list[Inquiry], home: str, access: tuple[str, str], dialect: list[str] | None
 ) -> Where:
-    """What has to be read for these nouns, and how widely."""
+    """What to read for these nouns, and from which namespaces."""
     from headroom.cli.source import Where
     from headroom.cli.telling.lists import needs
 
@@ -111,7 +111,7 @@ def _where(
 
 
 def _put(asked: list[Inquiry], chosen: Chosen, form: Form, world: World) -> None:
-    """Print what was found; names that were not are an answer of their own, at the end."""
+    """Print what was found; if names were not found, report them at the end."""
     from headroom.cli.printing.lists import list_text, table_text
     from headroom.cli.telling.lists import table_of
 
@@ -135,7 +135,7 @@ def _place(chosen: Chosen, table: Table) -> str:
 
 
 def _tell_missing(asked: list[Inquiry], tables: list[Table], chosen: Chosen, world: World) -> None:
-    """Say which names are not there; a headroom may be there and have no slot."""
+    """Report the names that do not exist; a headroom may exist and have no slot."""
     empty = {each.key.name for each in world.headrooms}
     missing = [
         (each, name, table)

@@ -1,7 +1,7 @@
-"""A Hold made from a few words, put into a cluster and taken out again.
+"""Build a Hold from flags, create it in a cluster, and delete it.
 
-The manifest is built and checked here, so that a mistake is told before anything is sent; `reserve`
-has the flags.
+The manifest is built and checked here, so a mistake is reported before anything is sent; `reserve`
+defines the flags.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the flags ask for."""
+    """The values of the flags."""
 
     key: Key
     requests: Mapping[str, str] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """How a hold stands: its phase, its node, and why it has none."""
+    """The state of a hold: its phase, its node, and why it has none."""
 
     phase: str = ""
     node: str = ""
@@ -56,7 +56,7 @@ class Stand:
 
 
 def pairs(texts: Iterable[str], flag: str) -> dict[str, str]:
-    """Read KEY=VALUE texts of one flag."""
+    """Parse the KEY=VALUE texts of one flag."""
     found = {}
     for text in texts:
         key, equals, value = text.partition("=")
@@ -67,7 +67,7 @@ def pairs(texts: Iterable[str], flag: str) -> dict[str, str]:
 
 
 def tolerations(texts: Iterable[str]) -> tuple[Json, ...]:
-    """Read taints that are tolerated, written as `kubectl taint` writes them."""
+    """Parse tolerated taints, in the syntax of `kubectl taint`."""
     return tuple(_toleration(text) for text in texts)
 
 
@@ -84,7 +84,7 @@ def _toleration(text: str) -> Json:
 
 
 def hold_manifest(asked: Asked) -> Json:
-    """The Hold as a manifest; Misuse says what is wrong with what was asked for."""
+    """Build the Hold as a manifest; raise Misuse if a value is wrong."""
     if not asked.requests:
         raise Misuse("a hold of nothing: say how much with --cpu, --memory or --request")
     if not asked.labels and not asked.pods:
@@ -125,7 +125,7 @@ def _owners(asked: Asked) -> list[Json]:
 
 
 async def make(manifest: Json, client: Client, patience: float, dry: bool = False) -> Stand:
-    """Create the hold, and where asked to, wait until it is held or the patience is at its end."""
+    """Create the hold and, if requested, wait until it is held or the timeout is over."""
     metadata = manifest["metadata"]
     path = HOLDS.path(metadata["namespace"]) + (DRY if dry else "")
     with waiting(f"asking {client.access.endpoint.server}"):
@@ -154,7 +154,7 @@ async def make(manifest: Json, client: Client, patience: float, dry: bool = Fals
 
 
 def _still(name: str, stand: Stand, seconds: float) -> str:
-    """What is being waited for, and how long at most."""
+    """What the command waits for, and how long at most."""
     why = stand.why or (
         "its guardian has no node yet" if stand.phase else "no operator has seen it"
     )
@@ -168,7 +168,7 @@ def _stand(item: Json) -> Stand:
 
 
 async def unmake(key: Key, client: Client, dry: str = "none") -> bool:
-    """Delete a hold, or only see whether it could be; False when there is none."""
+    """Delete a hold, or only check whether it can be deleted; return False if it does not exist."""
     method = "GET" if dry == "client" else "DELETE"
     path = HOLDS.path(key.namespace, key.name) + (DRY if dry == "server" else "")
     answer = await client.send(method, path, repeatable=True)
@@ -180,5 +180,5 @@ async def unmake(key: Key, client: Client, dry: str = "none") -> bool:
 
 
 def cluster(kubeconfig: str, context: str) -> Client:
-    """The cluster that the command line names."""
+    """The cluster that the command line selects."""
     return Client(find_access(kubeconfig, context))

@@ -1,8 +1,8 @@
-"""`headroom install` and `uninstall`: everything the operator needs, applied or printed.
+"""`headroom install` and `uninstall`: apply, print or delete everything that the operator needs.
 
-Server-side apply under a field manager of our own, so that it can be repeated, and changes that
-others made to other fields stay. Uninstalling keeps the CRDs unless asked (with them go all Holds
-and Headrooms), and always the namespace (others may live there too).
+They use server-side apply with our own field manager, so that the command can be repeated and
+changes of others to other fields stay. Uninstalling keeps the CRDs unless requested (all Holds and
+Headrooms are deleted with them), and always the namespace (it may contain other objects).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The `headroom` command: every verb, under one net for errors.
+"""The `headroom` command: registers every subcommand and handles errors.
 
-One file a verb; this one only hangs them up. Verbs import their heavy parts inside their functions,
-so that `headroom --help` answers at once. Also installed as `kubectl-headroom`.
+Each subcommand has its own file. Subcommands import heavy modules inside their functions, so that
+`headroom --help` is fast. The program is also installed as `kubectl-headroom`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ HELP = """Keep Kubernetes capacity ready, and hand it to the pods it was kept fo
 New here? `headroom demo` plays a story on an embedded cluster; nothing else is needed.
 """
 
-# Switches that may stand alone or have a value, and the value that they have alone.
+# Flags whose value is optional, and the value that they have without one.
 ALONE = {SWITCH: "true", "--dry-run": "client"}
 EPILOGUE = (
     "Exit codes: 0 yes, 1 no (an answer), 2 misuse, 3 cannot reach the cluster, 4 a bug of ours."
@@ -82,7 +82,7 @@ for verb in (
     webhook,
     version,
 ):
-    # The first line of its docstring, whole: help would cut it at 45 letters otherwise.
+    # The whole first line of the docstring: help would cut it after 45 characters.
     app.command(short_help=(verb.__doc__ or "").partition("\n")[0])(until_the_reader_leaves(verb))
 
 
@@ -101,17 +101,17 @@ def every_verb(
         ),
     ] = False,
 ) -> None:
-    """What goes before the verb."""
+    """The options before the subcommand."""
 
 
 def spelled_out(arguments: Sequence[str]) -> list[str]:
-    """The command line with every switch that stands alone given its value."""
+    """The command line with a value for every flag that was given without one."""
     return [f"{each}={ALONE[each]}" if each in ALONE else each for each in arguments]
 
 
 @cache
 def _command() -> Callable[..., object]:
-    """Every verb with its options; made once, for it takes longer than most verbs."""
+    """All subcommands with their options; built once, because building them is slow."""
     return typer.main.get_command(app)
 
 
@@ -124,6 +124,6 @@ def run_command(arguments: Sequence[str]) -> int:
 def main() -> None:
     """The entry point of `headroom` and of `kubectl headroom`."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # Where letters cannot be shown, codes can.
+        if isinstance(stream, TextIOWrapper):  # Escape what cannot be shown.
             stream.reconfigure(errors="backslashreplace")
     sys.exit(run_command(sys.argv[1:]))

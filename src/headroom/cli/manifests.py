@@ -1,8 +1,8 @@
-"""Manifests that a verb is asked about: read, checked against their schema, decoded.
+"""Read the manifests that a command gets: parse, check against the schema, decode.
 
-As with `simulate`, everything that is wrong is told at once, with file, line and field, before
-anything is done. Headrooms and Holds, also those of a dialect, are what is asked about; workloads
-may come with them.
+As in `simulate`, all errors are reported together, with file, line and field, before anything is
+done. The command is about the Headrooms and Holds, also those of dialects; workloads may be in the
+same files.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ ASKED = (HEADROOMS, HOLDS)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the files ask for, the workloads that come with it, and where each is written."""
+    """The wanted objects in the files, the workloads beside them, and where each is written."""
 
     asked: tuple[Headroom | Hold, ...]
     workloads: tuple[Workload, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
     namespaces: tuple[Namespace, ...] = ()
     places: Mapping[str, Document] = field(default_factory=dict)
-    around: tuple[Document, ...] = ()  # what the files have besides: nodes, pods, whole worlds
+    around: tuple[Document, ...] = ()  # other objects in the files: nodes, pods, whole clusters
 
     def beside(self, world: World) -> World:
-        """The world with what comes with the files in place of its own of these names."""
+        """The world in which objects of the files replace those with the same name."""
         names = {(each.ref, each.namespace) for each in self.workloads}
         kept = [each for each in world.workloads if (each.ref, each.namespace) not in names]
         limits = {each.key for each in self.quotas}
@@ -72,14 +72,14 @@ def documents_of(files: Sequence[Path], read: Read = read_text) -> list[Document
 
 
 def is_world(document: Document) -> bool:
-    """Whether it says what nodes there are, and is no object that could be applied to them."""
+    """Whether the document describes a cluster: a Scenario, a dump or a result."""
     return document.data.get("kind") in WORLD_KINDS
 
 
 def read_wanted(
     documents: Sequence[Document], namespace: str, dialects: Sequence[str] = ()
 ) -> Wanted:
-    """Read manifests; Misuse tells all that is wrong with them."""
+    """Read manifests; raise Misuse with all errors."""
     around = [document for document in documents if is_world(document)]
     documents = [document for document in documents if not is_world(document)]
     speech = chosen((*dialects, *spoken([document.data for document in documents])))
@@ -108,7 +108,7 @@ def read_wanted(
 
 
 def _placed(document: Document, namespace: str, speech: Speech) -> Document:
-    """A document with the namespace that its object would be in."""
+    """A document with the namespace that its object would have."""
     data = document.data
     resource = speech.find_kind(str(data.get("apiVersion", "")), str(data.get("kind", "")))
     if resource is None or not resource.namespaced:
@@ -117,7 +117,7 @@ def _placed(document: Document, namespace: str, speech: Speech) -> Document:
 
 
 def _elsewhere(around: Sequence[Document]) -> str:
-    """Where else those may be that somebody looks for."""
+    """A hint where other objects that the user may look for can be found."""
     for world in filter(is_world, around):
         if world.data.get("kind") == "Scenario":
             return f"what a Scenario's steps make is played: headroom simulate {world.source}"
@@ -164,7 +164,7 @@ def _stored(data: dict[str, Any], speech: Speech) -> dict[str, Any]:
 
 
 def in_namespace(data: Mapping[str, Any], namespace: str) -> dict[str, Any]:
-    """The object in its own namespace, or in this one where it names none."""
+    """The object with its own namespace, or with this one if it has none."""
     metadata = {"namespace": namespace, **(data.get("metadata") or {})}
     return {**data, "metadata": metadata}
 

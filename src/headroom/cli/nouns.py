@@ -1,7 +1,7 @@
-"""What people may ask about, under all the names that they know it by: `hr`, `headrooms`, `po`.
+"""The kinds that commands accept, with all their names: `hr`, `headrooms`, `po`.
 
-Names come as kubectl takes them: `hr x`, `hr/x`, `hr,slots`, `hold/a hold/b`. A name that nobody
-knows is answered with the nearest one that there is.
+The syntax is kubectl's: `hr x`, `hr/x`, `hr,slots`, `hold/a hold/b`. For an unknown name, the error
+suggests the most similar known name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAMES = {
     "reservation": ("reservation", "reservations"),
     "capacitybuffer": ("capacitybuffer", "capacitybuffers", "cb"),
 }
-# Nouns of a dialect: to ask for one is to have the dialect on.
+# Nouns of a dialect: using one enables the dialect.
 DIALECT_OF = {
     "order": "korder",
     "ticket": "korder",
@@ -47,7 +47,7 @@ _BY_NAME = {name: noun for noun, names in NAMES.items() for name in names}
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """One kind that is asked about, and which of it; no names mean all."""
+    """One kind and the requested names; no names mean all objects."""
 
     noun: str
     names: tuple[str, ...] = ()
@@ -58,14 +58,14 @@ class Inquiry:
 
 
 def dialects_for(found: str, named: Sequence[str] | None) -> tuple[str, ...]:
-    """The dialects that are named, and the one that a noun is of."""
+    """The named dialects, and the dialect of a noun."""
     own = (DIALECT_OF[found],) if found in DIALECT_OF else ()
     return (*(named or ()), *own)
 
 
 def noun(word: str, allowed: Sequence[str]) -> str:
-    """The noun that a word stands for; Misuse names the nearest, or those that are allowed here."""
-    bare = word.lower().partition(".")[0]  # `holds.headroom.dev` is a kind's full name.
+    """The noun of a word; Misuse suggests a similar one, or lists those that are allowed here."""
+    bare = word.lower().partition(".")[0]  # `holds.headroom.dev` is the full name of a kind.
     found = _BY_NAME.get(bare, "")
     if found in allowed:
         return found
@@ -84,7 +84,7 @@ def _nearest(word: str, allowed: Sequence[str]) -> str:
 
 
 def subjects(words: Sequence[str], allowed: Sequence[str], default: str = "") -> list[Inquiry]:
-    """Read what kubectl's `get` reads: kinds and names, or kind/name any number of times."""
+    """Parse the arguments of `get`: kinds and names, or any number of kind/name."""
     given = list(words) or [default]
     if any("/" in word for word in given):
         return _by_slash(given, allowed)
@@ -106,7 +106,7 @@ def _by_slash(words: Sequence[str], allowed: Sequence[str]) -> list[Inquiry]:
 
 
 def subject(words: Sequence[str], allowed: Sequence[str]) -> tuple[str, str]:
-    """Read `hr/web-burst` or `hr web-burst`: the noun and the name of one object."""
+    """Parse `hr/web-burst` or `hr web-burst`: the noun and the name of one object."""
     forms = "write KIND/NAME or KIND NAME, such as hr/web or pod/web-0"
     if not words:
         raise Misuse("what is asked about is missing", forms)

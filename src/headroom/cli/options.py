@@ -1,7 +1,7 @@
-"""Options that several verbs share, so that each means and is spelt the same everywhere.
+"""Options that several commands share, with the same name and meaning everywhere.
 
-Annotated types only: typer reads them from the verbs' signatures. Each can also be set in the
-environment, because that is how a Deployment configures an operator.
+These are annotated types: typer reads them from the signatures of the commands. Each option can
+also be set by an environment variable, because a Deployment configures an operator this way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headroom.wire.naming import image_problem, namespace_problem
 
 
 def a_namespace(text: str) -> str:
-    """Refuse at once what no namespace can be called; nothing said is fine."""
+    """Reject a text that cannot be the name of a namespace; empty is allowed."""
     problem = namespace_problem(text) if text else ""
     if problem:
         raise Misuse(f"--namespace {text!r}: {problem}")
@@ -89,7 +89,7 @@ From = Annotated[
 
 
 class Dry(StrEnum):
-    """How a command that writes is tried without writing, as in kubectl."""
+    """The modes of a dry run, as in kubectl."""
 
     NONE = "none"
     CLIENT = "client"
@@ -180,7 +180,7 @@ NamespaceLimits = Annotated[
 
 
 def read_limits(text: str) -> Limits:
-    """The limits that a flag gives; Misuse says what is wrong with it."""
+    """Parse the limits in a flag; raise Misuse if they are wrong."""
     from headroom.core.quotas.namespaces import FLAG, LimitsError, parse_limits
 
     try:
@@ -190,7 +190,7 @@ def read_limits(text: str) -> Limits:
 
 
 def read_namespaces(text: str) -> tuple[str, ...]:
-    """The namespaces that a flag names, each once; Misuse for what cannot be one."""
+    """Parse the namespaces in a flag; raise Misuse if one is invalid."""
     names = tuple(dict.fromkeys(filter(None, (each.strip() for each in text.split(",")))))
     for name in names:
         if problem := namespace_problem(name):

@@ -1,8 +1,8 @@
-"""How verbs print: tables for people, JSON and YAML for programs; data on stdout, talk on stderr.
+"""Print results: tables for people, JSON and YAML for programs; data on stdout, messages on stderr.
 
-Tables are kubectl's kind: capital headings, columns padded with spaces, no frames, the same in a
-pipe as on a terminal. JSON and YAML keep the order they are given. `NO_COLOR` is rich's business.
-`headroom.escaping` stands behind both streams: nothing that others wrote controls a terminal.
+Tables look like kubectl's: capital headings, columns padded with spaces, no frames, the same in a
+pipe and on a terminal. JSON and YAML keep the given order. rich handles `NO_COLOR`.
+`headroom.escaping` filters both streams, so that text of others cannot control a terminal.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ class Format(StrEnum):
 
 
 def say(text: str) -> None:
-    """Talk to the person; never part of the data."""
+    """Print a message to stderr."""
     clear_line()
     sys.stderr.write(f"{text}\n")
 
 
 def put(text: str) -> None:
-    """Write data."""
+    """Print data to stdout."""
     clear_line()
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
 
 def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lay out a table; an empty cell shows as a dash."""
+    """Format a table; an empty cell is shown as a dash."""
     lines = [list(headings), *([one_line(cell) or "-" for cell in row] for row in rows)]
     widths = [max(len(line[index]) for line in lines) for index in range(len(headings))]
     return "\n".join(
@@ -51,7 +51,7 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def document(value: Any, form: Format) -> str:
-    """Write one value as JSON or YAML."""
+    """Print one value as JSON or YAML."""
     if form is Format.JSON:
         return quoted(json.dumps(value, indent=2, ensure_ascii=False))
     from headroom.wire.yamls import dump
@@ -60,21 +60,21 @@ def document(value: Any, form: Format) -> str:
 
 
 def documents(values: Sequence[Mapping[str, Any]]) -> str:
-    """Write objects as YAML documents of one file."""
+    """Print objects as YAML documents of one file."""
     from headroom.wire.yamls import dump_all
 
     return dump_all(values)
 
 
 def objects(values: Sequence[Mapping[str, Any]], form: Format) -> str:
-    """Write objects as kubectl would: one by itself, several as a List."""
+    """Print objects as kubectl does: one object alone, several as a List."""
     if len(values) == 1:
         return document(values[0], form)
     return document({"apiVersion": "v1", "kind": "List", "items": list(values)}, form)
 
 
 def console() -> Console:
-    """Return where pictures are drawn: stdout, plain when it is not a terminal."""
+    """The console for pictures: stdout, without colours if it is not a terminal."""
     from rich.console import Console
 
     stream = plain_stream(sys.stdout)

@@ -1,8 +1,7 @@
-"""The object that the flags of the dialect `proactive` come to, kept in line at the start.
+"""Reconcile the object for the flags of the dialect `proactive` when the operator starts.
 
-It is made or changed when the operator starts with the flag, and deleted when it starts without,
-so that every placeholder goes with it. Trouble is logged and does not keep the operator from its
-other work.
+It is created or updated when the operator starts with the flag, and deleted with all its
+placeholders when the operator starts without. Errors are logged and do not stop the operator.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ log = structlog.get_logger("headroom.cli")
 
 
 async def settle(client: Client, namespace: str, options: Options, now: datetime) -> None:
-    """Make, change or delete the object; one in our own namespace goes if it is to be elsewhere."""
+    """Create, update or delete the object; an old one in our own namespace is deleted."""
     home, namespace = namespace, options.namespace or namespace
     if home != namespace and await _there(client, home):
         await _send(client, Write("delete", HEADROOMS, home, OBJECT_NAME, {}))
@@ -58,7 +57,7 @@ async def settle(client: Client, namespace: str, options: Options, now: datetime
 
 
 async def _there(client: Client, namespace: str) -> bool:
-    """Whether the object is there, and is ours."""
+    """Whether the object exists and is ours."""
     there = await client.send("GET", HEADROOMS.path(namespace, OBJECT_NAME))
     return there.ok and _is_ours(there.body)
 
@@ -74,7 +73,7 @@ async def _send(client: Client, write: Write) -> None:
 
 
 def _tell(outcome: Outcome) -> None:
-    """Say what could not be done; a stranger's object of that name is left alone."""
+    """Log an error; an object of the same name that is not ours is left alone."""
     if isinstance(outcome, Done | Gone):
         return
     hint = "see headroom install --dialect proactive for the rights it needs"
@@ -82,7 +81,7 @@ def _tell(outcome: Outcome) -> None:
 
 
 async def _autoscaler(client: Client, now: datetime) -> str:
-    """Which Cluster Autoscaler is at work, in words; empty if none, or none can be seen."""
+    """Which Cluster Autoscaler runs, as text; empty if none, or if none is visible."""
     try:
         return await at_work(client, AUTOSCALER, now)
     except KubeError as error:

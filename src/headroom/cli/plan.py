@@ -1,4 +1,4 @@
-"""`headroom plan`: what would be held where if these manifests were applied; touches nothing."""
+"""`headroom plan`: what would be held where if these manifests were applied; writes nothing."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def plan(
     enclosed = not source and any(map(is_world, documents))
     home = look_in(access, namespace, source or (files if enclosed else None), "default")
     wanted = read_wanted(documents, home, dialects)
-    whole = (NODES, PODS)  # What is free cannot be known without all of them.
+    whole = (NODES, PODS)  # The free room is unknown without all of them.
     where = Where(
         tuple(source or ()),
         *access,
@@ -100,7 +100,7 @@ def plan(
 
 
 def _trouble(each: Planned, places: Mapping[str, Document]) -> list[str]:
-    """Say of an object that would not be served where it is written, and why."""
+    """Report an object that would not be served: where it is written, and why."""
     if each.fits:
         return []
     written = places.get(each.name)

@@ -1,8 +1,8 @@
 """The flags of the dialect `proactive` on `headroom run`.
 
-They have the names, the environment variables and the defaults of the proposal that the dialect
-speaks for; they come as texts, because what is wrong with one is told in the dialect's own words.
-`placeholders` makes the object that they come to.
+They have the names, environment variables and defaults of the original proposal. They are plain
+strings, because the dialect itself reports errors in its own terms. `placeholders` creates the
+object for them.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ NamespaceName = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """The flags as written; None where one was not given."""
+    """The flags as written; None if a flag was not set."""
 
     enabled: str | None = None
     pod_limit: str | None = None
@@ -101,7 +101,7 @@ class Flags:
 
 
 def read(flags: Flags, dialects: Iterable[str]) -> Options:
-    """Read the flags, or say which is wrong; naming the dialect switches it on as well."""
+    """Parse the flags, or raise an error; naming the dialect enables it too."""
     from headroom.dialects.proactive.options import BadOption, Texts, read_options
 
     enabled = flags.enabled
@@ -123,6 +123,6 @@ def read(flags: Flags, dialects: Iterable[str]) -> Options:
 
 
 def read_with(flags: Flags, dialects: Sequence[str]) -> tuple[Options, tuple[str, ...]]:
-    """The options, and the dialects that are on with them."""
+    """The options, and the enabled dialects."""
     options = read(flags, dialects)
     return options, (*dialects, *((NAME,) if options.enabled else ()))

@@ -1,6 +1,6 @@
-"""`headroom reserve` and `release`: a Hold from flags, and its end.
+"""`headroom reserve` and `release`: create a Hold from flags, and delete it.
 
-For a person in a hurry; what lasts belongs into a manifest, which `--dry-run` prints.
+They are for quick use. For a lasting hold use a manifest, which `--dry-run` prints.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ Reusable = Annotated[
 
 
 class HoldFormat(StrEnum):
-    """How the hold is printed."""
+    """The output formats for the hold."""
 
     NAME = "name"
     JSON = "json"
@@ -146,7 +146,7 @@ def _printed(item: dict[str, Any], form: HoldFormat) -> str:
 
 
 def _home(namespace: str, access: tuple[str, str], dry_run: Dry) -> str:
-    """The namespace that is meant; to print a manifest no kubeconfig is needed."""
+    """The namespace; printing a manifest needs no kubeconfig."""
     from headroom.cli.source import look_in
     from headroom.kube.errors import ConfigError
 

@@ -1,4 +1,4 @@
-"""`headroom run`: the operator. Reads flags and environment; `serve` wires the parts."""
+"""`headroom run`: the operator. Parses flags and environment; `serve` connects the parts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Level(StrEnum):
 
 
 class Counted(StrEnum):
-    """Whether slots per node are shown to autoscalers by a DaemonSet without pods."""
+    """Whether a DaemonSet without pods shows slots per node to autoscalers."""
 
     AUTO = "auto"
     ALWAYS = "always"

@@ -1,7 +1,7 @@
-"""One live replica of the operator, put together from its parts and run until it ends.
+"""Build one live replica of the operator from its parts, and run it until it ends.
 
-This is where the pure engine meets a real cluster, a Lease, logs, metrics and signals. `run` reads
-the command line and calls `serve`; tests do the same with an `Access` of their own.
+This module connects the pure engine with a real cluster, a Lease, logs, metrics and signals. `run`
+parses the command line and calls `serve`; tests do the same with their own `Access`.
 """
 
 from __future__ import annotations
@@ -63,20 +63,20 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class LostTheLead(HeadroomError):
-    """Another replica may lead now; two must never act at once."""
+    """Another replica may lead now; two replicas must never act at once."""
 
     exit_code = 3
 
 
 class StoppedByBug(HeadroomError):
-    """The driver met something that must not be; it stopped acting and the process ends."""
+    """The driver detected a bug; it stopped acting and the process ends."""
 
     exit_code = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the command line decided."""
+    """The settings from the command line."""
 
     access: Access
     namespace: str = ""
@@ -88,7 +88,7 @@ class Settings:
     most_slots: int = 100_000
     namespaces: tuple[str, ...] = ()
     namespace_limits: NamespaceLimits = NO_LIMITS
-    node_overhead: bool | None = None  # None: where Karpenter is, or as soon as it comes
+    node_overhead: bool | None = None  # None: if Karpenter is installed, or as soon as it is
     speech: Speech = NATIVE
     ahead: Options = NOTHING_AHEAD
     log_limits: LogLimits | None = None
@@ -100,18 +100,18 @@ class Settings:
         return home_of(self.access, self.namespace)
 
     def placeholders(self) -> tuple[dict[str, Any], ...]:
-        """The Headroom that the flags of proactive scale-up come to, if they are on."""
+        """The Headroom for the flags of proactive scale-up, if they are set."""
         return (headroom_object(self.ahead, self.home),) if self.ahead.enabled else ()
 
 
 def home_of(access: Access, named: str) -> str:
-    """The namespace of a program of ours: named, or the pod's own, or the usual one."""
+    """The namespace of our program: given, or the pod's own, or the default."""
     in_pod = access.user.token_file and os.environ.get("KUBERNETES_SERVICE_HOST")
     return named or (access.namespace if in_pod else DEFAULT_NAMESPACE)
 
 
 class Replica:
-    """One replica of the operator and everything around it."""
+    """One replica of the operator with all its parts."""
 
     def __init__(self, settings: Settings) -> None:
         self._home = settings.home
@@ -170,7 +170,7 @@ class Replica:
             self._servers.append(("--http", served))
 
     async def run(self) -> None:
-        """Run until told to stop; raise what a person should read."""
+        """Run until stopped; raise errors that the user should read."""
         log = get_logger()
         try:
             with waiting(f"asking {self._client.access.endpoint.server}"):
@@ -193,7 +193,7 @@ class Replica:
         log.info(LogEvent.STOPPED)
 
     async def _get_ready(self) -> None:
-        """What has to be so before anything is followed; on a terminal, what is waited for."""
+        """Prepare the cluster before anything is watched; on a terminal, show the progress."""
         with waiting("asking whether somebody else serves the dialects"):
             await check_rivals(self._client, self._speech, self._clock.now())
         with waiting("asking for PriorityClasses and admission policies, and making them"):
@@ -235,7 +235,7 @@ class Replica:
             tell_suppressed(self._log_limits)
 
     async def _check_home(self) -> None:
-        """Without its namespace there can be no Lease, and so nobody would ever lead."""
+        """Check the operator's namespace: without it there is no Lease, and no leader."""
         answer = await self._client.send("GET", NAMESPACES.path(name=self._home), repeatable=True)
         if answer.status == 404:
             raise Misuse(
@@ -268,7 +268,7 @@ class Replica:
         self._operator.stop()
 
     def _judge_the_end(self) -> None:
-        """Tell an end that was asked for from one that was not."""
+        """Distinguish a requested end from an unexpected one."""
         if self._health.failed:
             raise StoppedByBug(f"stopped acting because of a bug: {self._health.failed}")
         if not self._health.stopping:
@@ -284,14 +284,14 @@ def start(settings: Settings) -> None:
 
 
 async def serve(settings: Settings) -> None:
-    """Make a replica, inside the running loop, and run it."""
+    """Create a replica inside the running loop, and run it."""
     await Replica(await _as_found(settings)).run()
 
 
 async def _as_found(settings: Settings) -> Settings:
-    """The settings with what the cluster serves: Karpenter's kinds, and SlotSets.
+    """The settings for the kinds that the cluster serves: Karpenter's kinds, and SlotSets.
 
-    An operator that is newer than the definitions in the cluster goes without SlotSets.
+    An operator that is newer than the installed CRDs works without SlotSets.
     """
     counted = settings.node_overhead
     client = Client(settings.access)
@@ -306,7 +306,7 @@ async def _as_found(settings: Settings) -> Settings:
 
 
 def _refresh(census: Census, metrics: Metrics, around: Surroundings) -> None:
-    """Set the gauges to what is true now."""
+    """Set the gauges to their current values."""
     census.refresh(around.ledger.pods)
     tell_cost(metrics, around.ledger, around.prices)
 
@@ -316,11 +316,11 @@ def _tell_skew(by: timedelta) -> None:
 
 
 def identity() -> str:
-    """The name under which this replica holds the Lease."""
+    """The name of this replica in the Lease."""
     return f"{socket.gethostname()}-{os.getpid()}"
 
 
 def announce() -> None:
-    """Tell whoever started us that we are ready; people and scripts wait for this line."""
+    """Print that the operator is ready; users and scripts wait for this line."""
     put("ready")
     sys.stdout.flush()

@@ -1,7 +1,7 @@
-"""`headroom simulate`: manifests and scenarios on the embedded cluster, with the real operator.
+"""`headroom simulate`: runs manifests and scenarios on the embedded cluster with the operator.
 
-Wires the two that never import each other: the simulator and the runtime. The answer is yes (0)
-when all that was expected came true and nothing was seen that must not be, else no (1).
+It connects the simulator and the runtime, which never import each other. The exit code is 0 if all
+expectations were met and no invariant was violated, otherwise 1.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def simulate(
 def _played(
     scenario: Scenario, speech: Speech, policy: Policy, shown: Shown = NOT_SHOWN
 ) -> Result | None:
-    """Run a scenario, with progress on a terminal; None where it was served and not played out."""
+    """Run a scenario, with progress on a terminal; None if it was served and stopped early."""
     from functools import partial
 
     from headroom.cli.embedded import embedded_operator, found_in
@@ -143,7 +143,7 @@ def _played(
 
 
 def _tell(result: Result, output: Format, allow_invalid: bool) -> None:
-    """Print a result; Answer says what was not as expected."""
+    """Print a result; raise Answer if something was not as expected."""
     from headroom.cli.telling.results import result_table
 
     for note in result.notes:
@@ -153,7 +153,7 @@ def _tell(result: Result, output: Format, allow_invalid: bool) -> None:
 
 
 def _judge(result: Result, allow_invalid: bool) -> None:
-    """Say no to a run in which something did not come true, or could not be served."""
+    """Raise Answer for a run with failed expectations, or with objects that were not served."""
     unserved = [str(each) for each in result.broken]
     if allow_invalid:
         for line in unserved:
@@ -168,7 +168,7 @@ def _judge(result: Result, allow_invalid: bool) -> None:
 def adjusted(
     scenario: Scenario, until: str | None, seed: int | None, start: str | None
 ) -> Scenario:
-    """Let the command line have the last word."""
+    """Apply the options of the command line to the scenario."""
     from dataclasses import replace
 
     from headroom.sim.scenarios.sound import start_from

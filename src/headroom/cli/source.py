@@ -1,7 +1,8 @@
-"""What a question is asked about: a live cluster, or files that say how one was.
+"""The input of a command: a live cluster, or files that describe one.
 
 `get` and `explain` read objects as plain JSON, so that they can print them unchanged, and as core
-values, so that they can reason. A simulation's Result, a dump and manifests are all just objects.
+values, so that they can make decisions. A simulation's Result, a dump and manifests are all just
+objects.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ Json = Mapping[str, Any]
 WATCHED = (NODES, NAMESPACES, PODS, HOLDS, HEADROOMS)
 STDIN = Path("-")
 RESULT_KINDS = ("Result", "Dump")
-WORLD_KINDS = (*RESULT_KINDS, "Scenario")  # documents that say what nodes and objects there are
+WORLD_KINDS = (*RESULT_KINDS, "Scenario")  # documents that describe a cluster
 Read = Callable[[Path], str]
 
 
@@ -55,14 +56,14 @@ def read_text(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Which cluster or which files, as the command line named them, and which kinds of it.
+    """Which cluster or which files, and which kinds of them, as the command line says.
 
-    Workloads need not be named: those that a headroom copies are read with it. Nor need dialects,
-    where files are read: their objects are known when they are seen.
+    Workloads need no name: those that a headroom copies are read with it. With files, dialects need
+    no name either: their objects are recognized.
 
-    `namespace` is where somebody looks; `local` says that nothing outside of it matters, else
-    everything is read that there is a right to. There is no answer without the right to the kinds
-    of `needed`, nor, of those in `everywhere`, to all of their objects.
+    `namespace` is the namespace of the command. `local`: nothing outside of it matters; otherwise
+    everything is read that the permissions allow. The command fails without permission for the
+    kinds in `needed`, and for those in `everywhere` without permission for all namespaces.
     """
 
     files: tuple[Path, ...] = ()
@@ -72,15 +73,15 @@ class Where:
     dialects: tuple[str, ...] = ()
     namespace: str = ""
     local: bool = False
-    foreign: bool = True  # False: of the dialects, only what `kinds` names
+    foreign: bool = True  # False: of the dialects, only the kinds in `kinds`
     needed: tuple[Resource, ...] = ()
     everywhere: tuple[Resource, ...] = ()
-    documents: tuple[Document, ...] = ()  # files that are read already
+    documents: tuple[Document, ...] = ()  # files that were read before
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Objects as they were at `now`; `raw` and the decoded values are of the same objects."""
+    """Objects at the time `now`; `raw` and the decoded values are the same objects."""
 
     raw: tuple[Json, ...]
     nodes: tuple[Node, ...]
@@ -94,12 +95,12 @@ class World:
     quotas: tuple[Quota, ...] = ()
     resource_quotas: tuple[ResourceQuota, ...] = ()
     speech: Speech = NATIVE
-    unseen: frozenset[str] = frozenset()  # kinds (plural) that we had no right to see
-    unseen_elsewhere: frozenset[str] = frozenset()  # seen in one namespace only
+    unseen: frozenset[str] = frozenset()  # kinds (plural) without permission
+    unseen_elsewhere: frozenset[str] = frozenset()  # visible in one namespace only
 
     @property
     def sees_room(self) -> bool:
-        """Whether it can be known what is free: every node, and every pod on them."""
+        """Whether the free room is known: every node and every pod is visible."""
         return not ({NODES.plural, PODS.plural} & (self.unseen | self.unseen_elsewhere))
 
     def of(self, kind: str) -> list[Json]:
@@ -109,7 +110,7 @@ class World:
 
 
 def read_world(where: Where) -> World:
-    """Read everything the question may need."""
+    """Read everything that the command may need."""
     if where.files or where.documents:
         from headroom.cli.printing.progress import waiting
 
@@ -124,9 +125,9 @@ def read_world(where: Where) -> World:
 def look_in(
     where: tuple[str, str], given: str, files: Sequence[Path] | None, otherwise: str = ""
 ) -> str:
-    """The namespace that is meant: the one given, else the context's; of files, `otherwise`.
+    """The namespace: the given one, or the context's; for files, `otherwise`.
 
-    `where` is which kubeconfig and which context.
+    `where` is the kubeconfig and the context.
     """
     if given or files:
         return given or otherwise
@@ -162,13 +163,13 @@ def documents_in(files: Sequence[Path]) -> list[Document]:
 
 
 def recorded(result: Json) -> list[str]:
-    """The dialects that a result or a dump says were on; unknown ones are of a later version."""
+    """The dialects in a result or a dump; unknown ones are from a later version and are skipped."""
     names = result.get("dialects")
     return [each for each in names if each in NAMES] if isinstance(names, list) else []
 
 
 def _nodes_of(scenario: Document) -> list[Json]:
-    """The nodes that the pools of a scenario have at the start; its steps are not played here."""
+    """The nodes of a scenario's pools at the start; its steps are not run here."""
     from headroom.sim.scenarios.nodes import nodes_at_the_start
 
     nodes, problems = nodes_at_the_start(scenario)
@@ -183,13 +184,13 @@ def _nodes_of(scenario: Document) -> list[Json]:
 
 
 def _start_of(scenario: Json) -> datetime | None:
-    """When a scenario begins, if it says so: schedules are asked about as of then."""
+    """The start of a scenario, if set: schedules are evaluated at this time."""
     start = (scenario.get("spec") or {}).get("start")
     return parse_time(str(start)) if start else None
 
 
 def spoken(raw: Sequence[Json]) -> list[str]:
-    """The dialects whose objects are among these."""
+    """The dialects of these objects."""
     kinds = {(str(item.get("apiVersion")), str(item.get("kind"))) for item in raw}
     return [
         name
@@ -199,7 +200,7 @@ def spoken(raw: Sequence[Json]) -> list[str]:
 
 
 def decoded(raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, speech: Speech) -> World:
-    """Decode what we know; an object that cannot be read is named and passed over."""
+    """Decode the known kinds; an object that cannot be decoded is reported and skipped."""
     known = {(resource.api_version, resource.kind): resource for resource in kinds}
     things: list[Thing] = []
     readable: list[Json] = []
@@ -207,7 +208,7 @@ def decoded(raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, speec
         resource = known.get((str(item.get("apiVersion", "")), str(item.get("kind", ""))))
         if resource is None:
             continue
-        if not speech.reads(resource):  # Shown as they are; nothing is decided by them.
+        if not speech.reads(resource):  # They are printed unchanged and affect no decision.
             readable.append(item)
             continue
         try:
@@ -232,7 +233,7 @@ def decoded(raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, speec
 
 
 def counted(item: Json) -> Json:
-    """A ResourceQuota that nobody has counted yet allows what its spec says; others as they are."""
+    """A ResourceQuota without a status allows what its spec says; others are unchanged."""
     spec, status = item.get("spec") or {}, item.get("status") or {}
     if item.get("kind") != RESOURCE_QUOTAS.kind or not isinstance(status, Mapping):
         return item

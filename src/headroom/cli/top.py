@@ -1,4 +1,4 @@
-"""`headroom top`: who holds how much, and how full each node is, the fullest first."""
+"""`headroom top`: which objects hold how much, and how full each node is, the fullest first."""
 
 from __future__ import annotations
 

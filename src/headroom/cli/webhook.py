@@ -1,4 +1,4 @@
-"""`headroom webhook`: puts the gate on owners where no admission policy can."""
+"""`headroom webhook`: adds the gate to owners on clusters without admission policies for it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def webhook(
 
 
 async def _serve(settings: Settings) -> None:
-    """Make a replica, inside the running loop, and run it until a signal comes."""
+    """Create a replica inside the running loop, and run it until a signal arrives."""
     import asyncio
 
     from headroom.cli.serve import STOP_SIGNALS, announce

@@ -1,1 +1,1 @@
-"""The page that shows a cluster: its data as a pure function, and the small server for it."""
+"""The web page that shows a cluster: its data as a pure function, and the routes that serve it."""

@@ -1,10 +1,10 @@
-"""Who may see the page's data.
+"""Access to the dashboard's data.
 
-On a loopback address whoever is on the machine (or may forward a port to it) may; a name in `Host`
-that is not the machine's own is refused, so that a web page elsewhere cannot have its name point
-here. Elsewhere a bearer token is asked for: TokenReview says whose it is, SubjectAccessReview what
-that person may list, once for the whole cluster and only then namespace by namespace. Answers are
-kept for a minute.
+On a loopback address every user of the machine (or with a forwarded port) has access. A `Host`
+header with another name than the machine's own is refused, so that a foreign web page cannot use
+DNS to read the data. On other addresses a bearer token is required: TokenReview identifies the
+user, SubjectAccessReview says what this user may list, first for the whole cluster and only then
+namespace by namespace. Answers are cached for a minute.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 KEPT_S = 60.0
 MOST_PEOPLE = 512
-MOST_RIGHTS = 50_000  # of twenty people with rights in some of a thousand namespaces
+MOST_RIGHTS = 50_000  # twenty users with permissions in some of a thousand namespaces
 LONGEST_NAMESPACE = 63
 MOST_WAITING = 16
 LONGEST_TOKEN = 16_384
@@ -51,13 +51,13 @@ class Asked(Protocol):
 
 
 class Gate(Protocol):
-    """Says what somebody who asks may see; raises the answer for who may see nothing."""
+    """Decides what a user may see; raises a refusal for a user who may see nothing."""
 
     async def scope(self, request: web.Request, namespaces: Iterable[str]) -> Scope: ...
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
+    """Whether an address can be reached only from this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -65,7 +65,7 @@ def is_loopback(host: str) -> bool:
 
 
 class Local:
-    """Everybody on this machine, under the machine's own names."""
+    """Every user of this machine, with the machine's own host names."""
 
     async def scope(self, request: web.Request, namespaces: Iterable[str]) -> Scope:
         if _host(request) not in LOCAL_NAMES:
@@ -76,7 +76,7 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    """A user as a TokenReview describes one; `spec` is how a SubjectAccessReview names it."""
+    """A user in a TokenReview; `spec` is its form for a SubjectAccessReview."""
 
     name: str
     spec: str
@@ -84,7 +84,7 @@ class _Person:
 
 
 class Reviewed:
-    """People with a token of the cluster, each with what their rights allow."""
+    """Users with a token of the cluster, each with their permissions."""
 
     def __init__(self, client: Asked) -> None:
         self._client = client.lane()
@@ -95,7 +95,7 @@ class Reviewed:
         self.reviews = 0
 
     async def scope(self, request: web.Request, namespaces: Iterable[str]) -> Scope:
-        """The rights of the person whose token came with a request."""
+        """The permissions of the user whose token is in the request."""
         person = await self._person(_token(request))
         nodes = await self._may(person, "", "nodes", "")
         found = Scope(
@@ -114,7 +114,7 @@ class Reviewed:
     async def _namespaces(
         self, person: _Person, group: str, plural: str, namespaces: Iterable[str]
     ) -> frozenset[str] | None:
-        """In which namespaces a kind may be listed; None means in all: one review is enough."""
+        """The namespaces in which a kind may be listed; None means all: one review is enough."""
         if await self._may(person, group, plural, ""):
             return None
         names = sorted(name for name in namespaces if 0 < len(name) <= LONGEST_NAMESPACE)
@@ -154,7 +154,7 @@ class Reviewed:
         return answer
 
     async def _ask(self, path: str, spec: dict[str, Any]) -> dict[str, Any]:
-        """One review; there are never many at once, whoever asks."""
+        """Send one review; only a limited number runs at once."""
         if self._waiting >= MOST_WAITING and path == TOKEN_REVIEWS:
             raise web.HTTPTooManyRequests(text="too many new tokens at once\n")
         self._waiting += 1
@@ -181,7 +181,7 @@ class Reviewed:
 
 
 class _Kept(Generic[T]):
-    """Answers for a minute; the oldest goes where there are too many."""
+    """Answers for a minute; the oldest is dropped if there are too many."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -218,7 +218,7 @@ def _unauthorized(why: str) -> web.HTTPUnauthorized:
 
 
 def _host(request: web.Request) -> str:
-    """The name that was asked for, without a port."""
+    """The requested host name, without a port."""
     written = request.headers.get("Host", "")
     if written.startswith("["):
         return written[1:].partition("]")[0]

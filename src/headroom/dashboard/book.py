@@ -1,8 +1,8 @@
-"""The page's data kept up to date: sums per node, rows of objects, pods that wait.
+"""The dashboard's data, kept up to date: sums per node, rows of objects, waiting pods.
 
-`Book` is told which pods, nodes and objects may have changed and reads them from a `View`; what did
-not change keeps the very same row, so that differences are cheap. It has no clock and no I/O.
-Told of everything at once, it is a pure function from a view to the data.
+The caller tells `Book` which pods, nodes and objects may have changed, and `Book` reads them from a
+`View`. Unchanged rows stay the same object, so that differences are cheap. There is no clock and no
+I/O. If everything is passed at once, this is a pure function from a view to the data.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NO_POOL = "no pool"
 
 @dataclass(slots=True)
 class _Sums:
-    """What the pods of one node come to, and their keys."""
+    """The sums of one node's pods, and their keys."""
 
     by_use: dict[str, dict[str, int]] = field(default_factory=lambda: {use: {} for use in USES})
     held_for: dict[str, dict[str, int]] = field(default_factory=dict)  # by namespace
@@ -54,7 +54,7 @@ class _Sums:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """What a pod was last counted as."""
+    """How a pod was last counted."""
 
     node: str
     use: str
@@ -72,7 +72,7 @@ def _add(sums: dict[str, int], requests: Resources, sign: int) -> None:
 
 
 class Book:
-    """All rows; `take` brings them up to date."""
+    """All rows; the `take` methods update them."""
 
     def __init__(self, prices: Prices | None = None) -> None:
         self._prices = prices or Prices()
@@ -97,11 +97,11 @@ class Book:
                 self._waiting.pop(name, None)
 
     def take_nodes(self, names: Iterable[str]) -> None:
-        """Have these nodes looked at anew."""
+        """Mark these nodes as changed."""
         self._dirty.update(dict.fromkeys(names))
 
     def take_objects(self, view: View, names: Iterable[str]) -> None:
-        """Read these Headrooms and Holds as they are now."""
+        """Update the rows of these Headrooms and Holds."""
         for name in names:
             row = None
             if (headroom := view.headrooms.get(name)) is not None:
@@ -111,7 +111,7 @@ class Book:
             _put(self._objects, name, row)
 
     def settle(self, view: View, most: int = sys.maxsize) -> bool:
-        """Work out rows of nodes whose sums have changed; says whether there are more."""
+        """Update the rows of changed nodes; return whether more remain."""
         for name in list(islice(self._dirty, most)):
             del self._dirty[name]
             node = view.nodes.get(name)
@@ -126,7 +126,7 @@ class Book:
         return bool(self._dirty)
 
     def sections(self) -> dict[str, Any]:
-        """The data of the page that comes from objects; rows are shared and never changed."""
+        """The sections of the data that come from objects; rows are shared and never changed."""
         names = sorted(self._waiting) if len(self._waiting) > MOST_WAITING else self._waiting
         shown = {name: self._waiting[name] for name in list(names)[:MOST_WAITING]}
         return {
@@ -139,7 +139,7 @@ class Book:
         }
 
     def cost(self) -> dict[str, Any]:
-        """What held room costs per hour, by pool and by namespace."""
+        """The cost of held room per hour, by pool and by namespace."""
         pools: dict[str, float] = {}
         namespaces: dict[str, float] = {}
         priced = any(each[2] for each in self._costs.values())
@@ -160,7 +160,7 @@ class Book:
         }
 
     def pods_on(self, view: View, node: str) -> list[Row]:
-        """The pods of a node, guardians and owners among them."""
+        """The pods of a node, with guardians and owners."""
         sums = self._sums.get(node)
         found = [view.pods[key] for key in (sums.pods if sums else ()) if key in view.pods]
         return [pod_row(pod) for pod in sorted(found, key=lambda pod: pod.key)]
@@ -216,7 +216,7 @@ class Book:
 
 
 def _put(section: dict[str, Any], name: str, row: Any) -> None:
-    """Set a row; one that is equal stays the same object, so that differences are cheap."""
+    """Set a row; an equal row stays the same object, so that differences are cheap."""
     if row is None:
         section.pop(name, None)
     elif section.get(name) != row:
@@ -224,7 +224,7 @@ def _put(section: dict[str, Any], name: str, row: Any) -> None:
 
 
 def _shown(allocatable: Resources) -> dict[str, int]:
-    """What the page lets people choose from: CPU, memory, pods, devices; not every size of page."""
+    """The resources that users can choose: CPU, memory, pods, devices; not every huge page size."""
     kept = (CPU, MEMORY, PODS)
     return {
         name: allocatable[name]
@@ -241,7 +241,7 @@ def filled(view: View, prices: Prices | None = None) -> Book:
 
 
 def take_all(book: Book, view: View, old: View | None = None) -> None:
-    """Bring a book from an old view to a new one."""
+    """Update a book from an old view to a new one."""
     was = old or View(view.now, {}, {}, {}, {})
     book.take_pods(view, dict.fromkeys((*was.pods, *view.pods)))
     book.take_nodes((*was.nodes, *view.nodes))

@@ -1,9 +1,8 @@
-"""The page's data format, version 1: one snapshot, then differences. Pure.
+"""The dashboard's data format, version 1: one snapshot, then differences. Pure.
 
-A snapshot is a JSON object. Its sections `nodes`, `labels`, `objects`, `waiting` and `timeline` are
-maps from a name to a row; the other parts are values. A difference has `set` (rows that are new or
-changed, and values that changed) and `gone` (names that are no more). Every field is described in
-`docs/reference/dashboard.md`.
+A snapshot is a JSON object. Its sections `nodes`, `labels`, `objects`, `waiting` and `timeline` map
+names to rows; the other parts are values. A difference has `set` (new or changed rows, and changed
+values) and `gone` (removed names). `docs/reference/dashboard.md` describes every field.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from typing import Any
 
 FORMAT = 1
 MAPS = ("nodes", "labels", "objects", "waiting", "timeline")
-# Not a change by itself: a page whose cluster stands still is sent nothing.
+# No change by itself: if nothing changed in the cluster, nothing is sent.
 UNTOLD = ("at", "revision")
 
 Document = dict[str, Any]
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> Document | None:
-    """What has to be sent to a page that has `old`; None where nothing has changed."""
+    """The difference for a page that has `old`; None if nothing changed."""
     changed: Document = {}
     gone: dict[str, list[str]] = {}
     for name in MAPS:
@@ -54,7 +53,7 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> Document | Non
 
 
 def applied(old: Mapping[str, Any], change: Mapping[str, Any]) -> Document:
-    """The snapshot after a difference: what a page does with it."""
+    """Apply a difference to a snapshot, as a page does."""
     new: Document = {**old, "at": change["at"], "revision": change["revision"]}
     for name, value in change["set"].items():
         new[name] = {**(old.get(name) or {}), **value} if name in MAPS else value
@@ -66,10 +65,10 @@ def applied(old: Mapping[str, Any], change: Mapping[str, Any]) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What somebody may see: None of a set means all namespaces.
+    """What a user may see; None for a set means all namespaces.
 
-    `nodes` is the right to list nodes; `pods` and `objects` are the namespaces in which pods and
-    Headrooms may be listed.
+    `nodes` is the permission to list nodes; `pods` and `objects` are the namespaces in which pods
+    and Headrooms may be listed.
     """
 
     nodes: bool = True
@@ -91,7 +90,7 @@ EVERYTHING = Scope()
 
 
 def visible(document: Mapping[str, Any], scope: Scope) -> Document:
-    """The part of a snapshot that somebody may see; sums over all namespaces need rights to all."""
+    """The part of a snapshot that a user may see; sums over all namespaces need access to all."""
     if scope.everything:
         return dict(document)
     shown = dict(document)
@@ -133,7 +132,7 @@ def _part_of_cost(cost: Mapping[str, Any], namespaces: frozenset[str]) -> dict[s
 
 
 def namespaces_of(document: Mapping[str, Any]) -> frozenset[str]:
-    """The namespaces that a snapshot has anything of."""
+    """All namespaces in a snapshot."""
     found = {row["namespace"] for name in ("objects", "waiting") for row in document[name].values()}
     found |= set(document["cost"]["namespaces"])
     return frozenset(found)

@@ -1,4 +1,4 @@
-"""Pods by a part of their name, among all that there are. Pure, in portions."""
+"""Search all pods by a part of their name. Pure, in portions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_FOUND = 100
 
 
 class Finding:
-    """Looks for a text in `namespace/name`, whatever the case; the first ones are kept."""
+    """Searches for a text in `namespace/name`, ignoring case; the first matches are kept."""
 
     def __init__(self, text: str, scope: Scope) -> None:
         self._text = text.casefold()
@@ -23,7 +23,7 @@ class Finding:
         self._count = 0
 
     def look(self, keys: Iterable[Key]) -> None:
-        """Look through some more pods."""
+        """Search some more pods."""
         text, sees = self._text, self._scope.sees_pods
         found = [
             key
@@ -31,11 +31,11 @@ class Finding:
             if text in f"{key.namespace}/{key.name}".casefold() and sees(key.namespace)
         ]
         self._count += len(found)
-        # Only the first ones by name are kept: a whole cluster is never sorted at once.
+        # Only the first by name are kept: a whole cluster is never sorted at once.
         self._first = nsmallest(MOST_FOUND, (*self._first, *found))
 
     def result(self, pods_by_key: Mapping[Key, Pod]) -> dict[str, Any]:
-        """Rows of the first pods by name, and how many more there are."""
+        """The rows of the first pods by name, and how many more match."""
         pods = [pod for key in self._first if (pod := pods_by_key.get(key)) is not None]
         rows = [{**pod_row(pod), "node": pod.node if self._scope.nodes else ""} for pod in pods]
         return {"pods": rows, "more": self._count - len(self._first)}

@@ -1,4 +1,4 @@
-"""Pictures of a run, kept so that one can go back: evenly spread, and never too many."""
+"""A bounded history of snapshots of a run, evenly spread."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ MOST = 240
 
 
 class Frames:
-    """Pictures by virtual seconds since the start; when there are too many, every second one goes.
+    """Snapshots by virtual seconds since the start; if there are too many, every second is dropped.
 
-    `due` says whether the next picture would be kept, so that none is made in vain. `apart` is how
-    long a state has to last to be kept.
+    `due` says whether the next snapshot would be kept, so that none is built in vain. `apart` is
+    how long a state has to last to be kept.
     """
 
     def __init__(self, most: int = MOST, apart: float = 0.0) -> None:
@@ -23,7 +23,7 @@ class Frames:
         return not self._kept or elapsed - self._kept[-1][0] >= self._apart
 
     def add(self, elapsed: float, document: Document) -> None:
-        """Keep a picture; one of the same moment takes its place."""
+        """Add a snapshot; it replaces one of the same time."""
         kept = self._kept
         if kept and kept[-1][0] == elapsed:
             kept.pop()
@@ -33,7 +33,7 @@ class Frames:
             self._apart = max(self._apart * 2, (elapsed - kept[0][0]) / self._most)
 
     def at(self, elapsed: float) -> Document | None:
-        """The last picture that is not later; the first one for what is before all."""
+        """The last snapshot at or before a time; the first one for earlier times."""
         found = None
         for moment, document in self._kept:
             if found is not None and moment > elapsed:
@@ -43,11 +43,11 @@ class Frames:
 
     @property
     def end(self) -> float:
-        """The moment of the last picture."""
+        """The time of the last snapshot."""
         return self._kept[-1][0] if self._kept else 0.0
 
     def changes(self) -> list[Document]:
-        """The first picture and then differences, each with its moment: for a page in a file."""
+        """The first snapshot and then differences, each with its time: for a page in a file."""
         found: list[Document] = []
         before: Document = {}
         for moment, document in self._kept:

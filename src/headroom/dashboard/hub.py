@@ -1,9 +1,9 @@
-"""One picture of the cluster for all open pages: made at most once a second, and only on demand.
+"""One snapshot of the cluster for all open pages: built at most once a second, and only on demand.
 
-Pages ask `current`; the first to ask in a second has the picture made, the others share it. They
-are numbered when they differ, and the last few are kept, so that a page that comes back after a
-break is sent a difference. What goes wrong while a picture is made is told and kept from everything
-else: the last good picture stays.
+Pages call `current`; the first call in a second builds the snapshot, and the others share it.
+Snapshots that differ get a number, and the last few are kept, so that a page that reconnects gets a
+difference. An error while a snapshot is built is reported and affects nothing else: the last good
+snapshot stays.
 """
 
 from __future__ import annotations
@@ -21,43 +21,43 @@ from headroom.dashboard.document import FORMAT, Document, Scope, difference, vis
 PACE_S = 1.0
 KEPT = 16
 MOST_ENCODED = 64
-MOST_BYTES = 32 * 2**20  # of all that is kept encoded
+MOST_BYTES = 32 * 2**20  # of all encoded data that is kept
 
 
 def contained(work: Callable[[], None], trouble: Callable[[Exception], None]) -> None:
-    """Do something for a page; what goes wrong is told, and nobody else's."""
+    """Run code for a page; an error is reported and affects nothing else."""
     try:
         work()
-    except Exception as error:  # Whatever a page needs, the operator must not die of it.
+    except Exception as error:  # An error of a page must not end the operator.
         trouble(error)
 
 
 class NoPicture(Exception):
-    """Not a single picture could be made yet; why was told where trouble is told."""
+    """No snapshot could be built yet; the reason was reported."""
 
 
 class Feed(Protocol):
-    """Where pictures come from: an operator, a simulation or a file."""
+    """The source of snapshots: an operator, a simulation or a file."""
 
     async def sections(self) -> Document:
-        """The data as it is now, without format and revision."""
+        """The current data, without format and revision."""
         ...
 
     async def pods_on(self, node: str) -> list[dict[str, Any]] | None:
-        """The pods of a node; None where there is no such node."""
+        """The pods of a node; None if the node does not exist."""
         ...
 
     async def find_pods(self, text: str, scope: Scope) -> dict[str, Any]:
-        """Pods with a text in their `namespace/name`, as far as somebody may see them."""
+        """Pods with a text in their `namespace/name`, as far as the user may see them."""
         ...
 
     async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
-        """What `headroom explain` says of `Kind/namespace/name`; None where there is none."""
+        """The output of `headroom explain` for `Kind/namespace/name`; None if it does not exist."""
         ...
 
 
 class Hub:
-    """Numbers the pictures of a feed and encodes what pages are sent."""
+    """Numbers the snapshots of a feed and encodes what is sent to pages."""
 
     def __init__(
         self, feed: Feed, trouble: Callable[[Exception], None], pace: float = PACE_S
@@ -65,7 +65,7 @@ class Hub:
         self.feed = feed
         self.pace = pace
         self.epoch = secrets.token_hex(4)
-        self.made = 0  # pictures so far, also those that nobody needed
+        self.made = 0  # snapshots so far, also those that no page needed
         self._trouble = trouble
         self._lock = asyncio.Lock()
         self._newest: Document = {}
@@ -75,7 +75,7 @@ class Hub:
         self._bytes = 0
 
     async def current(self) -> Document:
-        """The newest picture, at most `pace` seconds old; the last good one where it fails."""
+        """The newest snapshot, at most `pace` seconds old; the last good one after an error."""
         async with self._lock:
             now = asyncio.get_running_loop().time()
             if self._made_at is None or now - self._made_at >= self.pace:
@@ -86,7 +86,7 @@ class Hub:
     async def _renew(self) -> None:
         try:
             sections = await self.feed.sections()
-        except Exception as trouble:  # Whatever a page needs, the operator must not die of it.
+        except Exception as trouble:  # An error of a page must not end the operator.
             self._trouble(trouble)
             if not self._newest:
                 raise NoPicture from trouble
@@ -103,7 +103,7 @@ class Hub:
             self._kept.popitem(last=False)
 
     def past(self, event_id: str) -> Document | None:
-        """The picture that a page says it has; None where it is forgotten or of another hub."""
+        """The snapshot that a page says it has; None if it was dropped or is from another hub."""
         epoch, _, number = event_id.partition(".")
         if epoch != self.epoch or not number.isdecimal() or len(number) > 18:
             return None
@@ -113,14 +113,14 @@ class Hub:
         return f"{self.epoch}.{document['revision']}"
 
     def snapshot(self, document: Document, scope: Scope) -> bytes:
-        """A whole picture as JSON, as far as somebody may see it."""
+        """A whole snapshot as JSON, as far as the user may see it."""
         return self._remembered(
             (0, document["revision"], scope),
             lambda: msgspec.json.encode({**visible(document, scope), "id": self.id_of(document)}),
         )
 
     def change(self, old: Document, new: Document, scope: Scope) -> bytes:
-        """A difference as JSON; empty where somebody would see none."""
+        """A difference as JSON; empty if the user would see none."""
 
         def encoded() -> bytes:
             found = difference(visible(old, scope), visible(new, scope))

@@ -1,7 +1,7 @@
-"""The routes of the page: its files, its data, its stream. Read-only, except a simulation's clock.
+"""The routes of the dashboard: files, data, stream. Read-only, except a simulation's clock.
 
-A stream sends a snapshot, then differences, at most one a second; what happens while a reader is
-slow comes together in one difference, and a reader that takes nothing for ten seconds is dropped.
+A stream sends a snapshot, then differences, at most one a second. Changes for a slow reader are
+combined into one difference. A reader that reads nothing for ten seconds is disconnected.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ CONTROL_HEADER = "X-Headroom-Control"
 
 @dataclass(frozen=True, slots=True)
 class StreamLimits:
-    """How much pages may ask for; times are in seconds."""
+    """Limits for pages; times are in seconds."""
 
     streams: int = 32
     write_seconds: float = 10.0
@@ -71,14 +71,14 @@ class StreamLimits:
 
 
 class Clockwork(Protocol):
-    """A simulation whose time people move."""
+    """A simulation whose clock users control."""
 
     def control(self, wish: dict[str, Any]) -> dict[str, Any]:
-        """Pause, go on, change the speed; ValueError says what is wrong with a wish."""
+        """Pause, continue or change the speed; raise ValueError for a wrong request."""
         ...
 
     def frame(self, at: float) -> Document | None:
-        """The picture that was there at a moment, in virtual seconds since the start."""
+        """The snapshot at a time, in virtual seconds since the start."""
         ...
 
 
@@ -88,7 +88,7 @@ def asset(name: str) -> bytes:
 
 
 class Pages:
-    """Puts the page's routes into a web application."""
+    """Adds the dashboard's routes to a web application."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Pages:
         self.sent = 0
 
     def mount(self, app: web.Application) -> None:
-        """Add the routes; what else is served there is left alone."""
+        """Add the routes; other routes are not changed."""
         routes: dict[str, Handler] = {
             "/": self._index,
             "/static/{name}": self._static,
@@ -142,8 +142,8 @@ class Pages:
         )
 
     async def _seen(self, request: web.Request, asked: str = "") -> tuple[Document, Scope]:
-        """The newest picture, and what the person who asks may see of it and of one namespace."""
-        # First whether they may see anything: a picture costs more than a refusal.
+        """The newest snapshot, and what the user may see of it and of one namespace."""
+        # Check access first: a snapshot costs more than a refusal.
         try:
             scope = await self._gate.scope(request, ())
         except web.HTTPForbidden:
@@ -212,12 +212,12 @@ class Pages:
         try:
             document, scope = await self._seen(request)
             await response.prepare(request)
-            # A stream that has begun cannot become a refusal. It ends; the page connects again,
-            # and gets the refusal then.
+            # A stream that has begun cannot become a refusal. It ends; the page reconnects and gets
+            # the refusal then.
             with suppress(web.HTTPException, NoPicture):
                 await self._follow(request, response, document, scope)
         except (ConnectionError, TimeoutError):
-            if request.transport is not None:  # Whoever takes nothing is not waited for.
+            if request.transport is not None:  # Do not wait for a page that reads nothing.
                 request.transport.abort()
         finally:
             self.streams -= 1
@@ -241,12 +241,12 @@ class Pages:
             if loop.time() - reviewed >= self._limits.review_seconds:
                 reviewed = loop.time()
                 if await self._gate.scope(request, namespaces_of(newest)) != scope:
-                    return  # Rights have changed: the page comes again and begins anew.
+                    return  # Permissions have changed: the page reconnects and starts again.
             change = b""
             if newest["revision"] != document["revision"]:
                 change = hub.change(document, newest, scope)
             if change:
-                # What somebody does not see is no step of theirs: the next begins where they are.
+                # If the user sees no difference, the next one starts from the same snapshot.
                 document = newest
                 await self._write(response, "difference", hub.id_of(newest), change)
                 spoken = loop.time()
@@ -257,7 +257,7 @@ class Pages:
     async def _write(
         self, response: web.StreamResponse, event: str, event_id: str, data: bytes
     ) -> None:
-        """One message; JSON has no line breaks of its own."""
+        """Write one message; JSON has no line breaks."""
         head = f"id: {event_id}\nevent: {event}\ndata: ".encode()
         await self._send(response, head + data + b"\n\n")
         self.sent += 1

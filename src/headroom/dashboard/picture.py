@@ -1,4 +1,4 @@
-"""A whole picture put together: rows, timeline, windows, and where it comes from. Pure."""
+"""Build a whole snapshot: rows, timeline, windows and source. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WINDOWS_KEPT_S = 60
 
 @dataclass(slots=True)
 class Windows:
-    """The windows to show; worked out anew once a minute, or when a schedule has changed."""
+    """The windows to show; calculated again once a minute, or when a schedule has changed."""
 
     _key: tuple[object, ...] = ()
     _found: list[dict[str, Any]] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Windows:
 def picture(
     view: View, book: Book, timeline: Timeline, windows_: Windows, source: tuple[str, str]
 ) -> Document:
-    """Everything that the page shows, without format and revision."""
+    """All data of the page, without format and revision."""
     kind, name = source
     return {
         "source": {"kind": kind, "name": name},

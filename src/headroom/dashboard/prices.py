@@ -1,9 +1,9 @@
-"""What held room costs: prices of nodes, and the share of a node that is held.
+"""The cost of held room: prices of nodes, and the held share of a node.
 
-A node's price per hour comes from its label or annotation `headroom.dev/price-per-hour`, else from
-the price list by pool, then by instance type, then the one for all (`*`). The held share of a node
-is the larger of its CPU share and its memory share: the rest of the node cannot be sold without it.
-Without any price the unit is CPU hours.
+A node's price per hour comes from its label or annotation `headroom.dev/price-per-hour`, or from
+the price list by pool, then by instance type, then `*`. The held share of a node is the larger of
+its CPU share and its memory share: the rest of the node cannot be used without it. Without any
+price the unit is CPU hours.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class Prices:
     pool_label: str = ""
 
     def pool_of(self, node: Node) -> str:
-        """The pool of a node, by the label that says so; empty where none does."""
+        """The pool of a node, from its labels; empty without one."""
         labels = (self.pool_label, *POOL_LABELS) if self.pool_label else POOL_LABELS
         return next((node.labels[label] for label in labels if label in node.labels), "")
 
     def of(self, node: Node) -> float | None:
-        """The price of a node per hour; None where nobody says."""
+        """The price of a node per hour; None if unknown."""
         written = node.labels.get(PRICE_KEY) or node.annotations.get(PRICE_KEY) or ""
         own = read_price(written)
         if own is not None:
@@ -56,7 +56,7 @@ class Prices:
 
 
 def read_price(text: str) -> float | None:
-    """A price as it is written; None for what is none."""
+    """Parse a price; None if it is invalid."""
     try:
         value = float(text)
     except ValueError:
@@ -65,7 +65,7 @@ def read_price(text: str) -> float | None:
 
 
 def parse_prices(written: Iterable[str]) -> dict[str, float]:
-    """Read `POOL=PRICE`; ValueError says which is wrong."""
+    """Parse `POOL=PRICE`; ValueError says which is wrong."""
     found: dict[str, float] = {}
     for each in written:
         for part in filter(None, (piece.strip() for piece in each.split(","))):
@@ -78,7 +78,7 @@ def parse_prices(written: Iterable[str]) -> dict[str, float]:
 
 
 def held_cost(price: float | None, held: Mapping[str, int], whole: Mapping[str, int]) -> float:
-    """What held room costs per hour: a share of the node's price, else CPU hours."""
+    """The cost of held room per hour: a share of the node's price, or CPU hours."""
     if price is None:
         return held.get(CPU, 0) / MILLI
     shares = [held.get(name, 0) / whole[name] for name in (CPU, MEMORY) if whole.get(name)]

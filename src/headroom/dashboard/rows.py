@@ -1,4 +1,4 @@
-"""One row of the page's data for a node's pod, a waiting pod, a Headroom or a Hold. Pure."""
+"""Rows of the dashboard's data: a node's pod, a waiting pod, a Headroom or a Hold. Pure."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from headroom.wire.times import format_time
 
 Row = dict[str, Any]
 USED, CLAIMED, HELD, ASIDE = "used", "claimed", "held", ""
-LONGEST_TEXT = 2000  # A message of a tenant does not fill everybody's page.
+LONGEST_TEXT = 2000  # A tenant's message must not fill the page of others.
 
 
 def use_of(pod: Pod) -> str:
-    """What a pod on a node is to the person who looks; latches and fences are left out."""
+    """The use of a pod on a node; latches and fences are left out."""
     role = pod.labels.get(ROLE_LABEL)
     if role == ROLE_GUARDIAN:
         return HELD
@@ -33,7 +33,7 @@ def use_of(pod: Pod) -> str:
 
 
 def pod_row(pod: Pod) -> Row:
-    """A pod on a node, as the node's details show it."""
+    """A pod on a node, for the node's details."""
     claim = claim_of(pod)
     told = kept_for(pod) if use_of(pod) == HELD else (claim[0] if claim is not None else "")
     return {
@@ -47,7 +47,7 @@ def pod_row(pod: Pod) -> Row:
 
 
 def waiting_row(pod: Pod) -> Row:
-    """A pod without a node, with the reason as far as it is known without asking every node."""
+    """A pod without a node, with its reason as far as known without checking every node."""
     guardian = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
     return {
         "namespace": pod.key.namespace,
@@ -71,7 +71,7 @@ def _why(pod: Pod) -> str:
 
 
 def headroom_row(headroom: Headroom, now: datetime) -> Row:
-    """A Headroom (or an Order, a CapacityBuffer) as its status tells it."""
+    """A Headroom (or an Order, a CapacityBuffer) from its status."""
     status = headroom.status
     following = next_start(headroom, now, calendar) if headroom.schedule else None
     return {
@@ -92,7 +92,7 @@ def headroom_row(headroom: Headroom, now: datetime) -> Row:
 
 
 def hold_row(hold: Hold) -> Row:
-    """A Hold (or a Reservation, a Ticket) as its status tells it."""
+    """A Hold (or a Reservation, a Ticket) from its status."""
     phase = hold.status.phase or "Pending"
     ends = expiry(hold)
     return {
@@ -114,7 +114,7 @@ def hold_row(hold: Hold) -> Row:
 
 
 def _shaped(auto: AutoStatus | None) -> str:
-    """The workloads that slots are like, where they were chosen."""
+    """The workloads that slots copy, if they were chosen automatically."""
     chosen = auto.chosen if auto is not None else ()
     told = ", ".join(f"{each.slots} like {each.kind}/{each.name}" for each in chosen)
     return f"{told}; " if told else ""
@@ -128,7 +128,7 @@ def _promise(headroom: Headroom) -> str:
 
 
 def _achieved(headroom: Headroom) -> Row | None:
-    """What came of the promise: owners and those that were late, by span."""
+    """The result of the promise: owners and late owners, by time span."""
     promise = headroom.status.promise
     if promise is None:
         return None
@@ -143,7 +143,7 @@ def _achieved(headroom: Headroom) -> Row | None:
 
 
 def _told(conditions: Sequence[Condition]) -> str:
-    """The condition that says why: what is degraded, else what readiness says."""
+    """The condition with the reason: Degraded, or Ready."""
     by_type = {each.type: each for each in conditions}
     degraded = by_type.get("Degraded")
     if degraded is not None and degraded.status == "True":

@@ -1,4 +1,4 @@
-"""When headrooms are on: the windows that a span of time sees, past and to come. Pure."""
+"""The schedule windows within a time span, past and future. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 1000
 def windows(
     headrooms: Iterable[Headroom], since: datetime, until: datetime
 ) -> list[dict[str, Any]]:
-    """Every window that is open at some moment of a span, by headroom and time."""
+    """Every window that is open at some time of a span, by headroom and time."""
     found: list[dict[str, Any]] = []
     for headroom in sorted(headrooms, key=lambda each: each.parent.whole):
         for window in headroom.schedule:

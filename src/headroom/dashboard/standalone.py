@@ -1,8 +1,8 @@
-"""The page as one file: styles, scripts and data inside, nothing loaded, nothing sent.
+"""The page as one file: styles, scripts and data included; it loads and sends nothing.
 
 Its Content-Security-Policy names the hash of its own script and style, so that nothing else runs
-even if text from an object became markup; and it cannot: data stand in a JSON block in which `<`
-is written as an escape.
+even if text from an object became markup. That cannot happen either: the data is in a JSON block in
+which `<` is escaped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SCREENED = {
 
 
 def standalone(data: Mapping[str, Any]) -> str:
-    """The whole page around its data: `snapshot`, and what nodes and rows open to."""
+    """The whole page with its data: `snapshot`, and the details of nodes and rows."""
     script = "\n".join(asset(name).decode() for name in SCRIPTS)
     style = asset("style.css").decode()
     policy = (
@@ -58,6 +58,6 @@ def _hash(text: str) -> str:
 
 
 def _screened(data: Mapping[str, Any]) -> str:
-    """JSON in which no character can end the block that it stands in."""
+    """JSON in which no character can end the surrounding block."""
     text = msgspec.json.encode(data).decode()
     return "".join(_SCREENED.get(letter, letter) for letter in text)

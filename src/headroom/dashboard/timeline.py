@@ -1,9 +1,8 @@
-"""How a cluster went: a bounded list of samples, made coarser as it grows longer.
+"""The history of a cluster: a bounded list of samples that becomes coarser as it grows.
 
-A sample has what was wanted, held, claimed and waited for at a moment, how many owners had found no
-slot until then, and what came of promises: the owners of the hour before, and those that were late.
-When there are too many, every second one is dropped: the picture keeps
-its whole length.
+A sample has the numbers of wanted, held, claimed and waiting slots at a time, how many owners had
+found no slot until then, and the promises: the owners of the last hour, and the late ones. If there
+are too many samples, every second one is dropped, so that the timeline keeps its whole length.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ FIELDS = (*LINES, "owners", "late")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The numbers of a moment."""
+    """The numbers at one time."""
 
     wanted: int
     held: int
@@ -47,13 +46,13 @@ class Timeline:
         self._samples: dict[int, list[int]] = {}
 
     def add(self, at: datetime, sample: Sample) -> None:
-        """Take a sample; a second one of the same second takes its place."""
+        """Add a sample; it replaces one of the same second."""
         second = int(at.timestamp())
         self._samples.pop(second, None)
         self._samples[second] = sample.row()
         if len(self._samples) > self._most:
             kept = list(self._samples.items())
-            # The newest always stays: it is now.
+            # The newest always stays, because it is the current state.
             self._samples = dict(kept[:-1:2]) | dict(kept[-1:])
 
     def section(self) -> dict[str, list[int]]:
@@ -66,7 +65,7 @@ class Timeline:
 
 
 def sample_of(view: View, claimed: int, waiting: int) -> Sample:
-    """The numbers of a view, from what objects say of themselves."""
+    """The numbers of a view, from the statuses of objects."""
     statuses = [headroom.status for headroom in view.headrooms.values() if headroom.served]
     holds = [hold for hold in view.holds.values() if not hold.slot and hold.member is None]
     standing = [hold for hold in holds if not hold.terminal]
@@ -84,7 +83,7 @@ def sample_of(view: View, claimed: int, waiting: int) -> Sample:
 
 
 def counted(pods: Iterable[Pod]) -> tuple[int, int]:
-    """How many pods sit in room that was held for them, and how many ordinary pods wait."""
+    """How many pods use room that was held for them, and how many ordinary pods wait."""
     claimed = waiting = 0
     for pod in pods:
         if pod.occupies_node and claim_of(pod) is not None and ROLE_LABEL not in pod.labels:
@@ -97,7 +96,7 @@ def counted(pods: Iterable[Pod]) -> tuple[int, int]:
 def from_journal(
     journal: Iterable[Mapping[str, Any]], start: datetime, end: datetime | None = None
 ) -> Timeline:
-    """The timeline of a simulation's result, from what its journal says happened when."""
+    """The timeline of a simulation's result, from its journal."""
     reading = _Reading()
     timeline = Timeline()
     second: int | None = None
@@ -119,7 +118,7 @@ def from_journal(
 
 
 class _Reading:
-    """What the journal has said so far."""
+    """The state after the journal entries so far."""
 
     def __init__(self) -> None:
         self._guardians: dict[str, bool] = {}

@@ -1,6 +1,7 @@
-"""What the page is made from: the objects of a cluster as core values, at one moment.
+"""The input of the dashboard: the objects of a cluster as core values, at one time.
 
-A live operator, a simulation and a file all give the same thing, so that one page serves them all.
+A live operator, a simulation and a file all provide the same view, so that one page serves them
+all.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from headroom.core.standing.headrooms import Headroom, Workload
 class View:
     """A cluster at `now`; holds and headrooms are keyed by the text of their parent.
 
-    Holds that stand for a slot of a headroom are not objects, and are passed over.
+    Holds that represent a slot of a headroom are not objects, and are left out.
     """
 
     now: datetime

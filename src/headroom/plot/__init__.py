@@ -1,5 +1,5 @@
-"""Charts as SVG and one-page reports as HTML: text in, text out, nothing loaded from elsewhere.
+"""Charts as SVG and one-page reports as HTML: text in, text out, nothing is loaded from elsewhere.
 
-`marks` are the things that can be drawn, `chart` draws them, `page` frames charts, tables and
-paragraphs. The same values give the same bytes, and every text is escaped.
+`marks` defines what can be drawn, `chart` draws it, `page` combines charts, tables and paragraphs.
+The same values give the same bytes, and all text is escaped.
 """

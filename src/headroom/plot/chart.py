@@ -17,7 +17,7 @@ from headroom.plot.text import place, safe
 
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 14.0, 44.0
 TITLE, KEY = 24.0, 20.0
-LETTER = 6.6  # about the width of a letter, for the legend's rows
+LETTER = 6.6  # about the width of a letter, for the legend
 X_TICK, Y_TICK = 90.0, 44.0
 PLAIN = Axis()
 MOST_TICK_LETTERS = 22
@@ -25,7 +25,7 @@ MOST_TICK_LETTERS = 22
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What a chart shows. Bars stand over `categories`; everything else over the numbers of x."""
+    """A chart: bars over `categories`; everything else over the numbers of x."""
 
     title: str
     marks: tuple[Mark, ...]
@@ -36,7 +36,7 @@ class Chart:
     height: int = 300
 
     def svg(self, alone: bool = False) -> str:
-        """The chart; `alone` with its own style, as a file or an image needs it."""
+        """The chart as SVG; `alone`: with its own style, for a file or an image."""
         return _Drawn(self).svg(alone)
 
 
@@ -44,7 +44,7 @@ SPACE = ' xmlns="http://www.w3.org/2000/svg"'
 
 
 def standalone(svg: str) -> str:
-    """A chart of a page as a file of its own: with its style, its ground and its name space."""
+    """A chart of a page as a separate file: with its style, background and XML namespace."""
     opening, _, rest = svg.partition(">")
     return f"{opening}{SPACE}>{_ground()}{rest}"
 
@@ -55,7 +55,7 @@ def _ground() -> str:
 
 
 class _Drawn:
-    """A chart with its scales: everything is placed by them."""
+    """A chart with its scales, which place everything."""
 
     def __init__(self, chart: Chart) -> None:
         self.chart = chart
@@ -119,7 +119,7 @@ class _Drawn:
             yield drawing.words(middle, half, "nothing to show", anchor="middle")
 
     def _marks(self) -> Iterator[str]:
-        """Shades first, then areas, then lines: nothing hides what is finer."""
+        """Shaded areas first, then bands, then lines, so that thin marks stay visible."""
         order = (Window, Band, Bars, Steps, Line, Level, Dots)
         together = [mark for mark in self.chart.marks if isinstance(mark, Bars)]
         for mark in sorted(self.chart.marks, key=lambda mark: order.index(type(mark))):
@@ -148,7 +148,7 @@ def _all_x(chart: Chart) -> Iterator[float]:
 
 
 def _all_y(chart: Chart) -> Iterator[float]:
-    """The finite values, and zero where areas and bars stand on it."""
+    """All finite values, and zero if areas or bars start there."""
     for mark in chart.marks:
         match mark:
             case Line() | Steps() | Dots():
@@ -170,7 +170,7 @@ def _key_width(mark: Mark) -> float:
 
 
 def _legend_rows(chart: Chart) -> list[list[Mark]]:
-    """The marks with a name, in rows that fit; a name that comes twice is shown once."""
+    """The named marks in rows that fit; each name is shown once."""
     named: dict[tuple[str, int], Mark] = {}
     for mark in chart.marks:
         if mark.name:

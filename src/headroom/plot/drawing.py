@@ -1,4 +1,4 @@
-"""The SVG of single marks: each function gives the elements of one."""
+"""The SVG elements of single marks, one function for each mark."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from headroom.plot.style import TONES
 from headroom.plot.text import number, place, safe
 
 MOST_POINTS = 4000
-"""More than that no screen shows, and a page should stay small."""
+"""More points are not visible on a screen, and a page should stay small."""
 BAR_SHARE = 0.72
 
 
 def words(
     x: float, y: float, text: str, kind: str = "", anchor: str = "start", more: str = ""
 ) -> str:
-    """A text at a place."""
+    """A text at a position."""
     kind = f' class="{kind}"' if kind else ""
     side = "" if anchor == "start" else f' text-anchor="{anchor}"'
     return f'<text x="{place(x)}" y="{place(y)}"{kind}{side}{more}>{safe(text)}</text>'
@@ -60,7 +60,7 @@ def window(mark: Window, x: Scale, ends: tuple[float, float]) -> str:
 
 
 def level(mark: Level, x: Scale, y: Scale) -> str:
-    """A line across."""
+    """A horizontal line across the chart."""
     if not y.shows(mark.value):
         return ""
     height = y.at(mark.value)
@@ -70,7 +70,7 @@ def level(mark: Level, x: Scale, y: Scale) -> str:
 def bars(
     mark: Bars, scales: tuple[Scale, Scale], names: Sequence[str], turn: tuple[int, int]
 ) -> str:
-    """A bar over each category; `turn` is which of how many stand side by side."""
+    """A bar for each category; `turn` is its position among the bars side by side."""
     x, y = scales
     wide = BAR_SHARE / turn[1]
     drawn: list[str] = []
@@ -90,7 +90,7 @@ def bars(
 
 
 def drawn(mark: Line | Steps | Band | Dots, x: Scale, y: Scale) -> str:
-    """A mark that is made of points."""
+    """A mark that consists of points."""
     tone = mark.tone % TONES
     match mark:
         case Line():
@@ -140,7 +140,7 @@ def _runs(points: Iterable[Point]) -> Iterator[list[Point]]:
 
 
 def _stairs(points: Sequence[Point]) -> list[Point]:
-    """The corners of steps: across first, then up or down."""
+    """The corners of steps: first horizontal, then vertical."""
     corners: list[Point] = []
     for point in points:
         if corners and corners[-1][1] != point[1]:
@@ -151,13 +151,13 @@ def _stairs(points: Sequence[Point]) -> list[Point]:
 
 def _path(points: Sequence[Point], x: Scale, y: Scale) -> str:
     places = [f"{place(x.at(across))} {place(y.at(up))}" for across, up in points]
-    if len(places) == 1:  # A point by itself is drawn as a short dash.
+    if len(places) == 1:  # A single point is drawn as a short dash.
         places.append(f"{place(x.at(points[0][0]) + 1)} {place(y.at(points[0][1]))}")
     return "M" + "L".join(places)
 
 
 def _down(points: Sequence[Point], x: Scale, y: Scale) -> str:
-    """The area between a run and the foot of the chart."""
+    """The area between a run and the bottom of the chart."""
     foot = max(0.0, y.low)
     return _path([*points, (points[-1][0], foot), (points[0][0], foot)], x, y) + "Z"
 

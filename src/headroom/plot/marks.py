@@ -1,7 +1,7 @@
-"""What can be drawn: lines, steps, bands, bars, dots, shaded windows and level rules.
+"""The marks of a chart: lines, steps, bands, bars, dots, shaded windows and levels.
 
-Values only. `tone` is the number of a colour (see `style`); marks of one tone belong together.
-A value that is no number (NaN, infinite) leaves a gap.
+These are values only. `tone` is the number of a colour (see `style`); marks of one tone belong
+together. A value that is not a finite number leaves a gap.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A bar for each of the chart's categories; several of these stand side by side."""
+    """A bar for each of the chart's categories; several of these are drawn side by side."""
 
     name: str
     values: tuple[float, ...]
@@ -53,7 +53,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """Points by themselves, each with words that are shown when it is pointed at."""
+    """Single points, each with a text that is shown when the pointer is on it."""
 
     name: str
     points: tuple[Point, ...]
@@ -84,9 +84,9 @@ Mark = Line | Steps | Band | Bars | Dots | Window | Level
 
 
 def thinned(points: tuple[Point, ...], most: int) -> tuple[Point, ...]:
-    """About so many points at most, with the same look: of each part the ends and the extremes.
+    """Reduce points to about this number with the same look: keep ends and extremes.
 
-    The least and the greatest are kept because they are what a reader looks for.
+    The smallest and the largest values are kept because readers look for them.
     """
     if len(points) <= most:
         return points

@@ -11,7 +11,7 @@ from headroom.plot.chart import Chart
 from headroom.plot.style import CHART, PAGE, variables
 from headroom.plot.text import safe
 
-# Nothing on the page may load or send anything, whatever a text in it says.
+# The page must not load or send anything, whatever its texts contain.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -24,7 +24,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under headings; those in `chosen` (by index) stand out."""
+    """Rows under headings; those in `chosen` (by index) are highlighted."""
 
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -33,7 +33,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A text to copy, as it is."""
+    """A text to copy."""
 
     text: str
 
@@ -88,7 +88,7 @@ def _section(section: Section) -> Iterator[str]:
 
 def _table(table: Table) -> Iterator[str]:
     heads = "".join(f'<th scope="col">{safe(name)}</th>' for name in table.headings)
-    # Who has no mouse scrolls a wide table with the keys.
+    # Keyboard users can scroll a wide table.
     told = f'tabindex="0" role="region" aria-label="Table: {safe(", ".join(table.headings))}"'
     yield f'<div class="wide" {told}><table><thead><tr>{heads}</tr></thead><tbody>'
     for index, row in enumerate(table.rows):

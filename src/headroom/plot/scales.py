@@ -1,4 +1,4 @@
-"""Axes: which numbers stand at the ticks, and where a value lies between the ends."""
+"""Axes: the numbers at the ticks, and the position of a value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIMES = (
 
 
 class Unit(StrEnum):
-    """What the numbers of an axis are, and so how they are written."""
+    """The unit of an axis, which determines how numbers are formatted."""
 
     NUMBER = "number"
     PERCENT = "percent"  # shares between 0 and 1
@@ -31,9 +31,9 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One direction of a chart; `low` and `high` widen or narrow what the values say.
+    """One axis of a chart; `low` and `high` extend or limit the range of the values.
 
-    Ticks are found unless they are given, each with its words.
+    Ticks are calculated unless they are given, each with its text.
     """
 
     label: str = ""
@@ -45,7 +45,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From values between `low` and `high` to coordinates between `begin` and `end`."""
+    """Maps values between `low` and `high` to coordinates between `begin` and `end`."""
 
     low: float
     high: float
@@ -54,7 +54,7 @@ class Scale:
     ticks: tuple[tuple[float, str], ...]
 
     def at(self, value: float) -> float:
-        """The coordinate of a value; one outside lies at the edge."""
+        """The coordinate of a value; one outside the range is at the edge."""
         inside = min(max(value, self.low), self.high)
         share = (inside - self.low) / (self.high - self.low)
         return self.begin + share * (self.end - self.begin)
@@ -64,12 +64,12 @@ class Scale:
 
 
 def scale(axis: Axis, values: Iterable[float], ends: tuple[float, float], wished: int) -> Scale:
-    """An axis with about as many ticks as wished, around all values."""
+    """A scale for an axis with about the requested number of ticks, around all values."""
     seen = [value for value in values if isfinite(value)]
     low = min(seen, default=0.0) if axis.low is None else axis.low
     high = max(seen, default=1.0) if axis.high is None else axis.high
     if high <= low and axis.high is not None and axis.low is None:
-        low = high - (abs(high) or 1.0)  # A bound that was set stays: there is no 200 %.
+        low = high - (abs(high) or 1.0)  # A given limit is kept: there is no 200 %.
     elif high <= low:
         high = low + (abs(low) or 1.0)
     if axis.ticks:
@@ -87,7 +87,7 @@ def scale(axis: Axis, values: Iterable[float], ends: tuple[float, float], wished
 
 
 def _step(unit: Unit, least: float) -> float:
-    """The smallest nice distance between ticks that is not below `least`."""
+    """The smallest round distance between ticks that is at least `least`."""
     if unit in (Unit.SPAN, Unit.TIME) and least >= TIMES[0]:
         return next((step for step in TIMES if step >= least), ceil(least / TIMES[-1]) * TIMES[-1])
     power = 10.0 ** floor(log10(least))

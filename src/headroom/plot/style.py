@@ -1,8 +1,8 @@
-"""Colours and type, as CSS variables: light by default, dark where the reader prefers dark."""
+"""Colours and fonts as CSS variables: light by default, dark if the reader prefers dark."""
 
 from __future__ import annotations
 
-# Eight tones that also people who see few colours can tell apart; the last is for what is quiet.
+# Eight tones that people with colour blindness can distinguish; the last is for minor parts.
 LIGHT = ("#0b67b2", "#c2410c", "#0f7b5f", "#8b3fa0", "#a16207", "#be185d", "#3f6212", "#6b7280")
 DARK = ("#6cb6ff", "#ff9b62", "#4fd1a8", "#d2a8ff", "#e3b341", "#ff8fc0", "#a3d65c", "#9aa4b2")
 TONES = len(LIGHT)

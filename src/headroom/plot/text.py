@@ -1,4 +1,4 @@
-"""Text and numbers as they may stand in SVG and HTML: escaped, short, always the same."""
+"""Format text and numbers for SVG and HTML: escaped, short, deterministic."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 def safe(text: object) -> str:
-    """Any text as content or as an attribute's value: nothing in it is markup or control."""
+    """Escape any text as content or as an attribute's value."""
     return escape(one_line(str(text)), quote=True)
 
 
 def place(value: float) -> str:
-    """A coordinate with at most two digits after the point: `12.5`, `3`."""
+    """A coordinate with at most two decimals: `12.5`, `3`."""
     rounded = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if rounded in ("-0", "") else rounded
 
 
 def number(value: float) -> str:
-    """A number as people read it: 1,200 and 0.25 and 3.1M."""
+    """A number for people: 1,200 and 0.25 and 3.1M."""
     size = abs(value)
     if size >= 10_000_000:
         return f"{value / 1_000_000:.4g}M"
@@ -31,12 +31,12 @@ def number(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """A share as percent, with as many digits as tell it from 100: `99.95 %`."""
+    """A share as percent, with enough digits to differ from 100: `99.95 %`."""
     return f"{value * 100:.6g} %"
 
 
 def span(seconds: float) -> str:
-    """A length of time in its two largest units: `45 s`, `1h30m`, `2d`."""
+    """A duration in its two largest units: `45 s`, `1h30m`, `2d`."""
     whole = round(seconds)
     if abs(whole) < MINUTE:
         return f"{seconds:.3g} s"

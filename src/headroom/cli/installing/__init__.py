@@ -1,1 +1,1 @@
-"""What `headroom install` and `uninstall` are made of."""
+"""The parts of `headroom install` and `uninstall`."""

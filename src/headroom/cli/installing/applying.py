@@ -1,7 +1,7 @@
-"""Putting objects into a real cluster and taking them out again, one after the other.
+"""Apply objects to a real cluster and delete them, one after the other.
 
-The kinds of an installation are few and fixed, so their paths are a table, not a discovery.
-A kind that this cluster does not serve (the admission policy, before 1.36) is said and passed over.
+An installation has few kinds, so their API paths are a table and need no discovery. A kind that
+this cluster does not serve (the admission policy, before 1.36) is reported and skipped.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _BY_KIND = {(resource.api_version, resource.kind): resource for resource in INST
 
 
 def path_of(item: Json) -> str:
-    """The path of an object; KeyError for a kind that no installation has."""
+    """The API path of an object; KeyError for a kind that no installation has."""
     resource = _BY_KIND[item["apiVersion"], item["kind"]]
     metadata = item["metadata"]
     return resource.path(metadata.get("namespace", ""), metadata["name"])
@@ -85,7 +85,7 @@ def path_of(item: Json) -> str:
 async def apply_all(
     objects: Sequence[Json], kubeconfig: str, context: str, dry: bool = False
 ) -> None:
-    """Apply objects in order, telling each; `dry`: the server only checks them."""
+    """Apply objects in order and report each; `dry`: the server only checks them."""
     client = Client(find_access(kubeconfig, context))
     server = client.access.endpoint.server
     query = f"?fieldManager={FIELD_MANAGER}&force=true" + ("&dryRun=All" if dry else "")
@@ -107,7 +107,7 @@ async def apply_all(
 async def delete_all(
     objects: Sequence[Json], kubeconfig: str, context: str, dry: bool = False
 ) -> None:
-    """Delete objects in order; what is not there is fine. `dry`: the server only checks."""
+    """Delete objects in order; missing objects are fine. `dry`: the server only checks."""
     client = Client(find_access(kubeconfig, context))
     try:
         for number, item in enumerate(objects):

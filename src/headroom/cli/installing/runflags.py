@@ -1,7 +1,7 @@
-"""Flags of `headroom run` that `headroom install` is given after `--`, for the operator it brings.
+"""Flags of `headroom run` after `--` of `headroom install`, for the installed operator.
 
-They are checked here, by the parser of `run` itself: an operator that ends at its start for a
-mistyped flag is found out late. What an installation decides itself is refused.
+The parser of `run` checks them here. Otherwise a mistyped flag would be noticed only when the
+operator ends at its start. Flags that the installation sets itself are refused.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any
 
 from headroom.cli.errors import Misuse
 
-# By the names of the parameters of `run`. Rights, policies or ports follow from these.
+# By parameter names of `run`. Permissions, policies or ports depend on these.
 DECIDED = ("namespace", "dialect", "namespaces", "pause_image", "mountpoint_names")
 UNFIT = ("kubeconfig", "context", "in_cluster", "http", "probes")
 OF_THIS_MACHINE = ("price_file",)
 
 
 def passed_on(words: Sequence[str], dialects: Sequence[str]) -> tuple[str, ...]:
-    """The flags as the operator's arguments; Misuse, or the parser's own words, for a bad one."""
+    """Return the flags as the operator's arguments; raise Misuse or the parser's own error."""
     if not words:
         return ()
     given = _given(words)
@@ -39,7 +39,7 @@ def passed_on(words: Sequence[str], dialects: Sequence[str]) -> tuple[str, ...]:
 
 
 def _given(words: Sequence[str]) -> dict[str, Any]:
-    """The parameters of `run` that the words give, in the order of its help."""
+    """The parameters of `run` that are set, in the order of its help."""
     import typer
 
     from headroom.cli.run import run
@@ -62,7 +62,7 @@ def _is_written(parsed: Any, name: str) -> bool:
 
 
 def _check(given: dict[str, Any], dialects: Sequence[str]) -> None:
-    """What the parser leaves to `run`."""
+    """Check what the parser leaves to `run`."""
     from headroom.cli import proactive
     from headroom.cli.options import read_limits
     from headroom.cli.pictures.prices import read_prices

@@ -1,1 +1,1 @@
-"""A live cluster as the verbs see it: read once, or followed for as long as somebody looks."""
+"""Read a live cluster once, or watch it until the user stops."""

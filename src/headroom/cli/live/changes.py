@@ -1,4 +1,4 @@
-"""What is new in a table since it was last printed: the lines of `get -w`."""
+"""The lines of `get -w`: what has changed in a table since it was last printed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from headroom.cli.printing.forms import Form, Look
 from headroom.cli.printing.lists import item_text, own_columns
 from headroom.cli.telling.tables import Row, Table
 
-# Cells that change with the clock alone, under these headings, are no news.
+# Cells under these headings change with time alone, so they do not count as changes.
 CLOCKS = frozenset({"AGE", "EXPIRES", "NEXT START"})
 
 
 class Changes:
-    """Remembers what was printed, and gives what differs.
+    """Remembers the printed rows, and returns those that differ.
 
-    As in kubectl, an object that is gone is printed once more, as it last was.
+    As in kubectl, a deleted object is printed once more, in its last state.
     """
 
     def __init__(self, form: Form) -> None:
@@ -27,7 +27,7 @@ class Changes:
         self._width = 0
 
     def text(self, table: Table) -> str:
-        """The lines to print now; nothing where nothing changed."""
+        """The lines to print now; empty if nothing changed."""
         now = _by_name(table.rows)
         news = {name: self._tells(table, row) for name, row in now.items()}
         rows = [row for name, row in now.items() if self._news.get(name) != news[name]]
@@ -40,7 +40,7 @@ class Changes:
         return self._lines(table, rows, known, first)
 
     def _tells(self, table: Table, row: Row) -> tuple[str, ...]:
-        """What of a row makes it another one."""
+        """The parts of a row that count as a change."""
         if not self._form.is_table:
             return (str(row.item),)
         headings, cells = self._cells(table, row)
@@ -61,7 +61,7 @@ class Changes:
         else:
             headings = self._cells(table, rows[0])[0]
             cells = [self._cells(table, row)[1] for row in (*known, *rows)]
-            # A resource may have come into play, or gone out of it, since a row was printed.
+            # A resource column may have been added or removed since a row was printed.
             lines = [line for line in cells if len(line) == len(headings)]
             first = first or len(headings) != self._width
             self._width = len(headings)
@@ -72,7 +72,7 @@ class Changes:
 
 
 def _by_name(rows: list[Row]) -> dict[str, Row]:
-    """Rows by what they are about; objects of two kinds may have slots of one name."""
+    """Rows by their object; objects of two kinds may have slots with the same name."""
     found: dict[str, Row] = {}
     seen: Counter[str] = Counter()
     for row in rows:

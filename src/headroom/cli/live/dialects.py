@@ -1,4 +1,4 @@
-"""Which dialects the operator of a cluster has on, as its Deployment says."""
+"""Detect which dialects the operator of a cluster has enabled, from its Deployment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AHEAD = {"--enable-proactive-scaleup": "proactive", "--enable-proactive-scaleup=
 
 
 async def dialects_on(client: Client) -> tuple[str, ...]:
-    """The dialects of every operator that was installed; none where that may not be seen."""
+    """The dialects of every installed operator; empty without the permission to see them."""
     selector = quote(",".join(f"{name}={value}" for name, value in sorted(LABELS.items())))
     try:
         body = await client.get(f"{DEPLOYMENTS.path()}?labelSelector={selector}", "look for us")
@@ -35,7 +35,7 @@ async def dialects_on(client: Client) -> tuple[str, ...]:
 
 
 def dialects_of(deployment: Mapping[str, Any]) -> Iterator[str]:
-    """The dialects that a Deployment's containers are told to serve."""
+    """The dialects in the arguments of a Deployment's containers."""
     template = (deployment.get("spec") or {}).get("template") or {}
     for container in (template.get("spec") or {}).get("containers") or ():
         arguments = [str(each) for each in container.get("args") or ()]

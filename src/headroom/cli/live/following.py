@@ -1,8 +1,8 @@
-"""A live cluster followed: what `get -w` shows, line by line, until somebody presses Ctrl-C.
+"""`get -w`: watch a live cluster and print changed lines until Ctrl-C.
 
-Every kind that a table depends on is listed, then watched from there. What changes is kept as plain
-JSON; a moment later the table is worked out anew from all of it, and the rows that differ are
-printed. A watch that ends goes on where it was, one that is too old begins with a new list.
+Every kind that a table depends on is listed and then watched. Changed objects are kept as plain
+JSON. A moment later the table is calculated again from all of them, and the rows that differ are
+printed. A watch that ends is continued; a watch that is too old starts with a new list.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from headroom.kube.lines import Lines
 from headroom.wire.kinds import HEADROOMS, HOLDS, Resource
 
 Json = Mapping[str, Any]
-SETTLE = 0.2  # Changes come in bursts; one look after each is enough.
+SETTLE = 0.2  # Changes arrive in bursts; one refresh for each burst is enough.
 QUIET = 400.0  # A server ends a watch sooner than this.
 LAST = 300
 PAUSES = (0.5, 1.0, 2.0, 5.0)
 
 
 async def worlds(where: Where) -> AsyncIterator[World]:
-    """The world as it is, and again after every change, for ever."""
+    """Yield the world as it is, and again after every change."""
     client = Client(find_access(where.kubeconfig, where.context))
     follower = Follower(client, where)
     tasks: list[asyncio.Task[None]] = []
@@ -60,7 +60,7 @@ async def worlds(where: Where) -> AsyncIterator[World]:
 
 
 async def _news(changed: asyncio.Event, tasks: list[asyncio.Task[None]]) -> None:
-    """Wait for a change; what ends a watch is raised here."""
+    """Wait for a change; raise the error of a watch that ended."""
     news = asyncio.create_task(changed.wait())
     try:
         running: list[asyncio.Task[Any]] = [task for task in tasks if not task.done()]
@@ -75,7 +75,7 @@ async def _news(changed: asyncio.Event, tasks: list[asyncio.Task[None]]) -> None
 
 
 class Follower:
-    """All objects of some kinds, as the server tells of them."""
+    """All objects of some kinds, kept up to date by watches."""
 
     def __init__(self, client: Client, where: Where) -> None:
         self.changed = asyncio.Event()
@@ -107,15 +107,15 @@ class Follower:
         self._items[resource] = {key_of(item): item for item in found}
 
     def world(self) -> World:
-        """Everything as it is now."""
+        """The current objects."""
         raw = [item for items in self._items.values() for item in items.values()]
         world = decoded(raw, tuple(self._items), datetime.now(UTC), self._speech)
         return self._reader.hidden.marked(world)
 
     async def follow(self, resource: Resource) -> None:
-        """Watch one kind, and heal what breaks."""
+        """Watch one kind, and reconnect after errors."""
         failures = 0
-        while resource in self._reader.versions:  # What may not be seen, or is not there, is not.
+        while resource in self._reader.versions:  # Not served, or forbidden: it stays empty.
             try:
                 async for line in self._lines(resource):
                     self._take(resource, line)

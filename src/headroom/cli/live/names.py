@@ -1,4 +1,4 @@
-"""The names of all objects of one kind, for a shell that completes a line."""
+"""The names of all objects of one kind, for shell completion."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Objects of a live cluster, read once, with the rights that there are.
+"""Read objects of a live cluster once, with the user's permissions.
 
-Whole kinds are asked for first, because what is free on a node depends on everybody's pods. Who has
-rights in one namespace only is shown that namespace; what could not be seen is told in one line,
-and kept in the world, so that no answer pretends to know it.
+Whole kinds are requested first, because the free room of a node depends on all pods. A user with
+permissions in one namespace gets that namespace. One line reports what could not be read. The world
+remembers it, so that no answer claims to know it.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ from headroom.wire.objects.needed import ANNOUNCING
 
 Json = Mapping[str, Any]
 PAGE = 500
-# Without the right to see them it is as if there were none.
+# Without the permission to list them, none are assumed.
 DETAILS = (RESOURCE_QUOTAS, BUDGETS, VOLUME_CLAIMS, AUTOSCALERS)
 ASK_FOR_LESS = "rights in one namespace are enough for that namespace: -n NAMESPACE"
 
 
 @dataclass(slots=True)
 class Hidden:
-    """What we had not the right to see: whole kinds, and kinds outside of the one namespace."""
+    """What the user may not list: whole kinds, and kinds outside one namespace."""
 
     whole: list[Resource] = field(default_factory=list)
     elsewhere: list[Resource] = field(default_factory=list)
 
     def told(self, namespace: str) -> str:
-        """One line about it; empty where all was seen."""
+        """One line about it; empty if everything was visible."""
         parts = []
         if self.whole:
             parts.append(_listed([each.plural for each in self.whole]))
@@ -69,7 +69,7 @@ class Hidden:
         return f"note: you have no right to list {' and '.join(parts)}: answers leave them out"
 
     def marked(self, world: World) -> World:
-        """The world, with what could not be seen of it."""
+        """The world, with a note of what was not visible."""
         return replace(
             world,
             unseen=frozenset(each.plural for each in self.whole),
@@ -82,7 +82,7 @@ def _listed(names: list[str]) -> str:
 
 
 async def read_cluster(where: Where) -> World:
-    """Read everything the question may need; trouble with what is `needed` is raised."""
+    """Read everything that the command may need; raise errors about kinds in `needed`."""
     client = Client(find_access(where.kubeconfig, where.context))
     with waiting(f"asking {client.access.endpoint.server}") as progress:
         return await _read(client, where, progress)
@@ -114,7 +114,7 @@ async def _read(client: Client, where: Where, progress: Progress) -> World:
 
 
 def copied(world: World) -> list[Resource]:
-    """The kinds of workload that a headroom's slots are like, or stand beside on every node."""
+    """The kinds of workload that a headroom's slots copy, or run beside on every node."""
     kinds = {each.slot.source.kind for each in world.headrooms if each.slot.source is not None}
     if any(each.slot.chunk == NODE_CHUNK for each in world.headrooms):
         kinds.add(DAEMON_SETS.kind)
@@ -126,9 +126,9 @@ def copied(world: World) -> list[Resource]:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Lists kinds as widely as the question wants and the rights allow.
+    """Lists kinds as widely as the command needs and the permissions allow.
 
-    `versions` has the namespace (empty: all) and the version of each list, for who watches on.
+    `versions` has the namespace (empty: all) and the version of each list, for watches.
     """
 
     client: Client
@@ -138,7 +138,7 @@ class Reader:
     progress: Progress = field(default_factory=Progress)
 
     async def read(self, resource: Resource, optional: bool = False) -> list[Json]:
-        """List one kind; of what may not be seen, nothing, unless the answer is about it."""
+        """List one kind; empty without permission, unless the command is about this kind."""
         where = self.where
         local = where.namespace if where.local and resource.namespaced else ""
         try:
@@ -152,7 +152,7 @@ class Reader:
             return []
 
     async def _less(self, resource: Resource, optional: bool, refused: Forbidden) -> list[Json]:
-        """What one namespace has of a kind that may not be listed as a whole."""
+        """One namespace's objects of a kind that may not be listed in the whole cluster."""
         where = self.where
         if resource == NAMESPACES:
             found = await self._own_namespace()
@@ -170,7 +170,7 @@ class Reader:
                 raise here from refused
             self.hidden.whole.append(resource)
             return []
-        if resource != EVENTS:  # Events elsewhere are about objects elsewhere.
+        if resource != EVENTS:  # Events in other namespaces are about objects there.
             self.hidden.elsewhere.append(resource)
         return found
 
@@ -182,7 +182,7 @@ class Reader:
         return [{"apiVersion": NAMESPACES.api_version, "kind": NAMESPACES.kind, **item}]
 
     async def _listed(self, resource: Resource, namespace: str, optional: bool) -> list[Json]:
-        """List one kind, page by page; a cluster without an optional kind simply has none of it."""
+        """List one kind, page by page; an optional kind that is not served is empty."""
         found: list[Json] = []
         token = ""
         while True:
@@ -213,7 +213,7 @@ class Reader:
 
 
 def _with_hint(refused: Forbidden, resource: Resource, where: Where) -> Forbidden:
-    """Who asked for all namespaces is told that one may be enough."""
+    """Add a hint that listing one namespace may be enough."""
     if not resource.namespaced or where.namespace:
         return refused
     return Forbidden(refused.status, refused.message, ASK_FOR_LESS, refused.retry_after)

@@ -1,4 +1,4 @@
-"""`headroom top -w`: the bars of all nodes, drawn anew when something or the window changes."""
+"""`headroom top -w`: bars of all nodes, drawn again when an object or the window size changes."""
 
 from __future__ import annotations
 
@@ -60,5 +60,5 @@ async def _read(news: AsyncIterator[World], newest: list[World]) -> None:
 
 
 def drawn(world: World, look: Look) -> list[str]:
-    """The picture of a world."""
+    """Draw the world as text."""
     return top_lines(filled(view_of(world)).sections(), look)

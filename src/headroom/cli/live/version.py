@@ -1,4 +1,4 @@
-"""`headroom version`: ours, and with `--cluster` what the cluster's own version can do."""
+"""`headroom version`: our version; with `--cluster` also the features of the cluster's version."""
 
 from __future__ import annotations
 

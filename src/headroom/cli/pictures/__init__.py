@@ -1,1 +1,1 @@
-"""Verbs that show the page: of a file, of a simulation, of a cluster."""
+"""Commands that show the dashboard: of a file, of a simulation, of a cluster."""

@@ -1,6 +1,6 @@
-"""`headroom dashboard`: a way to the page of the operator in the cluster, through a forwarded port.
+"""`headroom dashboard`: forwards a port to the dashboard of the operator in the cluster.
 
-kubectl does the forwarding: it knows every way to log in, and every cluster has one that fits.
+kubectl forwards the port: it supports every login method, and every cluster has a matching kubectl.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Port = Annotated[
 
 
 class CannotForward(HeadroomError):
-    """kubectl did not get through to the operator."""
+    """kubectl could not connect to the operator."""
 
     exit_code = 3
 
@@ -63,7 +63,7 @@ def dashboard(
 
 
 def forward(command: Sequence[str], namespace: str) -> None:
-    """Run kubectl until Ctrl-C; tell the address once it is there."""
+    """Run kubectl until Ctrl-C; print the address when it is available."""
     told = False
     why = ""
     pipe = subprocess.PIPE

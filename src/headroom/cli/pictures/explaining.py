@@ -1,4 +1,4 @@
-"""What a row of the page opens to: the very explanation that `headroom explain` prints."""
+"""The details of a row of the dashboard: the same text that `headroom explain` prints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOUNS = {kind: noun for noun, kind in KINDS.items()}
 
 
 def explained(world: World, reference: str, policy: Policy, scope: Scope) -> dict[str, Any] | None:
-    """Explain `Kind/namespace/name` to somebody of these rights; None where there is none."""
+    """Explain `Kind/namespace/name` for a user with these permissions; None if it is missing."""
     kind, _, place = reference.partition("/")
     namespace, _, name = place.partition("/")
     noun = NOUNS.get(kind)
@@ -36,7 +36,7 @@ def explained(world: World, reference: str, policy: Policy, scope: Scope) -> dic
 def explained_by_words(
     world: World, reference: str, policy: Policy, scope: Scope
 ) -> dict[str, Any] | None:
-    """The same without asking every node, for a cluster on which that takes long."""
+    """The same without checking every node, for clusters where that takes long."""
     unseen = replace(limited(world, scope), unseen=world.unseen | {NODES.plural})
     told = explained(unseen, reference, policy, EVERYTHING)
     if told is None:
@@ -52,7 +52,7 @@ def explained_by_words(
 
 
 def limited(world: World, scope: Scope) -> World:
-    """The world as somebody of these rights would have read it."""
+    """The world as a user with these permissions would have read it."""
     if scope.everything:
         return world
     unseen = world.unseen if scope.nodes else world.unseen | {NODES.plural}

@@ -1,4 +1,4 @@
-"""Pictures of objects that were read once: a dump, a simulation's result, manifests."""
+"""Dashboard data from objects that were read once: a dump, a simulation's result, manifests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headroom.dashboard.view import view_of
 
 
 class FileFeed:
-    """A world that stands still."""
+    """Data that never changes."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class FileFeed:
         return self.whole()
 
     def whole(self) -> Document:
-        """The picture; always the same."""
+        """The snapshot; always the same."""
         if not self._picture:
             source = (self._kind, self._name)
             self._picture = picture(self._view, self._book, self._timeline, Windows(), source)

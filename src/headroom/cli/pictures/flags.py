@@ -36,7 +36,7 @@ JournalFile = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How a run is to be shown, beside its result; `journal` is where its journal goes instead."""
+    """How to show a run, besides its result; `journal` is the file for its journal."""
 
     serve: str = ""
     html: Path | None = None

@@ -1,8 +1,8 @@
-"""Pictures of a live operator's cluster: made from what its ledger knows, without slowing it down.
+"""Dashboard data of a live operator, built from its ledger without slowing it down.
 
-While nobody looks, an event costs a few set operations. While somebody does, what changed is taken
-in once a second, in small portions, so that no handover waits longer than for one of them.
-Explanations are worked out in a thread over objects that nobody changes, one at a time.
+While no page is open, an event costs a few set operations. While a page is open, changes are
+processed once a second, in small portions, so that a handover never waits for more than one
+portion. Explanations run in a thread over immutable objects, one at a time.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from headroom.ports import (
 from headroom.wire.speech import Speech
 
 PORTION = 200
-SEARCHED = 500  # names that are compared at once: about half a millisecond
+SEARCHED = 500  # names that are compared in one portion: about half a millisecond
 SAMPLE_S = 15.0
 FORGET_S = 300.0
 LONGEST_REST_S = 5.0
-MOST_ASKED = 2000  # pods; beyond, asking every node would take the operator's CPU for seconds
+MOST_ASKED = 2000  # pods; above this, checking every node would take seconds of the operator's CPU
 T = TypeVar("T")
 
 
 class LiveFeed:
-    """What an operator knows, for pages."""
+    """The operator's state, as a data source for pages."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class LiveFeed:
         self._objects: dict[str, None] = {}
 
     def see(self, event: Event) -> None:
-        """Take note of an event; nothing that goes wrong here reaches the operator."""
+        """Record an event; an error here never reaches the operator."""
         contained(lambda: self._see(event), self._trouble)
 
     def _see(self, event: Event) -> None:
@@ -116,7 +116,7 @@ class LiveFeed:
             dirty[name] = None
 
     async def keep_time(self) -> None:
-        """Take samples for the timeline, and forget the rows when nobody has looked for long."""
+        """Take samples for the timeline, and drop the rows if no page was open for a long time."""
         while True:
             await asyncio.sleep(SAMPLE_S)
             contained(self.sample, self._trouble)
@@ -126,7 +126,7 @@ class LiveFeed:
                     dirty.clear()
 
     def sample(self) -> None:
-        """Take down how things stand now."""
+        """Record a sample of the current numbers."""
         view = self._view()
         self._timeline.add(view.now, sample_of(view, len(self._claimed), len(self._waiting)))
 
@@ -143,7 +143,7 @@ class LiveFeed:
             self._nodes = dict.fromkeys(view.nodes)
             self._objects = dict.fromkeys((*view.headrooms, *view.holds))
         book = self._book
-        self._book = None  # If this fails half way, the next one begins anew.
+        self._book = None  # If this fails half way, the next call starts again.
         self._building = True
         try:
             await self._bring_up_to_date(book, view)
@@ -180,7 +180,7 @@ class LiveFeed:
         return finding.result(pods)
 
     async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
-        """Explain in a thread, then rest for as long as it took: the operator goes first."""
+        """Explain in a thread, then pause for the same time, so that the operator has priority."""
         loop = asyncio.get_running_loop()
         world, policy, began = self._world(), self._ledger.policy, loop.time()
         ask = explained if len(world.pods) <= MOST_ASKED else explained_by_words
@@ -189,7 +189,7 @@ class LiveFeed:
         return found
 
     def _world(self) -> World:
-        """Everything as it is at this moment, in tuples of values that nobody changes."""
+        """All current objects, in tuples of immutable values."""
         ledger = self._ledger
         return World(
             raw=(),
@@ -206,7 +206,7 @@ class LiveFeed:
 
 
 def _taken(dirty: dict[T, None]) -> list[T]:
-    """What is to be looked at, which is then no longer so."""
+    """Return what has to be processed, and clear it."""
     found = list(dirty)
     dirty.clear()
     return found

@@ -1,6 +1,6 @@
-"""The page beside a live operator: who may see it depends on where it listens.
+"""The dashboard of a live operator; access depends on the address where it listens.
 
-Whatever goes wrong with a page is counted and logged, and stays with the page.
+Errors of a page are counted and logged, and do not affect the operator.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from headroom.wire.speech import Speech
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the page is made from."""
+    """What the dashboard needs to run."""
 
     ledger: Ledger
     now: Callable[[], datetime]
@@ -38,7 +38,7 @@ class Surroundings:
 
 
 def held_cost_of(ledger: Ledger, prices: Prices) -> tuple[str, float]:
-    """What guardians on nodes cost per hour, and in which unit."""
+    """The cost of guardians on nodes per hour, and its unit."""
     held: dict[str, Resources] = {}
     for pod in ledger.pods.values():
         if pod.occupies_node and use_of(pod) == HELD:
@@ -53,7 +53,7 @@ def held_cost_of(ledger: Ledger, prices: Prices) -> tuple[str, float]:
 
 
 def tell_cost(metrics: Metrics, ledger: Ledger, prices: Prices) -> None:
-    """Set the gauge of what held room costs."""
+    """Set the gauge with the cost of held room."""
     unit, amount = held_cost_of(ledger, prices)
     metrics.held_cost.clear()
     metrics.held_cost.labels(unit).set(amount)
@@ -62,7 +62,7 @@ def tell_cost(metrics: Metrics, ledger: Ledger, prices: Prices) -> None:
 def operator_page(
     address: Address, client: Client, metrics: Metrics, around: Surroundings
 ) -> tuple[LiveFeed, Pages]:
-    """The feed that hears of events, and the routes that show it."""
+    """The feed that receives events, and the routes that serve it."""
     throttle = Throttle()
 
     def trouble(error: Exception) -> None:

@@ -1,4 +1,4 @@
-"""The timeline of a picture as one SVG file."""
+"""The timeline of a snapshot as one SVG file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def timeline_svg(whole: Document) -> str:
 
 
 def _in_time(rows: list[tuple[float, list[int]]]) -> str:
-    """What came of promises in the last hour, where owners came."""
+    """The share of owners that started in time in the last hour, if there were owners."""
     owners, late = rows[-1][1][len(LINES) :] if rows else (0, 0)
     return f"; {owners - late} of {owners} owners of the last hour in time" if owners else ""
 

@@ -43,7 +43,7 @@ PoolLabel = Annotated[
 
 
 def read_prices(given: Sequence[str] | None, file: Path | None, pool_label: str) -> Prices:
-    """The prices that the flags come to; a flag wins over the file. Misuse says what is wrong."""
+    """The prices from flags and file; a flag overrides the file. Raises Misuse if one is wrong."""
     from headroom.dashboard.prices import Prices, parse_prices
 
     prices = _from_file(file) if file is not None else {}

@@ -1,4 +1,4 @@
-"""A page served from this machine until Ctrl-C."""
+"""Serve a page on this machine until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def local_address(flag: str, text: str) -> Address:
-    """Read an address of this machine; Misuse for one that others reach."""
+    """Parse an address of this machine; raise Misuse for one that other machines can reach."""
     try:
         address = Address.parse(text)
     except ValueError as trouble:
@@ -40,7 +40,7 @@ async def serve_page(
     started: Callable[[], None] | None = None,
     pace: float = 1.0,
 ) -> None:
-    """Serve a page, print its address, and return when somebody presses Ctrl-C."""
+    """Serve a page, print its address, and return after Ctrl-C."""
     hub = Hub(feed, lambda trouble: say(f"note: the picture could not be made: {trouble}"), pace)
     app = web.Application()
     Pages(hub, Local(), clockwork).mount(app)

@@ -1,4 +1,4 @@
-"""A simulation shown: served while it runs, or written into files when it is over."""
+"""Show a simulation: serve it while it runs, or write it into files at its end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGE_PACE_S = 0.5
 
 
 def show(run: Run, shown: Shown) -> Result | None:
-    """Serve a run, or write it into files; its result, unless it was ended before its end."""
+    """Serve a run or write it into files; return its result, unless it was stopped early."""
     if shown.serve:
         if shown.html or shown.svg:
             raise Misuse("--serve shows a run while it runs; --html and --svg when it is over")
@@ -40,7 +40,7 @@ def show(run: Run, shown: Shown) -> Result | None:
 
 
 def _feed(run: Run, recorder: Recorder, result: Result) -> FileFeed:
-    """The end of a run, with the timeline of all of it."""
+    """The end of a run, with its whole timeline."""
     if recorder.world is None:
         raise Misuse("the simulation has no moment to show")
     timeline = from_journal(result.journal, run.scenario.start, recorder.world.now)

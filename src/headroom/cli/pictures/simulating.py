@@ -1,7 +1,7 @@
-"""A simulation as pictures: while it runs, with its own clock, and as files when it is over.
+"""Dashboard data of a simulation: while it runs, with its own clock, and as files at its end.
 
-The simulation has an event loop of its own (its time is virtual), so it runs in a thread. The
-thread hands over finished pictures, which nobody changes; pages are served beside it.
+The simulation has its own event loop with virtual time, so it runs in a thread. The thread passes
+on finished snapshots, which are never changed. Pages are served from the main thread.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from headroom.wire.kinds import WORKLOADS
 from headroom.wire.speech import Speech
 
 TICK_S = 0.25
-SPEEDS = (1.0, 10.0, 60.0, 600.0, 0.0)  # virtual seconds a second; 0 is as fast as it goes
-WISHED_S = 60.0  # about how long a run takes to look at, unless somebody chooses
+SPEEDS = (1.0, 10.0, 60.0, 600.0, 0.0)  # virtual seconds a second; 0 is as fast as possible
+WISHED_S = 60.0  # about how long a run takes to watch, unless the user sets a speed
 STEPS = 300
-LASTING = 4  # A state is kept if it lasts a quarter of the usual time between two pictures.
+LASTING = 4  # A state is kept if it lasts a quarter of the usual time between two snapshots.
 CHANGING = ("at", "nodes", "labels", "objects", "waiting", "more_waiting", "cost", "windows")
 
 
 @dataclass(frozen=True)
 class Run:
-    """What is to be played, and by whom."""
+    """What to run, and with which operator."""
 
     scenario: Scenario
     speech: Speech
@@ -55,7 +55,7 @@ class Run:
 
 
 class Recorder:
-    """Looks at a play from time to time: the newest picture, the timeline, frames to go back to."""
+    """Records a run: the newest snapshot, the timeline, and frames to go back to."""
 
     def __init__(self, run: Run, most: int, apart: float = 0.0) -> None:
         self._run = run
@@ -68,12 +68,12 @@ class Recorder:
         self.newest: Document = {}
 
     def look(self, play: Play) -> None:
-        """Take a picture of this moment."""
+        """Take a snapshot of this moment."""
         self.world = world = world_of(play, self._run.speech)
         view = view_of(world)
         self.timeline.add(world.now, sample_of(view, *counted(world.pods)))
         source = (SIMULATION, self._run.scenario.name)
-        # One book for the whole run: rows that stay the same are kept once, not once a picture.
+        # One book for the whole run: unchanged rows are stored once, not once a snapshot.
         take_all(self._book, view, self._view)
         self._view = view
         self.newest = picture(view, self._book, self.timeline, self._windows, source)
@@ -82,7 +82,7 @@ class Recorder:
 
 
 def world_of(play: Play, speech: Speech) -> World:
-    """Everything that is in a simulated cluster now."""
+    """All objects of a simulated cluster now."""
     kinds = (*WATCHED, *WORKLOADS, *filter(speech.reads, speech.resources))
     names = dict.fromkeys(each.kind for each in kinds)
     raw = [item for kind in names for item in play.objects(kind)]
@@ -90,13 +90,13 @@ def world_of(play: Play, speech: Speech) -> World:
 
 
 def recorded(run: Run, most: int = 60) -> tuple[Result, Recorder]:
-    """Play to the end, with a picture now and then."""
+    """Run to the end, and take snapshots at intervals."""
     play = run.play()
     recorder = Recorder(run, most, play.ends / (LASTING * most))
     seen = -1
 
     def look(upcoming: float, end: float, changes: int) -> None:
-        # What will stay for a while is kept, as of the moment at which it came.
+        # A state that will last is kept, with the time at which it began.
         nonlocal seen
         if changes != seen and recorder.frames.due(upcoming):
             seen = changes
@@ -112,7 +112,7 @@ def recorded(run: Run, most: int = 60) -> tuple[Result, Recorder]:
 
 
 class Simulation:
-    """A play that runs while pages look: their feed, and their clock."""
+    """A simulation that runs while pages are open: their data and their clock."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -122,7 +122,7 @@ class Simulation:
         self._elapsed = self._end = 0.0
         self._stopping = threading.Event()
         self._wake = threading.Event()
-        self._seen = threading.Event()  # There is a first picture, or never will be.
+        self._seen = threading.Event()  # set at the first snapshot, or at an error
         self._pool = ThreadPoolExecutor(1)
         self._outcome: Future[Result | None] = Future()
 
@@ -130,7 +130,7 @@ class Simulation:
         self._outcome = self._pool.submit(self._played)
 
     def stop(self) -> Result | None:
-        """End it; its result, if it has come to its end."""
+        """Stop it; return its result if it is complete."""
         self._stopping.set()
         self._wake.set()
         self._pool.shutdown()
@@ -166,7 +166,7 @@ class Simulation:
 
     @property
     def speed(self) -> float:
-        """What somebody chose, else what lets a run be seen in a minute."""
+        """The speed that the user chose, or one that shows the run in a minute."""
         if self._speed is not None:
             return self._speed
         return next((each for each in SPEEDS if each * WISHED_S >= self._end), SPEEDS[-2])
@@ -174,7 +174,7 @@ class Simulation:
     async def sections(self) -> Document:
         await asyncio.to_thread(self._seen.wait)
         if self._outcome.done():
-            self._outcome.result()  # What went wrong in the thread is told here.
+            self._outcome.result()  # An error in the thread is raised here.
         return {**self._recorder.newest, "control": self._state()}
 
     def _state(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class Simulation:
         }
 
     def control(self, wish: dict[str, Any]) -> dict[str, Any]:
-        """Pause, go on, change the speed; ValueError says what is wrong with a wish."""
+        """Pause, continue or change the speed; raise ValueError for a wrong request."""
         for name, value in wish.items():
             if name == "paused" and isinstance(value, bool):
                 self._paused = value
@@ -212,7 +212,7 @@ class Simulation:
         return await self._feed().explain(reference, scope)
 
     def _feed(self) -> FileFeed:
-        """The newest moment, to be asked in detail."""
+        """The newest state, for detailed questions."""
         world = self._recorder.world
         if world is None:
             raise ValueError("nothing was seen yet")

@@ -1,4 +1,4 @@
-"""`headroom view`: the page of a dump, of a simulation's result, or of manifests."""
+"""`headroom view`: shows a dump, a simulation's result or manifests as a page."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def view(
 
 
 def file_feed(files: Sequence[Path], dialects: Sequence[str], prices: object = None) -> FileFeed:
-    """The pictures of files; the journal of a result becomes its timeline."""
+    """The data of files; the journal of a result becomes its timeline."""
     from headroom.cli.pictures.feeds import FileFeed
     from headroom.cli.source import Where, documents_in, read_world
     from headroom.dashboard.prices import Prices

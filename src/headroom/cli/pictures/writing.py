@@ -1,4 +1,4 @@
-"""Pages and pictures written into files."""
+"""Write pages and pictures into files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_NODES = 1000
 def page_of(
     feed: FileFeed, frames: Sequence[Document] = (), control: Document | None = None
 ) -> str:
-    """One self-contained page: what nodes and rows open to is worked out beforehand."""
+    """One self-contained page; the details of nodes and rows are calculated in advance."""
     snapshot: dict[str, Any] = {"format": FORMAT, "hidden": [], "revision": 1, **feed.whole()}
     if control is not None:
         snapshot["control"] = control
@@ -41,7 +41,7 @@ def page_of(
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file whole, or say why not."""
+    """Write a whole file, or raise an error that says why not."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as trouble:

@@ -1,1 +1,1 @@
-"""The demo behind its verb: stories, their picture, and the screens that show it."""
+"""The parts of `headroom demo`: stories, their picture, and the screens that show it."""

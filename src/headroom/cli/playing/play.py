@@ -1,7 +1,7 @@
-"""Telling a story: let virtual time pass from scene to scene, show each, and sum up in numbers.
+"""Run a story: advance virtual time from scene to scene, show each, and print a summary.
 
-Knows the cluster only as a `Theatre`, so that a test can put a small one on. `demo` wires the
-embedded cluster and the real operator behind it.
+It knows the cluster only as a `Theatre`, so that a test can use a small one. `demo` connects it to
+the embedded cluster and the real operator.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Json = Mapping[str, Any]
 
 
 class Theatre(Protocol):
-    """A cluster whose time passes only when asked."""
+    """A cluster with a virtual clock."""
 
     def run_to(self, moment: float) -> None: ...
 
@@ -40,7 +40,7 @@ class Wait:
 
 
 def play(story: Story, theatre: Theatre, screen: Screen) -> None:
-    """Show every scene, and between them as many moments as the screen wants to see."""
+    """Show every scene, and between them as many frames as the screen wants."""
     begun = 0.0
     for scene in story.scenes:
         for frame in range(1, screen.frames):
@@ -53,7 +53,7 @@ def play(story: Story, theatre: Theatre, screen: Screen) -> None:
 
 
 def see(theatre: Theatre) -> Picture:
-    """The cluster as it is now."""
+    """A picture of the cluster as it is now."""
     nodes = [item for item in _decoded(theatre, NODES) if isinstance(item, Node)]
     pods = [item for item in _decoded(theatre, PODS) if isinstance(item, Pod)]
     return picture([node for node in nodes if node.ready], pods)
@@ -64,7 +64,7 @@ def _decoded(theatre: Theatre, resource: Resource) -> list[object]:
 
 
 def waits(story: Story, journal: Sequence[Json]) -> list[Wait]:
-    """How long everybody of the cast waited, from created to bound."""
+    """How long each pod of the cast waited, from creation to bind."""
     made = {entry["object"]: entry["at"] for entry in journal if entry["what"] == "pod_created"}
     bound = {entry["object"]: entry for entry in journal if entry["what"] == "pod_bound"}
     found = []
@@ -77,7 +77,7 @@ def waits(story: Story, journal: Sequence[Json]) -> list[Wait]:
 
 
 def summary(found: Sequence[Wait]) -> str:
-    """The cast with their waits, as a table."""
+    """The cast with their waiting times, as a table."""
     rows = [
         (
             each.pod,
@@ -91,7 +91,7 @@ def summary(found: Sequence[Wait]) -> str:
 
 
 def moral(found: Sequence[Wait]) -> str:
-    """What the first of the cast had over the second, in one sentence."""
+    """Compare the first pod of the cast with the second, in one sentence."""
     first, second = found[0], found[1]
     if first.seconds is None:
         return f"{first.pod} still waits."

@@ -1,4 +1,4 @@
-"""Which dialects files are about: what they say themselves, and whose objects are in them."""
+"""Detect which dialects files use: those that they name, and those of their objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Read = Callable[[Path], str]
 
 
 def once(read: Read) -> Read:
-    """A reader that reads each file once: standard input cannot be read twice."""
+    """A reader that reads each file once, because standard input cannot be read twice."""
     texts: dict[Path, str] = {}
 
     def reading(path: Path) -> str:
@@ -26,7 +26,7 @@ def once(read: Read) -> Read:
 
 
 def dialects_in(paths: Sequence[Path], read: Read) -> list[str]:
-    """The dialects that files show; what cannot be read is left to whoever reads it next."""
+    """The dialects in files; unreadable files are skipped here and reported later."""
     objects: list[Mapping[str, Any]] = []
     named: list[str] = []
     for path in paths:

@@ -1,7 +1,7 @@
-"""Where a story is shown: live on a terminal, or as a few frames of text in a pipe.
+"""Show a story: live on a terminal, or as a few frames of text in a pipe.
 
-On a terminal time flows: the picture is redrawn while the virtual clock runs, and stands still for
-a moment after each scene so that one can read. In a pipe, and with --fast, nothing waits.
+On a terminal the picture is redrawn while the virtual clock runs, and pauses after each scene so
+that the user can read. In a pipe, and with --fast, there are no pauses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PIPE_WIDTH = 88
 
 
 class Screen(Protocol):
-    """Shows moments of a story; `frames` is how finely it wants to see time pass."""
+    """Shows moments of a story; `frames` is how many frames it wants between two scenes."""
 
     frames: int
 
@@ -42,16 +42,16 @@ class Screen(Protocol):
     ) -> None: ...
 
     def flow(self, at: float, text: str, shown: Picture) -> None:
-        """Show time passing."""
+        """Show a frame between two scenes."""
         ...
 
     def scene(self, at: float, text: str, shown: Picture) -> None:
-        """Show a moment to remember."""
+        """Show a scene."""
         ...
 
 
 class PipeScreen:
-    """Plain text, one frame a scene."""
+    """Plain text, one frame for each scene."""
 
     frames = 1
 
@@ -81,7 +81,7 @@ class PipeScreen:
 
 
 class LiveScreen:
-    """A terminal: the picture moves."""
+    """A terminal with a moving picture."""
 
     def __init__(self, hurry: bool) -> None:
         self.frames = 1 if hurry else SCENE_FRAMES
@@ -95,7 +95,7 @@ class LiveScreen:
 
         from headroom.cli.output import console
 
-        self._glyphs = fitting_glyphs()  # Before rich stands before stdout and hides what it is.
+        self._glyphs = fitting_glyphs()  # Before rich replaces stdout.
         terminal = console()
         self._colours = not terminal.no_color
         self._live = Live(console=terminal, auto_refresh=False, transient=True)
@@ -116,7 +116,7 @@ class LiveScreen:
         self._wait(FRAME_S)
 
     def scene(self, at: float, text: str, shown: Picture) -> None:
-        """Leave the scene standing above, so that the whole story can be read in the end."""
+        """Keep the scene above the picture, so that the whole story can be read at the end."""
         self._draw(at, text, shown)
         self._wait(max(READING_S, len(text) / LETTERS_PER_S))
         if self._live is not None:
@@ -145,7 +145,7 @@ class LiveScreen:
 
 
 def clock(at: float) -> str:
-    """Virtual seconds since the start, as a stopwatch shows them."""
+    """Format virtual seconds since the start as a stopwatch does."""
     minutes, seconds = divmod(int(at), 60)
     if minutes < 60:
         return f"{minutes}:{seconds:02d}"
@@ -153,7 +153,7 @@ def clock(at: float) -> str:
 
 
 def fitting_glyphs() -> Glyphs:
-    """Blocks where stdout can carry them."""
+    """Block characters if stdout can encode them."""
     try:
         "█▓░│…".encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
@@ -162,5 +162,5 @@ def fitting_glyphs() -> Glyphs:
 
 
 def open_screen(hurry: bool) -> Screen:
-    """The screen that fits stdout."""
+    """The screen for stdout: a terminal or a pipe."""
     return LiveScreen(hurry) if sys.stdout.isatty() else PipeScreen()

@@ -1,7 +1,7 @@
-"""The stories that `headroom demo` tells: a scenario each, and the words that go with it.
+"""The stories of `headroom demo`: a scenario each, and the text for it.
 
-A scenario is an ordinary file for `headroom simulate`; here is what a listener needs beside it:
-when to look, what to say, and which pods to compare in the end.
+A scenario is an ordinary file for `headroom simulate`. This module adds the rest: when to show a
+picture, which text, and which pods to compare at the end.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent.parent / "stories"
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A moment worth a picture: virtual seconds since the start, and what is to be seen."""
+    """A picture with its text, at a time in virtual seconds since the start."""
 
     at: float
     text: str
@@ -25,9 +25,9 @@ class Story:
     name: str
     title: str
     scenes: tuple[Scene, ...]
-    cast: tuple[tuple[str, str], ...]  # pod → who it is, for the summary
+    cast: tuple[tuple[str, str], ...]  # pod → its name in the summary
     next_step: str
-    lesson: str = ""  # what the story shows, where the waits of its cast alone do not
+    lesson: str = ""  # what the story shows, if the waiting times alone do not show it
 
     @property
     def file(self) -> Path:
@@ -149,7 +149,7 @@ STORIES = (THIEF, CRASH, REUSE, PERNODE, OFFICE_HOURS)
 
 
 def find_story(name: str) -> Story | None:
-    """The story of that name; the first one when none is named."""
+    """The story with this name; the first one if the name is empty."""
     if not name:
         return STORIES[0]
     return next((story for story in STORIES if story.name == name), None)

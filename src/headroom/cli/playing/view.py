@@ -1,9 +1,9 @@
-"""The picture of a cluster that `headroom demo` draws: a bar a node, a segment a pod.
+"""The picture of a cluster in `headroom demo`: a bar for each node, a segment for each pod.
 
     general-0  │web██████████│checkout ▒▒▒▒│            │  4 cpu
 
-Pure: pods and nodes in, a `Picture` out; and from a picture either plain lines (a pipe, a test)
-or rich text with colours. What is used, held, claimed and free is decided here once, for both.
+Pure functions: pods and nodes in, a `Picture` out. A picture becomes plain lines (for a pipe or a
+test) or rich text with colours. What is used, held, claimed and free is decided once, for both.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BAR_WIDTH = 48
 
 
 class Use(StrEnum):
-    """What a piece of a node is to the person who looks."""
+    """The use of a part of a node."""
 
     USED = "used"
     CLAIMED = "claimed"
@@ -36,7 +36,7 @@ class Use(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """The characters of a bar: what fills each use, and what stands between two pods."""
+    """The characters of a bar: one for each use, and the separator between two pods."""
 
     fill: dict[Use, str]
     edge: str
@@ -54,7 +54,7 @@ STYLES = {
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One pod's share of a node, or what is left of it; `amount` in thousandths of a core."""
+    """A pod's part of a node, or the free rest; `amount` in thousandths of a core."""
 
     use: Use
     label: str
@@ -70,7 +70,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """All nodes, and the pods that have none."""
+    """All nodes, and the pods without a node."""
 
     bars: tuple[Bar, ...]
     waiting: tuple[str, ...]
@@ -81,7 +81,7 @@ class Picture:
 
 
 def picture(nodes: Iterable[Node], pods: Iterable[Pod]) -> Picture:
-    """See a cluster's CPU: who sits where, what is held and for whom, who waits."""
+    """Build the picture of a cluster's CPU: where pods are, what is held, which pods wait."""
     alive = sorted(
         (pod for pod in pods if not pod.finished), key=lambda pod: (pod.created is None, pod.key)
     )
@@ -100,7 +100,7 @@ def picture(nodes: Iterable[Node], pods: Iterable[Pod]) -> Picture:
 
 
 def plain(shown: Picture, glyphs: Glyphs = BLOCKS, width: int = BAR_WIDTH) -> list[str]:
-    """Draw with characters only."""
+    """Draw with plain characters."""
     names = _name_width(shown)
     lines = [
         f"{bar.node.ljust(names)}  {_plain_bar(bar, glyphs, _columns(bar, shown, width))}"
@@ -132,14 +132,14 @@ def coloured(shown: Picture, glyphs: Glyphs = BLOCKS, width: int = BAR_WIDTH) ->
 
 
 def _by_age(node: Node) -> tuple[str, str]:
-    """Oldest first, so that a new node appears below and nothing jumps."""
+    """Oldest first, so that a new node appears at the bottom and no other node moves."""
     return (node.created.isoformat() if node.created else "", node.name)
 
 
 def _bar(node: Node, pods: Sequence[Pod]) -> Bar:
     capacity = node.allocatable[CPU]
     segments = [_segment(pod) for pod in pods if pod.requests[CPU] > 0]
-    # Guardians last, so that held room stands next to what is free.
+    # Guardians last, so that held room is next to free room.
     order = {Use.USED: 0, Use.CLAIMED: 1, Use.HELD: 2}
     segments.sort(key=lambda part: (order[part.use], part.label))
     free = capacity - sum(part.amount for part in segments)
@@ -159,7 +159,7 @@ def _segment(pod: Pod) -> Segment:
 
 
 def _split(bar: Bar, width: int) -> list[tuple[Segment, int]]:
-    """Share out a bar's columns; rounding never makes a bar longer or shorter."""
+    """Divide the columns of a bar; rounding never changes its length."""
     shares: list[tuple[Segment, int]] = []
     whole = max(bar.capacity, sum(part.amount for part in bar.segments), 1)
     seen = 0

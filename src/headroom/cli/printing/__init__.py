@@ -1,1 +1,1 @@
-"""How `get` prints what it found, in the forms that kubectl has for `-o`."""
+"""The output formats of `get`, as kubectl has them for `-o`."""

@@ -1,7 +1,7 @@
-"""Values found by a JSONPath, and templates filled in with them, as kubectl does it.
+"""Find values by JSONPath and fill templates with them, as kubectl does.
 
-What is missing is simply not there: no error, nothing written. Several values of one path are
-written with a space between them, objects and lists as JSON.
+A missing value is no error and prints nothing. Several values of one path are separated by a space;
+objects and lists are printed as JSON.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def found_by(path: Path, value: Any, root: Any) -> list[Any]:
 
 
 def filled_in(parts: Sequence[Part], value: Any, root: Any) -> str:
-    """A template with its expressions replaced by what they find."""
+    """A template in which each expression is replaced by its values."""
     return "".join(_written(parts, value, root))
 
 
 def shown(value: Any) -> str:
-    """A value as text: strings as they are, everything else as JSON."""
+    """A value as text: strings unchanged, everything else as JSON."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -113,7 +113,7 @@ def _compared(operator: str, left: Any, right: Any) -> bool:
 
 
 def _sort(value: Any) -> str:
-    """What a value may be compared with: True is no number here."""
+    """A sort key for comparable values; True is not a number here."""
     if isinstance(value, bool):
         return "truth"
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""The values of `-o`: kubectl's words, read once, with what is wrong about them told at once."""
+"""Parse the value of `-o`, with kubectl's names, and report errors at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headroom.cli.printing.jsonpath import BadPath, Part, Path, parse_path, pars
 
 
 class Look(StrEnum):
-    """How an answer is laid out."""
+    """The output formats."""
 
     TABLE = "table"
     WIDE = "wide"
@@ -23,7 +23,7 @@ class Look(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A look, and what it is made of: the parts of a template, or columns by their headings."""
+    """A format and its parameters: the parts of a template, or columns by their headings."""
 
     look: Look = Look.TABLE
     template: tuple[Part, ...] = ()
@@ -35,7 +35,7 @@ class Form:
 
 
 def read_form(text: str) -> Form:
-    """Read the value of `-o`; Misuse says what is wrong with it."""
+    """Parse the value of `-o`; raise Misuse if it is wrong."""
     word, equals, argument = text.partition("=")
     try:
         look = Look(word)
@@ -68,7 +68,7 @@ def _column(text: str) -> tuple[str, Path]:
 
 
 def _split(text: str) -> list[str]:
-    """Columns between commas, except those inside of brackets."""
+    """Split at commas, except those inside brackets."""
     found, depth = [""], 0
     for letter in text:
         depth += (letter in "[(") - (letter in "])")

@@ -1,8 +1,8 @@
-"""The JSONPath of `kubectl get -o jsonpath=…`, read into a small tree.
+"""Parse the JSONPath of `kubectl get -o jsonpath=…` into a small tree.
 
-What people use of it: fields, `['a','b']`, `[0]`, `[-1]`, `[1:3]`, `[*]`, `..name`, filters
-`[?(@.x=="y")]`, text between braces, `{"\\n"}`, `{range …}{end}`. Anything else is a `BadPath` that
-says where. `evaluate` finds the values and writes them.
+It supports the common parts: fields, `['a','b']`, `[0]`, `[-1]`, `[1:3]`, `[*]`, `..name`, filters
+`[?(@.x=="y")]`, text between braces, `{"\n"}`, `{range …}{end}`. Anything else raises `BadPath`
+with the position. `evaluate` finds the values and prints them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DEEPEST = 20
 
 
 class BadPath(ValueError):
-    """An expression that is not understood."""
+    """An expression that cannot be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """All elements of a list, all values of an object; with `deep` also of everything below."""
+    """All elements of a list or all values of an object; with `deep` also all nested ones."""
 
     deep: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Elements of a list; None where an end is open. One index is a slice of one."""
+    """Elements of a list; None for an open end. One index is a slice of one."""
 
     start: int | None
     stop: int | None
@@ -48,14 +48,14 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """Elements of a list by their indexes; negative ones count from the end."""
+    """Elements of a list by index; negative ones count from the end."""
 
     indexes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Elements for which a comparison holds; without an operator, those that have the path."""
+    """Elements for which a comparison is true; without an operator, those that have the path."""
 
     left: Path
     operator: str = ""
@@ -64,7 +64,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Steps from the whole (`$`) or from the element at hand."""
+    """Steps from the root (`$`) or from the current element."""
 
     steps: tuple[Step, ...]
     from_root: bool = False
@@ -77,7 +77,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What is written for every value of a path."""
+    """A part that is printed for every value of a path."""
 
     path: Path
     body: tuple[Part, ...]
@@ -89,14 +89,14 @@ Part: TypeAlias = Text | Path | Range
 
 
 def parse_template(template: str) -> tuple[Part, ...]:
-    """Read a whole template; one without braces is a single path, as people expect."""
+    """Parse a whole template; one without braces is a single path, as in kubectl."""
     if "{" not in template and "}" not in template:
         template = f"{{{template}}}"
     return _Reader(template).parts(0)
 
 
 def parse_path(text: str) -> Path:
-    """Read one path, with braces or without, with a leading dot or without."""
+    """Parse one path, with or without braces and with or without a leading dot."""
     bare = text.strip()
     if bare.startswith("{") and bare.endswith("}"):
         bare = bare[1:-1].strip()
@@ -119,7 +119,7 @@ class _Reader:
         return BadPath(f"{shown!r}, character {self.at + 1}: {what}")
 
     def _next(self, token: str) -> bool:
-        """Go past a token if it comes next."""
+        """Skip a token if it comes next."""
         if not self.text.startswith(token, self.at):
             return False
         self.at += len(token)
@@ -183,7 +183,7 @@ class _Reader:
         self._expect("}")
 
     def path(self) -> Path:
-        """Steps until something comes that is none."""
+        """Parse steps until something else follows."""
         from_root = self._next("$")
         if not from_root:
             self._next("@")
@@ -209,7 +209,7 @@ class _Reader:
         return Path(tuple(steps), from_root)
 
     def _ends(self) -> bool:
-        """Whether a lone dot, which stands for the element itself, was all there is."""
+        """Whether the path was a single dot, the element itself."""
         return self.at >= len(self.text) or self.text[self.at] in "} )="
 
     def _member(self) -> Step:

@@ -1,4 +1,4 @@
-"""Lines of JSON written into a file as they come."""
+"""Write lines of JSON into a file during a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headroom.cli.errors import Misuse
 
 @contextmanager
 def lines_into(path: Path | None) -> Iterator[Callable[[Mapping[str, Any]], None] | None]:
-    """Give what writes one line of a file; None where there is none to write."""
+    """Return a function that writes one line into a file; None without a file."""
     if path is None:
         yield None
         return

@@ -1,4 +1,4 @@
-"""Lists in every form of `-o`: tables, names, documents, templates, columns of one's own."""
+"""Print lists in every format of `-o`: tables, names, documents, templates, custom columns."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ NONE = "<none>"
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which rows are wanted: those of a namespace (empty: of all) with these labels."""
+    """A filter for rows: a namespace (empty: all) and labels."""
 
     namespace: str
     labels: LabelSelector
 
     @classmethod
     def by(cls, namespace: str, selector: str) -> Chosen:
-        """Read the selector; Misuse says what is wrong with it."""
+        """Parse the selector; raise Misuse if it is wrong."""
         try:
             return cls(namespace, parse_selector(selector))
         except ValueError as trouble:
             raise Misuse(f"-l {selector}: {trouble}") from trouble
 
     def of(self, table: Table, names: Sequence[str]) -> Table:
-        """The table with the rows that are wanted; in one namespace it needs no column for it."""
+        """The table with the selected rows; for one namespace without the namespace column."""
         rows = [row for row in table.rows if self._wants(row, table.namespaced, names)]
         above = () if names or self.labels.requirements else table.above
         if not (table.namespaced and self.namespace):
@@ -46,7 +46,7 @@ class Chosen:
         return replace(table, rows=bare, headings=table.headings[1:])
 
     def _wants(self, row: Row, namespaced: bool, names: Sequence[str]) -> bool:
-        """A manifest without a namespace lands in "default"."""
+        """A manifest without a namespace is in "default"."""
         here = row.key.namespace or DEFAULT
         return (
             (not names or row.key.name in names)
@@ -56,7 +56,7 @@ class Chosen:
 
 
 def table_text(table: Table, look: Look) -> str:
-    """A table, the wide one with all of its columns."""
+    """A table; the wide one has all columns."""
     if look is not Look.WIDE:
         width = len(table.headings)
         rows = [*(line[:width] for line in table.above), *(row.cells for row in table.rows)]
@@ -66,7 +66,7 @@ def table_text(table: Table, look: Look) -> str:
 
 
 def list_text(tables: Sequence[Table], form: Form, one: bool) -> str:
-    """Everything but tables; `one` says that a single object was asked for by its name."""
+    """Every format except tables; `one`: a single object was requested by name."""
     rows = [row for table in tables for row in table.rows]
     match form.look:
         case Look.NAME:
@@ -81,7 +81,7 @@ def list_text(tables: Sequence[Table], form: Form, one: bool) -> str:
 
 
 def own_columns(form: Form, rows: Iterable[Row]) -> tuple[tuple[str, ...], list[list[str]]]:
-    """The headings that somebody named, and a line for each object."""
+    """The custom columns, with a line for each object."""
     lines = [
         [
             ",".join(shown(value) for value in found_by(path, row.item, row.item)) or NONE
@@ -93,7 +93,7 @@ def own_columns(form: Form, rows: Iterable[Row]) -> tuple[tuple[str, ...], list[
 
 
 def list_document(tables: Sequence[Table], one: bool) -> Json:
-    """What was found as one document: an object, a List, or a list of a kind of ours."""
+    """The result as one document: an object, a List, or a list of our own kind."""
     if len(tables) == 1 and tables[0].listed:
         items = [dict(row.item) for row in tables[0].rows]
         return {"apiVersion": API_VERSION, "kind": tables[0].listed, "items": items}
@@ -104,14 +104,14 @@ def list_document(tables: Sequence[Table], one: bool) -> Json:
 
 
 def _whole(table: Table, item: Json) -> Json:
-    """An item that is no object of the cluster says what it is when it stands among others."""
+    """In a list, an item that is no object of the cluster has its own kind."""
     if not table.listed:
         return item
     return {"apiVersion": API_VERSION, "kind": table.listed.removesuffix("List"), **item}
 
 
 def item_text(row: Row, form: Form) -> str:
-    """One object by itself, as a watch prints each that changes."""
+    """One object, as a watch prints each changed object."""
     match form.look:
         case Look.NAME:
             return row.ref

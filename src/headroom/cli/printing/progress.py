@@ -1,8 +1,8 @@
-"""How far a long command is: one line on stderr that is written over, on a terminal only.
+"""Show the progress of a long command: one line on stderr that is overwritten, on a terminal only.
 
-It appears after two seconds, so that quick commands show none, and is taken away at the end. In a
-pipe or a log there is none. A thread shows it, so that it also appears where a command computes, or
-waits for somebody's answer.
+It appears after two seconds, so that quick commands show none, and is removed at the end. In a pipe
+or a log there is none. A thread prints it, so that it also appears while a command computes or
+waits for a server.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ MINUTE, HOUR = 60, 3600
 
 
 class Progress:
-    """One line; `clock` counts seconds of the person who waits."""
+    """One line; `clock` counts real seconds."""
 
     def __init__(
         self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        # Our own words go past the escaping of what others wrote, or no line could be cleared.
+        # Our own line is not escaped, because it has to control the terminal.
         self._stream = plain_stream(sys.stderr) if stream is None else stream
         self._clock = clock
         self._began = clock()
@@ -43,18 +43,18 @@ class Progress:
         return self._clock() - self._began
 
     def due(self) -> bool:
-        """Whether a new line is to be shown."""
+        """Whether a new line should be shown."""
         return self.on and self._clock() >= self._next
 
     def tell(self, words: str) -> None:
-        """Show these words, unless some were shown a moment ago."""
+        """Show this text, unless another one was shown a moment ago."""
         with self._lock:
             self._words = words
             if self.due():
                 self._show(words)
 
     def tell_again(self) -> None:
-        """Show the last words with the time that it has taken: it still goes on."""
+        """Show the last text again with the elapsed time."""
         with self._lock:
             if self._words and self.on and self._clock() >= self._next + EVERY:
                 self._show(f"{self._words} ({span(self.waited)})")
@@ -66,7 +66,7 @@ class Progress:
         self._stream.flush()
 
     def done(self) -> None:
-        """Take the line away; words that come later are shown again."""
+        """Remove the line; later text is shown again."""
         with self._lock:
             if self._shown:
                 self._shown = False
@@ -75,18 +75,18 @@ class Progress:
                 self._stream.flush()
 
 
-_shown_now: list[Progress] = []  # by the commands under way; the last is the innermost
+_shown_now: list[Progress] = []  # by running commands; the last is the innermost
 
 
 def clear_line() -> None:
-    """Take away what is shown of progress, because something is about to be printed."""
+    """Remove the progress line, because other text is about to be printed."""
     for progress in _shown_now:
         progress.done()
 
 
 @contextmanager
 def waiting(words: str, progress: Progress | None = None) -> Iterator[Progress]:
-    """Tell how far it is while something goes on, at first with these words."""
+    """Show progress while the body runs, at first with this text."""
     progress = progress or Progress()
     if not progress.on:
         yield progress
@@ -111,7 +111,7 @@ def _tick(progress: Progress, over: Event) -> None:
 
 
 class Run:
-    """Tells how far a simulation is: virtual time, events a second, how long it still takes."""
+    """The progress of a simulation: virtual time, events a second, remaining time."""
 
     def __init__(self, progress: Progress, before: str = "") -> None:
         self._progress = progress
@@ -129,7 +129,7 @@ class Run:
 
 
 def span(seconds: float) -> str:
-    """A length of time in its two largest units: `45s`, `12m5s`, `3h20m`."""
+    """A duration in its two largest units: `45s`, `12m5s`, `3h20m`."""
     whole = int(seconds)
     if whole < MINUTE:
         return f"{whole}s"

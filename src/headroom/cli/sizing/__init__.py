@@ -1,1 +1,1 @@
-"""How much headroom is needed: `recommend` from the past, `compare` by simulation."""
+"""How much headroom is needed: `recommend` from past arrivals, `compare` by simulation."""

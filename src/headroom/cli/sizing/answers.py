@@ -22,7 +22,7 @@ DIGITS = 5
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Everything that is told; `price` is of a slot and an hour (0: unknown)."""
+    """A recommendation with its inputs; `price` is for one slot and hour (0: unknown)."""
 
     demand: Demand
     past: Past
@@ -37,7 +37,7 @@ class Answer:
 
 
 def text(answer: Answer) -> str:
-    """For people: the policies, the curve, how sure it is, and the manifest to paste."""
+    """For people: the policies, the curve, how certain it is, and the manifest to copy."""
     study, choice = answer.study, answer.choice
     curve = [
         (percent(promise), *_cells(answer, study.curve[promise][kind]))
@@ -125,7 +125,7 @@ def _cells(answer: Answer, row: Row) -> tuple[str, ...]:
 
 
 def setting(row: Row) -> str:
-    """What was fitted for a policy, in short."""
+    """A short text for the fitted parameters of a policy."""
     match row.kind:
         case Kind.STATIC:
             return f"replicas: {row.setting[0]:.0f}"
@@ -167,7 +167,7 @@ def _why(answer: Answer) -> Sequence[str]:
 
 
 def reasons(answer: Answer) -> tuple[str, ...]:
-    """Why it is recommended, and what should be known, a sentence each."""
+    """Why it is recommended, and what the user should know, one sentence each."""
     return (*_why(answer), *answer.demand.notes)
 
 

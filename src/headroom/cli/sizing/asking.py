@@ -1,4 +1,4 @@
-"""What `recommend` is asked: flags read and checked, arrivals fetched, the question made."""
+"""The inputs of `recommend`: check flags, fetch arrivals, build the question."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from headroom.wire.durations import parse_duration
 from headroom.wire.times import parse_time
 from headroom.wire.traces.series import series_of
 
-DURATION = 600.0  # how long pods run where nobody says
+DURATION = 600.0  # how long pods run by default
 LONGEST = 10 * 366 * 86400.0
 MOST_PROMISE = 0.99999
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where arrivals come from, as the command line names it."""
+    """The source of the arrivals, from the command line."""
 
     trace: Path | None
     files: tuple[Path, ...]
@@ -39,7 +39,7 @@ class Source:
     def of(
         self, chosen: tuple[str, str], access: tuple[str, str], dialects: Sequence[str]
     ) -> Source:
-        """The same, for pods of a namespace with labels, of a cluster."""
+        """The same for pods of a cluster, by namespace and labels."""
         namespace, selector = chosen
         return replace(
             self,
@@ -58,7 +58,7 @@ class Source:
         return ", ".join(map(str, self.files)) or "the pods of the cluster"
 
     def check(self) -> None:
-        """Misuse says which flags do not go together."""
+        """Raise Misuse if flags do not fit together."""
         from headroom.cli.sizing.prometheus import address_problem
 
         flags = (("--trace", self.trace), ("--from", self.files), ("--prometheus", self.prometheus))
@@ -70,12 +70,12 @@ class Source:
         if self.prometheus and (problem := address_problem(self.prometheus)):
             raise Misuse(f"--prometheus: {problem}")
         if self.selector and (self.trace or self.prometheus):
-            return  # It is for the owners of the Headroom then.
+            return  # It then selects the owners of the Headroom.
         _selected(self.selector)
 
 
 def read_demand(given: Source) -> Demand:
-    """Fetch the arrivals; an empty answer is told."""
+    """Fetch the arrivals; raise an error if there are none."""
     if given.trace is not None:
         return from_trace(given.trace)
     found = _from_prometheus(given) if given.prometheus else _from_cluster(given)
@@ -136,7 +136,7 @@ def _from_prometheus(given: Source) -> Demand:
 def question_of(
     demand: Demand, lengths: Mapping[str, str], promise: str, train_until: str
 ) -> tuple[Past, Question]:
-    """The arrivals and the question; Misuse says which flag is wrong, and how to write it."""
+    """The arrivals and the question; raise Misuse if a flag is wrong."""
     series = demand.series
     past = Past(series.seconds, series.counts)
     if not series.pods:
@@ -176,7 +176,7 @@ def _train_until(past: Past, text: str, source: str) -> float:
     begin, end = past.begin, past.end
     moment = _moment(text, begin) if text else (begin + end) / 2
     before = past.index(moment) if begin < moment < end else 0
-    if not text and not 0 < before < len(past.seconds):  # Nobody came in one of the halves.
+    if not text and not 0 < before < len(past.seconds):  # No pods arrived in one of the halves.
         moment = past.seconds[len(past.seconds) // 2]
         before = past.index(moment)
     if not 0 < before < len(past.seconds):
@@ -191,7 +191,7 @@ def _train_until(past: Past, text: str, source: str) -> float:
 
 
 def _moment(text: str, begin: float) -> float:
-    """A second of the trace, a time, or a length of time from its beginning."""
+    """Parse a second of the trace, a time, or a duration from its beginning."""
     try:
         second = float(text)
     except ValueError:
@@ -210,7 +210,7 @@ def _moment(text: str, begin: float) -> float:
 
 
 def ratio(flag: str, text: str) -> float:
-    """A share between 0 and 1, or a percentage."""
+    """Parse a share between 0 and 1, or a percentage."""
     part = text.strip()
     try:
         found = float(part.removesuffix("%")) / (100.0 if part.endswith("%") else 1.0)
@@ -225,7 +225,7 @@ def ratio(flag: str, text: str) -> float:
 
 
 def length(flag: str, text: str) -> float:
-    """A length of time in seconds, not negative; a number alone is seconds."""
+    """Parse a duration in seconds, not negative; a plain number means seconds."""
     plain = text.strip().replace(".", "", 1).isdecimal()
     try:
         seconds = float(text) if plain else parse_duration(text).total_seconds()
@@ -239,7 +239,7 @@ def length(flag: str, text: str) -> float:
 
 
 def owner_labels(selector: str, name: str) -> tuple[dict[str, str], list[str]]:
-    """The labels of the pods that the Headroom is for, and what to say about them."""
+    """The labels of the Headroom's owners, and a note about them."""
     pairs = [part.strip().partition("=") for part in selector.split(",")] if selector else []
     labels = {key: value.lstrip("=") for key, equals, value in pairs if equals and key[-1:] != "!"}
     if labels:

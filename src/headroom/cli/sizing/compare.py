@@ -1,4 +1,4 @@
-"""`headroom compare`: the same world and the same seeds under several configurations."""
+"""`headroom compare`: the same cluster and the same seeds with several configurations."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _scenarios(
     read: Any,
     last_words: tuple[str | None, int | None, str | None],
 ) -> dict[str, Scenario]:
-    """Each configuration, loaded and checked before any is played; all with the same seed."""
+    """Load and check each configuration before any is run; all have the same seed."""
     from dataclasses import replace
 
     from headroom.cli.printing.progress import waiting
@@ -130,7 +130,7 @@ def _played(
     promise: Promise,
     manner: tuple[int, bool],
 ) -> list[Run]:
-    """Play every configuration with every seed, with progress on a terminal."""
+    """Run every configuration with every seed, with progress on a terminal."""
     from dataclasses import replace
 
     from headroom.cli.embedded import embedded_play

@@ -25,7 +25,7 @@ MOST_WORKLOADS = 10
 
 
 def document(runs: Sequence[Run], about: dict[str, Any]) -> dict[str, Any]:
-    """For programs; numbers are on average over the seeds, waits of all of them together."""
+    """For programs; numbers are averages over the seeds, waits are of all seeds together."""
     meant = promised_to(runs)
     return {
         "apiVersion": API_VERSION,
@@ -117,7 +117,7 @@ def _pools(entries: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _pool_rows(entries: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """What each configuration paid for each pool; with one pool the first table says it."""
+    """The cost of each pool by configuration; with one pool the first table has it."""
     pools = _pools(entries)
     if len(pools) < 2:
         return []
@@ -128,9 +128,9 @@ def _pool_rows(entries: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Names of varied fields without what all of them share: `replicas=4` for a long path.
+    """Short names of varied fields, without their common part: `replicas=4` for a long path.
 
-    Pictures have little room. Names that would be the same stay as they are.
+    Pictures have little space. Names that would become equal stay long.
     """
     short = [", ".join(map(_last, name.split(", "))) for name in names]
     return short if len(set(short)) == len(names) else list(names)
@@ -142,7 +142,7 @@ def _last(part: str) -> str:
 
 
 def _workload_rows(entries: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """The workloads that waited longest in any configuration, each under all of them."""
+    """The workloads that waited longest in any configuration, with the numbers of each."""
     worst: dict[str, float] = {}
     for entry in entries:
         for name, numbers in entry["workloads"].items():
@@ -210,7 +210,7 @@ def _costs(entries: Sequence[dict[str, Any]]) -> Chart:
 
 
 def _trade(entries: Sequence[dict[str, Any]]) -> Chart:
-    """Each configuration by what it holds idle and what it reaches: up and left is better."""
+    """Each configuration by idle slots and hits: up and left is better."""
     marks = []
     for tone, entry in enumerate(entries):
         achieved = entry["promise"]["achieved"]

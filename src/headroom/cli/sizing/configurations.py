@@ -1,8 +1,8 @@
-"""Which configurations are compared: files sorted into the common world and what differs.
+"""Sort files into the common cluster and the configurations to compare.
 
-A file that holds nothing but Headrooms, Holds and objects of a dialect is a configuration; all
-others are the world. Where several files have a Scenario, each of these is a configuration. With
-`--vary`, each configuration is played with every value.
+A file that contains only Headrooms, Holds and objects of a dialect is a configuration; all others
+are the cluster. If several files have a Scenario, each of these is a configuration. With `--vary`,
+each configuration is run with every value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Read = Callable[[Path], str]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A value that is put into objects of a kind (and name, if one is given) before a run."""
+    """A value to set in objects of a kind (and name, if given) before a run."""
 
     kind: str
     name: str
@@ -51,7 +51,7 @@ class Configuration:
     changes: tuple[Change, ...] = ()
 
     def reader(self, read: Read) -> Read:
-        """A reader of its files, with its values put in."""
+        """A reader of its files that sets its values."""
         return (lambda path: _changed(path, read(path), self.changes)) if self.changes else read
 
 
@@ -96,7 +96,7 @@ def _named(each: Configuration, found: Sequence[Configuration], changes: Sequenc
 
 
 def _distinct(found: list[Configuration]) -> list[Configuration]:
-    """The same, with files of the same name told apart by their folders."""
+    """The same, with folders added to files of the same name."""
     names = [each.name for each in found]
     return [
         Configuration(str(each.files[-1]) if names.count(each.name) > 1 else each.name, *rest)
@@ -128,7 +128,7 @@ def _all(documents: Sequence[Document], ours: Callable[[str, str], bool]) -> boo
 
 
 def _values(text: str, documents: Iterable[Sequence[Document]]) -> list[Change]:
-    """Read `[KIND[/NAME]:]PATH=A,B,C`; Misuse says how to write it."""
+    """Parse `[KIND[/NAME]:]PATH=A,B,C`; raise Misuse if it is wrong."""
     target, equals, listed = text.partition("=")
     kind, colon, path = target.rpartition(":")
     kind, _, name = (kind if colon else HEADROOMS.kind).partition("/")
@@ -147,7 +147,7 @@ def _values(text: str, documents: Iterable[Sequence[Document]]) -> list[Change]:
 
 
 def _split(text: str) -> list[str]:
-    """At commas that are not within brackets."""
+    """Split at commas that are not within brackets."""
     parts, depth, begin = [], 0, 0
     for index, letter in enumerate(text):
         depth += (letter in "[{") - (letter in "]}")
@@ -196,7 +196,7 @@ def _is(item: Document, change: Change) -> bool:
 
 
 def _put(obj: Any, steps: list[str | int], change: Change, where: str) -> None:
-    """Set a value deep in an object; maps on the way are made, items of lists must be there."""
+    """Set a nested value in an object; missing maps are created, list items must exist."""
     for index, step in enumerate(steps):
         last = index + 1 == len(steps)
         if isinstance(step, int):

@@ -1,4 +1,4 @@
-"""When pods came, from wherever somebody has it: a trace, a cluster, a dump, a run, Prometheus."""
+"""Read arrivals of pods from a trace, a cluster, a dump, a simulation or Prometheus."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from headroom.core.objects import LabelSelector, Pod
 
 Amount = TypeVar("Amount")
-PASSED_OVER = ("DaemonSet", "Node")  # Pods of these are bound to a node of their own.
-ENOUGH = 0.95  # A slot is as large as so many of the pods need it.
+PASSED_OVER = ("DaemonSet", "Node")  # Their pods are bound to one node each.
+ENOUGH = 0.95  # A slot is large enough for this share of the pods.
 
 
 @dataclass(slots=True)
 class Demand:
-    """Arrivals, and what should be known of where they are from."""
+    """Arrivals, and notes about their source."""
 
     series: Series
     source: str
     notes: list[str] = field(default_factory=list)
     shape: dict[str, str] = field(default_factory=dict)
-    complete: bool = True  # False: pods that are gone are not among them
+    complete: bool = True  # False: deleted pods are missing
 
 
 def from_trace(path: Path) -> Demand:
@@ -51,7 +51,7 @@ def from_trace(path: Path) -> Demand:
 
 
 def from_run(document: Mapping[str, Any], source: str) -> Demand:
-    """The pods that were created in a simulation: those that have ended too."""
+    """The pods that were created in a simulation, also those that have ended."""
     start = parse_time(str(document.get("start"))).timestamp()
     made = [
         Arrival(start + float(entry["at"]))
@@ -62,7 +62,7 @@ def from_run(document: Mapping[str, Any], source: str) -> Demand:
 
 
 def from_pods(pods: Iterable[Pod], source: str, selector: LabelSelector | None = None) -> Demand:
-    """The pods that are there: when each was created, and what it asks for."""
+    """The existing pods: when each was created, and what it requests."""
     from headroom.core.amounts import format_amount
     from headroom.core.names import ROLE_LABEL
     from headroom.core.resources import CPU, MEMORY
@@ -90,7 +90,7 @@ def from_pods(pods: Iterable[Pod], source: str, selector: LabelSelector | None =
 
 
 def from_files(paths: Sequence[Path], where: Where, selector: LabelSelector | None) -> Demand:
-    """Pods of a dump or of manifests, or all that were created in a simulation's result."""
+    """The pods of a dump or of manifests, or all pods of a simulation's result."""
     from headroom.cli.source import read_text, read_world
     from headroom.wire.yamls import load
 
@@ -110,7 +110,7 @@ def from_files(paths: Sequence[Path], where: Where, selector: LabelSelector | No
 
 
 def _enough(ordered: Sequence[tuple[Amount, int]]) -> Amount:
-    """The smallest amount that is enough for most of the pods; the amounts ascend."""
+    """The smallest amount that is enough for most of the pods; the amounts are sorted."""
     total, seen = sum(pods for _, pods in ordered), 0
     for amount, pods in ordered:
         seen += pods

@@ -9,7 +9,7 @@ from headroom.core.sizing.studying import Kind, Study
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file; Unwritable says why it cannot be."""
+    """Write a file; raise Unwritable if that fails."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as trouble:
@@ -18,7 +18,7 @@ def write_file(path: Path, text: str) -> None:
 
 
 def write_series(path: Path, study: Study) -> None:
-    """The size at each change, in seconds of the trace; the training part is before the rest."""
+    """Write the size at each change, in seconds of the trace, with the training part first."""
     outcomes = (study.trained, study.rows[Kind.ADAPTIVE].outcome)
     lines = ["second,slots"]
     last = -1

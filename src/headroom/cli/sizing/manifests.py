@@ -1,4 +1,4 @@
-"""The recommended Headroom as a manifest: what a person pastes."""
+"""The recommended Headroom as a manifest to copy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOURS = 24
 def headroom(
     study: Study, kind: Kind, named: tuple[str, str], labels: dict[str, str], shape: dict[str, str]
 ) -> dict[str, Any]:
-    """A Headroom of this kind; `named` is its name and its namespace (empty: the context's)."""
+    """A Headroom of this kind; `named` is its name and namespace (empty: the context's)."""
     name, namespace = named
     metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
     return {
@@ -48,7 +48,7 @@ def _size(study: Study, kind: Kind) -> dict[str, Any]:
 
 
 def _windows(hours: list[int], lead: float) -> list[dict[str, Any]]:
-    """A window for each run of hours with the same number; hours without any have none."""
+    """One window for each series of hours with the same number; none for hours with zero."""
     windows: list[dict[str, Any]] = []
     begin = 0
     while begin < HOURS:

@@ -17,7 +17,7 @@ from headroom.wire.yamls import dump
 
 TONES = {Kind.STATIC: 1, Kind.PERCENT: 3, Kind.SCHEDULED: 4, Kind.ADAPTIVE: 0}
 NINES = (0.5, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999)
-HALVES = 400  # parts of time in the picture of arrivals
+HALVES = 400  # time intervals in the picture of arrivals
 
 
 def page(answer: Answer) -> str:
@@ -38,12 +38,12 @@ def page(answer: Answer) -> str:
 
 
 def nines(ratio: float) -> float:
-    """A ratio on an axis on which each nine is as wide as the one before."""
+    """A ratio on an axis on which every nine has the same width."""
     return -log10(max(1.0 - ratio, 1e-5))
 
 
 def curve(answer: Answer) -> Chart:
-    """Hits that each policy reached, and the slots that stood unused for them."""
+    """The hits that each policy reached, and its unused slots."""
     marks: list[Line | Dots | Window] = []
     for kind in Kind:
         points, words = [], []
@@ -65,7 +65,7 @@ def curve(answer: Answer) -> Chart:
 
 
 def sizes(answer: Answer) -> Chart:
-    """The size over time, of the adaptive policy beside the fixed one, and what came."""
+    """The size of the adaptive and of the fixed policy over time, with the arrivals."""
     adaptive = answer.study.rows[Kind.ADAPTIVE].outcome
     static = answer.study.rows[Kind.STATIC]
     trained = answer.study.trained
@@ -96,7 +96,7 @@ def sizes(answer: Answer) -> Chart:
 
 
 def arrivals_in_lead(answer: Answer, shift: float) -> tuple[tuple[float, float], ...]:
-    """How many pods came in each lead time, the most of each part of the picture."""
+    """The number of pods in each lead time; for each interval of the picture the maximum."""
     lead, past = answer.study.question.lead, answer.past
     counts: dict[int, int] = {}
     for second, pods in zip(past.seconds, past.counts, strict=True):
@@ -112,7 +112,7 @@ def arrivals_in_lead(answer: Answer, shift: float) -> tuple[tuple[float, float],
 
 
 def by_day(answer: Answer) -> Chart:
-    """Hits of each policy, and the hits of its worst day."""
+    """The hits of each policy, and the hits of its worst day."""
     rows = [answer.study.rows[kind].outcome for kind in Kind]
     return Chart(
         "Pods that found no slot, in percent",

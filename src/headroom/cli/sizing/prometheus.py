@@ -1,8 +1,8 @@
-"""Arrivals from Prometheus: a range query over HTTP, in as many parts as it allows.
+"""Read arrivals from Prometheus: a range query over HTTP, in several parts if needed.
 
-The query says how many pods came in each step. Prometheus answers with at most 11,000 points, so a
-long time is asked for in parts. Nothing is sent but the query: a server that wants credentials is
-reached through a proxy or `kubectl port-forward`.
+The query returns how many pods arrived in each step. Prometheus returns at most 11,000 points, so a
+long time is requested in parts. Only the query is sent: use a proxy or `kubectl port-forward` for a
+server that needs credentials.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ MOST_BYTES = 64 * 2**20
 TIMEOUT = 30.0
 LONGEST_SHOWN = 200
 PODS_CREATED = "count(time() - kube_pod_created{%s} < %d)"
-"""The pods that kube-state-metrics has seen and that are no older than a step."""
+"""Pods that kube-state-metrics has seen and that are not older than a step."""
 
 
 class PrometheusError(HeadroomError):
-    """Prometheus is not there, refuses, or answers what we do not understand."""
+    """Prometheus cannot be reached, refuses the query, or sends an invalid answer."""
 
     exit_code = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked of which server; times are seconds since 1970."""
+    """A query for one server; times are seconds since 1970."""
 
     url: str
     text: str
@@ -48,13 +48,13 @@ class Query:
 
 
 def default_query(namespace: str, step: int) -> str:
-    """How many pods came in a step, as kube-state-metrics tells it."""
+    """How many pods arrived in a step, according to kube-state-metrics."""
     chosen = f'namespace="{namespace}"' if namespace else ""
     return PODS_CREATED % (chosen, step)
 
 
 def arrivals(query: Query) -> Iterator[Arrival]:
-    """How many pods came, at the begin of each step in which any did."""
+    """How many pods arrived, at the start of each step with any."""
     left = 0.0
     for begin in _parts(query):
         end = min(query.end, begin + (POINTS - 1) * query.step)
@@ -98,7 +98,7 @@ def _asked(query: Query, begin: float, end: float) -> Any:
 
 
 def _refused(query: Query, error: HTTPError) -> HeadroomError:
-    """Prometheus' own words about a query that it does not take, if it has any."""
+    """Prometheus' own message about a refused query, if there is one."""
     with error:
         body = error.read(MOST_BYTES)
     try:
@@ -113,7 +113,7 @@ def _refused(query: Query, error: HTTPError) -> HeadroomError:
 
 
 def _points(query: Query, answer: Any) -> Iterator[tuple[float, float]]:
-    """The points of the only series; several would be several kinds of pods mixed up."""
+    """The points of the only series; several series would mix different pods."""
     data = answer.get("data") if isinstance(answer, Mapping) else None
     if not isinstance(data, Mapping) or data.get("resultType") != "matrix":
         told = shown(json.dumps(answer)[:LONGEST_SHOWN])
@@ -144,7 +144,7 @@ def _point(query: Query, point: Any) -> tuple[float, float]:
 
 
 def address_problem(url: str) -> str:
-    """Why an address cannot be one; empty if it can."""
+    """Why an address is invalid; empty if it is valid."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port

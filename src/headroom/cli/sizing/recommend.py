@@ -1,4 +1,4 @@
-"""`headroom recommend`: how much headroom a promise needs, from when pods came."""
+"""`headroom recommend`: how much headroom a promise needs, from past arrivals."""
 
 from __future__ import annotations
 

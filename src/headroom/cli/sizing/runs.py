@@ -1,4 +1,4 @@
-"""The numbers of one configuration, over all seeds that it was played with."""
+"""The numbers of one configuration, over all seeds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What was promised: so many pods start within so many seconds."""
+    """A promise: this share of pods starts within this number of seconds."""
 
     ratio: float
     start_within: float
@@ -35,17 +35,17 @@ class Waited:
 
 @dataclass(slots=True)
 class Run:
-    """A configuration, and what its runs have shown."""
+    """A configuration and the results of its runs."""
 
     name: str
     promise: Promise
     waits: list[Waited] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     slot_hours: float = 0.0
-    held: tuple[tuple[float, float], ...] = ()  # of the first seed: when, how many
+    held: tuple[tuple[float, float], ...] = ()  # of the first seed: time, number
 
     def add(self, result: Result, stays: Iterable[Stay], now: float) -> None:
-        """Take in one more run."""
+        """Add one more run."""
         self.results.append(result)
         self.slot_hours += result.summary["held"].get("slot_hours", 0.0)
         self.waits += [
@@ -57,7 +57,7 @@ class Run:
         return max(1, len(self.results))
 
     def total(self, *path: str) -> float:
-        """A number of the summary, on average over the seeds."""
+        """A number of the summary, averaged over the seeds."""
         return round(sum(_dig(each.summary, path) for each in self.results) / self.count, DIGITS)
 
     def cost_by_pool(self) -> dict[str, float]:
@@ -72,7 +72,7 @@ class Run:
         return {name: summed(groups[name]) for name in sorted(groups)}
 
     def achieved(self, workloads: frozenset[str]) -> float | None:
-        """The part of the pods of these workloads that started in time; None without any."""
+        """The share of pods of these workloads that started in time; None without any."""
         meant = [each for each in self.waits if each.workload in workloads]
         if not meant:
             return None
@@ -80,7 +80,7 @@ class Run:
         return sum(each.started and each.seconds <= limit for each in meant) / len(meant)
 
     def troubles(self) -> list[str]:
-        """What did not come true, in any of the runs, each once."""
+        """All errors of the runs, each once."""
         found = [
             words
             for each in self.results
@@ -90,7 +90,7 @@ class Run:
 
     @property
     def sound(self) -> bool:
-        """Whether nothing was seen that must never be seen."""
+        """Whether no invariant was violated."""
         return not any(each.violations for each in self.results)
 
 
@@ -109,18 +109,18 @@ def summed(waits: Sequence[Waited]) -> dict[str, Any]:
 
 
 def promised_to(runs: Sequence[Run]) -> frozenset[str]:
-    """The workloads whose promise is compared: those that room was kept for in any of the runs.
+    """The workloads whose promise is compared: those with held room in any of the runs.
 
-    Where no room was kept for anybody, all of them.
+    If no workload had held room, all of them.
     """
     owners = frozenset(each.workload for run in runs for each in run.waits if each.owner)
     return owners or frozenset(each.workload for run in runs for each in run.waits)
 
 
 def promises(scenarios: Mapping[str, Scenario], otherwise: Promise) -> dict[str, Promise]:
-    """What each configuration promises; those that promise nothing are measured by the others.
+    """The promise of each configuration; one without a promise is measured by the others' promise.
 
-    Where nobody promises anything, by what is asked about.
+    If none has a promise, the promise on the command line is used.
     """
     found = {name: _promise_in(scenario) for name, scenario in scenarios.items()}
     first = next((promise for promise in found.values() if promise is not None), otherwise)

@@ -1,1 +1,1 @@
-"""What people are told about a cluster: pure functions from objects read once to words and rows."""
+"""Texts and table rows about a cluster: pure functions over objects that were read once."""

@@ -1,7 +1,7 @@
-"""The parts of an explanation: a sentence, facts, and what holds, slots and nodes answered.
+"""The parts of an explanation: a sentence, facts, and the answers of holds, slots and nodes.
 
-Pure values, made by `pods`, `holds`, `headrooms` and `orders`; the verb `explain` prints them as
-prose or as a document.
+These are pure values. `pods`, `holds`, `headrooms` and `orders` create them; the command `explain`
+prints them as text or as a document.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from headroom.core.objects import Key, Parent, identity
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing worth knowing, and what it is about."""
+    """One fact, and what it is about."""
 
     topic: str
     text: str
@@ -24,9 +24,9 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class HoldAnswer:
-    """What one hold, or one slot of a headroom, says to a pod; `gives` when it would be given.
+    """What one hold, or one slot of a headroom, means for a pod; `gives`: the pod would get it.
 
-    Slots of one headroom are of one `group`, also where each is an object of its own.
+    Slots of one headroom have the same `group`, also if each is an object of its own.
     """
 
     parent: Parent
@@ -42,7 +42,7 @@ class HoldAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SlotAnswer:
-    """How one slot of a headroom stands; `why` where it is not simply held."""
+    """The state of one slot of a headroom; `why` explains it if it is not simply held."""
 
     slot: str
     state: str
@@ -52,7 +52,7 @@ class SlotAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NodeAnswer:
-    """What one node says; `room` is how full it is, an empty `answer` means that the pod fits."""
+    """The answer of one node; `room` is how full it is, an empty `answer` means it fits."""
 
     room: Room
     answer: str
@@ -60,7 +60,7 @@ class NodeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`by_node` says that the nodes' answers tell of every slot already."""
+    """A whole explanation; `by_node`: the answers of the nodes already cover every slot."""
 
     subject: str
     summary: str
@@ -73,7 +73,7 @@ class Explanation:
 
 
 def called(parent: Parent) -> str:
-    """A hold or a slot as a sentence names it."""
+    """The name of a hold or a slot in a sentence."""
     name = f"{parent.kind.lower()} {Key(parent.namespace, parent.name)}"
     return f"slot {parent.slot} of {name}" if parent.slot else name
 

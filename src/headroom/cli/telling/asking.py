@@ -1,7 +1,7 @@
-"""Asking the operator's own questions of objects that were read once.
+"""Run the operator's own decision functions over objects that were read once.
 
-The answers of `explain` come from the functions that the operator decides with, over a ledger
-filled here; so they are its own, not a second opinion.
+`explain` uses the functions that the operator decides with, over a ledger that is filled here. Its
+answers are therefore the operator's answers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEE_NODES = "headroom get nodes  shows what is used, held and free"
 
 
 def ledger_of(world: World, policy: Policy) -> Ledger:
-    """Everything that was read, as the operator would know it; a headroom as its slots."""
+    """A ledger with everything that was read, as the operator would have it; headrooms as slots."""
     slots = [
         hold
         for each in world.headrooms
@@ -41,7 +41,7 @@ def ledger_of(world: World, policy: Policy) -> Ledger:
 
 
 def node_answers(world: World, ledger: Ledger, pod: Pod) -> tuple[NodeAnswer, ...]:
-    """What every node says to a pod of this shape, by name; nothing where that cannot be known."""
+    """The answer of every node to a pod of this shape, by name; empty if it cannot be known."""
     if not world.sees_room:
         return ()
     return tuple(

@@ -1,9 +1,9 @@
-"""Nodes as bars of characters, the cluster first: what `headroom top -w` draws. Pure.
+"""Nodes as bars of characters, the cluster first: the picture of `headroom top -w`. Pure.
 
     cluster      │████████▓▓░░░     │  70% +  10% held 3 nodes
     general-0    │██████████▓▓░░░   │  80% +  20% held
 
-Every line fits the width; what is long is cut in the middle of nothing but its own column.
+Every line fits the width; a long text is cut within its own column.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ LEAST_BAR = 8
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How people want to see it."""
+    """The options of the picture."""
 
     resource: str = "cpu"
     sort: str = "free"
     filter: str = ""
     width: int = 80
-    height: int = 0  # lines that there is room for; 0: as many as there are
+    height: int = 0  # available lines; 0: no limit
     glyphs: Glyphs = BLOCKS
 
     @property
     def cut(self) -> str:
-        """What stands for what is left out."""
+        """The text for what is left out."""
         return "~" if self.glyphs.edge.isascii() else "…"
 
 
@@ -53,7 +53,7 @@ class _Bar:
 
 
 def top_lines(sections: Mapping[str, Any], look: Look) -> list[str]:
-    """The picture, line by line: the cluster, its nodes, and guardians that wait for room."""
+    """The lines of the picture: the cluster, its nodes, and guardians that wait for room."""
     bars = [_bar(name, row, look.resource) for name, row in sections["nodes"].items()]
     wanted = look.filter.lower()
     chosen = [bar for bar in bars if wanted in f"{bar.name} {bar.state}".lower()]
@@ -70,11 +70,11 @@ def top_lines(sections: Mapping[str, Any], look: Look) -> list[str]:
     waiting = _waiting_lines(sections["waiting"], look, column)
     room = look.height - len(waiting) - 3 if look.height else len(chosen)
     if len(chosen) > room:
-        room = max(1, room - 1)  # A line says how many there are beyond.
+        room = max(1, room - 1)  # A line says how many more there are.
     narrow = look.width < NARROW
     head = _words(replace(total, state="") if narrow else total, narrow)
     told = [(bar, _words(bar, narrow)) for bar in chosen[:room]]
-    # Words of one width: bars that begin and end alike can be compared.
+    # Columns have one width, so that bars can be compared.
     wide = max(len(words) for words in (head, *(words for _, words in told)))
     lines = [_line(total, look, column, head.ljust(wide)), ""]
     lines += [_line(bar, look, column, words.ljust(wide)) for bar, words in told]
@@ -127,14 +127,14 @@ def _drawn(bar: _Bar, glyphs: Glyphs, width: int) -> str:
         seen += part
         end = inner * seen // whole
         if part and end == drawn and drawn < inner:
-            end += 1  # Whatever is there is seen.
+            end += 1  # Anything above zero is visible.
         text += glyphs.fill[use] * (end - drawn)
         drawn = end
     return f"{glyphs.edge}{text[:inner].ljust(inner)}{glyphs.edge}"
 
 
 def _waiting_lines(waiting: Mapping[str, Any], look: Look, column: int) -> list[str]:
-    """Guardians that have no node yet, by whom they are for; and how many other pods wait."""
+    """Guardians without a node, by their parent; and how many other pods wait."""
     groups: dict[str, list[int]] = {}
     others = 0
     for row in waiting.values():

@@ -1,7 +1,7 @@
-"""Everything that an object says of itself: its conditions and what was told about it, as rows.
+"""The conditions and events of an object as rows.
 
-For `describe`, beside what `explain` works out. Works on plain JSON, because conditions and events
-look alike on every kind.
+For `describe`, besides the output of `explain`. It works on plain JSON, because conditions and
+events look the same on every kind.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EVENT_HEADINGS = ("LAST SEEN", "TYPE", "REASON", "COUNT", "MESSAGE")
 
 
 def condition_rows(item: Json, now: datetime) -> list[list[str]]:
-    """An object's conditions, in its own order."""
+    """An object's conditions, in their order."""
     status = item.get("status")
     conditions = status.get("conditions") if isinstance(status, Mapping) else None
     return [
@@ -41,7 +41,7 @@ def condition_rows(item: Json, now: datetime) -> list[list[str]]:
 def events_about(world: World, kind: str, key: Key) -> list[Json]:
     """The events about one object, the oldest first."""
     places = {(kind, key.namespace, key.name)}
-    if not key.namespace:  # A manifest without a namespace lands in "default".
+    if not key.namespace:  # A manifest without a namespace is in "default".
         places.add((kind, "default", key.name))
     found = [item for item in world.of(EVENTS.kind) if _about(item) in places]
     return sorted(found, key=lambda item: (_last(item), str(item.get("metadata"))))
@@ -62,7 +62,7 @@ def event_rows(events: list[Json], now: datetime) -> list[list[str]]:
 
 
 def bare(item: Json) -> dict[str, Any]:
-    """The object as its author wrote it: without status, and without what the API server notes."""
+    """The object as its author wrote it: without status and without fields of the API server."""
     metadata = dict(item.get("metadata") or {})
     metadata.pop("managedFields", None)
     kept = {name: value for name, value in item.items() if name not in ("status", "metadata")}
@@ -77,7 +77,7 @@ def _about(event: Json) -> tuple[str, str, str]:
 
 
 def _last(event: Json) -> str:
-    """When it was last seen, as written: times in one format sort as texts."""
+    """When it was last seen, as text: times in one format sort as texts."""
     series = event.get("series") or {}
     times = (
         series.get("lastObservedTime"),

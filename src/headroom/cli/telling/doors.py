@@ -1,4 +1,4 @@
-"""Whether the owners of a hold or headroom come through no door, asked of objects read once."""
+"""Check whether owners of a hold or headroom use no door, in objects that were read once."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from headroom.core.standing.headrooms import Headroom
 
 
 def without_door(world: World, wish: Hold | Headroom, across_namespaces: bool = False) -> str:
-    """Say which pod has no door, and the remedies; empty for none.
+    """Name a pod without a door, and the remedies; empty if there is none.
 
-    Where an operator has looked its word counts: it has seen gates that are gone since.
+    If an operator has reported it, its report counts: it has seen gates that were removed since.
     """
     if wish.status.conditions:
         return told_in(wish.status.conditions)
@@ -43,5 +43,5 @@ def without_door(world: World, wish: Hold | Headroom, across_namespaces: bool = 
 
 
 def told_reason(wish: Hold | Headroom) -> str:
-    """The reason to show in a list where nothing more urgent is to be said."""
+    """The reason to show in a list if there is no more urgent one."""
     return OWNERS_WITHOUT_DOOR if told_in(wish.status.conditions) else ""

@@ -1,4 +1,4 @@
-"""From a noun and a name to the explanation of that very object."""
+"""Find the explanation of an object by its noun and name."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def look_at(
     files: Sequence[Path] | None,
     dialects: Sequence[str] | None,
 ) -> Where:
-    """What has to be read to explain an object; without the right to its kind, nothing is."""
+    """What to read to explain an object; its kind must be readable."""
     noun, _ = subject
     asked = PODS if noun == "pod" else needs(noun).kinds[0]
     return Where(
@@ -59,7 +59,7 @@ def look_at(
 def explanation_of(
     world: World, subject: tuple[str, str], namespace: str, policy: Policy, node: str = ""
 ) -> Explanation:
-    """Explain one object; Answer says that there is none of that name."""
+    """Explain one object; raise Answer if it does not exist."""
     noun, name = subject
     if node and node not in {each.name for each in world.nodes}:
         raise Answer(f"there is no node {node}", "see: headroom get nodes")
@@ -78,7 +78,7 @@ def explanation_of(
 
 
 def raw_of(world: World, subject: tuple[str, str], namespace: str) -> dict[str, Any]:
-    """The object itself, which is there since it was explained."""
+    """The object itself, which exists because it was explained."""
     noun, name = subject
     kind = KINDS[noun]
     places = _places(namespace, name)
@@ -93,5 +93,5 @@ def _named(things: Iterable[_T], namespace: str, name: str) -> _T | None:
 
 
 def _places(namespace: str, name: str) -> tuple[Key, ...]:
-    """Where it may be: also outside of namespaces, or in a manifest that names none."""
+    """Possible keys: also without a namespace, or in a manifest that names none."""
     return Key(namespace, name), Key("", name)

@@ -1,8 +1,8 @@
-"""Objects of a dialect in their own system's words: the columns of their CustomResourceDefinition.
+"""Tables for objects of a dialect, with the columns of their CustomResourceDefinition.
 
-What `kubectl get` shows is shown, with the same names and states; the wide table has the rest of
-the columns, and what is asked for of every resource where it is known. One column is ours, and only
-there while an object has something to tell: that its owners come through no door.
+The names and states are those that `kubectl get` shows. The wide table has the rest of the columns,
+and the requests of every resource if known. One column is ours, and only present if an object has
+owners without a door.
 """
 
 from __future__ import annotations

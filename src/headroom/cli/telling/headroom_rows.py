@@ -1,4 +1,4 @@
-"""Headrooms as rows of a table, each row beside the object it shows."""
+"""Headrooms as rows of a table, each with its object."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ WIDE = ("MODE", "REFILL", "HITS", "MISSES", "AGE", "MESSAGE")
 
 
 def headrooms(world: World) -> Table:
-    """Every headroom as its own status tells it; one that no operator has seen says nothing.
+    """Every headroom with its own status; empty if no operator has seen it.
 
-    The next start is worked out, because a status may be older than the last one.
+    The next start is calculated, because a status may be older than the last start.
     """
     raw = {key_of(item): item for item in world.of(HEADROOMS.kind)}
     rows = [

@@ -1,7 +1,7 @@
-"""How a headroom stands: what it wishes for, which slots it has, which are missing, and why.
+"""Explain a headroom: how many slots it wants, which it has, which are missing, and why.
 
-The wish, the windows and the rules for nodes are asked of the very functions that the operator
-works by; why a slot waits is what its guardian's scheduler says.
+The wanted slots, the windows and the rules for nodes come from the functions of the operator. The
+reason why a slot waits comes from the scheduler of its guardian.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NOT_SERVED = ("InvalidSpec", "WorkloadMissing", "WorkloadUnusable")
 def explain_headroom(
     world: World, headroom: Headroom, policy: Policy, node: str = ""
 ) -> Explanation:
-    """Say how a headroom stands; of one node only, where a node is named."""
+    """Explain a headroom; if a node is named, only for this node."""
     subject = f"{headroom.parent.kind.lower()} {headroom.key}"
     if "nodes" in world.unseen:
         return _by_its_status(world, headroom, subject)
@@ -55,7 +55,7 @@ def explain_headroom(
 
 
 def _by_its_status(world: World, headroom: Headroom, subject: str) -> Explanation:
-    """What a headroom says of itself, for who cannot see the nodes that its wish depends on."""
+    """Explain it from its own status, for users who cannot list the nodes."""
     status = headroom.status
     ready = next((each for each in status.conditions if each.type == "Ready"), None)
     if ready is None:
@@ -169,7 +169,7 @@ def _slot_answer(view: SlotView) -> SlotAnswer:
 def _nodes(
     world: World, headroom: Headroom, wished: Wish, slots: Sequence[SlotView], policy: Policy
 ) -> tuple[NodeAnswer, ...]:
-    """Per node, every node with its rule or its slot; else what nodes say to slots that wait."""
+    """Per node: every node with its rule or slot; otherwise the answers to waiting slots."""
     if not world.sees_room:
         return ()
     if headroom.size.by_node:

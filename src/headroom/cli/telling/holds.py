@@ -1,4 +1,4 @@
-"""How a hold stands, and for one without room what every node says to it."""
+"""Explain a hold; for a hold without room, with the answer of every node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headroom.core.policy import Policy
 
 
 def explain_hold(world: World, hold: Hold, policy: Policy) -> Explanation:
-    """Say how a hold stands, and for one without room what every node says to it."""
+    """Explain a hold; for a hold without room, with the answer of every node."""
     told = _standing(world, hold, policy)
     doors = without_door(world, hold, policy.across_namespaces)
     lack = (Fact("doors", doors),) if doors else ()
@@ -25,7 +25,7 @@ def explain_hold(world: World, hold: Hold, policy: Policy) -> Explanation:
 
 
 def _facts(hold: Hold) -> tuple[Fact, ...]:
-    """What it keeps: every resource that its template asks for."""
+    """The resources that its template requests."""
     requests = hold.template.pod.requests
     return (Fact("shape", amounts.told(requests)),) if requests else ()
 

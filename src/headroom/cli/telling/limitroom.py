@@ -1,4 +1,4 @@
-"""What the limits of namespaces leave to guardians that a plan would make."""
+"""How much the limits of namespaces leave for guardians that a plan would create."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from headroom.engine.limits.usage import UsageBook
 
 
 class LimitRoom:
-    """Limits that namespaces are annotated with, and what stands or was planned there.
+    """Limits in the annotations of namespaces, and what is used or planned there.
 
-    `default` is for namespaces without the annotation, as the operator's flag gives it.
+    `default` is for namespaces without the annotation, from the operator's flag.
     """
 
     def __init__(self, world: World, default: NamespaceLimits = NO_LIMITS) -> None:
@@ -30,11 +30,11 @@ class LimitRoom:
             self._usage.see_pod(pod)
 
     def give_back(self, guardian: Key) -> None:
-        """A guardian goes."""
+        """Count a guardian as deleted."""
         self._usage.lose_pod(guardian)
 
     def take(self, hold: Hold) -> str:
-        """Count a new guardian in its namespace; say which limit refuses it, empty: none."""
+        """Count a new guardian in its namespace; return the limit that refuses it, or empty."""
         home, name = hold.home, str(hold.parent)
         limits = written(self._written.get(home, ""), self._default)
         if isinstance(limits, LimitsError):

@@ -1,4 +1,4 @@
-"""Holds, guardians and claims as rows of a table, each row beside the object it shows."""
+"""Holds, guardians and claims as rows of a table, each with its object."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OWNERS_SHOWN = 3
 
 
 def holds(world: World) -> Table:
-    """Every hold with how it stands."""
+    """Every hold with its state."""
     raw = {key_of(item): item for item in world.of(HOLDS.kind)}
     chosen = [hold for hold in world.holds if hold.parent.kind == HOLDS.kind]
     resources = in_play(hold.template.pod.requests for hold in chosen)
@@ -52,19 +52,19 @@ def holds(world: World) -> Table:
 
 
 def end_of(hold: Hold) -> datetime | None:
-    """When a hold's time is over, by its own word or by the clock that it runs on."""
+    """When a hold ends, by its status or by its own times."""
     told = hold.status.chronicle
     return told.ends if told is not None else expiry(hold)
 
 
 def guardians(world: World) -> Table:
-    """Every pod that keeps room, and for what."""
+    """Every guardian, and its parent."""
     chosen = [pod for pod in world.pods if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN]
     return _pod_table(world, chosen, "FOR", kept_for)
 
 
 def claims(world: World) -> Table:
-    """Every pod that got a hold, and which; an annotation that anyone may write proves nothing."""
+    """Every pod with a claim, and its hold; the annotation alone proves nothing."""
     there = {str(hold.parent): hold for hold in world.holds}
     chosen = [
         pod

@@ -1,4 +1,4 @@
-"""Which table a noun has, and what has to be read for it."""
+"""The table of each noun, and what to read for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headroom.wire.kinds import HEADROOMS, HOLDS, NODES, PODS, Resource
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The kinds to read, the one that it is about first; `local`: only those of the namespace."""
+    """The kinds to read, the main one first; `local`: only those of the namespace."""
 
     kinds: tuple[Resource, ...]
     local: bool = True
@@ -42,7 +42,7 @@ _TABLES = {
 
 
 def needs(noun: str) -> Needs:
-    """What has to be read to list a noun."""
+    """What to read to list a noun."""
     if noun not in DIALECT_OF:
         return _NEEDS[noun]
     kinds = dialect_of(DIALECT_OF[noun]).kinds

@@ -1,7 +1,7 @@
-"""An Order of the korder dialect, explained: the questions of its own troubleshooting guide.
+"""Explain an Order of the korder dialect, with the questions of its troubleshooting guide.
 
-No tickets? Uneven? Slow? Each is answered in a sentence, from the same wish, rules and quotas that
-decide. Everything else is told as for any headroom (`headrooms`).
+No tickets? Uneven? Slow? Each question gets one sentence, from the same wanted slots, rules and
+quotas that decide. The rest is explained as for any headroom (`headrooms`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_NODES = 5
 
 
 def explain_order(world: World, order: Headroom, policy: Policy, node: str = "") -> Explanation:
-    """Say how an order stands, and answer what people ask when tickets are not as they expect."""
+    """Explain an order, and answer the usual questions about its tickets."""
     told = explain_headroom(world, order, policy, node)
     if node or "nodes" in world.unseen:
         return told
@@ -42,7 +42,7 @@ def explain_order(world: World, order: Headroom, policy: Policy, node: str = "")
 
 
 def _made(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]) -> str:
-    """Why tickets that one would expect were not made."""
+    """Why expected tickets were not created."""
     reasons = {note.reason: note.message for note in wished.notes}
     missing = [view for view in views if view.state is State.MISSING]
     unmade = [view.hold for view in missing if view.hold is not None and view.hold.slot]
@@ -69,7 +69,7 @@ def _made(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]
 
 
 def _even(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]) -> str:
-    """How tickets lie over the nodes, and whether that is as it should be."""
+    """How tickets are distributed over the nodes, and whether that is right."""
     on = Counter(view.node for view in views if view.state is State.HELD)
     if order.size.by_node:
         bare = sorted({hold.slot for hold in wished.slots} - set(on))
@@ -94,7 +94,7 @@ def _left_out(world: World, wished: Wish) -> str:
 
 
 def _slow(world: World, views: Sequence[SlotView]) -> str:
-    """Tickets whose guardian waits for room: how many, since when, and what its scheduler says."""
+    """Tickets whose guardian waits for room: how many, since when, and the scheduler's message."""
     waiting = [view for view in views if view.state is State.WAITING]
     if not waiting:
         return "no: no guardian waits for room"

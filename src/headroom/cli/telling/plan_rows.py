@@ -1,4 +1,4 @@
-"""A plan as people and programs read it: a sentence for each object, nodes, what finds no room."""
+"""A plan for people and programs: one sentence for each object, nodes, slots without room."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _requests(place: Place) -> Resources:
 
 
 def _unplaced_rows(each: Planned) -> list[tuple[str, ...]]:
-    """Slots that find no room, those with one reason on one line."""
+    """Slots without room, one line for each reason."""
     reasons: dict[str, list[str]] = {}
     for place in each.unplaced:
         reasons.setdefault(place.why, []).append(place.slot)

@@ -1,8 +1,8 @@
-"""What would be held where, if these objects were applied: nothing is written, all is supposed.
+"""Plan what would be held where if these objects were applied; nothing is written.
 
-The slots come from the operator's own wish, and each is put where kube-scheduler would put its
-guardian, one after the other, so that two of them never count on the same room. What stands
-already stays where it is; a slot whose shape changes is held anew before the old one goes.
+The slots are those that the operator would want. Each guardian is placed where kube-scheduler would
+place it, one after the other, so that two never use the same room. Existing guardians stay. A slot
+whose shape changes gets a new guardian before the old one is deleted.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WANTED = (State.HELD, State.WAITING, State.MISSING, State.HANDOVER)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where one slot would stand; without a node, why it would find none."""
+    """The node of one slot; without a node, the reason."""
 
     slot: str
     hold: Hold
@@ -53,9 +53,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What would become of one object; `leaving` are slots that it would give back.
+    """The result for one object; `leaving` are slots that it would give up.
 
-    `refused` says why it would promise nothing, `blamed` which field is the cause.
+    `refused` says why it would get nothing, `blamed` names the field that causes it.
     """
 
     subject: str
@@ -77,7 +77,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a plan counts on, and changes as it goes: nodes with their pods, quotas and limits."""
+    """The state that a plan changes step by step: nodes with their pods, quotas and limits."""
 
     state: ClusterState
     quotas: QuotaRoom
@@ -87,9 +87,9 @@ class Table:
 def planned(
     world: World, wanted: Sequence[Headroom | Hold], limits: NamespaceLimits = NO_LIMITS
 ) -> tuple[Planned, ...]:
-    """Say of each object what would be held where, in the order in which they are given.
+    """Plan each object in the given order.
 
-    `limits` are those of namespaces that have none of their own.
+    `limits` apply to namespaces that have none of their own.
     """
     known = [_known(world, each) for each in wanted]
     there = _with(world, known)
@@ -102,7 +102,7 @@ def planned(
 
 
 def _known(world: World, wanted: Headroom | Hold) -> Headroom | Hold:
-    """The object as it would be: what it says is new, what it is stays."""
+    """The object as it would be: the new spec with the existing status."""
     if isinstance(wanted, Headroom):
         old = next((each for each in world.headrooms if each.parent == wanted.parent), None)
         if old is None:
@@ -151,13 +151,13 @@ def _headroom(world: World, headroom: Headroom, table: Table) -> Planned:
 
 
 def _doors(world: World, wish: Headroom | Hold) -> list[str]:
-    """What is to be said of owners that come through no door."""
+    """A note about owners without a door."""
     told = without_door(world, wish)
     return [f"{OWNERS_WITHOUT_DOOR}: {told}"] if told else []
 
 
 def _refusal(headroom: Headroom, wished: Wish) -> Unserved | None:
-    """Why nothing would be promised: in the operator's words, with the field to blame."""
+    """Why nothing would be held: the operator's message, with the field that causes it."""
     problems = judged_rules(judged(headroom, calendar), Policy().across_namespaces).problems
     if problems:
         return Unserved(INVALID_SPEC, "; ".join(map(str, problems)), problems[0].path)
@@ -179,7 +179,7 @@ def _hold(world: World, hold: Hold, table: Table) -> Planned:
 
 
 def _place(slot: str, hold: Hold, guardian: Pod | None, table: Table) -> Place:
-    """Put one slot's guardian where it would go, and count it there from now on."""
+    """Place one slot's guardian, and count it there from now on."""
     if guardian is not None and guardian.node and _as_wished(hold, guardian):
         return Place(slot, hold, guardian.node, stands=True)
     if refused := table.limits.take(hold):
@@ -197,12 +197,12 @@ def _place(slot: str, hold: Hold, guardian: Pod | None, table: Table) -> Place:
 
 
 def _as_wished(hold: Hold, guardian: Pod) -> bool:
-    """Whether a guardian was made from this very template, as far as it says."""
+    """Whether a guardian was created from this template, as far as the plan can see."""
     return guardian.annotations.get(SHAPE_ANNOTATION) in (None, shape_of(hold))
 
 
 def _supposed(slot: str, hold: Hold) -> Pod:
-    """The guardian that would be made, as kube-scheduler would see it."""
+    """The guardian that would be created, as kube-scheduler would see it."""
     pod = hold.template.pod
     key = Key(hold.home, f"supposed {hold.parent} {slot}")
     if hold.template.node:
@@ -211,7 +211,7 @@ def _supposed(slot: str, hold: Hold) -> Pod:
 
 
 def _pinned(pod: Pod, node: str) -> Pod:
-    """The pod with the node's name demanded by every alternative that its affinity allows."""
+    """The pod with the node's name required in every alternative of its affinity."""
     named = Requirement(NAME_FIELD, "In", (node,))
     affinity = pod.placement.node_affinity
     terms = affinity.required if affinity.required is not None else (NodeTerm(),)

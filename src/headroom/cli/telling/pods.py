@@ -1,4 +1,4 @@
-"""Why a pod waits, or where it sits: what every hold, every slot and every node says to it."""
+"""Explain why a pod waits or where it runs: the answers of every hold, slot and node."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SEE_FOLLOWERS = "its events say what is in the way: kubectl describe pod"
 
 
 def explain_pod(world: World, pod: Pod, policy: Policy) -> Explanation:
-    """Say where a pod stands, and what every hold and node says to it if it still waits."""
+    """Explain a pod; if it waits, with the answer of every hold and node."""
     subject = f"pod {pod.key}"
     if pod.node:
         return Explanation(subject, f"{subject} {_seat(world, pod, policy)}.")
@@ -56,7 +56,7 @@ def explain_pod(world: World, pod: Pod, policy: Policy) -> Explanation:
 
 
 def _waits_unseen(world: World, pod: Pod, policy: Policy) -> Explanation:
-    """What can be said of a waiting pod by who sees no nodes: its own word, and whose it may be."""
+    """Explain a waiting pod without its nodes: its own condition, and its possible holds."""
     says = pod.unschedulable_message.rstrip(".") or "nothing yet"
     holds = tuple(
         HoldAnswer(hold.parent, not why, why or "it is for this pod", hold.group)
@@ -69,7 +69,7 @@ def _waits_unseen(world: World, pod: Pod, policy: Policy) -> Explanation:
 
 
 def _followers(world: World, pod: Pod) -> str:
-    """Which headrooms take a gate off a pod once their slots are made, in words."""
+    """Text: which headrooms remove a gate from a pod when their slots are ready."""
     told = [
         f"{headroom.parent} makes its slots before it takes off the gate {rule.gate}"
         for headroom in sorted(world.headrooms, key=lambda headroom: headroom.key)
@@ -81,7 +81,7 @@ def _followers(world: World, pod: Pod) -> str:
 
 
 def _place(hold: Hold) -> tuple[str, str, str, int, str]:
-    """Holds by name, each headroom's slots in their own order."""
+    """Sort holds by name, and slots of each headroom in their own order."""
     parent = hold.parent
     return parent.namespace, parent.name, parent.kind, len(parent.slot), parent.slot
 

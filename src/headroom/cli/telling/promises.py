@@ -1,4 +1,4 @@
-"""What a headroom's status says of its promise, in words."""
+"""Text about a headroom's promise, from its status."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headroom.core.standing.sized import Learnt
 
 
 def learnt_size(headroom: Headroom) -> Learnt | None:
-    """The size that the operator has learnt, by the headroom's own word."""
+    """The size that the operator has learnt, from the headroom's status."""
     promise = headroom.status.promise
     if not headroom.size.learns or promise is None or promise.size is None:
         return None
@@ -17,7 +17,7 @@ def learnt_size(headroom: Headroom) -> Learnt | None:
 
 
 def promise_told(headroom: Headroom) -> list[str]:
-    """How the promise stands, what decided the size, and what the next nine would cost."""
+    """The state of the promise, what determined the size, and the cost of the next nine."""
     promise = headroom.status.promise
     if promise is None:
         return []

@@ -1,7 +1,7 @@
-"""An explanation as a person reads it: a sentence, facts, and small tables.
+"""An explanation as text for people: a sentence, facts, and small tables.
 
-Slots of one headroom that answer alike share a line. A table of thousands is cut, and then begins
-with what is not well: who wants all of it asks for JSON.
+Slots of one headroom with the same answer share a line. A table with thousands of rows is cut, and
+then begins with the problems; JSON has all rows.
 """
 
 from __future__ import annotations

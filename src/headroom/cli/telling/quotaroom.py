@@ -1,4 +1,4 @@
-"""What the ResourceQuotas of a namespace leave to guardians that a plan would make."""
+"""How much the ResourceQuotas of a namespace leave for guardians that a plan would create."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headroom.core.resources import PODS, Resources
 
 
 class QuotaRoom:
-    """Quotas, and what guardians of this plan have taken from each."""
+    """Quotas, and what the guardians of this plan use of each."""
 
     def __init__(self, quotas: Iterable[ResourceQuota]) -> None:
         self._left: dict[str, list[ResourceQuota]] = {}
@@ -19,7 +19,7 @@ class QuotaRoom:
             self._left.setdefault(quota.namespace, []).append(quota)
 
     def take(self, hold: Hold) -> str:
-        """Charge a new guardian to its namespace; say which quota refuses it, empty: none."""
+        """Charge a new guardian to its namespace; return the quota that refuses it, or empty."""
         name = PREEMPTIBLE_CLASS if hold.mode == PREEMPTIBLE else LOCKED_CLASS
         pod, name = hold.template.pod, hold.template.priority_class or name
         here = self._left.get(hold.guardian_namespace, [])

@@ -1,4 +1,4 @@
-"""Whether a quota stands in the way of missing slots, asked of the operator's own books."""
+"""Check whether a quota is the reason for missing slots, with the operator's own functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headroom.engine.quotas import QuotaBook
 
 
 def quota_refusal(world: World, headroom: Headroom, missing: Sequence[Hold]) -> str:
-    """Say which quota has no room for the headroom or one of its missing slots; empty: none."""
+    """The quota that has no room for the headroom or one of its missing slots; empty: none."""
     objects = headroom.slot_objects
     if objects is None or not world.quotas:
         return ""

@@ -1,6 +1,6 @@
-"""The numbers of a simulation for people: the whole run first, then who waited, then what is short.
+"""The numbers of a simulation for people: the whole run, then waits, then missing slots.
 
-Everything here is read from the summary that `-o json` prints, so that the two always agree.
+All numbers come from the summary that `-o json` prints, so that both always agree.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _rows(result: Result) -> list[tuple[str, str]]:
 
 
 def _pods(pods: Numbers) -> str:
-    """`100 created, 2 started, never started 98`; what did not happen is left out."""
+    """`100 created, 2 started, never started 98`; zeros are left out."""
     words = [f"{pods['created']} created", f"{pods['started']} started"]
     never = pods["created"] - pods["started"]
     if never:
@@ -89,7 +89,7 @@ def _cost(summary: Numbers) -> str:
 
 
 def _groups(summary: Numbers) -> str:
-    """Owners beside all others, then workload by workload, the longest waits first."""
+    """Owners and all other pods, then each workload, the longest waits first."""
     rows = []
     if summary["owners"]["created"]:
         rows += [_group("owners of held room", summary["owners"])]
@@ -112,7 +112,7 @@ def _group(name: str, numbers: Numbers) -> tuple[str, ...]:
 
 
 def _slots(objects: Mapping[str, Numbers]) -> str:
-    """What keeps room, and how much of it; those that are short first."""
+    """Objects that keep room, and how much; incomplete ones first."""
     names = sorted(
         objects, key=lambda name: (objects[name]["held"] >= objects[name]["wished"], name)
     )
@@ -125,12 +125,12 @@ def _slots(objects: Mapping[str, Numbers]) -> str:
 
 
 def _doors(found: Mapping[str, str]) -> str:
-    """Who keeps room for pods that come through no door, in one sentence each."""
+    """Objects whose owners use no door, in one sentence each."""
     return "\n".join(f"{OWNERS_WITHOUT_DOOR}: {name}: {found[name]}" for name in found)
 
 
 def waited(seconds: float | None) -> str:
-    """A wait as people say it: `0.012 s`, `90.5 s`, `12m5s`, `3h20m`, `1d2h`."""
+    """A waiting time for people: `0.012 s`, `90.5 s`, `12m5s`, `3h20m`, `1d2h`."""
     if seconds is None:
         return ""
     if seconds < 2 * MINUTE:

@@ -1,7 +1,7 @@
-"""How full nodes are, in three words: used, held, free. Pure; for `get nodes` and `top`.
+"""How full nodes are: used, held, free. Pure; for `get nodes` and `top`.
 
-Used is what ordinary pods request, held what guardians keep, free the rest. Latches are left out:
-for their half second they count a pod twice.
+Used is what ordinary pods request, held is what guardians keep, free is the rest. Latches are left
+out: for half a second they count a pod twice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CLUSTER = "*"
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """One node's room; `state` is what keeps pods away from it, if anything."""
+    """One node's room; `state` says what keeps pods away from it, if anything."""
 
     node: str
     allocatable: Resources
@@ -31,12 +31,12 @@ class Room:
 
     @property
     def free(self) -> Resources:
-        """What is neither used nor held; negative where a node is overcommitted."""
+        """What is neither used nor held; negative if a node is overcommitted."""
         return self.allocatable - self.used - self.held
 
 
 def rooms(nodes: Iterable[Node], pods: Iterable[Pod]) -> list[Room]:
-    """Sum up every node, by name."""
+    """The room of every node, by name."""
     used: dict[str, Resources] = {}
     held: dict[str, Resources] = {}
     for pod in pods:
@@ -68,7 +68,7 @@ def total(found: Sequence[Room]) -> Room:
 
 
 def resources_of(found: Iterable[Room]) -> tuple[str, ...]:
-    """The resources that some node offers or some pod asks for, as columns of a table."""
+    """The resources that a node offers or a pod requests, as columns of a table."""
     there = list(found)
     asked = [part for room in there for part in (room.used, room.held)]
     return in_play(asked, [room.allocatable for room in there])
@@ -102,7 +102,7 @@ def room_item(room: Room) -> dict[str, Any]:
 
 
 def node_table(nodes: Sequence[Node], pods: Iterable[Pod]) -> Table:
-    """Every node by name, under a line for all of them; the wide table counts pods too."""
+    """Every node by name, below a line for all of them; the wide table counts pods too."""
     found = rooms(nodes, pods)
     labels = {node.name: node.labels for node in nodes}
     resources = resources_of(found)

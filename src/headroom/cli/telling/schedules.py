@@ -1,7 +1,7 @@
 """A headroom's schedule in words: since when, until when, what next.
 
-Each window is asked on its own, of the same calendar as the operator's, and its times are told on
-the clock of its own time zone: the one that its author thinks in.
+Each window is evaluated on its own, with the operator's calendar. Its times are shown in its own
+time zone, which its author uses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from headroom.engine.cron import calendar, zone_named
 
 
 def windows_told(headroom: Headroom, now: datetime) -> list[str]:
-    """One sentence a window; a headroom without a schedule has none."""
+    """One sentence for each window; none without a schedule."""
     return [_window_told(headroom, window, now) for window in headroom.schedule]
 
 
@@ -36,13 +36,13 @@ def _window_told(headroom: Headroom, window: Window, now: datetime) -> str:
     since = moment_told(open_now.started_at, now, window.time_zone)
     told = f"{name} is open{size}: since {since}"
     ends = open_now.ends_at
-    if following is None or ends is None or ends < following:  # Else it starts anew before that.
+    if following is None or ends is None or ends < following:  # Otherwise it starts again first.
         told += f", until {moment_told(ends, now, window.time_zone)}"
     return f"{told}; {again}{lead}" if again else told
 
 
 def moment_told(moment: datetime | None, now: datetime, zone: str = "UTC") -> str:
-    """A moment on the wall clock of a zone, and how far off it is; UTC if there is no such zone."""
+    """A time in a time zone, and how far away it is; UTC if the zone does not exist."""
     if moment is None:
         return "always"
     there = moment.astimezone(zone_named(zone) or UTC)

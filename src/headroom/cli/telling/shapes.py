@@ -1,4 +1,4 @@
-"""Which shapes a headroom's slots have, where they are chosen: by its status, else worked out."""
+"""The chosen shapes of a headroom's slots: from its status, or calculated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from headroom.wire.kinds import DEPLOYMENTS, REPLICA_SETS
 
 
 def shapes_of(world: World, headroom: Headroom) -> Shapes | None:
-    """What the operator chose, or, before it did, what it would choose from these objects."""
+    """What the operator chose, or what it would choose from these objects."""
     auto = headroom.slot.auto
     if auto is None:
         return None
@@ -55,7 +55,7 @@ def shapes_of(world: World, headroom: Headroom) -> Shapes | None:
 
 
 def with_owners(headroom: Headroom, shapes: Shapes | None) -> Headroom:
-    """The headroom with the owners that follow from its shapes, where none are named."""
+    """The headroom with the owners that follow from its shapes, if none are set."""
     return dressed(headroom, shapes.chosen) if shapes is not None else headroom
 
 

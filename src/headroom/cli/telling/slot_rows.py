@@ -16,7 +16,7 @@ HEADINGS = ("NAMESPACE", "HEADROOM", "SLOT", "STATE", "NODE")
 
 
 def slots(world: World) -> Table:
-    """Every slot of every headroom, in the order of their wishes."""
+    """Every slot of every headroom, in the order of the wanted slots."""
     found = [
         view
         for each in sorted(world.headrooms, key=lambda each: each.key)

@@ -1,7 +1,7 @@
-"""The slots of a headroom: which it wishes for, who keeps each, and how that stands.
+"""The slots of a headroom: which it wants, which guardian keeps each, and its state.
 
-Nothing but guardians says that a slot is held, so its state is worked out from the pods and from
-the very wish that the operator works by. For `get slots`, `explain` and `plan`.
+Only guardians show that a slot is held, so its state is calculated from the pods and from the slots
+that the operator would want. For `get slots`, `explain` and `plan`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from headroom.core.standing.members import changes
 
 SILENT = "its scheduler has not said anything yet"
 NOT_YET = "it has no guardian yet"
-# What a condition's message says besides trouble: how many stand, and which nodes are left out.
+# Sentences in a condition's message that are no problem: how many are held, excluded nodes.
 USUAL = re.compile(r"\d+ of \d+ (slots held|nodes left out: .*)")
 
 
 class State(StrEnum):
-    """How a slot stands, in the words of the tables."""
+    """The state of a slot, as tables show it."""
 
     HELD = "held"
     WAITING = "waiting"
@@ -39,9 +39,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SlotView:
-    """One slot; `hold` is None where it stands though it is no longer wished for.
+    """One slot; `hold` is None if it exists but is no longer wanted.
 
-    Where slots are objects of their own, `hold` is that object.
+    If slots are objects of their own, `hold` is that object.
     """
 
     headroom: Headroom
@@ -53,18 +53,18 @@ class SlotView:
 
     @property
     def node(self) -> str:
-        """Where it stands, or where it is meant to stand."""
+        """Its node, or the node where it should be."""
         if self.guardian is not None and self.guardian.node:
             return self.guardian.node
         return (self.hold.status.node or self.hold.template.node) if self.hold is not None else ""
 
 
 def slots_of(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
-    """Every slot that is wished for or stands, in the order of the wish."""
+    """Every slot that is wanted or exists, in the order of the wanted slots."""
     if headroom.slot_objects is not None:
         return _member_views(world, headroom)
     guardians, owners = guardians_of(world, headroom), claimants_of(world, headroom)
-    if "nodes" in world.unseen:  # What is wished for depends on nodes: what stands is all we know.
+    if "nodes" in world.unseen:  # The wanted slots depend on nodes: only existing ones are known.
         return tuple(_stands(headroom, name, pod) for name, pod in sorted(guardians.items()))
     wished = wish_of(world, headroom)
     views = [
@@ -92,7 +92,7 @@ def _stands(headroom: Headroom, name: str, guardian: Pod) -> SlotView:
 
 
 def _member_views(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
-    """The objects of slots as they stand, then those that are still to be made."""
+    """The objects of slots, then those that will be created."""
     members, wished = members_of(world, headroom), wish_of(world, headroom)
     pods = {pod.key: pod for pod in world.pods}
     due = changes(headroom, wished, members, ())
@@ -122,7 +122,7 @@ def _member_views(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
 
 
 def _guardian_of(hold: Hold, pods: Mapping[Key, Pod]) -> Pod | None:
-    """The guardian of a hold: while it is renewed there are two, of which one has a node."""
+    """The guardian of a hold; during a renewal there are two, and one has a node."""
     places = dict.fromkeys((hold.guardian_namespace, hold.home))
     found = (pods.get(Key(place, name)) for place in places for name in guardian_names(hold))
     healthy = [pod for pod in found if pod and pod.deleted is None and not pod.finished]
@@ -166,7 +166,7 @@ def _view(headroom: Headroom, hold: Hold, guardian: Pod | None, owner: Pod | Non
 
 
 def _why_missing(headroom: Headroom, slot: str) -> str:
-    """What the headroom's own condition says of a slot; of its sentences, those about trouble."""
+    """The headroom's condition about a slot: only its sentences about problems."""
     degraded = next((each for each in headroom.status.conditions if each.type == "Degraded"), None)
     if degraded is None or degraded.status != "True":
         return NOT_YET

@@ -1,4 +1,4 @@
-"""Tables of what `get` lists: a line for people, the object itself for programs, side by side."""
+"""Tables for `get`: a line for people and the object itself for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOWHERE = Key("", "")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line: `wide` are the cells that only the wide table has; `ref` is for `-o name`."""
+    """One line: `wide` are the extra cells of the wide table; `ref` is for `-o name`."""
 
     item: Mapping[str, Any]
     cells: Sequence[str]
@@ -25,10 +25,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Lines under headings; the first column is the namespace where there are namespaces.
+    """Lines under headings; the first column is the namespace if there are namespaces.
 
-    `above` are lines that belong to no object, such as a total. `listed` is the kind of document
-    that the items make; empty means that they are objects of the cluster.
+    `above` are lines without an object, such as a total. `listed` is the kind of the document for
+    the items; empty means that they are objects of the cluster.
     """
 
     headings: tuple[str, ...]
@@ -42,7 +42,7 @@ class Table:
 def object_row(
     item: Mapping[str, Any], singular: str, cells: Sequence[str], wide: Sequence[str] = ()
 ) -> Row:
-    """The line of an object of the cluster, which says itself where it is and what it is called."""
+    """The line of an object of the cluster, with its own namespace and name."""
     metadata = item.get("metadata") or {}
     group, _, _ = str(item.get("apiVersion", "")).rpartition("/")
     key = key_of(item)
@@ -51,6 +51,6 @@ def object_row(
 
 
 def key_of(item: Mapping[str, Any]) -> Key:
-    """Where an object says that it is."""
+    """The key of an object, from its metadata."""
     metadata = item.get("metadata") or {}
     return Key(str(metadata.get("namespace") or ""), str(metadata.get("name") or ""))

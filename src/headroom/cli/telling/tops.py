@@ -1,4 +1,4 @@
-"""Who holds how much, and how full the nodes are: the fullest first. Pure; for `top`."""
+"""Which objects hold how much, and how full the nodes are, the fullest first. Pure; for `top`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headroom.core.resources import CPU, EMPTY, MEMORY, Resources
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """An object that guardians keep room for, and how much they keep."""
+    """An object with guardians, and how much they keep."""
 
     parent: str
     slots: int
@@ -25,7 +25,7 @@ class Holder:
 
 
 def holders(pods: Iterable[Pod], namespace: str = "") -> list[Holder]:
-    """Sum up the guardians of each parent of a namespace, or of all, the largest first."""
+    """Sum up the guardians of each parent in a namespace, or in all, the largest first."""
     found: dict[str, Holder] = {}
     for pod in pods:
         if pod.labels.get(ROLE_LABEL) != ROLE_GUARDIAN or pod.finished or pod.deleted is not None:
@@ -44,7 +44,7 @@ def holders(pods: Iterable[Pod], namespace: str = "") -> list[Holder]:
 
 
 def top_text(found: Sequence[Holder], nodes: Sequence[Room]) -> str:
-    """Both tables, each where there is anything to say."""
+    """Both tables, if they have rows."""
     everything = total(nodes)
     resources = resources_of(
         [*nodes, Room("", EMPTY, held=sum((each.held for each in found), EMPTY))]
@@ -72,7 +72,7 @@ def node_headings(resources: Sequence[str]) -> tuple[str, ...]:
 
 
 def holder_row(holder: Holder, everything: Resources, resources: Sequence[str]) -> list[str]:
-    """One line of the table; its share is of what all nodes have."""
+    """One line of the table; the share is of all nodes together."""
     cells = [holder.parent, str(holder.slots), str(holder.waiting) if holder.waiting else ""]
     for resource in resources:
         amount = holder.held[resource]
@@ -81,7 +81,7 @@ def holder_row(holder: Holder, everything: Resources, resources: Sequence[str]) 
 
 
 def fullest(found: Sequence[Room]) -> list[Room]:
-    """Nodes by how little of their CPU is free."""
+    """Nodes sorted by free CPU, the fullest first."""
     return sorted(found, key=lambda room: (_free_permille(room), room.node))
 
 
