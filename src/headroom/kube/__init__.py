@@ -1,1 +1,1 @@
-"""The real cluster behind the ports: credentials, HTTP, informers."""
+"""The adapter for real clusters: credentials, HTTP, informers."""

@@ -1,8 +1,8 @@
-"""How to reach one API server and who we are there: the values that `kubeconfig` reads.
+"""How to reach one API server, and with which user: the values that `kubeconfig` reads.
 
-`tls` makes an SSL context from an Endpoint and a KeyPair, `credentials` turns a User into headers,
-`client` sends. Nothing here opens a file: what is given by path is read when it is needed, since
-files are rotated under a running operator.
+`tls` creates an SSL context from an Endpoint and a KeyPair, `credentials` converts a User to
+headers, `client` sends requests. Nothing here opens a file: files given by path are read when
+needed, because they are rotated while the operator runs.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from headroom.kube.urls import Login
 
 @dataclass(frozen=True, slots=True)
 class Pem:
-    """Certificates or a key: given inline (`text`) or by `path`."""
+    """Certificates or a key, inline (`text`) or by `path`."""
 
     text: str = field(default="", repr=False)
     path: str = ""
 
     def read(self) -> str:
-        """The PEM text; a file that cannot be read is named."""
+        """The PEM text; the error for an unreadable file names it."""
         if self.text:
             return self.text
         try:
@@ -44,9 +44,9 @@ class KeyPair:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One API server; `server` has no trailing slash, no address has a password in it.
+    """One API server; `server` has no trailing slash, and no address contains a password.
 
-    `plain_http` is the explicit leave to send credentials to a server without TLS.
+    `plain_http` explicitly allows to send credentials to a server without TLS.
     """
 
     server: str
@@ -77,7 +77,7 @@ class ExecPlugin:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who we are; a token file goes before a token, before a password, before a plugin."""
+    """The user; a token file is preferred to a token, then a password, then a plugin."""
 
     key_pair: KeyPair | None = None
     token: str = field(default="", repr=False)
@@ -85,12 +85,12 @@ class User:
     username: str = ""
     password: str = field(default="", repr=False)
     plugin: ExecPlugin | None = None
-    headers: tuple[tuple[str, str], ...] = ()  # Impersonate-User and its kin
+    headers: tuple[tuple[str, str], ...] = ()  # Impersonate-User and related headers
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Everything needed to talk to a cluster; `origin` says in words where it was read."""
+    """Everything needed to talk to a cluster; `origin` says where it was read."""
 
     endpoint: Endpoint
     user: User

@@ -1,6 +1,6 @@
-"""What an API server said: the Answer to one request, its Status object, and both as an error.
+"""The answers of an API server: one request's Answer, its Status object, and both as an error.
 
-`client` makes Answers, `outcomes` reads those of writes, `refusal` words those of reads.
+`client` creates Answers, `outcomes` reads those of writes, `refusal` creates errors for reads.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Details(msgspec.Struct, rename="camel"):
 
 
 class Status(msgspec.Struct):
-    """A metav1.Status, as far as it helps to say what happened."""
+    """A metav1.Status, the fields that help to explain an error."""
 
     message: str = ""
     reason: str = ""
@@ -46,7 +46,7 @@ _STATUS = msgspec.json.Decoder(Status)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer; `retry_after` is zero where the server named no time."""
+    """One answer; `retry_after` is zero if the server named no time."""
 
     status: int
     body: bytes
@@ -57,12 +57,12 @@ class Answer:
         return self.status < 300
 
     def read_status(self) -> Status:
-        """The Status object in the body, or one made of what is there."""
+        """The Status object in the body, or one made from the rest of the answer."""
         return read_status(self.body, self.status)
 
 
 def read_status(body: bytes, code: int) -> Status:
-    """Read a Status; anything else (a proxy's page) becomes one with its first line as message."""
+    """Parse a Status; any other body (a proxy's page) gives one with its first line as message."""
     try:
         status = _STATUS.decode(body)
     except UNREADABLE_JSON:
@@ -75,7 +75,7 @@ def read_status(body: bytes, code: int) -> Status:
 
 
 def seconds_to_wait(value: str | None) -> float:
-    """Read a Retry-After header; dates and nonsense count as one second."""
+    """Parse a Retry-After header; dates and invalid values count as one second."""
     if value is None:
         return 0.0
     try:
@@ -85,7 +85,7 @@ def seconds_to_wait(value: str | None) -> float:
 
 
 def refusal(answer: Answer, what: str) -> Refused:
-    """Word a refused read: `what` is what we wanted, such as `list pods`."""
+    """The error for a refused read; `what` is the request, such as `list pods`."""
     status = answer.read_status()
     wait = answer.retry_after
     match status.code:
@@ -112,7 +112,7 @@ def refusal(answer: Answer, what: str) -> Refused:
 
 
 def no_kubernetes(server: str) -> KubeError:
-    """Somebody answers at the address, but not as an API server would."""
+    """The error for an address with a server that is no API server."""
     return KubeError(
         f"{server}: what answers there is no Kubernetes API server",
         "check the server address in the kubeconfig",

@@ -1,8 +1,8 @@
-"""Requests to one API server: pooled, bounded, retried where that is safe, credentials kept fresh.
+"""Requests to one API server: pooled, limited, retried if that is safe, with fresh credentials.
 
-Whether a request may be repeated is the caller's knowledge (`repeatable`); one that surely was not
-carried out is always repeated. `session` sends, `passport` says who we are. `watch` streams through
-here, `cluster` writes through here.
+The caller says whether a request may be repeated (`repeatable`); a request that was certainly not
+executed is always repeated. `session` sends, `passport` has the credentials. `watch` and `cluster`
+use this client.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from headroom.kube.session import Session, hang_up
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """How patient and how greedy a client is; the defaults serve an operator."""
+    """Timeouts and limits of a client; the defaults are for an operator."""
 
     in_flight: int = 48
     connect_seconds: float = 5.0
     request_seconds: float = 15.0
     attempts: int = 5
     first_backoff: float = 0.05
-    largest_answer: int = 2**28  # Far above a page of the largest objects that are usual.
+    largest_answer: int = 2**28  # Far above a page of the largest usual objects.
     patience: float = 10.0  # No retry starts later than this after the first attempt.
 
 
 class Client:
-    """One API server and one user of it."""
+    """One API server and one user."""
 
     def __init__(self, access: Access, tuning: Tuning | None = None) -> None:
         self.access = access
@@ -56,7 +56,7 @@ class Client:
         self._random = random.Random()
 
     def lane(self, in_flight: int = 2) -> Client:
-        """The same client with a queue of its own, for what must not wait behind a burst."""
+        """The same client with its own queue, for requests that must not wait behind a burst."""
         beside = copy.copy(self)
         beside._slots = asyncio.Semaphore(in_flight)
         return beside
@@ -69,9 +69,9 @@ class Client:
         content_type: str = JSON,
         repeatable: bool = False,
     ) -> Answer:
-        """Send until there is an answer worth returning, whatever its status.
+        """Send until there is a final answer, whatever its status.
 
-        Raises CannotReach when nothing was carried out, Uncertain when nobody knows.
+        Raises CannotReach if nothing was executed, Uncertain if that is unknown.
         """
         safe = repeatable or method == "GET"
         loop = asyncio.get_running_loop()
@@ -97,7 +97,7 @@ class Client:
             await asyncio.sleep(pause)
 
     async def get(self, path: str, what: str) -> bytes:
-        """Read something; anything but success is an error that says `what` we could not do."""
+        """Read something; anything but success is an error that says `what` failed."""
         answer = await self.send("GET", path)
         if not answer.ok:
             raise refusal(answer, what)
@@ -130,7 +130,7 @@ class Client:
 
     @property
     def server_time(self) -> ServerTime:
-        """What the server's clock says."""
+        """The time of the server's clock."""
         return self._session.server_time
 
     @property
@@ -140,7 +140,7 @@ class Client:
     async def _authorized(
         self, method: str, path: str, body: bytes | None, content_type: str
     ) -> Answer:
-        """One attempt; a 401 is met with fresh credentials, once."""
+        """One attempt; after a 401 it is repeated once with fresh credentials."""
         async with self._slots:
             used = await self._passport.current()
             answer = await self._once(method, path, body, content_type)
@@ -165,21 +165,21 @@ class Client:
             )
 
     def _pause(self, attempt: int, answer: Answer | None) -> float:
-        """Half of the backoff for sure, half by lot, on top of what the server asked for."""
+        """A jittered backoff: half fixed, half random, plus the time that the server requested."""
         backoff: float = self.tuning.first_backoff * 2 ** (attempt - 1)
         jittered = backoff * (0.5 + self._random.random() / 2)
         return jittered + (answer.retry_after if answer is not None else 0.0)
 
 
 def _worth_repeating(answer: Answer, safe: bool) -> bool:
-    """429, and 5xx with Retry-After, mean "not done, come again"; other 5xx leave it open."""
+    """429, and 5xx with Retry-After, mean "not done, retry"; other 5xx are uncertain."""
     if answer.status == 429:
         return True
     return answer.status >= 500 and (safe or answer.retry_after > 0)
 
 
 def _may_repeat(trouble: CannotReach, safe: bool) -> bool:
-    """Whether sending again can neither harm nor be in vain."""
+    """Whether a retry is safe and can succeed."""
     if isinstance(trouble, Untrusted):
         return False
     return safe or not isinstance(trouble, Uncertain)

@@ -1,8 +1,8 @@
 """A real cluster behind the port: informers merged into one stream, actions sent as writes.
 
-The stream goes through one bounded queue of batches: a slow reader slows the sockets down instead
-of filling the memory. Events of one kind keep the API server's order; kinds are not ordered against
-each other, just as they are not in the API server. `connect` wires everything from a kubeconfig.
+The stream goes through one bounded queue of batches: a slow reader slows down the sockets instead
+of filling the memory. Events of one kind keep the API server's order; there is no order between
+kinds, as in the API server. `connect` creates everything from a kubeconfig.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ log = structlog.get_logger("headroom.kube")
 
 @dataclass(slots=True)
 class Stats:
-    """Counters for metrics: all only ever grow."""
+    """Counters for metrics; they only grow."""
 
     events: Counter[str] = field(default_factory=Counter)  # by kind of event, such as PodGone
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)  # (action, outcome)
     troubles: Counter[str] = field(default_factory=Counter)  # by resource
-    unreadable: int = 0  # objects that broke our reading of them
+    unreadable: int = 0  # objects that could not be decoded
 
 
 class KubeCluster:
@@ -81,14 +81,14 @@ class KubeCluster:
         self._last_trouble: dict[str, str] = {}
         self._throttle = Throttle()
         self._pulses: dict[Resource, Pulse] = {}
-        self.on_unreadable: Callable[[], object] = lambda: None  # a metric counts them
-        self.awaits_autoscaler = False  # True: the stream tells when Karpenter comes
+        self.on_unreadable: Callable[[], object] = lambda: None  # counted by a metric
+        self.awaits_autoscaler = False  # True: the stream reports when Karpenter is installed
         self._encoder = msgspec.json.Encoder()
-        # While claim indexes are fresh, pods are gated; a burst must not let them lapse.
+        # While claim indexes are fresh, pods are gated; a burst must not make them stale.
         self._index_lane = client.lane()
 
     async def probe(self) -> str:
-        """Ask once, without patience, for the server's version; raise what a person should read."""
+        """Request the server's version once, without retries; raise an error for the user."""
         try:
             body = await self.client.get("/version", "read the server's version")
             return msgspec.json.decode(body, type=_Version).git_version
@@ -96,7 +96,7 @@ class KubeCluster:
             raise no_kubernetes(self.client.access.endpoint.server) from error
 
     async def watch(self) -> AsyncGenerator[Event, None]:
-        """Tell everything that is there, then `Synced`, then every change, for ever."""
+        """Yield everything that exists, then `Synced`, then every change."""
         queue: Batches = asyncio.Queue(QUEUED_BATCHES)
         informers = asyncio.ensure_future(self._run_informers(queue))
         try:
@@ -108,7 +108,7 @@ class KubeCluster:
                     self.stats.events[type(event).__name__] += 1
                     yield event
                     if isinstance(event, Synced):
-                        # What is there now stays: the collector need never look at it again.
+                        # These objects stay: Python's garbage collector need not check them again.
                         gc.collect()
                         gc.freeze()
         finally:
@@ -116,7 +116,7 @@ class KubeCluster:
             await asyncio.gather(informers, return_exceptions=True)
 
     async def perform(self, action: Action) -> Outcome:
-        """Do one write; trouble is an Outcome."""
+        """Perform one write; errors become an Outcome."""
         if isinstance(action, Tell):
             outcome = await self._tell(action)
         else:
@@ -128,29 +128,29 @@ class KubeCluster:
         return outcome
 
     def silent_for(self) -> float:
-        """Seconds since the watch of pods last proved that it is alive."""
+        """Seconds since the watch of pods last received something."""
         pulse = self._pulses.get(PODS)
         return pulse.silent_for if pulse is not None else 0.0
 
     def stuck_for(self) -> float:
-        """Seconds since the watch that did nothing for longest last did anything."""
+        """The longest time in seconds since any watch last did something."""
         return max((pulse.stuck_for for pulse in self._pulses.values()), default=0.0)
 
     async def close(self) -> None:
-        """Close the connections; a watch that still runs is cancelled by its reader."""
+        """Close the connections; the reader of a running watch cancels it."""
         await self.client.close()
 
     async def _tell(self, tell: Tell) -> Outcome:
         outcome = await self._send(self._recorder.write(tell))
-        if isinstance(outcome, Gone):  # Events live an hour; the next one starts a new count.
+        if isinstance(outcome, Gone):  # Events live for an hour; the next one starts a new count.
             self._recorder.forget(tell)
             outcome = await self._send(self._recorder.write(tell))
         return outcome
 
     async def _with_limit_range(self, message: str, namespace: str) -> str:
-        """A refusal with the name of the LimitRange that it comes from, where we may read them.
+        """A refusal with the name of its LimitRange, if we may list them.
 
-        Refusals are few: each pauses its parent, longer each time.
+        Refusals are rare: each pauses its parent, longer each time.
         """
         if not is_about_limits(message):
             return message
@@ -179,9 +179,9 @@ class KubeCluster:
         return outcome_of(write, answer)
 
     async def _run_informers(self, queue: Batches) -> None:
-        """Run all informers; the first one that ends, for whatever reason, ends the stream too.
+        """Run all informers; the first one that ends, for whatever reason, ends the stream.
 
-        A watch that has died must never look like a cluster in which nothing happens.
+        A dead watch must never look like a cluster without changes.
         """
         source = Source(
             self.client, self._speech, self._tuning, self._pulses, self.awaits_autoscaler
@@ -192,9 +192,9 @@ class KubeCluster:
             await queue.put(_first(failed))
 
     def _note_trouble(self, trouble: Trouble) -> None:
-        """Count every trouble, report each only when it is another than the last.
+        """Count every error; report an error only if it differs from the last one.
 
-        Objects that cannot be read are many people's: each is reported once in a while.
+        Unreadable objects are reported separately, each at a limited rate.
         """
         name = str(trouble.resource)
         self.stats.troubles[name] += 1
@@ -210,7 +210,7 @@ class KubeCluster:
 
 
 def scopes_of(speech: Speech) -> tuple[Scope, ...]:
-    """Everything of every kind that this speech follows from the start."""
+    """Everything of every kind that is watched from the start."""
     return tuple(Scope(resource) for resource in speech.resources)
 
 
@@ -243,6 +243,6 @@ def connect(
     scopes: tuple[Scope, ...] | None = None,
     speech: Speech = NATIVE,
 ) -> KubeCluster:
-    """The cluster that is meant (see `find_access`); nothing is sent before it is asked for."""
+    """The selected cluster (see `find_access`); nothing is sent before the first request."""
     client = Client(find_access(kubeconfig, context, in_cluster))
     return KubeCluster(client, scopes, speech=speech)

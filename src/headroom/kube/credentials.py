@@ -1,7 +1,7 @@
-"""Turn a User into what a request carries, and keep it fresh: files re-read, plugins run again.
+"""Convert a User to request headers, and keep them fresh: re-read files, run plugins again.
 
-`Credentials.due` is the cheap question asked before every request; `renew` is asked when the answer
-is yes, or when the server said 401. Running exec plugins is in `execplugin`.
+`Credentials.due` is a cheap check before every request; `renew` is called if it is true, or after a
+401. `execplugin` runs the plugins.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from headroom.wire.errors import UNREADABLE_JSON
 
 TOKEN_FILE_SECONDS = 60.0
 EARLY_SECONDS = 30.0  # A token is replaced this long before it expires …
-PAUSE_SECONDS = 5.0  # … but a plugin that hands out dying ones is not run for every request.
+PAUSE_SECONDS = 5.0  # … but a plugin that returns expiring tokens is not run for every request.
 NEVER = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What requests carry for now: the Authorization header and the client certificate."""
+    """The current Authorization header and client certificate."""
 
     authorization: str = field(default="", repr=False)
     key_pair: KeyPair | None = None
 
 
 class Credentials:
-    """The current grant of one user, and when to ask for the next."""
+    """The current grant of one user, and when to renew it."""
 
     def __init__(self, access: Access, clock: Callable[[], float] = time.time) -> None:
         self._access = access
@@ -49,7 +49,7 @@ class Credentials:
         return self._clock() >= self._due_at
 
     async def renew(self) -> Grant:
-        """Get the newest grant: re-read the file or run the plugin again."""
+        """Get a new grant: read the file or run the plugin again."""
         user = self._access.user
         now = self._clock()
         if user.token_file:
@@ -72,7 +72,7 @@ class Credentials:
         return self.grant
 
     def diagnosis(self) -> str:
-        """Say what may be wrong with a grant that the server refused."""
+        """What may be wrong with a grant that the server refused."""
         expired_at = _expiry_of(self.grant.authorization.removeprefix("Bearer "))
         if expired_at and expired_at < self._clock():
             stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(expired_at))
@@ -102,7 +102,7 @@ class _Claims(msgspec.Struct):
 
 
 def _expiry_of(token: str) -> float:
-    """When a JWT expires, or zero for anything that is none."""
+    """When a JWT expires; zero for anything else."""
     parts = token.split(".")
     if len(parts) != 3:
         return 0.0

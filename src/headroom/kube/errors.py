@@ -1,21 +1,21 @@
-"""What can go wrong between us and an API server, in our own words, the cause always chained.
+"""The errors of communication with an API server, each with its cause chained.
 
     KubeError
-    ├── ConfigError       a kubeconfig that is missing, malformed or contradicts itself  (exit 2)
-    │   └── PlainHttp     credentials for a server without TLS, and no leave to send them
+    ├── ConfigError       a kubeconfig that is missing, malformed or inconsistent        (exit 2)
+    │   └── PlainHttp     credentials for a server without TLS, not explicitly allowed
     ├── CannotReach       no answer: wrong address, timeout, connection lost             (exit 3)
-    │   ├── Untrusted     TLS says no: asking again at once cannot help
-    │   └── Uncertain     the request was sent, and nobody knows whether it happened
-    │       └── Silence   the connection stands, but nothing comes
-    ├── TooLarge          an answer beyond all measure: something else is talking
+    │   ├── Untrusted     the certificate is not trusted: a retry cannot help
+    │   └── Uncertain     the request was sent, and it is unknown whether it was executed
+    │       └── Silence   the connection exists, but nothing arrives
+    ├── TooLarge          an answer far too large: this is no API server
     ├── Closed            our own client was closed: we are stopping
-    └── Refused           the server answered, and said no                               (exit 3)
+    └── Refused           the server answered with an error                              (exit 3)
         ├── Unauthorized      401, also with fresh credentials
         ├── Forbidden         403
         ├── NoSuchKind        404 for a whole kind: its CRD is not installed
-        └── Expired           410, the version we would resume from is gone
+        └── Expired           410, the version to resume from is gone
 
-Writes do not raise these: `outcomes` turns their answers into Outcome values.
+Writes do not raise these: `outcomes` converts their answers to Outcome values.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ PLAIN_HTTP_VARIABLE = "HEADROOM_ALLOW_PLAIN_HTTP"
 
 
 class KubeError(HeadroomError):
-    """Root of all trouble with a real cluster."""
+    """The base class of all errors with a real cluster."""
 
     exit_code = 3
 
 
 class ConfigError(KubeError):
-    """The kubeconfig, or what it points to, is wrong."""
+    """The kubeconfig, or a file that it names, is wrong."""
 
     exit_code = 2
 
 
 class PlainHttp(ConfigError):
-    """Credentials would be sent where everybody on the way can read them."""
+    """Credentials would be sent without encryption."""
 
     def __init__(self, server: str, origin: str) -> None:
         of = f" ({origin})" if origin else ""
@@ -53,15 +53,15 @@ class Closed(KubeError):
 
 
 class CannotReach(KubeError):
-    """No usable answer, and the request was surely not carried out."""
+    """No usable answer, and the request was certainly not executed."""
 
 
 class TooLarge(KubeError):
-    """An answer that no API server would give."""
+    """An answer that no API server would send."""
 
 
 class Untrusted(CannotReach):
-    """The server's certificate, or its TLS, is not what we were told to expect."""
+    """The server's certificate is not the expected one, or TLS failed."""
 
 
 class Uncertain(CannotReach):
@@ -69,7 +69,7 @@ class Uncertain(CannotReach):
 
 
 class Silence(Uncertain):
-    """Nothing was heard for too long."""
+    """Nothing was received for too long."""
 
 
 class Refused(KubeError):
@@ -82,11 +82,11 @@ class Refused(KubeError):
 
 
 class Unauthorized(Refused):
-    """Nobody knows us there: credentials are wrong or have expired."""
+    """The credentials are wrong or have expired."""
 
 
 class Forbidden(Refused):
-    """We are known, and have not the right."""
+    """The user is known, but lacks the permission."""
 
 
 class NoSuchKind(Refused):
@@ -94,4 +94,4 @@ class NoSuchKind(Refused):
 
 
 class Expired(Refused):
-    """The version asked for has been compacted away."""
+    """The requested version was compacted."""

@@ -1,7 +1,8 @@
 """Run a client-go credential plugin: a program that prints an ExecCredential (v1 or v1beta1).
 
-The protocol: our environment plus the plugin's own, KUBERNETES_EXEC_INFO with the version and,
-where asked, the cluster; JSON on stdout. Every failure is one line, with the plugin's install hint.
+The protocol: our environment plus the plugin's own, KUBERNETES_EXEC_INFO with the version and, if
+requested, the cluster; JSON on stdout. Every failure is reported in one line, with the plugin's
+install hint.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from headroom.kube.errors import ConfigError
 from headroom.wire.errors import UNREADABLE_JSON
 
 PLUGIN_SECONDS = 60.0
-MOST_BYTES = 2**20  # of a credential; they have a few thousand.
+MOST_BYTES = 2**20  # of a credential; usual ones have a few thousand
 CHUNK = 2**16
-MOST_LETTERS = 300  # of what a plugin complains about.
+MOST_LETTERS = 300  # of a plugin's error output
 
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """What a plugin handed out; `expires` is seconds since the epoch."""
+    """The output of a plugin; `expires` is seconds since the epoch."""
 
     token: str = field(default="", repr=False)
     key_pair: KeyPair | None = None
@@ -49,7 +50,7 @@ class _Credential(msgspec.Struct, rename="camel"):
 
 
 async def run_plugin(plugin: ExecPlugin, endpoint: Endpoint, origin: str) -> Issued:
-    """Run the plugin once and read what it prints."""
+    """Run the plugin once and parse its output."""
     where = f"credential plugin {plugin.command} ({origin})"
     interactive = _interactive(plugin, where)
     environment = {
@@ -82,7 +83,7 @@ async def run_plugin(plugin: ExecPlugin, endpoint: Endpoint, origin: str) -> Iss
 
 
 async def _finish(process: asyncio.subprocess.Process, where: str) -> tuple[bytes, bytes]:
-    """Wait for the plugin's output, but neither for ever nor for more than we would read."""
+    """Wait for the plugin's output, with a limit on time and size."""
     if process.stdout is None or process.stderr is None:
         raise ValueError("the plugin was started without pipes")
     complaining = asyncio.create_task(_end_of(process.stderr))
@@ -105,7 +106,7 @@ async def _finish(process: asyncio.subprocess.Process, where: str) -> tuple[byte
 
 
 async def _start_of(stream: asyncio.StreamReader, most: int) -> bytes:
-    """What is printed, and of too much only the beginning."""
+    """The output, cut if it is too long."""
     read = bytearray()
     while len(read) < most and (chunk := await stream.read(min(CHUNK, most - len(read)))):
         read += chunk
@@ -113,7 +114,7 @@ async def _start_of(stream: asyncio.StreamReader, most: int) -> bytes:
 
 
 async def _end_of(stream: asyncio.StreamReader) -> bytes:
-    """The end of what a plugin complains about; it may go on for as long as it likes."""
+    """The end of a plugin's error output, which may have any length."""
     kept = b""
     while chunk := await stream.read(CHUNK):
         kept = (kept + chunk)[-CHUNK:]

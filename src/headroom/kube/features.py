@@ -1,7 +1,7 @@
-"""What one cluster can do: its version and its features, asked once.
+"""The features of one cluster: its version and what it serves, requested once.
 
-What the API server lists is believed; the rest follows from its version. A cluster that hides its
-lists is judged by its version alone.
+If the API server lists a resource, that decides; other features follow from its version. If a
+cluster hides its lists, only the version counts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headroom.wire.kinds import Resource
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """A cluster's version as it says it, and for each feature whether it has it."""
+    """A cluster's version, and for each feature whether the cluster has it."""
 
     kubernetes: str
     features: tuple[tuple[Feature, bool], ...]
@@ -46,7 +46,7 @@ class _Listed(msgspec.Struct):
 
 
 async def abilities(client: Client, kubernetes: str) -> Abilities:
-    """Ask the cluster of this version what it serves."""
+    """Detect the features of the cluster with this version."""
     version = read_version(kubernetes)
     lists: dict[str, frozenset[str] | None] = {}
     found = []
@@ -63,7 +63,7 @@ async def abilities(client: Client, kubernetes: str) -> Abilities:
 
 
 async def serves(client: Client, kind: Resource) -> bool:
-    """Whether a kind is served; not if the cluster does not answer: whoever asks next says why."""
+    """Whether a kind is served; False without an answer: a later request reports why."""
     try:
         names = await _listed(client, kind.root)
     except KubeError:
@@ -72,7 +72,7 @@ async def serves(client: Client, kind: Resource) -> bool:
 
 
 async def _listed(client: Client, path: str) -> frozenset[str] | None:
-    """The names of the resources below a path; None where the cluster does not tell."""
+    """The names of the resources below a path; None if the cluster does not list them."""
     try:
         body = await client.get(path, f"look at what is served under {path}")
         return frozenset(item.name for item in msgspec.json.decode(body, type=_Listed).resources)

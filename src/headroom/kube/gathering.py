@@ -1,10 +1,10 @@
-"""All informers of one stream: those of the scopes asked for, and of kinds as they are named.
+"""All informers of one stream: for the requested scopes, and for kinds that are needed later.
 
-A Headroom may copy the pods of a Deployment or go by volumes, and few do; so such a kind is
-followed from the moment a Headroom needs it (`wire.objects.needed`), and the Headroom is told of
-when that kind has been listed: nobody is to decide by what is not known yet. Where the right to
-such a kind is missing, the Headrooms that need it are told, and the others go on. `watch` has the
-informer, `cluster` the queue behind `put`.
+A Headroom may copy the pods of a Deployment or use volumes, and few do. Such a kind is watched only
+after a Headroom needs it (`wire.objects.needed`). The Headroom itself is passed on only after that
+kind was listed, so that no decision uses incomplete data. If the permission for such a kind is
+missing, the Headrooms that need it are informed, and the others continue. `watch` has the informer,
+`cluster` the queue behind `put`.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from headroom.wire.objects.workloads import copied_kind, unseen_workload
 from headroom.wire.speech import Speech
 
 PODS_WAIT_S = 5.0
-"""How long the stream of pods waits for the first list of volumes, which one of them mounts."""
+"""How long the stream of pods waits for the first list of volumes that a pod mounts."""
 
 
 AUTOSCALER_LOOK_S = 30.0
-"""How long until it is looked again whether Karpenter has come."""
+"""How often to check whether Karpenter was installed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whom to ask, how to read the answers, and how patiently."""
+    """The client, the decoders and the timing of the informers."""
 
     client: Client
     speech: Speech
     tuning: WatchTuning | None = None
-    pulses: dict[Resource, Pulse] = field(default_factory=dict)  # of the informers that run
-    awaits_autoscaler: bool = False  # True: tell when Karpenter comes
+    pulses: dict[Resource, Pulse] = field(default_factory=dict)  # of the running informers
+    awaits_autoscaler: bool = False  # True: report when Karpenter is installed
 
 
 class Gathering:
-    """Runs informers until one of them gives up, and merges what they tell."""
+    """Runs informers until one of them gives up, and merges their events."""
 
     def __init__(
         self,
@@ -63,14 +63,14 @@ class Gathering:
         self._group = asyncio.TaskGroup()
         self._followed: dict[Resource, asyncio.Event] = {}  # set once it has been listed
         self._informers: dict[Resource, Informer] = {}
-        self._unseen: dict[Resource, dict[Key, Workload]] = {}  # told of, though we may not see it
-        self._missed: dict[Resource, None] = {}  # told of as hidden to who looks ahead
+        self._unseen: dict[Resource, dict[Key, Workload]] = {}  # reported, although hidden
+        self._missed: dict[Resource, None] = {}  # reported as hidden to headrooms that look ahead
         self._scaled: dict[ForeignKind, ScaledKind] = {}
         self._listing = 0
         self._synced = False
 
     async def run(self, scopes: Iterable[Scope]) -> None:
-        """Follow all of these; the first informer that gives up ends the others."""
+        """Run all of these informers; the first one that gives up ends the others."""
         async with self._group:
             for scope in scopes:
                 self._follow(scope)
@@ -78,8 +78,8 @@ class Gathering:
                 self._group.create_task(self._await_autoscaler(), name="wait for Karpenter")
 
     async def _await_autoscaler(self) -> None:
-        """Tell when Karpenter comes, once the DaemonSets by which it counts slots can be seen."""
-        # An API group that is installed tells nobody; so it is asked for now and then.
+        """Report when Karpenter is installed, once its DaemonSets for slots can be watched."""
+        # A new API group causes no event, so it is polled.
         while not await has_karpenter(self._source.client):  # noqa: ASYNC110
             await asyncio.sleep(AUTOSCALER_LOOK_S)
         if DAEMON_SETS not in self._followed:
@@ -108,8 +108,8 @@ class Gathering:
                 await self._copy_foreign(event.thing)
 
     async def _gather_needed(self, things: list[Thing]) -> None:
-        """Follow the kinds that things need; pods are never kept waiting for long, and once."""
-        wanted: dict[Resource, bool] = {}  # whether nobody is to decide before it was listed
+        """Watch the kinds that things need; pods wait only for a limited time, and only once."""
+        wanted: dict[Resource, bool] = {}  # whether decisions must wait for its list
         for thing in things:
             for needed in needed_kinds(thing, self._source.speech.schedulers):
                 wanted[needed] = wanted.get(needed, False) or not isinstance(thing, Pod)
@@ -124,7 +124,7 @@ class Gathering:
                     await asyncio.wait_for(self._followed[needed].wait(), PODS_WAIT_S)
 
     async def _tell_hidden(self, headroom: Headroom) -> None:
-        """Say of a workload that a headroom copies that we may not see it, where that is so."""
+        """Report that we may not list a workload that a headroom copies, if so."""
         kind, source = copied_kind(headroom), headroom.slot.source
         if kind is None or source is None or not (why := self._informers[kind].hidden):
             return
@@ -133,14 +133,14 @@ class Gathering:
         await self._put([Seen(unseen)])
 
     async def _tell_unannounced(self, headroom: Headroom) -> None:
-        """Say which kinds a headroom needs and we may not see: what they announce is not known."""
+        """Report which kinds a headroom needs and we may not list: their demand is unknown."""
         for kind in ANNOUNCING if looks_ahead(headroom) else ():
             if why := self._informers[kind].hidden:
                 self._missed[kind] = None
                 await self._put([KindHidden(kind.kind, why)])
 
     async def _shown(self, kind: Resource) -> None:
-        """The right has come: what was said of workloads that are not there is true no more."""
+        """The permission was granted: reports about missing workloads are no longer true."""
         if kind in self._missed:
             del self._missed[kind]
             await self._put([KindHidden(kind.kind)])
@@ -150,7 +150,7 @@ class Gathering:
             await self._put([WorkloadGone(each) for each in gone])
 
     async def _copy_foreign(self, headroom: Headroom) -> None:
-        """Follow the kind whose pods a headroom copies, where it is one that we have to look up."""
+        """Watch the kind whose pods a headroom copies, if it has to be discovered."""
         kind, copied = foreign_kind(headroom), headroom.slot.source
         if kind is None or copied is None:
             return

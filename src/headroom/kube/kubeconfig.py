@@ -1,8 +1,8 @@
-"""Find out which cluster is meant: kubeconfig files merged as kubectl merges them, or in-cluster.
+"""Find the selected cluster: merge kubeconfig files as kubectl does, or use in-cluster settings.
 
-In a list of files the first to say something wins, name by name; relative paths are relative to
-the file they stand in. The result is one `Access`; everything that could be wrong with the files is
-told here, with the file and what to do. The format itself is in `kubeconfig_file`.
+In a list of files the first value for a name wins; relative paths start at the file that contains
+them. The result is one `Access`. Every error in the files is reported here, with the file and a
+hint. `kubeconfig_file` has the format itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def find_access(
     in_cluster: bool = False,
     environ: Mapping[str, str] = os.environ,
 ) -> Access:
-    """Say how to reach the cluster that is meant; in a pod, with nothing else said, its own."""
+    """How to reach the selected cluster; in a pod without other settings, its own cluster."""
     named = bool(kubeconfig or context or environ.get("KUBECONFIG"))
     if in_cluster or (not named and _inside_a_pod(environ)):
         return in_cluster_access(environ)
@@ -66,7 +66,7 @@ def in_cluster_access(
 def load_kubeconfig(
     paths: list[Path], context: str = "", environ: Mapping[str, str] = os.environ
 ) -> Access:
-    """Merge the files and resolve one context of them."""
+    """Merge the files and resolve one context."""
     merged = _Merged(paths)
     name = context or merged.current
     if not name:
@@ -88,7 +88,7 @@ def load_kubeconfig(
 
 
 def _check_encrypted(access: Access) -> None:
-    """Tell at once, before a plugin is run, that what we have may not be sent."""
+    """Check before a plugin runs that the credentials may be sent."""
     endpoint, user = access.endpoint, access.user
     secret = user.token or user.token_file or user.username or user.plugin
     if secret and not (endpoint.encrypted or endpoint.plain_http):
@@ -96,7 +96,7 @@ def _check_encrypted(access: Access) -> None:
 
 
 def contexts(kubeconfig: str = "", environ: Mapping[str, str] = os.environ) -> list[str]:
-    """The names of all contexts, for people who choose one."""
+    """The names of all contexts."""
     return sorted(_Merged(_paths(kubeconfig, environ)).contexts)
 
 
@@ -105,7 +105,7 @@ def _inside_a_pod(environ: Mapping[str, str]) -> bool:
 
 
 def _paths(kubeconfig: str, environ: Mapping[str, str]) -> list[Path]:
-    """The files to merge; in a list, those that are missing are passed over, as kubectl does."""
+    """The files to merge; missing files in a list are skipped, as in kubectl."""
     if kubeconfig:
         return [_existing(Path(kubeconfig))]
     listed = [Path(part) for part in environ.get("KUBECONFIG", "").split(os.pathsep) if part]
@@ -126,7 +126,7 @@ def _existing(path: Path) -> Path:
 
 
 class _Merged:
-    """The entries of several files by name, each with the folder its relative paths start from."""
+    """The entries of several files by name, each with the folder for its relative paths."""
 
     def __init__(self, paths: list[Path]) -> None:
         self.where = ", ".join(str(path) for path in paths)
@@ -145,7 +145,7 @@ class _Merged:
                 self.users.setdefault(user.name, (user.user, path))
 
     def entry(self, kind: str, entries: dict[str, tuple[T, Path]], name: str) -> tuple[T, Path]:
-        """The entry of that name, or an error that lists what there is."""
+        """The entry of that name, or an error that lists the known names."""
         if name not in entries:
             there = ", ".join(sorted(entries)) or "none"
             raise ConfigError(f"{self.where}: no {kind} named {name!r}", f"there: {there}")
@@ -188,7 +188,7 @@ def _endpoint(cluster: file.Cluster, home: Path, name: str, environ: Mapping[str
 def _proxy(
     cluster: file.Cluster, server: str, where: str, environ: Mapping[str, str]
 ) -> tuple[str, Login]:
-    """The proxy to go through, and who we are to it."""
+    """The proxy, and the credentials for it."""
     url, field = cluster.proxy_url, f"{where}: proxy-url"
     if not url:
         url, field = environment_proxy(server, environ), "HTTPS_PROXY or HTTP_PROXY:"
@@ -200,14 +200,14 @@ def _proxy(
 
 
 def _pem(data: str, path: str, home: Path, where: str) -> Pem | None:
-    """Inline data goes before a path."""
+    """Inline data is preferred to a path."""
     if data:
         return Pem(text=file.decode_base64(data, where))
     return Pem(path=str(home.parent / path)) if path else None
 
 
 def _user(user: file.User, home: Path, name: str) -> User:
-    """Check who we are to be."""
+    """Check the user's settings."""
     where = f"{home}: user {name!r}"
     if user.auth_provider is not None:
         raise ConfigError(
@@ -243,7 +243,7 @@ def _plugin(plugin: file.Exec, home: Path, where: str) -> ExecPlugin:
     command = plugin.command
     if not command:
         raise ConfigError(f"{where}: exec.command is missing")
-    if os.sep in command:  # A bare name is looked up in PATH, a path starts at the file.
+    if os.sep in command:  # A bare name is searched in PATH, a relative path starts at the file.
         command = str(home.parent / command)
     return ExecPlugin(
         api_version=plugin.api_version,

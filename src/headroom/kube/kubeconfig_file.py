@@ -1,6 +1,6 @@
-"""The kubeconfig format: one file read into structs, its mistakes told with their place.
+"""The kubeconfig format: parse one file into structs, and report errors with their position.
 
-Only what we use is declared; other fields are harmless. What the entries mean is in `kubeconfig`.
+Only the fields that we use are declared; others are ignored. `kubeconfig` interprets the entries.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Kubeconfig(msgspec.Struct, rename={"current_context": "current-context"}):
 
 
 def read(path: Path) -> Kubeconfig:
-    """Read one file; an empty one says nothing, a malformed one is an error with line or field."""
+    """Parse one file; an empty one has no entries; errors name the line or field."""
     try:
         content = _Cleaner().clean(yaml.safe_load(path.read_bytes()))
     except OSError as error:
@@ -117,7 +117,7 @@ def read(path: Path) -> Kubeconfig:
         raise ConfigError(f"kubeconfig {path}: not valid YAML{_place(error)}") from None
     except (_TooMuch, RecursionError):
         raise ConfigError(f"kubeconfig {path}: too large or nested too deeply") from None
-    except ValueError:  # A date or a number that is none; its message would repeat it.
+    except ValueError:  # An invalid date or number; its message would repeat the value.
         raise ConfigError(f"kubeconfig {path}: not valid YAML", "quote dates and numbers") from None
     if content is None:
         return Kubeconfig()
@@ -134,9 +134,9 @@ class _TooMuch(Exception):
 
 
 class _Cleaner:
-    """Drops null fields: `users: null` and an absent `users` mean the same.
+    """Drops null fields: `users: null` and a missing `users` mean the same.
 
-    Counts what it sees: a file of a few hundred bytes can name billions through its aliases.
+    It counts the values: a file of a few hundred bytes can expand to billions through aliases.
     """
 
     def __init__(self) -> None:
@@ -154,7 +154,7 @@ class _Cleaner:
 
 
 def _place(error: yaml.YAMLError) -> str:
-    """Where, and what; without what stands there, which may be a token."""
+    """The position and the error, without the value, which may be a token."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         mark = error.problem_mark
         problem = _QUOTED.sub("…", error.problem or "")

@@ -1,13 +1,13 @@
 """Leader election by a Lease object: at most one leads, and the leader is the first to know.
 
-    waiting ──nobody else renewed for a whole duration──▶ leading ──release──▶ idle
+    waiting ──no renewal by others for a whole duration──▶ leading ──release──▶ idle
        ▲                                                     │ taken by another, or
        └──── acquire ──── lost ◀─────────────────────────────┘ not renewed within the deadline
 
 Clocks of different machines are never compared: another's renewal counts from when *we* saw it,
-ours from *before* we sent it. With a deadline shorter than the duration, a leader that cannot
-reach the server gives up before anyone else can begin. Every trouble on the way to the server is
-met by trying again. The clock counts time asleep too, where the system has one that does.
+ours from *before* we sent it. The deadline is shorter than the duration, so a leader that cannot
+reach the server stops before another can start. Every communication error is retried. The clock
+includes suspended time, if the system has such a clock.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ log = structlog.get_logger("headroom.kube")
 
 @dataclass(frozen=True, slots=True)
 class LeaseTuning:
-    """How long a lease lasts, when its holder gives up on renewing it, and how often all try."""
+    """How long a lease lasts, when its holder stops, and how often candidates retry."""
 
     duration: float = 15.0
     deadline: float = 10.0
@@ -72,7 +72,7 @@ class KubeLease:
 
     @property
     def leading(self) -> bool:
-        """Whether we may act right now; cheap, so that it can be asked before every write."""
+        """Whether we may act now; cheap, so that it can be checked before every write."""
         return self._seconds_left > 0 and not self._lost.is_set()
 
     @property
@@ -84,7 +84,7 @@ class KubeLease:
 
     @property
     def holder(self) -> str:
-        """Who held the lease when we last looked; empty if nobody."""
+        """Who held the lease at the last check; empty if nobody."""
         return self._observed.holder if self._observed is not None else ""
 
     async def acquire(self) -> None:
@@ -99,11 +99,11 @@ class KubeLease:
         self._renewing = asyncio.create_task(self._keep(), name="renew lease")
 
     async def lost(self) -> None:
-        """Wait until we no longer lead; returns before another can."""
+        """Wait until we no longer lead; returns before another can lead."""
         await self._lost.wait()
 
     async def release(self) -> None:
-        """Give the lease up, so that the next one need not wait for it to expire."""
+        """Release the lease, so that the next leader need not wait until it expires."""
         was_leading = self.leading
         await self._stop_renewing()
         self._lost.set()
@@ -114,10 +114,10 @@ class KubeLease:
             async with asyncio.timeout(self._tuning.period):
                 await self._write(record.released(self._tuning.duration))
         except (KubeError, TimeoutError) as error:
-            self._note_trouble(error)  # It expires by itself.
+            self._note_trouble(error)  # It expires on its own.
 
     async def _keep(self) -> None:
-        """Renew until the lease is lost, and say so in time whatever the server does."""
+        """Renew until the lease is lost, and report the loss in time, whatever the server does."""
         try:
             while self.leading:
                 await asyncio.sleep(min(self._pause(), self._seconds_left))
@@ -126,7 +126,7 @@ class KubeLease:
             self._lost.set()
 
     async def _renew_within_deadline(self) -> None:
-        """One attempt, cut off at the moment from which we must not act any more."""
+        """One attempt, cancelled at the moment from which we must not act any more."""
         try:
             async with asyncio.timeout(self._seconds_left):
                 if not await self._try() and self.holder != self.identity:
@@ -135,7 +135,7 @@ class KubeLease:
             self._note_trouble(error)
 
     async def _try(self) -> bool:
-        """Take or renew the lease, if it is ours to take; trouble means no."""
+        """Take or renew the lease, if possible; an error means no."""
         try:
             return await self._take_or_renew()
         except KubeError as error:
@@ -143,7 +143,7 @@ class KubeLease:
             return False
 
     async def _take_or_renew(self) -> bool:
-        # In the steady state one write is enough: it fails if anyone touched the lease.
+        # Usually one write is enough: it fails if the lease was changed.
         if self.leading and self._observed is not None and await self._claim(self._observed):
             return True
         record = await self._read()
@@ -158,7 +158,7 @@ class KubeLease:
         return self._clock() >= self._observed_at + record.duration
 
     async def _claim(self, record: Record | None) -> bool:
-        """Write ourselves in; only if nobody wrote since `record` was read."""
+        """Write ourselves as the holder, unless the lease was changed after `record` was read."""
         asked_at = self._clock()
         taken = await self._write(Record.of(self.identity, self._tuning.duration, record))
         if taken:
@@ -195,11 +195,11 @@ class KubeLease:
             self._renewing = None
 
     def _pause(self) -> float:
-        """The period, and up to a fifth more by lot, so that candidates do not march in step."""
+        """The period plus up to a random fifth, so that candidates do not retry in step."""
         return self._tuning.period * (1 + self._random.random() / 5)
 
     def _note_trouble(self, error: Exception) -> None:
-        """Say what keeps us from the lease, once for the same thing."""
+        """Report what keeps us from the lease, once for the same error."""
         message = str(error) or "no answer in time"
         if message != self._last_trouble:
             self._last_trouble = message

@@ -19,7 +19,7 @@ from headroom.wire.times import format_micro_time
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Who holds a lease and for how long; `version` is empty for one that does not exist yet."""
+    """Who holds a lease and for how long; `version` is empty if it does not exist yet."""
 
     holder: str
     duration: float
@@ -30,7 +30,7 @@ class Record:
 
     @classmethod
     def of(cls, holder: str, duration: float, previous: Record | None) -> Self:
-        """The record by which a holder takes or renews a lease."""
+        """The record with which a holder takes or renews a lease."""
         now = format_micro_time(datetime.now(UTC))
         record = cls(holder, duration, acquired=now, renewed=now)
         if previous is None:
@@ -42,7 +42,7 @@ class Record:
         return replace(record, version=previous.version)
 
     def released(self, duration: float) -> Record:
-        """The record by which its holder gives the lease up."""
+        """The record with which its holder releases the lease."""
         now = format_micro_time(datetime.now(UTC))
         return replace(self, holder="", duration=duration, renewed=now)
 
@@ -77,7 +77,7 @@ _LIST_DECODER = msgspec.json.Decoder(_Leases)
 
 
 def read_record(answer: Answer, what: str) -> Record | None:
-    """Read a Lease from an answer; None if there is none."""
+    """Parse a Lease from an answer; None if there is none."""
     if answer.status == 404:
         return None
     if not answer.ok:
@@ -90,7 +90,7 @@ def read_record(answer: Answer, what: str) -> Record | None:
 
 
 def read_records(body: bytes, what: str) -> list[tuple[Key, Record]]:
-    """Read a list of Leases, each with its name."""
+    """Parse a list of Leases, each with its name."""
     try:
         found = _LIST_DECODER.decode(body)
     except UNREADABLE_JSON as error:
@@ -114,7 +114,7 @@ def _record(lease: _Lease) -> Record:
 
 
 def write_record(record: Record, key: Key) -> bytes:
-    """The JSON to create or replace a Lease with."""
+    """The JSON to create or replace a Lease."""
     spec = _Spec(
         holder_identity=record.holder or None,
         lease_duration_seconds=math.ceil(record.duration),

@@ -8,7 +8,7 @@ LONGEST_LINE = 64 * 2**20  # Far above what etcd can store: beyond it something 
 
 
 class Lines:
-    """Keeps the unfinished line between two chunks; what never ends is dropped with the stream."""
+    """Keeps the incomplete line between two chunks; it is dropped at the end of the stream."""
 
     def __init__(self, longest: int = LONGEST_LINE) -> None:
         self._longest = longest
@@ -16,7 +16,7 @@ class Lines:
         self._size = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Take a chunk and give the lines that it completes, empty ones left out."""
+        """Add a chunk and return the lines that it completes, without empty ones."""
         pieces = chunk.split(b"\n")
         if len(pieces) == 1:
             self._keep(chunk)

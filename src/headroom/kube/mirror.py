@@ -1,8 +1,8 @@
-"""What was last told of one kind, so that a fresh list can be told as a difference.
+"""The last known objects of one kind, so that a new list becomes a difference.
 
-Between `begin` and `finish` a complete list is being read: what is unchanged is not told again, and
-what is not on it by the end has gone. Outside, every change is told as it comes. Pure: `watch`
-feeds it, and sends what it returns.
+Between `begin` and `finish` a complete list is read: unchanged objects are not reported again, and
+objects that are not in the list were deleted. At other times every change is reported. Pure:
+`watch` passes objects in, and sends what it returns.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from headroom.ports import (
 
 
 class Mirror:
-    """The things of one kind by name, as last told."""
+    """The objects of one kind by name, as last reported."""
 
     def __init__(self) -> None:
         self._known: dict[Key, Thing] = {}
@@ -36,7 +36,7 @@ class Mirror:
         return len(self._known)
 
     def keys(self) -> frozenset[Key]:
-        """The names of all that is there, as last told."""
+        """The names of all known objects."""
         return frozenset(self._known)
 
     @property
@@ -48,7 +48,7 @@ class Mirror:
         self._listed = set()
 
     def see(self, thing: Thing) -> list[Event]:
-        """A thing is there, as given."""
+        """An object exists in this version."""
         key = key_of(thing)
         known = self._known.get(key)
         self._known[key] = thing
@@ -57,7 +57,7 @@ class Mirror:
             if known == thing:
                 return []
         if known is not None and _uid_of(known) != _uid_of(thing):
-            return [gone(known), Seen(thing)]  # Deleted and made anew while we did not look.
+            return [gone(known), Seen(thing)]  # Deleted and created again between two events.
         return [Seen(thing)]
 
     def has(self, key: Key, uid: str, version: str) -> bool:
@@ -71,14 +71,14 @@ class Mirror:
             self._listed.add(key)
 
     def lose(self, key: Key) -> list[Event]:
-        """A thing was deleted; nothing is told of what we never saw."""
+        """An object was deleted; nothing is reported for an unknown object."""
         known = self._known.pop(key, None)
         if self._listed is not None:
             self._listed.discard(key)
         return [gone(known)] if known is not None else []
 
     def finish(self) -> list[Event]:
-        """The list is complete: tell what has gone, in order of name."""
+        """The list is complete: report deleted objects, in order of name."""
         listed = self._listed or set()
         self._listed = None
         missing = sorted(key for key in self._known if key not in listed)
@@ -86,7 +86,7 @@ class Mirror:
 
 
 def key_of(thing: Thing) -> Key:
-    """The name under which a thing is known."""
+    """The name under which an object is known."""
     if isinstance(thing, Node | Namespace):
         return Key("", thing.name)
     return thing.key

@@ -1,6 +1,6 @@
-"""What became of a write: the API server's answer, or its absence, as one of core's Outcomes.
+"""The outcome of a write: the API server's answer, or its absence, as one of core's Outcomes.
 
-What a refusal means is said in `wire.outcomes`, for both clusters.
+`wire.outcomes` interprets a refusal, for both clusters.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _CREATED = msgspec.json.Decoder(_Created)
 
 
 def repeatable(write: Write) -> bool:
-    """Whether sending it twice does what sending it once does.
+    """Whether sending it twice has the same effect as sending it once.
 
-    A JSON patch is not: its own test would fail the second time and hide that it was done.
+    A JSON patch is not repeatable: its own test would fail the second time and hide the success.
     """
     if write.verb == "create":
         return False
@@ -38,7 +38,7 @@ def repeatable(write: Write) -> bool:
 
 
 def outcome_of(write: Write, answer: Answer) -> Outcome:
-    """Read the answer to a write."""
+    """Interpret the answer to a write."""
     if answer.ok:
         creates = write.verb == "create" and not write.subresource
         return Done(_uid_of(answer.body) if creates else "")
@@ -49,7 +49,7 @@ def outcome_of(write: Write, answer: Answer) -> Outcome:
 
 
 def outcome_of_trouble(error: KubeError) -> Outcome:
-    """No answer, or none that counts: nobody knows whether it happened."""
+    """No usable answer: it is unknown whether the write was executed."""
     wait = error.retry_after if isinstance(error, Refused) else 0.0
     return Unavailable(str(error), wait or RETRY_SECONDS)
 

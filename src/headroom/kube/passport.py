@@ -1,7 +1,7 @@
-"""What every request shows: headers made once per grant, and the TLS context that goes with it.
+"""The credentials of every request: headers built once per grant, and the TLS context.
 
-`client` asks for the current grant before a request and for a new one after a 401; however many
-requests wait for a renewal, it happens once.
+`client` requests the current grant before a request and a new one after a 401. If many requests
+wait for a renewal, it happens once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ JSON = "application/json"
 
 
 class Passport:
-    """Who we are to one API server, at this moment."""
+    """The current credentials for one API server."""
 
     def __init__(self, access: Access) -> None:
         self.credentials = Credentials(access)
@@ -32,7 +32,7 @@ class Passport:
         self._headers: dict[str, CIMultiDict[str]] = {}
 
     async def current(self) -> Grant:
-        """The grant to use now; renewed first when its time has come."""
+        """The current grant; renewed first if needed."""
         grant = self._grant
         if grant is None or self.credentials.due:
             return await self.renew(grant)
@@ -46,7 +46,7 @@ class Passport:
                 return current  # Another request has renewed it meanwhile.
             refused = not self.credentials.due
             grant = await self.credentials.renew()
-            # A new context means new connections, so a good one is kept; after a refusal the
+            # A new context means new connections, so a good one is kept. After a refusal the
             # certificate is read from its files again.
             if old is None or refused or grant.key_pair != old.key_pair:
                 self.tls = tls_context(self._access.endpoint, grant.key_pair)
@@ -55,11 +55,11 @@ class Passport:
             return grant
 
     def forget(self) -> None:
-        """Read everything again before the next request: an authority may have been rotated."""
+        """Read everything again before the next request: a CA may have been rotated."""
         self._grant = None
 
     def headers(self, content_type: str) -> CIMultiDict[str]:
-        """The headers of a request with this kind of body."""
+        """The headers of a request with this type of body."""
         headers = self._headers.get(content_type)
         if headers is None:
             headers = self._headers[content_type] = self._made(content_type)
@@ -85,7 +85,7 @@ class Passport:
         return CIMultiDict(headers)
 
     def _check_encrypted(self) -> None:
-        """Whoever listens on the way can use what is sent without TLS."""
+        """Refuse to send credentials without TLS, because others could read them."""
         endpoint = self._access.endpoint
         if not (endpoint.encrypted or endpoint.plain_http):
             raise PlainHttp(endpoint.server, self._access.origin)

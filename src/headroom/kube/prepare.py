@@ -1,9 +1,9 @@
-"""What must stand before the operator can work: its namespace, PriorityClasses, the claim policy.
+"""Create what the operator needs before it works: its namespace, PriorityClasses, the claim policy.
 
-`headroom install` brings all of it. An operator that is just run against a cluster with the CRDs
-makes what is missing, if it may; if it may not, it says so and goes on, since an administrator
-may have brought the rest. Nothing that exists is changed. While the operator runs it looks again
-from time to time: somebody may have deleted a PriorityClass or a policy.
+`headroom install` installs all of it. An operator that runs against a cluster with only the CRDs
+creates what is missing, if it may. If it may not, it logs this and continues, because an
+administrator may have installed the rest. Existing objects are not changed. The operator checks
+again at intervals, because a PriorityClass or a policy may be deleted.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _PREEMPTS = (
 async def keep_prepared(
     client: Client, namespace: str, speech: Speech = NATIVE, pause: float = LOOK_AGAIN_S
 ) -> None:
-    """Look again for ever; only what is made again is worth a line."""
+    """Check again at intervals; only objects that are created again are logged."""
     while True:
         await asyncio.sleep(pause)
         for resource, body in _wanted(namespace, speech):
@@ -66,7 +66,7 @@ async def keep_prepared(
 
 
 async def prepare(client: Client, namespace: str, speech: Speech = NATIVE) -> None:
-    """Make what is missing; what cannot be made is logged with the way out."""
+    """Create what is missing; failures are logged with a remedy."""
     preempting: list[str] = []
     for resource, body in _wanted(namespace, speech):
         outcome = await _ensure(client, resource, body)
@@ -101,7 +101,7 @@ class _Class(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Preempts:
-    """A PriorityClass that is to be a guardian's exists, and its pods would preempt."""
+    """The PriorityClass for guardians exists, and its pods would preempt."""
 
 
 def _judged_class(wanted: Json, found: bytes) -> Done | _Preempts:
@@ -112,16 +112,16 @@ def _judged_class(wanted: Json, found: bytes) -> Done | _Preempts:
 
 
 def _names_an_object(answer: Answer) -> bool:
-    """Whether a refusal is about an object; about a kind that is not served it names none.
+    """Whether a refusal names an object; a refusal because of an unserved kind names none.
 
-    Who may not create a kind is told so before it is looked whether the kind is served.
+    Without permission to create a kind, the refusal comes before the check whether it is served.
     """
     details = answer.read_status().details
     return answer.status != NOT_FOUND or (details is not None and bool(details.name))
 
 
 async def _ensure(client: Client, resource: Resource, body: Json) -> Outcome | _Preempts:
-    """Create an object unless it is there."""
+    """Create an object unless it exists."""
     metadata = body["metadata"]
     namespace = metadata.get("namespace", "")
     write = Write("create", resource, namespace, "", body)

@@ -1,8 +1,8 @@
-"""Which proxy the environment asks for, by the rules of Go's clients, so that kubectl and we agree.
+"""The proxy from the environment, by the rules of Go's clients, so that kubectl and we agree.
 
-HTTPS_PROXY or HTTP_PROXY (or lower case) names it; NO_PROXY lists hosts, `.suffixes`, addresses and
-networks that go without; the machine itself never goes through a proxy. Found once at the start:
-looking for every request is slow.
+HTTPS_PROXY or HTTP_PROXY (or lower case) names it. NO_PROXY lists hosts, `.suffixes`, addresses and
+networks without a proxy. Loopback never uses a proxy. It is read once at the start: a lookup for
+every request is slow.
 """
 
 from __future__ import annotations

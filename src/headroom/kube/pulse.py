@@ -1,8 +1,8 @@
-"""Whether a watch is alive: when it last did anything, and when the server last proved it to be.
+"""The health of a watch: when it last did something, and when it last received something.
 
-A server sends a bookmark at least once a minute, and a watch that is silent for longer is opened
-anew, so a living one is heard from about every minute. One that has not even tried for minutes is
-stuck. `cluster` asks; health probes and the claim indexes depend on the answers.
+A server sends a bookmark at least once a minute, and a watch that is silent for longer is reopened,
+so a healthy watch receives something about every minute. A watch that has not even retried for
+minutes is stuck. `cluster` reads this; health probes and the claim indexes depend on it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Pulse:
-    """One watch's signs of life, by a clock that never jumps."""
+    """The times of one watch, by a monotonic clock."""
 
     clock: Callable[[], float]
     tried_at: float = 0.0
@@ -23,11 +23,11 @@ class Pulse:
         self.tried_at = self.heard_at = self.clock()
 
     def tried(self) -> None:
-        """It does something, be it in vain."""
+        """The watch does something, even if it fails."""
         self.tried_at = self.clock()
 
     def heard(self) -> None:
-        """The server spoke, and what it said was taken in."""
+        """The server sent something, and it was processed."""
         self.tried_at = self.heard_at = self.clock()
 
     @property

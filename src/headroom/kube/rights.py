@@ -1,8 +1,8 @@
-"""Which of the operator's rights are missing, asked of the cluster itself.
+"""Find out which of the operator's permissions are missing, by access reviews.
 
-The API server refuses one request at a time, and a person would mend one rule at a time. When it
-has refused us for good, this asks about everything that the operator's roles grant
-(`wire.install.rights`), so that one message says it all. Everybody may ask this about themselves.
+The API server refuses one request at a time, and an administrator would fix one rule at a time.
+After a permanent refusal, this module checks everything that the operator's roles grant
+(`wire.install.rights`), so that one message lists all. Every user may check their own permissions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """One verb on one kind, in one namespace or, where that is empty, in all of them."""
+    """One verb on one kind, in one namespace, or in all if that is empty."""
 
     verb: str
     group: str
@@ -34,7 +34,7 @@ class Right:
 
     @property
     def thing(self) -> str:
-        """What the right is about, in words."""
+        """What the permission is about, as text."""
         plural, slash, part = self.resource.partition("/")
         kind = f"{plural}.{self.group}" if self.group else plural
         named = f" {self.name}" if self.name else ""
@@ -53,12 +53,12 @@ class _Review(msgspec.Struct):
 async def all_missing(
     client: Client, refused: Forbidden, roles: Iterable[dict[str, Any]]
 ) -> Forbidden:
-    """The refusal that ended us, with everything else of these roles that would be refused too."""
+    """The refusal that ended us, with all other missing permissions of these roles."""
     wanted = list(_needed(roles))
     try:
         allowed = await asyncio.gather(*(_is_allowed(client, right) for right in wanted))
     except (KubeError, *UNREADABLE_JSON):
-        return refused  # Then what was said first has to do.
+        return refused  # Then only the first refusal is reported.
     verbs: dict[str, list[str]] = {}
     for right, yes in zip(wanted, allowed, strict=True):
         if not yes:
@@ -70,7 +70,7 @@ async def all_missing(
 
 
 def _needed(roles: Iterable[dict[str, Any]]) -> Iterator[Right]:
-    """What the operator's own roles grant, one right at a time."""
+    """The permissions of the operator's own roles, one at a time."""
     for role in roles:
         metadata: dict[str, Any] = role["metadata"]
         if role["kind"] not in ("ClusterRole", "Role") or metadata["name"] != ACCOUNT:

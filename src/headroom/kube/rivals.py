@@ -1,9 +1,8 @@
-"""Whether somebody else already serves a dialect's objects in this cluster.
+"""Detect another controller that already serves a dialect's objects in this cluster.
 
 Two controllers of the same objects undo each other's work, so an operator with a dialect does not
-start beside the system that the dialect speaks for. That system shows itself by a Lease that is
-held and renewed; the namespace that it lives in is anybody's guess. Also who is here that we go
-along with: Karpenter, which shows itself by its kinds.
+start beside the original system. That system is detected by a Lease that is held and renewed; its
+namespace is unknown. This module also detects Karpenter, by its kinds.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ KARPENTER = "karpenter.sh"
 
 
 class Contested(KubeError):
-    """Somebody else serves these objects; starting beside them would harm."""
+    """Another controller serves these objects; starting beside it would do harm."""
 
 
 async def check_rivals(client: Client, speech: Speech, now: datetime) -> None:
-    """Raise Contested where a rival of a dialect that is on is at work."""
+    """Raise Contested if the original controller of an enabled dialect runs."""
     for dialect in speech.dialects:
         for rival in dialect.rivals:
             await _check(client, dialect, rival, now)
@@ -44,7 +43,7 @@ async def _check(client: Client, dialect: Dialect, rival: Rival, now: datetime) 
 
 
 async def at_work(client: Client, rival: Rival, now: datetime) -> str:
-    """Say that somebody's Lease is held and renewed, and by whom; empty if it is not."""
+    """Say by whom a Lease is held and renewed; empty if it is not."""
     path = f"{LEASES.path()}?fieldSelector={quote(f'metadata.name={rival.lease}')}"
     body = await client.get(path, f"look for {rival.who}")
     for key, record in read_records(body, f"look for {rival.who}"):
@@ -60,14 +59,14 @@ def is_fresh(record: Record, now: datetime) -> bool:
     try:
         renewed = parse_time(record.renewed)
     except ValueError:
-        return True  # Held, and nobody can say since when: better not to start.
+        return True  # Held, and the time is unknown: do not start.
     return now < renewed + timedelta(seconds=record.duration)
 
 
 async def has_karpenter(client: Client) -> bool:
-    """Whether Karpenter's kinds are served here; everybody may ask."""
+    """Whether Karpenter's kinds are served here; every user may check this."""
     try:
         answer = await client.send("GET", f"/apis/{KARPENTER}", repeatable=True)
     except KubeError:
-        return False  # Whoever asks next says what is wrong.
+        return False  # The next request reports the error.
     return answer.ok

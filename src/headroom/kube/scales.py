@@ -1,11 +1,11 @@
-"""Objects of a kind that a buffer names and nobody told us of: found, followed, and asked to scale.
+"""Objects of a kind that only a buffer names: discover it, watch it, and read its scale.
 
-    discovery ──▶ follow ──each change of one that is wanted──▶ its scale, its newest pod ──▶ told
-        ▲            │ no such kind, or no right to it: told as the reason, asked again later
+    discovery ──▶ follow ──each change of a wanted object──▶ its scale, its newest pod ──▶ reported
+        ▲            │ no such kind, or no permission: reported as the reason, retried later
         └────────────┘
 
-Nothing here ends the operator: the right to such a kind is the buffer's author to get, and the
-others' buffers are served on.
+An error here never ends the operator: the buffer's author has to get the permission, and other
+buffers are still served.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ AGAIN_S = 30.0
 
 
 class Unserved(KubeError):
-    """There is no such kind, or it cannot be scaled."""
+    """The kind does not exist, or it cannot be scaled."""
 
 
 class ScaledKind:
-    """Follows one such kind for as long as the cluster is watched."""
+    """Watches one such kind as long as the cluster is watched."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class ScaledKind:
             await self._listener.tell([Seen(unusable(self._kind, key, self._trouble))])
 
     async def run(self) -> None:
-        """Find the kind, follow it, and begin anew after trouble, until cancelled."""
+        """Discover the kind, watch it, and start again after errors, until cancelled."""
         while True:
             try:
                 self._resource = await self._discovered()
@@ -115,7 +115,7 @@ class ScaledKind:
             await self._listener.tell(told)
 
     async def _asked(self, found: Workload) -> Workload:
-        """An object with what its scale says; one whose scale cannot be read says why."""
+        """An object with its scale; if the scale cannot be read, with the reason."""
         resource, key = self._resource, found.key
         if resource is None:
             return found
@@ -147,7 +147,7 @@ class ScaledKind:
         return str(error)
 
     async def _listed(self) -> None:
-        """All are known: what was said of those that are not there is not true any more."""
+        """All objects are known: correct reports about objects that do not exist."""
         self._trouble = ""
         missing = [key for key in self._wanted if key not in self._there]
         gone: list[Event] = [WorkloadGone(unusable(self._kind, key, "")) for key in missing]

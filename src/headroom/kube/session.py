@@ -1,8 +1,8 @@
-"""One aiohttp session to one API server: the one place that knows how requests are sent.
+"""One aiohttp session to one API server: the only module that sends requests.
 
-`client` decides what is sent and what is repeated, `passport` says who we are, `transport` words
-what goes wrong. The path of one request is short: headers and limits are made beforehand, URLs
-arrive encoded, bodies are bytes. The connector below mends what aiohttp and asyncio lose.
+`client` decides what to send and to repeat, `passport` has the credentials, `transport` translates
+errors. The path of a request is short: headers and limits are built in advance, URLs are already
+encoded, bodies are bytes. The connector below works around lost connections in aiohttp and asyncio.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TURNS_TO_NOTICE = 3  # of the event loop: transport, TLS, reader.
 
 
 class Session:
-    """Sends requests; aiohttp's part is made when first used, inside the running loop."""
+    """Sends requests; the aiohttp session is created at the first use, inside the running loop."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Session:
         self._largest = largest
         self._limits = self._limited(total=request_seconds)
         login = access.endpoint.proxy_login
-        # aiohttp turns it into Proxy-Authorization, in CONNECT and in plain requests alike.
+        # aiohttp turns it into Proxy-Authorization, in CONNECT and in plain requests.
         self._proxy_headers = {"Authorization": login.basic} if login else None
         self._connector: _Connector | None = None
         self._session: aiohttp.ClientSession | None = None
@@ -60,11 +60,11 @@ class Session:
         return await self.finish(response)
 
     async def open_stream(self, path: str, quiet: float) -> aiohttp.ClientResponse:
-        """Start an answer without an end; silence for `quiet` seconds will break it."""
+        """Open an endless answer; silence for `quiet` seconds is an error."""
         return await self._request("GET", path, None, JSON, self._limited(sock_read=quiet))
 
     async def chunks(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-        """What a stream says, as it comes."""
+        """The chunks of a stream, as they arrive."""
         try:
             async for chunk in response.content.iter_any():
                 yield chunk
@@ -72,7 +72,7 @@ class Session:
             raise translated(error, self._access) from error
 
     async def finish(self, response: aiohttp.ClientResponse) -> Answer:
-        """Read an answer to its end, so that the connection can serve again."""
+        """Read an answer to its end, so that the connection can be used again."""
         largest = self._largest if response.status < 300 else LARGEST_REFUSAL
         try:
             content = await self._read(response, largest)
@@ -98,7 +98,7 @@ class Session:
         return b"".join(parts)
 
     async def close(self) -> None:
-        """Close every connection; whoever still waits for an answer is told at once."""
+        """Close every connection; pending requests fail at once."""
         self.closed = True
         if self._session is not None and self._connector is not None:
             await self._connector.break_all()
@@ -107,7 +107,7 @@ class Session:
     def _limited(
         self, total: float | None = None, sock_read: float | None = None
     ) -> aiohttp.ClientTimeout:
-        connect = self._connect_seconds  # `connect` also bounds the name's lookup.
+        connect = self._connect_seconds  # `connect` also limits the DNS lookup.
         return aiohttp.ClientTimeout(
             total=total, connect=connect, sock_connect=connect, sock_read=sock_read
         )
@@ -158,14 +158,15 @@ class Session:
 
 
 class _Connector(aiohttp.TCPConnector):
-    """Finishes every connection that it begins, and can break all of them.
+    """Completes every connection that it starts, and can break all of them.
 
-    asyncio (3.11) loses the socket of a TLS connection that is cancelled before its handshake
-    begins. So whoever is cancelled leaves; the making goes on, and what it makes is thrown away.
+    asyncio (3.11) leaks the socket of a TLS connection that is cancelled before its handshake
+    begins. So a cancelled caller leaves, the connection is completed in the background, and then
+    closed.
     """
 
     def __init__(self) -> None:
-        # Requests are bounded by the client's slots; streams must never wait for a place.
+        # The client limits requests; streams must never wait for a place.
         super().__init__(limit=0, keepalive_timeout=IDLE_SECONDS)
         self._leaving = False
         self._making: set[asyncio.Task[ResponseHandler]] = set()
@@ -174,7 +175,7 @@ class _Connector(aiohttp.TCPConnector):
     async def _create_connection(
         self, req: aiohttp.ClientRequest, traces: list[Trace], limits: aiohttp.ClientTimeout
     ) -> ResponseHandler:
-        if self._leaving:  # aiohttp asks again by itself when a connection breaks.
+        if self._leaving:  # aiohttp retries by itself when a connection breaks.
             raise TimeoutError
         making = asyncio.create_task(super()._create_connection(req, traces, limits))
         self._making.add(making)
@@ -192,7 +193,7 @@ class _Connector(aiohttp.TCPConnector):
         return protocol
 
     async def break_all(self) -> None:
-        """Break every connection under its reader; closed by aiohttp, it would wait for ever."""
+        """Break every connection under its reader; with aiohttp's close the reader waits."""
         self._leaving = True
         if self._making:
             _, late = await asyncio.wait(list(self._making), timeout=SETTLE_SECONDS)
@@ -206,7 +207,7 @@ class _Connector(aiohttp.TCPConnector):
 
 
 def hang_up(response: aiohttp.ClientResponse) -> None:
-    """End a stream at once: a polite end of TLS would wait for the server's answer."""
+    """End a stream at once: a graceful end of TLS would wait for the server's answer."""
     connection = response.connection
     if connection is not None and connection.transport is not None:
         connection.transport.abort()

@@ -1,4 +1,4 @@
-"""An SSL context for one endpoint and, where there is one, a client certificate."""
+"""An SSL context for one endpoint and, if there is one, a client certificate."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def tls_context(endpoint: Endpoint, key_pair: KeyPair | None) -> ssl.SSLContext 
 
 
 def _trusting(authorities: str, server: str) -> ssl.SSLContext:
-    """A context that trusts these authorities and no others."""
+    """A context that trusts only these CAs."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    # As in Go, whatever is listed is trusted, also an intermediate or the server's own certificate.
+    # As in Go, every listed certificate is trusted, also an intermediate or the server's own.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     try:
         context.load_verify_locations(cadata=authorities)
@@ -41,7 +41,7 @@ def _trusting(authorities: str, server: str) -> ssl.SSLContext:
 
 
 def _present(context: ssl.SSLContext, key_pair: KeyPair, server: str) -> None:
-    """Load the client certificate: the ssl module wants a file, so one lives for a moment."""
+    """Load the client certificate: the ssl module needs a file, so a temporary one is written."""
     handle, path = tempfile.mkstemp(prefix="headroom-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -57,7 +57,7 @@ def _present(context: ssl.SSLContext, key_pair: KeyPair, server: str) -> None:
 
 
 def _no_password() -> str:
-    """Keep OpenSSL from asking on the terminal."""
+    """Keep OpenSSL from asking for a password on the terminal."""
     raise ValueError("the key is encrypted")
 
 

@@ -1,4 +1,4 @@
-"""Word what can go wrong below HTTP, and tell what surely was not sent from what may have been."""
+"""Translate errors below HTTP, and separate requests that were not sent from uncertain ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHECK_ADDRESS = "is the cluster up, and is the address in the kubeconfig right?
 
 
 def translated(error: BaseException, access: Access) -> KubeError:
-    """Word what went wrong with a request; Uncertain unless it surely never left."""
+    """Translate an error of a request; Uncertain unless it was certainly not sent."""
     where, proxy = _where(access), access.endpoint.proxy
     match error:
         case aiohttp.ClientConnectorCertificateError(certificate_error=OSError() as cause):
@@ -43,7 +43,7 @@ def translated(error: BaseException, access: Access) -> KubeError:
             return _while_connecting(error.os_error, access)
         case aiohttp.ConnectionTimeoutError():
             return _while_connecting(TimeoutError(), access)
-        case aiohttp.ClientConnectionResetError():  # Raised while writing: it never left whole.
+        case aiohttp.ClientConnectionResetError():  # Raised while writing: it was not sent.
             return CannotReach(f"{where}: the connection was closed before the request was sent")
         case aiohttp.InvalidURL():
             return ConfigError(f"{where}: not an address", "check server and proxy-url")
@@ -56,7 +56,7 @@ def translated(error: BaseException, access: Access) -> KubeError:
 
 
 def _while_connecting(error: OSError, access: Access) -> CannotReach:
-    """Word what kept a connection from being made: nothing was sent."""
+    """Translate an error while connecting: nothing was sent."""
     where = _where(access)
     match error:
         case ssl.SSLCertVerificationError():
@@ -79,6 +79,6 @@ def _where(access: Access) -> str:
 
 
 def _reason(error: OSError) -> str:
-    if error.errno is not None and error.errno > 0:  # asyncio words these its own way
+    if error.errno is not None and error.errno > 0:  # asyncio has its own messages for these
         return os.strerror(error.errno)
     return error.strerror or str(error) or type(error).__name__

@@ -1,7 +1,7 @@
-"""Addresses as people write them into a kubeconfig, and the credentials that may hide in them.
+"""URLs in a kubeconfig, and the credentials that they may contain.
 
-A password in a URL is taken out at once and kept apart, so that no message, log line or traceback
-that names the address can show it. What is wrong with an address is told without its content.
+A password in a URL is removed at once and kept separately, so that no message, log line or
+traceback with the address can show it. Errors about an address do not repeat it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HIDDEN = "***"
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """The name and password of a URL; empty where it had none."""
+    """The name and password of a URL; empty if it had none."""
 
     name: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
@@ -27,11 +27,11 @@ class Login:
 
     @property
     def basic(self) -> str:
-        """As a header has it."""
+        """The value of a Basic authorization header."""
         return f"Basic {b64encode(f'{self.name}:{self.password}'.encode()).decode('ascii')}"
 
     def put_into(self, url: str) -> str:
-        """The URL with these credentials, for a program that must have them."""
+        """The URL with these credentials, for a program that needs them."""
         if not self:
             return url
         scheme, _, rest = url.partition("://")
@@ -39,9 +39,9 @@ class Login:
 
 
 def shown(url: str) -> str:
-    """The URL for people: whatever stands where credentials stand is hidden.
+    """The URL for messages: everything in the place of credentials is hidden.
 
-    Up to the last @, wherever it is: a password with a slash in it is a password too.
+    This is everything up to the last @, because a password may contain a slash.
     """
     scheme, separator, rest = url.rpartition("://") if "://" in url else ("", "", url)
     _, found, host = rest.rpartition("@")
@@ -49,10 +49,10 @@ def shown(url: str) -> str:
 
 
 def split_login(url: str, where: str) -> tuple[str, Login]:
-    """An http(s) address without its credentials, and those; ConfigError if it is none."""
+    """An http(s) address without its credentials, and the credentials; raises ConfigError."""
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port  # The second raises when it is no number.
+        host, port = parts.hostname, parts.port  # The second raises if it is not a number.
     except ValueError:
         raise ConfigError(
             f"{where} {shown(url)!r} cannot be read as an address",
@@ -65,7 +65,7 @@ def split_login(url: str, where: str) -> tuple[str, Login]:
     bracketed = f"[{host}]" if ":" in host else host
     place = f"{bracketed}:{port}" if port is not None else bracketed
     login = Login(unquote(parts.username or ""), unquote(parts.password or ""))
-    if "@" in parts.path:  # What looks like a path is the rest of a password with a slash in it.
+    if "@" in parts.path:  # The apparent path is the rest of a password with a slash.
         raise ConfigError(
             f"{where} {shown(url)!r} cannot be read as an address",
             "special characters of a password are written as %2F and %40",

@@ -1,7 +1,7 @@
-"""Which versions of Kubernetes are supported, and what each of them can do for Headroom.
+"""The supported versions of Kubernetes, and their features that Headroom uses.
 
-The table is data: `features` asks a cluster which of it is true there, `headroom version` prints
-it, and `python -m tools.versions` writes `docs/reference/versions.md` from it.
+The table is data: `features` checks which features a cluster has, `headroom version` prints them,
+and `python -m tools.versions` writes `docs/reference/versions.md` from the table.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ SUPPORTED_RANGE = f"{OLDEST} to {NEWEST}"
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """Something that not every supported cluster has.
+    """A feature that not every supported cluster has.
 
-    `since` is the first version that has it unless somebody switched it off. Where `served` names
-    a list of the API and a resource in it, the cluster itself is asked.
+    `since` is the first version that has it by default. If `served` names an API list and a
+    resource, the cluster itself is checked.
     """
 
     name: str
@@ -83,7 +83,7 @@ FEATURES = (
 
 
 def read_version(text: str) -> Version | None:
-    """Read what an API server says of itself, such as v1.33.13-eks-1; None if it is no version."""
+    """Parse an API server's version, such as v1.33.13-eks-1; None if it is invalid."""
     match = re.match(r"v?(\d{1,4})\.(\d{1,4})(?!\d)", text)
     return Version(int(match[1]), int(match[2])) if match else None
 
@@ -94,7 +94,7 @@ def is_supported(version: Version) -> bool:
 
 
 def trouble_with(version: Version | None) -> str:
-    """Say why nobody knows whether this version works; empty for a supported one."""
+    """Why it is unknown whether this version works; empty for a supported one."""
     if version is None:
         return "the API server's version cannot be read"
     if is_supported(version):

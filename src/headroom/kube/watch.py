@@ -1,13 +1,13 @@
-"""An informer: one kind followed for ever, through lost connections, restarts and compaction.
+"""An informer: watches one kind through lost connections, restarts and compaction.
 
     list ──▶ follow ──stream ended──▶ follow from the last version
      ▲          │ 410 Gone, or refused again and again
-     └──────────┘ the new list is told as a difference (see `mirror`)
+     └──────────┘ the new list is reported as a difference (see `mirror`)
 
-A list is streamed (the first part of a watch) where the server can do that, else read in pages.
-Silence is trouble: bookmarks come about once a minute, so nothing for longer means that the
-connection is dead. Trouble is reported and met with a jittered, bounded backoff. `gathering` runs
-one informer a kind and merges what they tell.
+A list is streamed (the first part of a watch) if the server supports it, otherwise read in pages.
+Bookmarks arrive about once a minute, so a longer silence means that the connection is dead. Errors
+are reported and retried with a jittered, bounded backoff. `gathering` runs one informer for each
+kind and merges their events.
 """
 
 from __future__ import annotations
@@ -50,32 +50,30 @@ from headroom.wire.kinds import Resource
 
 @dataclass(frozen=True, slots=True)
 class WatchTuning:
-    """Times and sizes of a watch; tests make them tiny."""
+    """Times and sizes of a watch; tests use small ones."""
 
     quiet_seconds: float = 70.0
     renew_seconds: tuple[int, int] = (
         300,
         600,
-    )  # A watch is ended by the server after a time by lot.
+    )  # The server ends a watch after a random time.
     page_size: int = 500
     first_backoff: float = 0.1
     longest_backoff: float = 5.0
-    attempts_to_start: int = (
-        4  # Refusals of the first list (a server still starting) before we raise.
-    )
+    attempts_to_start: int = 4  # Refusals of the first list (a server that starts) before we raise.
     attempts_to_resume: int = 3  # Refusals of a resumed watch before everything is listed again.
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which objects of a kind: empty parts mean all."""
+    """Which objects of a kind; empty parts mean all."""
 
     resource: Resource
     namespace: str = ""
     labels: str = ""
     fields: str = ""
-    must_exist: bool = False  # True: a kind that the server does not know ends the watch.
-    may_be_hidden: bool = False  # True: without the right to see it, all is as if none were there.
+    must_exist: bool = False  # True: a kind that the server does not serve ends the watch.
+    may_be_hidden: bool = False  # True: without the permission, none are assumed.
 
     def path(self, **query: str) -> str:
         """The path of the list or watch, with its query."""
@@ -89,31 +87,31 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something went wrong and is being coped with; `retry_in` is None where nothing is retried."""
+    """An error that is being handled; `retry_in` is None if nothing is retried."""
 
     resource: Resource
     message: str
     retry_in: float | None = None
-    about: str = ""  # the object, where it is about one that cannot be read
-    bug: bool = False  # whether reading it broke
+    about: str = ""  # the object, if it is about one that cannot be decoded
+    bug: bool = False  # whether decoding raised an exception
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Whom an informer talks to: events in batches, the end of the first list, and troubles."""
+    """Receives batches of events, the end of the first list, and errors."""
 
     tell: Callable[[list[Event]], Awaitable[None]]
     synced: Callable[[], Awaitable[None]]
     trouble: Callable[[Trouble], None]
-    shown: Callable[[], Awaitable[None]] | None = None  # what was hidden can be seen now
+    shown: Callable[[], Awaitable[None]] | None = None  # what was hidden can be listed now
 
 
 class _NotStreamed(Refused):
-    """The server cannot stream a list; pages will do."""
+    """The server cannot stream a list; read pages instead."""
 
 
 class Informer:
-    """Follows one kind until cancelled, its client is closed, or the first list is refused."""
+    """Watches one kind until cancelled, its client is closed, or the first list is refused."""
 
     def __init__(
         self,
@@ -125,7 +123,7 @@ class Informer:
         pulse: Pulse | None = None,
     ) -> None:
         self.pulse = pulse or Pulse(asyncio.get_running_loop().time)
-        self.hidden = ""  # why nothing of this kind can be seen, where that may be so
+        self.hidden = ""  # why this kind cannot be listed, if that is allowed
         self.lists = 0
         self.lines = 0
         self._client = client
@@ -141,11 +139,11 @@ class Informer:
         self._random = random.Random()
 
     def keys(self) -> frozenset[Key]:
-        """The objects that are there, as far as they were told."""
+        """The known objects, as far as they were reported."""
         return self._mirror.keys()
 
     async def run(self) -> None:
-        """List, follow, and heal what breaks, until cancelled."""
+        """List, watch, and recover from errors, until cancelled."""
         while True:
             try:
                 if not self._version and not self._streams_lists:
@@ -188,7 +186,7 @@ class Informer:
         return self._scope.path(**query)
 
     async def _hear(self, lines: list[bytes]) -> None:
-        """Tell what some lines say, in one batch, or two where a list ends among them."""
+        """Report some lines in one batch, or in two if a list ends among them."""
         batch: list[Event] = []
         broken: KubeError | None = None
         self.lines += len(lines)
@@ -226,7 +224,7 @@ class Informer:
         return True
 
     def _take(self, event: WatchEvent, batch: list[Event]) -> bool:
-        """Take one event in, and say whether it ends a list."""
+        """Process one event; return whether it ends a list."""
         match event.type:
             case "ADDED" | "MODIFIED" if event.thing is not None:
                 batch += self._mirror.see(event.thing)
@@ -247,7 +245,7 @@ class Informer:
 
     def _bookmark(self, event: WatchEvent, batch: list[Event]) -> bool:
         if self._mirror.listing and not event.initial_end:
-            # The server took our list for a plain watch: it knows nothing of streamed lists.
+            # The server treated our list as a plain watch: it does not support streamed lists.
             raise self._no_streamed_lists("it sends no mark at the end of the list")
         if event.version:
             self._version = event.version
@@ -268,7 +266,7 @@ class Informer:
         return _NotStreamed(501, f"cannot stream the list of {self._scope.resource}: {reason}")
 
     async def _list_pages(self) -> None:
-        """Read a whole list page by page; the version it stands for is where the watch begins."""
+        """Read a whole list page by page; its version is where the watch begins."""
         what = f"list {self._scope.resource}"
         self._mirror.begin()
         self.lists += 1
@@ -295,7 +293,7 @@ class Informer:
             await self._listener.tell(batch)
 
     async def _list_is_complete(self, batch: list[Event]) -> None:
-        """Tell the last of a list, then, the first time, that all was told."""
+        """Report the end of a list; after the first list, that everything was reported."""
         if batch:
             await self._listener.tell(batch)
         if self.hidden:
@@ -305,13 +303,13 @@ class Informer:
         await self._hide()
 
     async def _hide(self) -> None:
-        """Nobody need wait for a list any longer."""
+        """Stop others from waiting for a list."""
         if not self._synced:
             self._synced = True
             await self._listener.synced()
 
     async def _recover(self, error: KubeError) -> None:
-        """Decide how to go on after trouble, say so, and wait a little."""
+        """Decide how to continue after an error, report it, and wait."""
         if self._client.closed:
             raise Closed("the client was closed") from error
         self.pulse.tried()
@@ -360,6 +358,6 @@ def _unreadable(resource: Resource, problem: DecodeError) -> Trouble:
 
 
 def _key_in(subject: str) -> Key:
-    """Read `Pod/shop/web-0` or `Node/a` back into a key."""
+    """Parse `Pod/shop/web-0` or `Node/a` into a key."""
     namespace, _, name = subject.partition("/")[2].rpartition("/")
     return Key(namespace, name)

@@ -1,1 +1,1 @@
-"""Thin: drives the engine against any cluster."""
+"""The driver: runs the engine against any cluster."""

@@ -1,7 +1,7 @@
-"""A pace for each of many names, and memory only of those that used theirs lately.
+"""One token bucket for each of many names, with bounded memory.
 
-A bucket that has filled up again is as one that was never used, so it is forgotten: what is
-remembered is what happened within the time that a bucket takes to fill, and never more than `most`.
+A full bucket is the same as an unused one, so it is dropped. Only buckets that were used within the
+time that a bucket takes to fill are kept, and never more than `most`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from headroom.runtime.lanes import Bucket
 
 @dataclass(slots=True)
 class Buckets:
-    """So many at once for each name, then so many a second."""
+    """A burst for each name, then a rate per second."""
 
     at_once: float
     per_second: float
@@ -23,10 +23,10 @@ class Buckets:
     _buckets: OrderedDict[Hashable, Bucket] = field(default_factory=OrderedDict)
 
     def take(self, name: Hashable, now: float) -> bool:
-        """Take a token of a name if there is one (`now` in seconds that only grow)."""
+        """Take a token of a name if there is one (`now` in monotonic seconds)."""
         bucket = self._buckets.pop(name, None) or Bucket(self.per_second, self.at_once)
         taken = bucket.take(now)
-        self._buckets[name] = bucket  # The one that was used longest ago is the first.
+        self._buckets[name] = bucket  # The least recently used is the first.
         while len(self._buckets) > self.most or next(iter(self._buckets.values())).full(now):
             self._buckets.popitem(last=False)
         return taken

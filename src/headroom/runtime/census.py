@@ -1,8 +1,8 @@
-"""Numbers that are counted from what is known, not from what is done: holds, held room, waits.
+"""Metrics that are calculated from the observed state: holds, held room, waiting times.
 
-`Census` listens to the same events as the engine and never decides. Gauges are set when somebody
-asks (`refresh`, before a scrape): a cluster changes far more often than it is scraped. Waits are
-measured by our own clock, because the API server stamps whole seconds only.
+`Census` receives the same events as the engine and never decides. Gauges are set on request
+(`refresh`, before a scrape), because a cluster changes far more often than it is scraped. Waiting
+times are measured by our own clock, because the API server's timestamps have whole seconds only.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ WORLD_CHANGES = {
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """An owner on its way: since when we know of it, and whether our gate was on it."""
+    """A waiting owner: since when we know it, and whether it had our gate."""
 
     since: datetime
     gated: bool
 
 
 class Census:
-    """Counts what comes by; its memory is the owners that wait and the holds that are there."""
+    """Counts from observed events; it remembers only waiting owners and existing holds."""
 
     def __init__(self, metrics: Metrics, clock: Clock) -> None:
         self._metrics = metrics
@@ -60,10 +60,10 @@ class Census:
         self._headrooms: dict[str, HeadroomStatus] = {}
         self._new_holds: dict[str, datetime] = {}
         self._synced = False
-        self.listeners: list[Callable[[Event], None]] = []  # each is quick and never fails
+        self.listeners: list[Callable[[Event], None]] = []  # each is fast and never fails
 
     def see(self, event: Event) -> None:
-        """Take note of an event."""
+        """Observe an event."""
         for listener in self.listeners:
             listener(event)
         match event:
@@ -82,11 +82,11 @@ class Census:
                 self._new_holds.pop(str(parent), None)
 
     def synced(self) -> None:
-        """From here on what is new is new, and its waits can be measured."""
+        """The first list is complete: waiting times of newer pods can be measured."""
         self._synced = True
 
     def refresh(self, pods: Mapping[Key, Pod]) -> None:
-        """Set the gauges to what is true now."""
+        """Set the gauges to their current values."""
         phases = Counter(hold.status.phase or "Pending" for hold in self._holds.values())
         self._metrics.count_holds(phases)
         statuses = self._headrooms.values()
@@ -133,7 +133,7 @@ class Census:
 
 
 class CountingChronicle(Chronicle):
-    """Logs and metrics, with a census beside them."""
+    """Logs and metrics, together with a census."""
 
     def __init__(
         self, metrics: Metrics, health: Health, announce: Callable[[], None], census: Census

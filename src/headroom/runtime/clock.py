@@ -1,6 +1,6 @@
-"""The clocks of a live operator: the machine's own, and the same set right by the API server's.
+"""The clocks of a live operator: the machine's clock, and the same corrected by the API server's.
 
-`sim` has a virtual one behind the same port.
+`sim` has a virtual clock with the same interface.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class WallClock:
 
 
 class ServerClock(WallClock):
-    """The machine's clock, set by the API server's wherever the two are more than 2 s apart.
+    """The machine's clock, corrected to the API server's if they differ by more than 2 s.
 
-    `told` says what the server's clock shows (None: not known yet); `wall` is the machine's own;
-    `skewed` hears by how much it is set, each time that changes.
+    `told` returns the server's time (None: not known yet); `wall` is the machine's own clock;
+    `skewed` is called with the correction each time it changes.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""How many Events may be written about one object, and how many may wait in one namespace.
+"""Limit how many Events are written about one object, and how many wait in one namespace.
 
-People read the first few; what comes beyond is dropped and counted. Written ones are aggregated by
-`wire.events`: a repeat costs a patch, not an object. Numbers are those of client-go's spam filter,
-with a faster pace, because each owner that a Headroom serves is an Event of its own.
+Further Events are dropped and counted. `wire.events` aggregates written Events: a repeat costs a
+patch, not a new object. The numbers are those of client-go's spam filter, with a higher rate,
+because each owner that a Headroom serves has its own Event.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_OBJECTS = 4096
 
 @dataclass(slots=True)
 class EventLimits:
-    """Says of each Event, before it is queued, whether it is written at all."""
+    """Decides for each Event, before it is queued, whether it is written."""
 
     dropped: int = 0
     _paces: Buckets = field(
@@ -43,7 +43,7 @@ class EventLimits:
         return True
 
     def done(self, sequence: Sequence) -> None:
-        """They were written, or could not be."""
+        """They were written, or could not be written."""
         flow = flow_of(sequence)
         self._waiting[flow] -= 1
         if not self._waiting[flow]:

@@ -1,10 +1,10 @@
-"""A queue with a limited number of places, where tenants take turns.
+"""A queue with a limited number of places that is fair between tenants.
 
-Each waiter belongs to a flow, mostly a namespace. When a place becomes free it goes to the next
-flow in turn that has a waiter and is below its own limit; within a flow the first come is served
-first. So a flow with a hundred thousand waiters delays others by one write each, never by all of
-them. Urgent waiters go before the others and take turns among themselves; after so many of them one
-of the others has its turn, so that these wait long but never for ever.
+Each waiter belongs to a flow, usually a namespace. A free place goes to the next flow (round robin)
+that has a waiter and is below its own limit; within a flow, the order is first in, first out. So a
+flow with a hundred thousand waiters delays others by one write each, never by all of them. Urgent
+waiters go first and take turns among themselves. After a number of them, one of the others gets a
+place, so that these may wait long but not for ever.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Waiters = dict[str, deque[asyncio.Future[None]]]  # by flow, in the order of the
 
 @dataclass(slots=True)
 class FairQueue:
-    """At most `places` at a time, of these at most `each` for one flow.
+    """At most `places` at a time, and at most `each` of them for one flow.
 
-    `kept_free` places are for urgent waiters alone, so that these find one at once.
+    `kept_free` places are only for urgent waiters, so that these find one at once.
     """
 
     places: int
@@ -38,7 +38,7 @@ class FairQueue:
 
     @contextlib.asynccontextmanager
     async def place(self, flow: str, urgent: bool = False) -> AsyncIterator[None]:
-        """Wait for a turn, and keep the place until the end of the block."""
+        """Wait for a place, and keep it until the end of the block."""
         await self._enter(flow, urgent)
         try:
             yield
@@ -46,7 +46,7 @@ class FairQueue:
             self._leave(flow)
 
     def waiting(self, flow: str) -> int:
-        """How many of a flow wait for a turn."""
+        """How many of a flow wait for a place."""
         return sum(len(queue.get(flow, ())) for queue in (self._urgent, self._others))
 
     async def _enter(self, flow: str, urgent: bool) -> None:
@@ -60,7 +60,7 @@ class FairQueue:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._leave(flow)  # Its turn came in the same moment: the next one has it.
+                self._leave(flow)  # It got its place at the same moment: the next one gets it.
             else:
                 _drop(waiters, flow, turn)
             raise
@@ -82,7 +82,7 @@ class FairQueue:
             pass
 
     def _give_next(self) -> bool:
-        """Give away one place; say whether there was one, and somebody to take it."""
+        """Give away one free place; return whether a waiter got it."""
         if self._in_a_row >= URGENT_IN_A_ROW and self._give(self._others, True):
             self._in_a_row = 0
             return True
@@ -94,15 +94,15 @@ class FairQueue:
         return self._give(self._others, False)
 
     def _give(self, waiters: Waiters, every_place: bool) -> bool:
-        """Give a free place to the next flow in turn; say whether there was one."""
-        for flow in waiters:  # Changed below, and left at once.
+        """Give a free place to the next flow; return whether there was one."""
+        for flow in waiters:  # Changed below, then the loop ends.
             if not self._may(flow, every_place):
                 continue
             queue = waiters.pop(flow)
             turn = queue.popleft()
             if queue:
-                waiters[flow] = queue  # To the end of the turns.
-            if turn.done():  # It was cancelled, and has not noticed yet.
+                waiters[flow] = queue  # To the end of the order.
+            if turn.done():  # It was cancelled, and does not know yet.
                 return True
             self._take(flow)
             turn.set_result(None)

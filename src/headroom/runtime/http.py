@@ -1,7 +1,7 @@
-"""The operator's small web server: is it alive, is it ready, and (where asked for) its numbers.
+"""The operator's web server: liveness, readiness and (if enabled) metrics.
 
-Knows nothing of the engine: it asks a `Health` that the operator keeps, and calls `refresh` to have
-gauges set before they are read. Metrics are rendered in a thread, because a large registry takes
+It knows nothing of the engine: it reads a `Health` that the operator updates, and calls `refresh`
+to set gauges before a scrape. Metrics are rendered in a thread, because a large registry takes
 longer than a watch event may wait.
 """
 
@@ -16,27 +16,27 @@ from aiohttp import web
 from headroom.runtime.metrics import Metrics
 from headroom.serving import LimitedServer, Limits
 
-LONGEST_SILENCE_S = 90.0  # A bookmark comes once a minute.
-LONGEST_STUCK_S = 300.0  # A silent watch is opened anew after 70 s, a refused one within seconds.
+LONGEST_SILENCE_S = 90.0  # A bookmark arrives once a minute.
+LONGEST_STUCK_S = 300.0  # A silent watch is reopened after 70 s, a refused one within seconds.
 LONGEST_LAG_S = 10.0
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 @dataclass(slots=True)
 class Health:
-    """How the operator feels; its driver writes it, probes read it.
+    """The health of the operator; the driver writes it, probes read it.
 
-    A standby that is synced is ready: it can take over, so a rolling update may go on. `failed` is
-    what went wrong for good: then it is no longer alive and wants a restart. So does one of whose
-    watches has done nothing for minutes, not even tried. While the watch of pods proves nothing, or
-    the loop lags, it is alive but not ready.
+    A synced standby is ready: it can take over, so a rolling update can continue. `failed` is a
+    permanent error: the operator is then not alive and needs a restart. The same is true if a watch
+    has done nothing for minutes, not even a retry. While the watch of pods is silent, or the loop
+    is late, the operator is alive but not ready.
     """
 
     synced: bool = False
     leading: bool = False
     stopping: bool = False
     failed: str = ""
-    lag: float = 0.0  # by how much the loop was late when it was last looked at
+    lag: float = 0.0  # the delay of the loop at the last check
     silent_for: Callable[[], float] = lambda: 0.0
     stuck_for: Callable[[], float] = lambda: 0.0
 
@@ -50,7 +50,7 @@ class Health:
         return self.synced and not self.stopping and self.alive and sees
 
     def describe(self) -> str:
-        """Say in one line how things stand."""
+        """Describe the health in one line."""
         if self.failed:
             return f"failed: {self.failed}"
         if not self.alive:
@@ -73,7 +73,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Read `HOST:PORT`, `:PORT` (every interface) or `[::1]:PORT`; else a ValueError."""
+        """Parse `HOST:PORT`, `:PORT` (every interface) or `[::1]:PORT`; else raise ValueError."""
         host, colon, port = text.rpartition(":")
         if not colon or not port.isdecimal() or int(port) > 65535:
             raise ValueError(f"{text!r} is not HOST:PORT, as in 127.0.0.1:8080")
@@ -85,7 +85,7 @@ class Address:
 
 
 class HttpServer:
-    """Serves /healthz and /readyz between `start` and `stop`; /metrics and more where given."""
+    """Serves /healthz and /readyz between `start` and `stop`; /metrics and more if given."""
 
     def __init__(
         self,
@@ -100,15 +100,15 @@ class HttpServer:
         self._health = health
         self._metrics = metrics
         self._refresh = refresh
-        self._mount = mount  # adds further routes, such as those of the page
+        self._mount = mount  # adds further routes, such as the dashboard
         self._server = LimitedServer(self._app(), limits)
 
     async def start(self) -> Address:
-        """Listen, and return where: port 0 asks the system for a free one."""
+        """Listen and return the address; port 0 selects a free port."""
         return Address(*await self._server.start(self._address.host, self._address.port))
 
     async def stop(self) -> None:
-        """Close the port; calling it twice is fine."""
+        """Close the port; it may be called twice."""
         await self._server.stop()
 
     def _app(self) -> web.Application:
@@ -132,7 +132,7 @@ class HttpServer:
     async def _scrape(self, request: web.Request) -> web.Response:
         if self._metrics is None:
             raise web.HTTPNotFound
-        if self._refresh is not None:  # In the loop: it reads what the engine writes.
+        if self._refresh is not None:  # In the loop, because it reads the engine's state.
             self._refresh()
         body = await asyncio.to_thread(self._metrics.render)
         return web.Response(body=body, headers={"Content-Type": METRICS_TYPE})

@@ -1,4 +1,4 @@
-"""How late the loop is: whoever blocks it delays watches, writes and probes alike."""
+"""Measure how late the event loop is: a blocked loop delays watches, writes and probes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ EVERY_S = 1.0
 
 
 async def measure_lag(note: Callable[[float], None]) -> None:
-    """Ask the loop to come back in a second, for ever, and tell by how much it was late."""
+    """Sleep for a second again and again, and report how late the loop was."""
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + EVERY_S

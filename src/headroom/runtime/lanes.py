@@ -1,12 +1,12 @@
-"""Who may write now: handovers at once, statuses where they leave room, events at a slow pace.
+"""Priorities of writes: handovers first, statuses if there is capacity, events at a low rate.
 
-Somebody waits for a handover; nobody waits for an event. All share one API server, so the others
-give way: while handovers are under way, statuses and events are written at a slow pace only. In
-each lane namespaces take turns (`fairqueue`): the writes of one never wait for all of another's.
+An owner waits for a handover; nothing waits for an event. All writes share one API server, so while
+handovers are in progress, statuses and events are written at a low rate. In each lane namespaces
+take turns (`fairqueue`): the writes of one namespace never wait for all writes of another.
 
-    owners    handovers and what goes with them: first in the lane that they share with guardians
-    refills   guardians and objects made anew, given up, renewed
-    index     claim indexes, in a lane of their own: while they are fresh, pods are gated
+    owners    handovers and their writes: first in the lane that they share with guardians
+    refills   guardians and objects that are created, deleted or renewed
+    index     claim indexes, in their own lane: while they are fresh, pods are gated
     status    statuses;  tell   events
 """
 
@@ -24,14 +24,14 @@ from headroom.core.subjects import Topic
 from headroom.runtime.fairqueue import FairQueue
 
 FAST_PLACES = 48  # as many as the client sends at a time
-FAST_EACH = 32  # of one namespace: the others always find a place
-FAST_KEPT_FREE = 8  # for owners alone
+FAST_EACH = 32  # for one namespace, so that others always find a place
+FAST_KEPT_FREE = 8  # only for owners
 REFILLS = (Work.HOLD, Work.RENEW, Work.OBJECT, Work.RELEASE, Work.SWEEP, Work.QUOTA)
 
 
 @dataclass(slots=True)
 class Bucket:
-    """So many a second at most, after so many at once."""
+    """A token bucket: a rate per second, after a burst."""
 
     per_second: float
     at_once: float
@@ -39,7 +39,7 @@ class Bucket:
     counted_at: float | None = None
 
     def pause(self, now: float) -> float:
-        """Take a token; say how long to wait for it."""
+        """Take a token; return how long to wait for it."""
         self._fill(now)
         self.tokens -= 1
         return max(0.0, -self.tokens / self.per_second)
@@ -53,7 +53,7 @@ class Bucket:
         return True
 
     def full(self, now: float) -> bool:
-        """Whether it is as if it had never been used."""
+        """Whether it is the same as an unused one."""
         self._fill(now)
         return self.tokens >= self.at_once
 
@@ -68,7 +68,7 @@ class Bucket:
 
 @dataclass(slots=True)
 class SlowPace:
-    """A pace that namespaces share in turns: none waits for more than one of another's."""
+    """A rate limit that namespaces share in turns."""
 
     bucket: Bucket
     turns: FairQueue = field(default_factory=lambda: FairQueue(1, 1))
@@ -90,7 +90,7 @@ class Lanes:
         self._talk_ever = Bucket(per_second=20, at_once=60)
 
     def lane(self, sequence: Sequence) -> AbstractAsyncContextManager[None]:
-        """The lane for this piece of work; entering it waits for a turn."""
+        """The lane for this work; entering it waits for a place."""
         work, flow = sequence.work, flow_of(sequence)
         if work is Work.TELL:
             return self._talking(flow)
@@ -126,7 +126,7 @@ class Lanes:
             yield
 
     async def _give_way(self, meanwhile: SlowPace, flow: str) -> None:
-        """Wait for calm; while there is none, go on at a slow pace."""
+        """Wait until no handover is in progress; meanwhile continue at a low rate."""
         if self._calm.is_set():
             return
         async with meanwhile.turns.place(flow):
@@ -137,9 +137,9 @@ class Lanes:
 
 
 def flow_of(sequence: Sequence) -> str:
-    """The namespace that a piece of work is done for; empty for what belongs to none.
+    """The namespace of a piece of work; empty if it has none.
 
-    A handover is its hold's: the latch that it begins with lives in our own namespace.
+    A handover belongs to the namespace of its hold; its first write, the latch, is in our own.
     """
     pods = [subject for subject in sequence.subjects if subject.topic is Topic.POD]
     others = (subject for subject in sequence.subjects if subject.topic is not Topic.POD)

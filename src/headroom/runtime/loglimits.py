@@ -1,8 +1,8 @@
-"""How many log lines one object, and one namespace, may cause.
+"""Limit how many log lines one object, and one namespace, may cause.
 
-A line that names an object counts against that object and against its namespace, by event. What is
-beyond is dropped and counted, and a summary line says how many there were. Lines that name no
-object are the operator's own and are never dropped, nor are those that a person must see.
+A line that names an object counts for that object and for its namespace, by event. Further lines
+are dropped and counted, and a summary line says how many there were. Lines without an object are
+never dropped, and neither are lines that a person must see.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from structlog.typing import EventDict, WrappedLogger
 from headroom.core.subjects import Topic
 from headroom.runtime.buckets import Buckets
 
-OBJECT_LINES = (10, 0.1)  # of one event: at once, and then a second
+OBJECT_LINES = (10, 0.1)  # for one event: burst, and then rate per second
 NAMESPACE_LINES = (100, 1.0)
 MOST_TRACKED = 4096
 NAMING_FACTS = ("about", "object", "owner", "parent", "subject", "namespace")
@@ -27,7 +27,7 @@ NEVER_DROPPED = frozenset({"bug", "leadership_lost"})
 
 @dataclass(slots=True)
 class LogLimits:
-    """A structlog processor that drops lines beyond the limits."""
+    """A structlog processor that drops lines above the limits."""
 
     clock: Callable[[], float] = time.monotonic
     _objects: Buckets = field(default_factory=lambda: Buckets(*OBJECT_LINES, MOST_TRACKED))
@@ -50,14 +50,14 @@ class LogLimits:
         raise structlog.DropEvent
 
     def summaries(self) -> list[tuple[str, str, int]]:
-        """What was dropped since the last time: event, namespace (or object) and how often."""
+        """What was dropped since the last call: event, namespace (or object) and how often."""
         found = sorted((event, where, count) for (event, where), count in self._dropped.items())
         self._dropped.clear()
         return found
 
 
 def _object_of(named: object) -> str:
-    """One text for what a line names; of several subjects the hold, or else the last."""
+    """The object that a line names, as text; of several subjects the hold, or the last."""
     if isinstance(named, str) or not isinstance(named, Iterable):
         return str(named)
     subjects = [str(each) for each in named]
@@ -65,7 +65,7 @@ def _object_of(named: object) -> str:
 
 
 def _namespace_of(about: str) -> str:
-    """`namespace/name`, `Kind/namespace/name…`, or a subject with its kind before it."""
+    """From `namespace/name`, `Kind/namespace/name…`, or a subject with its kind in front."""
     topic, spaced, name = about.partition(": ")[0].partition(" ")
     if spaced:
         if topic == Topic.INDEX:

@@ -1,8 +1,9 @@
-"""What the operator says of itself: the names of its log events, and how lines look.
+"""The operator's log: the names of its events, and the format of its lines.
 
-Every event name is a member of `LogEvent`, so that people can search for it and the docs can list
-it. A terminal gets short prose, anything else one JSON object a line. The driver calls `configure`
-once; everyone else takes a logger from `get_logger` and passes facts as keywords, never sentences.
+Every event name is a member of `LogEvent`, so that users can search for it and the docs can list
+it. A terminal gets short text, anything else one JSON object for each line. The driver calls
+`configure` once; all other code gets a logger from `get_logger` and passes facts as keywords, never
+sentences.
 """
 
 from __future__ import annotations
@@ -65,12 +66,11 @@ class LogEvent(StrEnum):
 def configure(
     level: str = "info", *, form: str = "auto", stream: TextIO | None = None
 ) -> LogLimits:
-    """Set up logging for this process: `form` is prose, json, or auto (prose on a terminal).
+    """Configure logging for this process: `form` is prose, json, or auto (prose on a terminal).
 
-    Returns the limits that its lines keep to; `tell_suppressed` says from time to time what they
-    have dropped.
+    Returns the limits for its lines; `tell_suppressed` reports at intervals what was dropped.
     """
-    target = stream or plain_stream(sys.stderr)  # Colours are ours; values are escaped below.
+    target = stream or plain_stream(sys.stderr)  # We set the colours; values are escaped below.
     limits = LogLimits()
     prose = form == "prose" or (form == "auto" and target.isatty())
     structlog.configure(
@@ -83,7 +83,7 @@ def configure(
 
 
 def tell_suppressed(limits: LogLimits) -> None:
-    """Say how many lines were dropped since the last time, one line for each namespace."""
+    """Log how many lines were dropped since the last call, one line for each namespace."""
     for event, where, count in limits.summaries():
         get_logger().warning(LogEvent.SUPPRESSED, lines=event, where=where, more=count)
 
@@ -116,7 +116,7 @@ def _processors(*, prose: bool, colors: bool) -> list[Processor]:
 
 
 def _harmless_values(logger: WrappedLogger, method: str, facts: EventDict) -> EventDict:
-    """Let nothing that others wrote control the terminal."""
+    """Escape values, so that text of others cannot control the terminal."""
     return {name: _harmless(value) for name, value in facts.items()}
 
 
@@ -138,7 +138,7 @@ def _json(value: object, **options: object) -> str:
 
 
 def _plain_values(logger: WrappedLogger, method: str, facts: EventDict) -> EventDict:
-    """Write keys, parents and the like as people spell them, not as their reprs, nor endlessly."""
+    """Format keys, parents and similar values as short text, not as their repr."""
     return {
         name: value
         if value is None

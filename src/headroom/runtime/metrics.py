@@ -1,9 +1,9 @@
-"""The operator's numbers, in a Prometheus registry of their own.
+"""The operator's metrics, in their own Prometheus registry.
 
-A registry per operator, not the library's global one, so that a test or a simulation can run
-several side by side. No label ever carries the name of a pod, a node or a hold: what labels can
-grow is bounded by the code (phases, doors, kinds of action), not by the cluster.
-`docs/reference/metrics.md` explains each; a tidy test keeps it complete.
+Each operator has its own registry, not the library's global one, so that a test or a simulation can
+run several. No label contains the name of a pod, a node or a hold: the number of label values is
+bounded by the code (phases, doors, kinds of action), not by the cluster.
+`docs/reference/metrics.md` explains each metric; a test checks that it is complete.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ PHASES = ("Pending", "Waiting", "Available", "Succeeded", "Failed")
 
 
 class Metrics:
-    """Every number the operator publishes."""
+    """Every metric of the operator."""
 
     def __init__(self, version: str) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # theirs is untyped
-        # Twice the series, and nobody asks when a counter was born.
+        # They double the series, and the creation time of a counter is not needed.
         self.registry = CollectorRegistry()
         self._about_holds()
         self._about_owners()
@@ -143,17 +143,17 @@ class Metrics:
         )
 
     def count_holds(self, by_phase: Mapping[str, int]) -> None:
-        """Set the number of holds in each phase; what is not named is none."""
+        """Set the number of holds in each phase; missing phases are zero."""
         for phase in PHASES:
             self.holds.labels(phase).set(by_phase.get(phase, 0))
 
     def count_slots(self, held: int, pending: int) -> None:
-        """Set the number of slots that stand, and of those on their way."""
+        """Set the number of held slots, and of slots in progress."""
         self.slots.labels("held").set(held)
         self.slots.labels("pending").set(pending)
 
     def count_promises(self, by_word: Mapping[str, int]) -> None:
-        """Set the number of headrooms that keep their promise, do not, or have none to judge."""
+        """Set the number of headrooms that keep their promise, do not, or cannot be judged."""
         for word in ("True", "False", "Unknown"):
             self.promises.labels(word).set(by_word.get(word, 0))
 

@@ -1,7 +1,7 @@
-"""The driver: feeds events to the engine, performs its plans, brings the outcomes back.
+"""The driver: passes events to the engine, performs its plans, and reports the outcomes back.
 
-All I/O goes through the ports, all time through the loop and the clock, so the same driver runs
-against a real cluster and inside a simulation. It decides nothing; `lanes` says whose turn it is.
+All I/O goes through the ports, and all time through the loop and the clock, so the same driver runs
+against a real cluster and in a simulation. It decides nothing; `lanes` orders the writes.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from headroom.runtime.reporting import Failed, Reporter, Silent
 
 MOST_TOGETHER = 16  # of one step; a step of thousands must not fill the client's queue
 STOP_WAIT_S = 5.0
-# How long pods may still be gated after the claim indexes were withdrawn: the API server has to
-# see it, and we the pods. A busy one takes longer: we stay until nobody new has come for so long.
+# How long pods may still be gated after the claim indexes were removed: the API server must see the
+# removal, and we must see the pods. We stay until no new gated pod arrived for this time.
 DRAIN_S = 1.0
 LET_GO_S = 0.2
 MOST_DRAINS = 8
@@ -37,14 +37,14 @@ MOST_CONTAINED = 100  # that are remembered
 
 @dataclass(slots=True)
 class Operator:
-    """One replica. `run` returns when it was asked to stop or has lost the lead."""
+    """One replica. `run` returns when it was stopped or has lost the Lease."""
 
     cluster: Cluster
     clock: Clock
     engine: Engine
     lease: Lease | None = None
     reporter: Reporter = field(default_factory=Silent)
-    silence: Callable[[], float] = lambda: 0.0  # seconds since the watch of pods proved its life
+    silence: Callable[[], float] = lambda: 0.0  # seconds of silence of the watch of pods
     _events: deque[Event] = field(default_factory=deque)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
@@ -55,12 +55,12 @@ class Operator:
     _contained: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_CONTAINED))
 
     def contained(self) -> Iterator[str]:
-        """The exceptions that were kept to one object, a line each; a bug every one of them."""
+        """The exceptions that were limited to one object, one line each; each is a bug."""
         self._report_contained()
         return iter(tuple(self._contained))
 
     async def run(self) -> None:
-        """Watch at once, act only while leading, and stop cleanly."""
+        """Watch at once, act only while leading, and stop gracefully."""
         pump = asyncio.create_task(self._pump())
         drive = asyncio.create_task(self._drive())
         lead = asyncio.create_task(self._lead())
@@ -69,7 +69,7 @@ class Operator:
             await asyncio.wait({pump, drive, lead, stopped}, return_when=asyncio.FIRST_COMPLETED)
             for task in (pump, drive, lead):
                 if task.done():
-                    task.result()  # A bug in any of them is not to be swallowed.
+                    task.result()  # A bug in any of them must not be lost.
             if self._leading and self.engine.synced:
                 await self._drain(pump, drive, lead)
         finally:
@@ -77,11 +77,11 @@ class Operator:
             await self._wind_down(pump, drive, lead, stopped)
 
     def stop(self) -> None:
-        """Ask for a graceful end: what is under way is finished, nothing new begins."""
+        """Request a graceful stop: work in progress is completed, nothing new starts."""
         self._stop.set()
 
     async def _drain(self, *working: asyncio.Task[None]) -> None:
-        """Have no more pods wait for us, and go on until those that do are served or released."""
+        """Stop gating new pods, and continue until all waiting pods are served or released."""
         if not self._withdraw() and not self.engine.ledger.waiting:
             return
         if self._tasks:  # Until it is written, pods are gated as before.
@@ -138,7 +138,7 @@ class Operator:
                 self._wake.set()
 
     async def _drive(self) -> None:
-        """Observe all that has come, plan, start, sleep until the next event or timer."""
+        """Observe all new events, plan, start work, sleep until the next event or timer."""
         announced = False
         while True:
             self._wake.clear()
@@ -192,7 +192,7 @@ class Operator:
     def _start(self, sequence: Sequence) -> None:
         now = asyncio.get_running_loop().time()
         if sequence.work == Work.TELL and not self._events_told.admit(sequence, now):
-            return  # People have long had enough to read.
+            return  # Enough were reported.
         task = asyncio.create_task(self._run(sequence))
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -212,7 +212,7 @@ class Operator:
                 self._events_told.done(sequence)
 
     async def _perform(self, sequence: Sequence) -> None:
-        """Go through a sequence step by step, and stop at the first step that is not done."""
+        """Perform a sequence step by step, and stop at the first step that fails."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         failed: Failed = ()
@@ -238,7 +238,7 @@ class Operator:
         return () if going else ((action, outcome),)
 
     async def _perform_one(self, action: Action) -> Outcome:
-        """Do one write; one that cannot even be spelled out is refused, and hurts no other."""
+        """Perform one write; one that cannot be encoded is refused and affects no other."""
         try:
             return await self.cluster.perform(action)
         except HeadroomError:

@@ -1,4 +1,4 @@
-"""What the driver tells of its work, and who listens: logs and metrics, or nobody."""
+"""Reports of the driver about its work: to logs and metrics, or to nothing."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ DOORS = {Work.DOOR1: "1", Work.DOOR2: "2"}
 
 
 Failed = tuple[tuple[Action, Outcome], ...]
-"""The writes at which a sequence stopped, with the answers; empty when it was completed."""
+"""The writes at which a sequence stopped, with the answers; empty if it was completed."""
 
 MOST_TOLD = 3
 
 
 class Reporter(Protocol):
-    """Hears of everything the driver does; must be quick and must not fail."""
+    """Receives reports of everything the driver does; must be fast and must not fail."""
 
     def observed(self, event: Event) -> None: ...
     def synced(self) -> None: ...
@@ -50,7 +50,7 @@ class Reporter(Protocol):
 
 
 class Silent:
-    """Nobody listens."""
+    """Ignores all reports."""
 
     def observed(self, event: Event) -> None:
         return
@@ -74,7 +74,7 @@ class Silent:
         return
 
     def contained(self, contained: Contained) -> None:
-        return  # `Operator.contained` tells; simulations count each as a violation.
+        return  # See `Operator.contained`; simulations count each as a violation.
 
     def bug(self, error: BaseException | None) -> None:
         if error is not None:
@@ -171,7 +171,7 @@ def _about(action: Action) -> str:
     if isinstance(action, Tell):
         return f"{action.kind}/{action.about}: {action.reason}"
     if isinstance(action, CreateGuardian | CreateSlotObject):
-        return str(action.hold.parent)  # Their names alone do not say whose they are.
+        return str(action.hold.parent)  # Their names alone do not show their parent.
     for name in ("key", "parent", "name", "namespace"):
         if hasattr(action, name):
             return str(getattr(action, name))
