@@ -1,9 +1,9 @@
-"""One pod, one cluster, one answer: the node kube-scheduler would choose, or why there is none.
+"""Choose a node for one pod as kube-scheduler would, or say why there is none.
 
 The node a pod was nominated to is tried first, a single feasible node needs no score, and in large
-clusters only some of the nodes are looked at. Where several nodes score best, kube-scheduler's
-choice is accident (1.34 draws lots, later versions depend on timing): here `tie` decides, and
-`maxima` tells all of them. Below: `filters` and `scores`. If there is no node at all: `preempt`.
+clusters only some of the nodes are checked. If several nodes have the best score, kube-scheduler's
+choice is random (in 1.34) or depends on timing (later versions). Here `tie` decides, and `maxima`
+lists all of them. It uses `filters` and `scores`; if no node fits, see `preempt`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Unschedulable:
-    """No node; `feasibility` knows why for each, and where preemption might help."""
+    """No node; `feasibility` has the reason for each, and where preemption might help."""
 
     feasibility: Feasibility
     next_start: int
@@ -60,13 +60,13 @@ class Unschedulable:
 
     @property
     def message(self) -> str:
-        """Say why, in kube-scheduler's words, leaving out what preemption would add."""
+        """The reason in kube-scheduler's words, without the result of preemption."""
         return self.feasibility.message()
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How the imitated kube-scheduler is set up.
+    """The settings of the imitated kube-scheduler.
 
     `percentage` is its percentageOfNodesToScore (0: by the size of the cluster).
     """
@@ -79,7 +79,7 @@ DEFAULT_PROFILE = Profile()
 
 
 def first_by_name(names: Sequence[str]) -> str:
-    """Break a tie in the way that is easiest to foresee."""
+    """Break a tie predictably."""
     return min(names)
 
 
@@ -90,7 +90,7 @@ def choose(
     tie: TieBreak = first_by_name,
     profile: Profile = DEFAULT_PROFILE,
 ) -> Chosen | Unschedulable:
-    """Choose a node for a pod; the state stays as it is, binding is up to the caller."""
+    """Choose a node for a pod; the state is not changed, the caller binds the pod."""
     if pod.nominated and _fits_where_nominated(pod, state):
         return Chosen(pod.nominated, (pod.nominated,), None, start)
     feasibility = feasible(pod, state)
@@ -137,7 +137,7 @@ def _sorted_names(rows: Ints, table: NodeTable) -> Sequence[str]:
 
 
 def feasible_nodes_to_find(nodes: int, percentage: int = 0) -> int:
-    """Say after how many feasible nodes kube-scheduler stops looking."""
+    """After how many feasible nodes kube-scheduler stops its search."""
     if nodes < MIN_FEASIBLE:
         return nodes
     share = percentage or max(MIN_PERCENTAGE, 50 - nodes // 125)
@@ -153,10 +153,10 @@ def _fits_where_nominated(pod: Pod, state: ClusterState) -> bool:
 
 
 def _sample(feasibility: Feasibility, start: int, percentage: int) -> tuple[Ints, int]:
-    """Take feasible rows from `start` on until there are enough, and say where to go on.
+    """Take feasible rows from `start` on until there are enough, and return where to continue.
 
-    The surplus node at which the search stops is looked at again next time. (kube-scheduler with
-    several workers may look at a few more beyond it.)
+    The node at which the search stops is checked again next time. (kube-scheduler with several
+    workers may check a few more.)
     """
     table = feasibility.turn.state.table
     order = table.order()

@@ -1,8 +1,8 @@
-"""Where could this pod run now? kube-scheduler's filters over all nodes at once, with reasons.
+"""Find the nodes where a pod could run now: kube-scheduler's filters over all nodes, with reasons.
 
-`feasible` is for choosing a node, `feasible_on` for one node with some pods thought away: would an
-owner fit into its guardian's room? Both count pods nominated to a node by their priority, as
-kube-scheduler does. Below: `turn`, which holds the rules. Above: `choose` and `preempt`.
+`feasible` is for choosing a node. `feasible_on` checks one node as if some of its pods were gone:
+would an owner fit into its guardian's room? Both count pods nominated to a node by their priority,
+as kube-scheduler does. `turn` has the rules; `choose` and `preempt` use this module.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from headroom.scheduling.turn import AS_IT_IS, Stage, Supposition, Turn, Verdict
 
 @dataclass
 class Feasibility:
-    """Which nodes pass (`passed`, by row), and all that is needed to say why the others do not.
+    """Which nodes pass (`passed`, by row), and the data to explain the others.
 
-    `considered` are the nodes looked at; the rest were ruled out by the pod naming its nodes.
-    It holds until the state changes.
+    `considered` are the checked nodes; the others were excluded because the pod names its nodes. It
+    is valid until the state changes.
     """
 
     turn: Turn
@@ -40,7 +40,7 @@ class Feasibility:
 
     @cached_property
     def overruled(self) -> dict[int, Verdict]:
-        """The nodes refused first of all because of the pods nominated to them."""
+        """The nodes refused because of the pods nominated to them."""
         found = {}
         for row, rivals in _contested(self.turn, self.considered):
             verdict = self.turn.verdict(row, AS_IT_IS.with_also(rivals))
@@ -49,16 +49,16 @@ class Feasibility:
         return found
 
     def rows(self) -> Ints:
-        """Give the rows that pass, in kube-scheduler's order of nodes."""
+        """The rows that pass, in kube-scheduler's order of nodes."""
         order = self.turn.state.table.order()
         return order[self.passed[order]]
 
     def nodes(self) -> list[str]:
-        """Give the names of the nodes that pass, in kube-scheduler's order."""
+        """The names of the nodes that pass, in kube-scheduler's order."""
         return self.turn.state.table.names_of(self.rows())
 
     def verdict(self, row: int) -> Verdict | None:
-        """Say why a considered node is refused, or None when it passes."""
+        """Why a considered node is refused, or None if it passes."""
         if row in self.overruled:
             return self.overruled[row]
         for stage in self.stages:
@@ -90,7 +90,7 @@ class Feasibility:
         return found
 
     def curable(self) -> Ints:
-        """Give the rows, in order, that are refused for reasons that preemption might cure."""
+        """The rows, in order, that are refused for reasons that preemption might remove."""
         curable = self.considered & ~self.passed
         alive = self.considered.copy()
         for stage in self.stages:
@@ -102,7 +102,7 @@ class Feasibility:
         return order[curable[order]]
 
     def message(self, after: str = "") -> str:
-        """Write why no node passes, as kube-scheduler does; `after` is what preemption said."""
+        """Why no node passes, in kube-scheduler's words; `after` is the message of preemption."""
         count = self.turn.state.table.count
         return message(count, self.reasons(), before=self.refused, after=after)
 
@@ -124,7 +124,7 @@ def feasible(pod: Pod, state: ClusterState) -> Feasibility:
 
 
 def refused(pod: Pod, state: ClusterState, reason: str) -> Feasibility:
-    """Refuse a pod as a whole, for a reason that has nothing to do with nodes."""
+    """Refuse a pod as a whole, for a reason that does not depend on nodes."""
     nowhere = np.zeros(state.table.capacity, np.bool_)
     return Feasibility(Turn(pod, state), nowhere, nowhere, [], reason)
 
@@ -132,7 +132,7 @@ def refused(pod: Pod, state: ClusterState, reason: str) -> Feasibility:
 def feasible_on(
     pod: Pod, node_name: str, state: ClusterState, without: Collection[Key] = ()
 ) -> str | None:
-    """Say why a pod would not fit on a node if the pods `without` were gone, or None if it would.
+    """Why a pod would not fit on a node without the pods `without`, or None if it would.
 
     `without` may name pods bound to the node and pods nominated to it.
     """
@@ -152,10 +152,9 @@ def feasible_on(
 def verdict_with_nominated(
     turn: Turn, row: int, nominated: Iterable[Pod], supposed: Supposition = AS_IT_IS
 ) -> Verdict | None:
-    """Judge one node with the nominated pods that count, and then without them.
+    """Check one node with the nominated pods that count, and then without them.
 
-    Room must not be taken from a pod that was promised it, and company must not be counted on
-    before it is there.
+    The room of a nominated pod must not be taken, and its presence must not be relied on yet.
     """
     rivals = rivals_of(turn.pod, nominated)
     if rivals:
@@ -166,12 +165,12 @@ def verdict_with_nominated(
 
 
 def rivals_of(pod: Pod, nominated: Iterable[Pod]) -> list[Pod]:
-    """Give the nominated pods that a pod must make way for: of its own priority or above."""
+    """The nominated pods that have precedence over a pod: of its own priority or above."""
     return [one for one in nominated if one.priority >= pod.priority and one.key != pod.key]
 
 
 def _contested(turn: Turn, among: Bools) -> Iterator[tuple[int, list[Pod]]]:
-    """Give the nodes among these that pods are promised to which this one must make way for."""
+    """The nodes among these with nominated pods that have precedence over this one."""
     for row, nominated in turn.state.nominated_rows():
         if among[row]:
             rivals = rivals_of(turn.pod, nominated)

@@ -1,8 +1,8 @@
-"""InterPodAffinity as a filter: a pod's required terms, and those by which others keep it away.
+"""InterPodAffinity as a filter: a pod's required terms, and the anti-affinity of other pods.
 
-Everything is counted by domain of a topology label. `Neighbours` is worked out once a pod and then
-judges all nodes at once, or one node as if some pods there were added or gone. The preferred terms
-are scored in `score_neighbours`.
+Pods are counted by domain of a topology label. `Neighbours` is calculated once for a pod and then
+checks all nodes at once, or one node as if some pods there were added or gone. `score_neighbours`
+scores the preferred terms.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from headroom.scheduling.terms import Labels, Term, term_of
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A term with the pods it is about: `counts[d]` of them in domain `d` (0: no such label)."""
+    """A term and its matching pods: `counts[d]` in domain `d` (0: no such label)."""
 
     term: Term
     codes: Ints
@@ -34,10 +34,10 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """What the pods that are there mean for one pod.
+    """The effect of existing pods on one pod.
 
     `wanted` counts pods that match all of the pod's affinity terms at once, `unwanted` those that
-    match an anti-affinity term, `repelling` those whose own anti-affinity is about this pod.
+    match an anti-affinity term, `repelling` those whose own anti-affinity matches this pod.
     """
 
     pod: Pod
@@ -48,14 +48,15 @@ class Neighbours:
 
     @property
     def matter(self) -> bool:
-        """Whether company is looked at at all.
+        """Whether affinity matters at all.
 
-        If not, kube-scheduler skips the whole check, even for nominated pods that would object.
+        If not, kube-scheduler skips the whole check, even for nominated pods with anti-affinity to
+        it.
         """
         return bool(self.wanted or self.unwanted or self.repelling)
 
     def refusals(self) -> tuple[Bools, Bools, Bools]:
-        """Say by row who lacks wanted company, who has unwanted company, and who repels."""
+        """By row: which nodes lack wanted pods, have unwanted pods, or have repelling pods."""
         size = self.state.table.capacity
         lonely = np.zeros(size, np.bool_)
         unlabelled = np.zeros(size, np.bool_)
@@ -67,7 +68,7 @@ class Neighbours:
         return lonely | unlabelled, self._any(self.unwanted), self._any(self.repelling)
 
     def refusal(self, row: int, added: Iterable[Pod], removed: Iterable[Pod]) -> str | None:
-        """Say why one node is refused as if pods on it were added and removed, or None."""
+        """Why one node is refused as if pods on it were added and removed, or None."""
         changes = [(pod, 1) for pod in added] + [(pod, -1) for pod in removed]
         if not self._has_company(row, changes):
             return AFFINITY
@@ -91,7 +92,7 @@ class Neighbours:
         return self._first_of_its_kind(change)
 
     def _first_of_its_kind(self, change: int) -> bool:
-        """Whether nobody matches yet and the pod matches its own terms: then it may begin."""
+        """Whether no pod matches yet and the pod matches its own terms: it may be the first."""
         if not self.wanted or any(int(one.counts.sum()) + change for one in self.wanted):
             return False
         return _means_all(tuple(one.term for one in self.wanted), self.pod, self.state)
@@ -117,7 +118,7 @@ class Neighbours:
 
 
 def neighbours(pod: Pod, state: ClusterState) -> Neighbours:
-    """Count the company a pod must have, must not have, and is not wanted by."""
+    """Count the pods that a pod needs, must avoid, and is repelled by."""
     wanted = tuple(term_of(term, pod) for term in pod.placement.pod_affinity.required)
     unwanted = tuple(required_anti_terms(pod))
     mine = state.namespace_labels(pod.rules_namespace)
@@ -144,7 +145,7 @@ def by_domain(term: Term, numbers: Ints, state: ClusterState) -> Counted:
 
 
 def matching_all(terms: tuple[Term, ...], state: ClusterState) -> Ints:
-    """Count by row the pods that all of an incoming pod's terms are about."""
+    """Count by row the pods that match all of an incoming pod's terms."""
 
     def meant(namespace: str, labels: Labels) -> bool:
         return _all_about(terms, namespace, labels, state)

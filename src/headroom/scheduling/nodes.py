@@ -1,10 +1,9 @@
-"""The nodes of a cluster as rows of arrays: what is free on each, and what each says to a question.
+"""The nodes of a cluster as rows of arrays: what is free on each, and cached answers per node.
 
-Kept apart from `state` because it knows nothing of pods beyond their sums. A node keeps its row
-while it exists, so everything else can speak of rows. Questions about nodes alone (does this
-selector match, is this taint tolerated) are asked once and kept; only nodes that changed since are
-asked again.
-Below: `core.objects`. Above: `state`.
+This is separate from `state` because it knows only the sums of pods. A node keeps its row while it
+exists, so all other code can refer to rows. Questions about nodes alone (does this selector match,
+is this taint tolerated) are answered once and cached; only nodes that changed since are checked
+again.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ Bools = NDArray[np.bool_]
 V = TypeVar("V")
 
 MAX_ANSWERS = 256
-"""How many questions' answers are kept; the one used longest ago goes first."""
+"""How many questions are cached; the least recently used is dropped first."""
 
 MAX_WEIGHTS = 96
 """The same for weights: how many shapes of pods are known at a time."""
 
 FEW = 16
-"""So many rows are weighed one by one: arrays of a few numbers cost more than the numbers."""
+"""Up to this many rows are weighed one by one: small arrays cost more than plain numbers."""
 
 MOST = 2**60
 """The largest number in the arrays, of either sign. What pods ask for in all may be more: that is
@@ -42,14 +41,14 @@ _REGION_LABELS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernet
 
 
 def zone_of(node: Node) -> tuple[str, str]:
-    """Give region and zone, the deprecated labels first, as kube-scheduler's node tree does."""
+    """Region and zone, the deprecated labels first, as kube-scheduler's node tree does."""
     region = next((node.labels[key] for key in _REGION_LABELS if key in node.labels), "")
     zone = next((node.labels[key] for key in _ZONE_LABELS if key in node.labels), "")
     return region, zone
 
 
 def grown(array: Ints, size: int) -> Ints:
-    """Give the array itself, or a copy padded with zeros to `size` in its last axis."""
+    """The array itself, or a copy padded with zeros to `size` in its last axis."""
     missing = size - array.shape[-1]
     if missing <= 0:
         return array
@@ -60,7 +59,7 @@ def grown(array: Ints, size: int) -> Ints:
 class Weight(Hashable, Protocol):
     """A number for each node that depends on its amounts alone, had and used.
 
-    Equal weights weigh alike; `of_row` gives what `of_rows` gives.
+    Equal weights give equal numbers; `of_row` gives the same as `of_rows`.
     """
 
     def of_rows(self, table: NodeTable, rows: Ints) -> Ints: ...
@@ -78,11 +77,11 @@ class _Answers:
 class NodeTable:
     """Rows of nodes; a row without a node (`nodes[row] is None`) is free or waits for its node.
 
-    `free` is allocatable minus requested, one line for each resource that some node has had; the
-    pod count is a resource like the others, of which every pod takes one. Pods may name resources
-    that nobody has, as many as they like: what they ask for of these is kept apart, by row, for as
-    long as they are there. `nonzero` are the requests that
-    LeastAllocated sees: CPU and memory, with kube-scheduler's defaults for what is not asked.
+    `free` is allocatable minus requested, with one line for each resource that some node has had.
+    The pod count is a resource of which every pod takes one. Pods may request any number of
+    resources that no node has: these requests are kept separately, by row, as long as the pods
+    exist. `nonzero` are the requests that LeastAllocated uses: CPU and memory, with
+    kube-scheduler's defaults for missing requests.
     """
 
     nodes: list[Node | None] = field(default_factory=list)
@@ -95,7 +94,7 @@ class NodeTable:
     count: int = 0
     _beyond: dict[tuple[int, int], int] = field(default_factory=dict)  # by line and row: past MOST
     _nonzero_beyond: dict[tuple[int, int], int] = field(default_factory=dict)
-    _unknown: dict[int, dict[str, int]] = field(default_factory=dict)  # by row: asked, not offered
+    _unknown: dict[int, dict[str, int]] = field(default_factory=dict)  # by row: not offered
     _names: list[str] = field(default_factory=list)
     _by_name: tuple[Ints, list[str]] | None = None
     _spare: list[int] = field(default_factory=list)
@@ -109,7 +108,7 @@ class NodeTable:
 
     @property
     def capacity(self) -> int:
-        """How many rows the arrays have; vectors by row are this long."""
+        """How many rows the arrays have; vectors by row have this length."""
         return int(self.present.shape[0])
 
     def name(self, row: int) -> str:
@@ -129,7 +128,7 @@ class NodeTable:
         return self._by_name
 
     def row(self, name: str) -> int:
-        """Give the row kept for a node's name, making one if there is none yet."""
+        """The row of a node's name; a new one if there is none yet."""
         row = self.row_of.get(name)
         if row is None:
             row = self._spare.pop() if self._spare else self._append()
@@ -139,7 +138,7 @@ class NodeTable:
         return row
 
     def free_of(self, resource: str) -> Ints:
-        """What is free of a resource, by row; of one that no node has had, nothing."""
+        """What is free of a resource, by row; zero if no node has had it."""
         line = self.lines.get(resource)
         return np.zeros(self.capacity, np.int64) if line is None else self.free[line]
 
@@ -153,7 +152,7 @@ class NodeTable:
         return resource in self.lines
 
     def _offer(self, resource: str) -> None:
-        """A node has this resource: if it is the first one, count what pods ask for of it."""
+        """A node has this resource: if it is the first one, count the requests of pods for it."""
         if resource in self.lines:
             return
         line = self.lines[resource] = len(self.lines)
@@ -167,7 +166,7 @@ class NodeTable:
                 del self._unknown[row]
 
     def set(self, node: Node) -> int:
-        """Take a node's newest form; its row and its place in the order stay where they can."""
+        """Update a node; its row and its place in the order stay if possible."""
         row = self.row(node.name)
         old = self.nodes[row]
         self._set_allocatable(row, node.allocatable)
@@ -185,7 +184,7 @@ class NodeTable:
         return row
 
     def remove(self, name: str) -> int | None:
-        """Forget a node but keep its row and sums: its pods may still be known."""
+        """Remove a node but keep its row and sums: its pods may still be known."""
         row = self.row_of.get(name)
         node = self.nodes[row] if row is not None else None
         if row is None or node is None:
@@ -199,14 +198,14 @@ class NodeTable:
         return row
 
     def release(self, row: int) -> None:
-        """Give back the row of a node that is gone and holds no pods."""
+        """Free the row of a node that is gone and has no pods."""
         del self.row_of[self._names[row]]
         self._names[row] = ""
         self._by_name = None
         self._spare.append(row)
 
     def occupy(self, row: int, requests: Resources, nonzero: tuple[int, int], sign: int) -> None:
-        """Add (`sign` 1) or take away (-1) one pod's requests."""
+        """Add (`sign` 1) or subtract (-1) one pod's requests."""
         self._note_move(row)
         self.free[0, row] -= sign
         for resource, amount in requests.items():
@@ -227,7 +226,7 @@ class NodeTable:
             del self._unknown[row]
 
     def exact_free(self, resource: str, row: int) -> int:
-        """What is free of a resource on a node, also where that is past what the arrays hold."""
+        """What is free of a resource on a node, also beyond the range of the arrays."""
         line = self.lines.get(resource)
         if line is None:
             return -self._unknown.get(row, {}).get(resource, 0)
@@ -235,7 +234,7 @@ class NodeTable:
         return int(self.free[line, row]) if beyond is None else beyond
 
     def overbooked(self, row: int) -> dict[str, int]:
-        """What pods ask for beyond what a node has, by resource."""
+        """What pods request beyond a node's capacity, by resource."""
         asked = dict(self._unknown.get(row, {}))
         if self.free[:, row].min() < 0:
             exact = ((each, self.exact_free(each, row)) for each in self.lines)
@@ -243,7 +242,7 @@ class NodeTable:
         return asked
 
     def order(self) -> Ints:
-        """Give the rows as kube-scheduler walks them: one node of each zone in turn."""
+        """The rows in kube-scheduler's order: one node of each zone in turn."""
         if self._order is None:
             zones = [list(names) for names in self._zones.values()]
             longest = max(map(len, zones), default=0)
@@ -252,7 +251,7 @@ class NodeTable:
         return self._order
 
     def reorder(self, names: Iterable[str]) -> None:
-        """Put the nodes in the order in which they would be, had they come one after the other."""
+        """Sort the nodes as if they had been added one after the other."""
         self._zones.clear()
         self._order = None
         for name in names:
@@ -261,9 +260,9 @@ class NodeTable:
                 self._enter_zone(node)
 
     def ask(self, question: Hashable, judge: Callable[[Node], int]) -> Ints:
-        """Give every node's answer to a question by row (0 where there is no node).
+        """Every node's answer to a question by row (0 without a node).
 
-        The answer may depend on the question and the node's name, labels, taints and cordon only.
+        The answer may depend only on the question and the node's name, labels, taints and cordon.
         """
         answers = self._answers.pop(question, None)
         if answers is None:
@@ -289,8 +288,8 @@ class NodeTable:
     def weights_of(self, weight: Weight) -> Ints | None:
         """Give the weights of all rows; None the first time that anybody asks.
 
-        A weight that is asked for again is worked out for all rows, and from then on only for rows
-        whose sums have changed: so pods of one shape share the work.
+        A weight that is used again is calculated for all rows, and from then on only for rows whose
+        sums have changed, so that pods of one shape share the work.
         """
         known = self._weights.pop(weight, None)
         if known is None and weight not in self._weighed_once:
@@ -354,13 +353,13 @@ class NodeTable:
     def _note_change(self, row: int) -> None:
         self._changed.append(row)
         if len(self._changed) > 4 * self.capacity:
-            # Asking all nodes afresh is cheaper than replaying so long a list.
+            # Checking all nodes again is cheaper than replaying such a long list.
             self._changed.clear()
             self._answers.clear()
 
 
 def _remember(kept: dict[Weight, V], weight: Weight, value: V) -> None:
-    """Keep a value as the newest; the one used longest ago goes first."""
+    """Store a value as the newest; the least recently used is dropped."""
     if len(kept) >= MAX_WEIGHTS:
         del kept[next(iter(kept))]
     kept[weight] = value
@@ -369,7 +368,7 @@ def _remember(kept: dict[Weight, V], weight: Weight, value: V) -> None:
 def _move(
     array: Ints, beyond: dict[tuple[int, int], int], cell: tuple[int, int], change: int
 ) -> None:
-    """Add to one cell; what is past MOST is kept exactly in `beyond`, so that it can come back."""
+    """Add to one cell; what exceeds MOST is kept exactly in `beyond`, to be subtracted later."""
     exact = beyond.pop(cell) if cell in beyond else int(array[cell])
     exact += change
     if -MOST <= exact <= MOST:
@@ -380,7 +379,7 @@ def _move(
 
 
 def _says_otherwise(old: Node, new: Node) -> bool:
-    """Whether any answer to a question could differ; heartbeats and capacity cannot change one."""
+    """Whether any answer could differ; heartbeats and capacity cannot change one."""
     return (
         old.labels != new.labels
         or old.taints != new.taints

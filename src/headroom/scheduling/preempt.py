@@ -1,9 +1,9 @@
-"""Whom kube-scheduler would evict so that a pod can run: DefaultPreemption, rule by rule.
+"""Choose the pods that kube-scheduler would evict for a pod: DefaultPreemption, rule by rule.
 
-On each node that making room could help, all pods of lower priority are thought away; if the pod
-then fits, as many as possible are spared, first those whose disruption budget would be violated,
-then the rest, the most important first. Among the nodes the least harmful is chosen. Budgets are
-best effort: they order the victims but forbid nothing. Below: `filters` and `turn`.
+On each node where preemption could help, all pods of lower priority are removed in a simulation. If
+the pod then fits, as many as possible are spared: first those whose disruption budget would be
+violated, then the rest, the most important first. Among the nodes the least harmful is chosen.
+Budgets are best effort: they order the victims but forbid nothing. It uses `filters` and `turn`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Preemption:
     """Make room on `node` by evicting `victims`, most important first.
 
     `outbid` are less important pods nominated to the node, which lose their nomination. `minima`
-    are all nodes on which as little is lost; kube-scheduler takes any of them.
+    are all nodes with the same harm; kube-scheduler takes any of them.
     """
 
     node: str
@@ -42,7 +42,7 @@ class Preemption:
 
 @dataclass(frozen=True, slots=True)
 class Futile:
-    """Nobody will be evicted, and why, in kube-scheduler's words."""
+    """Preemption does not help; the reason in kube-scheduler's words."""
 
     message: str
 
@@ -60,9 +60,9 @@ def preempt(
     feasibility: Feasibility | None = None,
     offset: int = 0,
 ) -> Preemption | Futile:
-    """Find the node and the victims that cost least, for a pod that fits nowhere.
+    """Find the node and the victims with the least harm, for a pod that fits nowhere.
 
-    kube-scheduler looks at no more nodes than it needs, beginning at a random `offset`.
+    kube-scheduler checks no more nodes than it needs, starting at a random `offset`.
     """
     found = feasibility if feasibility is not None else feasible(pod, state)
     refusal = _not_eligible(pod, state, found)
@@ -94,19 +94,19 @@ def preempt(
 
 
 def explanation(feasibility: Feasibility, outcome: Preemption | Futile) -> str:
-    """Write the whole message of a FailedScheduling event, what preemption said included."""
+    """The whole message of a FailedScheduling event, with the result of preemption."""
     if isinstance(outcome, Preemption):
         return feasibility.message()
     return feasibility.message(after=f"{NO_CLAIMS}, preemption: {outcome.message}")
 
 
 def candidates_to_find(nodes: int) -> int:
-    """Say after how many candidate nodes kube-scheduler stops looking."""
+    """After how many candidate nodes kube-scheduler stops its search."""
     return min(max(nodes * MIN_CANDIDATES_PERCENTAGE // 100, MIN_CANDIDATES), nodes)
 
 
 def _not_eligible(pod: Pod, state: ClusterState, found: Feasibility) -> str:
-    """Say why a pod may not preempt at all; empty when it may."""
+    """Why a pod may not preempt at all; empty if it may."""
     if not pod.preempts:
         return "not eligible due to preemptionPolicy=Never."
     row = state.table.row_of.get(pod.nominated, -1)
@@ -125,7 +125,7 @@ def _not_eligible(pod: Pod, state: ClusterState, found: Feasibility) -> str:
 def _victims_on(
     found: Feasibility, row: int, budgets: Sequence[Budget]
 ) -> _Spared | tuple[str, ...]:
-    """Choose the victims on one node, or give the reasons why that would not help."""
+    """Choose the victims on one node, or return the reasons why that would not help."""
     turn = found.turn
     eligible = [one for one in turn.state.pods_on_row(row) if one.priority < turn.pod.priority]
     nominated = list(turn.state.nominated_on(turn.state.table.name(row)))
@@ -159,7 +159,7 @@ def _preemption(found: Feasibility, row: int, spared: _Spared) -> Preemption:
 
 
 def _least_harmful(candidates: Iterable[Preemption]) -> Preemption:
-    """Choose the candidate that costs least; among equals, the first by name."""
+    """The candidate with the least harm; among equals, the first by name."""
     ordered = sorted(candidates, key=lambda one: (_harm(one), one.node))
     least = _harm(ordered[0])
     minima = tuple(one.node for one in ordered if _harm(one) == least)
@@ -167,9 +167,9 @@ def _least_harmful(candidates: Iterable[Preemption]) -> Preemption:
 
 
 def _harm(one: Preemption) -> tuple[int, int, int, int, float]:
-    """Say what a candidate costs, as kube-scheduler compares it.
+    """The harm of a candidate, as kube-scheduler compares it.
 
-    The later the most important victims have started, the less is lost.
+    The later the most important victims have started, the smaller the harm.
     """
     highest = one.victims[0].priority
     started = min(pod.started or NOT_STARTED for pod in one.victims if pod.priority == highest)

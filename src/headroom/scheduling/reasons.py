@@ -1,4 +1,4 @@
-"""Why a pod does not fit, in kube-scheduler's own words, and the sentence it makes of them.
+"""Why a pod does not fit, in kube-scheduler's own words, and the message that it builds from them.
 
 People and programs (Cluster Autoscaler, Karpenter, alerts) read these texts, and the oracle test
 compares them letter by letter with kube-scheduler 1.36.
@@ -33,7 +33,7 @@ NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_NODES = "no nodes available to schedule pods"
 NO_CLAIMS = "no new claims to deallocate"
-"""What the DynamicResources plugin, on by default since 1.34, says of every pod without claims."""
+"""The message of the DynamicResources plugin, on by default since 1.34, for pods without claims."""
 
 HOPELESS = frozenset(
     (
@@ -49,7 +49,7 @@ HOPELESS = frozenset(
         AFFINITY,
     )
 )
-"""Reasons that no preemption can cure; a request above a node's size is another."""
+"""Reasons that preemption cannot remove; a request above a node's size is another."""
 
 
 def insufficient(resource: str) -> str:
@@ -58,9 +58,10 @@ def insufficient(resource: str) -> str:
 
 
 def message(nodes: int, reasons: Mapping[str, int], *, before: str = "", after: str = "") -> str:
-    """Write kube-scheduler's sentence: a sorted histogram between what came before and after.
+    """Build kube-scheduler's message: a sorted histogram between `before` and `after`.
 
-    `before` replaces the histogram (a pod refused as a whole); `after` is what preemption said.
+    `before` replaces the histogram (a pod refused as a whole); `after` is the message of
+    preemption.
     """
     if not nodes:
         return NO_NODES

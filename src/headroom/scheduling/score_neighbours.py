@@ -1,7 +1,7 @@
-"""InterPodAffinity as a score: the pod's own preferences, and what pods that are there say of it.
+"""InterPodAffinity as a score: the pod's own preferences, and those of existing pods.
 
-A pod that is there draws this one by its required (weight 1) and preferred affinity and pushes it
-away by its preferred anti-affinity. The required terms of the pod itself are in `neighbours`.
+An existing pod attracts this one by its required (weight 1) and preferred affinity, and repels it
+by its preferred anti-affinity. `neighbours` has the required terms of the pod itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_SCORE = 100
 
 
 def neighbour_scores(turn: Turn, rows: Ints) -> Ints | None:
-    """Score the rows by the company found there, or None when nobody has a preference."""
+    """Score the rows by the pods found there, or None if no pod has a preference."""
     pod, state = turn.pod, turn.state
     raw = np.zeros(rows.shape[0], np.int64)
     asked = False
@@ -38,9 +38,9 @@ def neighbour_scores(turn: Turn, rows: Ints) -> Ints | None:
 
 
 def _normalised(raw: Ints) -> Ints:
-    """Stretch the scores from the least to the most over the whole scale."""
+    """Scale the scores to the whole range from the smallest to the largest."""
     least, most = int(raw.min()), int(raw.max())
     if least == most:
         return np.zeros_like(raw)
-    # Divided before it is multiplied, in floating point, because kube-scheduler does.
+    # Divided before it is multiplied, in floating point, as in kube-scheduler.
     return (MAX_SCORE * ((raw - least) / (most - least))).astype(np.int64)

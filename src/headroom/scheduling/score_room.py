@@ -1,9 +1,8 @@
 """Scores by CPU and memory: the free share of a node, and how evenly the two are used.
 
-They depend on the shape of a pod and on the sums of a node, and on nothing else. So each is a value
-that names the shape, and can judge many nodes at once or one node alone: `NodeTable.weigh` keeps
-the answers for a shape and asks again for nodes whose sums have changed. Both ways give the same
-integers.
+They depend only on the shape of a pod and on the sums of a node. So each is a value that contains
+the shape, and can score many nodes at once or one node. `NodeTable.weigh` caches the scores for a
+shape and updates nodes whose sums have changed. Both ways give the same integers.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _COARSE = 8
 
 @dataclass(frozen=True, slots=True)
 class LeastAllocated:
-    """Prefers nodes with the larger free share; `asked` is CPU and memory as it counts them."""
+    """Prefers nodes with the larger free share; `asked` is CPU and memory as counted here."""
 
     asked: tuple[int, int]
 
@@ -54,9 +53,9 @@ class LeastAllocated:
 
 @dataclass(frozen=True, slots=True)
 class Balanced:
-    """Prefers nodes whose CPU and memory are used alike.
+    """Prefers nodes whose CPU and memory are used evenly.
 
-    `by_difference`: by what the pod changes of that, not by what it leaves.
+    `by_difference`: by the change that the pod causes, not by the result.
     """
 
     asked: tuple[int, int]
@@ -74,11 +73,11 @@ class Balanced:
     def of_row(self, table: NodeTable, row: int) -> int:
         cpu, memory = map(int, table.allocatable[1:3, row])
         if cpu <= 0 or memory <= 0:
-            # With only one of the two known there is nothing to be out of balance with.
+            # With only one of the two there is no balance to compare.
             return _HALF + _HALF // 2 if self.by_difference else MAX_SCORE
         used_cpu, used_memory = cpu - int(table.free[1, row]), memory - int(table.free[2, row])
         more_cpu, more_memory = (min(each, MOST) for each in self.asked)
-        # Both as floating point first, as in the arrays: a ratio of integers is rounded otherwise.
+        # Both as floating point first, as in the arrays: a ratio of integers rounds differently.
         of = (float(cpu), float(memory))
         after = _balance(
             float(used_cpu + more_cpu) / of[0], float(used_memory + more_memory) / of[1]

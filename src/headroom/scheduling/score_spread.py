@@ -39,7 +39,7 @@ class _Soft:
 
 
 def spread_scores(turn: Turn, rows: Ints) -> Ints | None:
-    """Score the rows by soft spreading, or None when the pod is not spread."""
+    """Score the rows by soft spreading, or None if the pod has none."""
     own = bool(turn.pod.placement.spread)
     soft = _soft_constraints(turn)
     if not soft:
@@ -91,7 +91,7 @@ def _raw_scores(
 
 
 def _normalised(raw: Ints, scored: Bools) -> Ints:
-    """Turn counts around, so that the emptiest domain comes first; unscored nodes get nothing."""
+    """Reverse the counts: the emptiest domain has the best score; unscored nodes get zero."""
     if not scored.any():
         return np.zeros_like(raw)
     largest, smallest = int(raw[scored].max()), int(raw[scored].min())

@@ -1,8 +1,8 @@
-"""Which of the feasible nodes is best: kube-scheduler's default scores, integer for integer.
+"""Score the feasible nodes: kube-scheduler's default scores, integer for integer.
 
 Each plugin gives 0 to 100, times its weight. ImageLocality is left out because images are not
-modelled: it is zero for all wherever no node has reported the image, and only there are our totals
-equal to kube-scheduler's. Spreading and company have modules of their own.
+modelled: if no node has reported the image, it is zero for all nodes, and only then are our totals
+equal to kube-scheduler's. Spreading and affinity have their own modules.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ BALANCED = "NodeResourcesBalancedAllocation"
 WEIGHTS = {TAINTS: 3, NODE_AFFINITY: 2, FIT: 1, SPREAD: 2, NEIGHBOURS: 2, BALANCED: 1}
 
 BALANCED_BY_DIFFERENCE = (1, 36)
-"""Since this version BalancedAllocation scores what a pod changes, not what it leaves."""
+"""Since this version BalancedAllocation scores the change that a pod causes, not the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Weighted scores of the given rows: their sum, and the part of each plugin that took part."""
+    """Weighted scores of the given rows: their sum, and the part of each plugin."""
 
     rows: Ints
     total: Ints
@@ -98,7 +98,7 @@ def least_allocated(turn: Turn, rows: Ints) -> Ints:
 
 
 def balanced(turn: Turn, rows: Ints, *, by_difference: bool) -> Ints | None:
-    """Prefer nodes whose CPU and memory are used alike; None for a pod that asks for neither."""
+    """Prefer nodes whose CPU and memory are used evenly; None for a pod that requests neither."""
     asked = (turn.pod.requests[CPU], turn.pod.requests[MEMORY])
     if asked == (0, 0):
         return None

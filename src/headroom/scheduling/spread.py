@@ -37,19 +37,19 @@ class Rule:
     counted: Bools
 
     def least(self, counts: Ints) -> int:
-        """Give the global minimum, which is 0 while there are fewer domains than wanted."""
+        """The global minimum, which is 0 if there are fewer domains than minDomains."""
         domains = int(np.count_nonzero(self.counted))
         if domains < (self.constraint.min_domains or 1):
             return 0
         return int(counts[self.counted].min())
 
     def too_far(self, counts: Ints) -> Bools:
-        """Say by domain whether one more pod would exceed the skew."""
+        """By domain: whether one more pod would exceed the skew."""
         excess = counts + self.itself - self.least(counts)
         return excess > self.constraint.max_skew
 
     def changed_by(self, pods: Iterable[Pod], namespace: str) -> int:
-        """Count the pods that matter here; here kube-scheduler takes ending ones too."""
+        """Count the pods that matter here; kube-scheduler includes pods that are being deleted."""
         return sum(
             pod.rules_namespace == namespace
             and self.selector is not None
@@ -66,7 +66,7 @@ class Spread:
     rules: tuple[Rule, ...]
 
     def refusals(self) -> tuple[Bools, Bools]:
-        """Say by row who lacks a label, and who is too full, at the first constraint that fails."""
+        """By row: which nodes lack a label or are too full, at the first failing constraint."""
         lacking = np.zeros(self.rules[0].codes.shape[0], np.bool_)
         full = lacking.copy()
         for rule in self.rules:
@@ -77,7 +77,7 @@ class Spread:
         return lacking, full
 
     def refusal(self, row: int, added: Iterable[Pod], removed: Iterable[Pod]) -> str | None:
-        """Say why one node is refused as if pods on it were added and removed, or None."""
+        """Why one node is refused as if pods on it were added and removed, or None."""
         has_all = all(rule.codes[row] for rule in self.rules)
         for rule in self.rules:
             domain = int(rule.codes[row])
@@ -95,7 +95,7 @@ class Spread:
 
 
 def hard_spread(pod: Pod, state: ClusterState, takes_part: TakesPart) -> Spread | None:
-    """Work out a pod's hard constraints, or None when it has none."""
+    """A pod's hard constraints, or None if it has none."""
     constraints = [one for one in pod.placement.spread if one.when_unsatisfiable == "DoNotSchedule"]
     if not constraints:
         return None
@@ -115,10 +115,10 @@ def hard_spread(pod: Pod, state: ClusterState, takes_part: TakesPart) -> Spread 
 
 
 def matching_pods(selector: LabelSelector | None, namespace: str, state: ClusterState) -> Ints:
-    """Count by row the pods a spread constraint is about.
+    """Count by row the pods that match a spread constraint.
 
-    kube-scheduler counts none for an absent selector and none for an empty one, and leaves out
-    pods that are being deleted.
+    kube-scheduler counts none for a missing or empty selector, and leaves out pods that are being
+    deleted.
     """
     if selector is None or not selector.requirements:
         return np.zeros(state.table.capacity, np.int64)

@@ -1,8 +1,8 @@
-"""What a scheduler knows of its cluster, fed one change at a time and always ready to answer.
+"""The scheduler's cache of the cluster, updated one change at a time.
 
-The sums are kept in `nodes` and `tallies`; this is the one door through which they change, so that
-they cannot drift apart. Adding or removing a pod costs microseconds, however large the cluster.
-`filters`, `scores` and `preempt` read it; nobody else needs its arrays.
+`nodes` and `tallies` keep the sums. They change only through this module, so that they cannot
+become inconsistent. Adding or removing a pod costs microseconds, however large the cluster.
+`filters`, `scores` and `preempt` read the arrays; no other code needs them.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from headroom.scheduling.tallies import PodTallies, TermTallies, bump
 
 DEFAULT_CPU = 100
 DEFAULT_MEMORY = 200 * 1024 * 1024
-"""What LeastAllocated counts for a container that asks for nothing."""
+"""What LeastAllocated counts for a container without requests."""
 
 CONTROLLER_KINDS = {
     "ReplicationController": "v1",
     "ReplicaSet": "apps/v1",
     "StatefulSet": "apps/v1",
 }
-"""The owners whose selectors take part in default spreading, with their API versions."""
+"""The owners whose selectors are used for default spreading, with their API versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Bound:
 
 @dataclass(slots=True)
 class _Numbering:
-    """Values of one topology label, numbered; a new `epoch` begins when most are of nodes gone."""
+    """Numbered values of a topology label; a new `epoch` begins when most are unused."""
 
     epoch: int
     numbers: dict[str, int] = field(default_factory=dict)
@@ -54,14 +54,14 @@ class _Numbering:
 
 @dataclass(slots=True)
 class ClusterState:
-    """Nodes, the pods on them, the pods nominated to them, and whose pods belong together.
+    """Nodes, the pods on them, the pods nominated to them, and which pods belong together.
 
     Services and the selectors of ReplicaSets, StatefulSets and ReplicationControllers matter only
-    for the default spreading of pods that name no constraints; untold, such pods are not spread.
+    for the default spreading of pods without constraints; without them such pods are not spread.
     """
 
     table: NodeTable = field(default_factory=NodeTable)
-    storage: Storage = NO_STORAGE  # What volumes there are, and how many a node can attach.
+    storage: Storage = NO_STORAGE  # The volumes, and how many a node can attach.
     pods: PodTallies = field(default_factory=PodTallies)
     terms: TermTallies = field(default_factory=TermTallies)
     _bound: dict[Key, _Bound] = field(default_factory=dict)
@@ -76,15 +76,15 @@ class ClusterState:
     _namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _services: dict[str, dict[str, Mapping[str, str]]] = field(default_factory=dict)
     _controllers: dict[tuple[str, Key], LabelSelector] = field(default_factory=dict)
-    _domains: dict[str, _Numbering] = field(default_factory=dict)  # those asked for last
+    _domains: dict[str, _Numbering] = field(default_factory=dict)  # the most recently used
     _epochs: int = 0
 
     def set_node(self, node: Node) -> None:
-        """Add a node or take its newest form."""
+        """Add or update a node."""
         self.table.set(node)
 
     def remove_node(self, name: str) -> None:
-        """Forget a node; pods still bound to it are remembered in case it comes back."""
+        """Remove a node; pods still bound to it are remembered in case it comes back."""
         row = self.table.remove(name)
         if row is None:
             return
@@ -94,9 +94,9 @@ class ClusterState:
             self.table.release(row)
 
     def add_pod(self, pod: Pod, node: str = "") -> None:
-        """Count a pod on its node (or on `node`, when it is about to be bound there).
+        """Count a pod on its node (or on `node`, if it is about to be bound there).
 
-        A pod known already is replaced; one that occupies no node any more is removed.
+        A known pod is replaced; one that no longer occupies a node is removed.
         """
         name = node or pod.node
         known = self._bound.get(pod.key)
@@ -115,7 +115,7 @@ class ClusterState:
         self._count(pod, row, 1)
 
     def remove_pod(self, key: Key) -> None:
-        """Forget a bound pod; nothing happens when it is not known."""
+        """Remove a bound pod; an unknown one is ignored."""
         bound = self._bound.pop(key, None)
         if bound is None:
             return
@@ -128,9 +128,9 @@ class ClusterState:
                 self.table.release(bound.row)
 
     def expect(self, pod: Pod, node: str) -> None:
-        """Have others mind a pod that is on its way to a node: its labels, rules and ports.
+        """Let others consider a pod that will be bound to a node: its labels, rules and ports.
 
-        Its room is not counted: somebody else keeps that until it comes.
+        Its room is not counted: something else keeps it until the pod is bound.
         """
         self.unexpect(pod.key)
         row = self.table.row_of.get(node)
@@ -140,7 +140,7 @@ class ClusterState:
             self._mind(pod, row, 1)
 
     def unexpect(self, key: Key) -> None:
-        """It has come, or will not; nothing happens when it was not expected."""
+        """It was bound, or will not be; an unknown one is ignored."""
         expected = self._expected.pop(key, None)
         if expected is None:
             return
@@ -151,7 +151,7 @@ class ClusterState:
 
     @contextmanager
     def as_if_unexpected(self, key: Key) -> Iterator[None]:
-        """Judge a pod that is expected: it is not in its own way."""
+        """Check a pod that is expected without its own entry."""
         expected = self._expected.get(key)
         self.unexpect(key)
         try:
@@ -169,7 +169,7 @@ class ClusterState:
         self._nominated_to.setdefault(node, {})[pod.key] = pod
 
     def unnominate(self, key: Key) -> None:
-        """Forget a nomination; nothing happens when there is none."""
+        """Remove a nomination; an unknown one is ignored."""
         nominated = self._nominated.pop(key, None)
         if nominated is None:
             return
@@ -179,7 +179,7 @@ class ClusterState:
             del self._nominated_to[nominated[1]]
 
     def set_namespace(self, namespace: Namespace) -> None:
-        """Learn a namespace's labels, which namespace selectors of affinity terms look at."""
+        """Set a namespace's labels, which namespace selectors of affinity terms use."""
         if self._namespaces.get(namespace.name) != namespace.labels:
             self._namespaces[namespace.name] = namespace.labels
             self.pods.forget_questions()
@@ -189,7 +189,7 @@ class ClusterState:
             self.pods.forget_questions()
 
     def set_service(self, key: Key, selector: Mapping[str, str]) -> None:
-        """Learn whose pods a Service groups; one without a selector groups none."""
+        """Set the selector of a Service; without a selector it groups no pods."""
         self._services.setdefault(key.namespace, {})[key.name] = selector
 
     def remove_service(self, key: Key) -> None:
@@ -199,7 +199,7 @@ class ClusterState:
             self._services.pop(key.namespace, None)
 
     def set_controller(self, kind: str, key: Key, selector: LabelSelector) -> None:
-        """Learn the selector of a ReplicaSet, StatefulSet or ReplicationController."""
+        """Set the selector of a ReplicaSet, StatefulSet or ReplicationController."""
         self._controllers[kind, key] = selector
 
     def remove_controller(self, kind: str, key: Key) -> None:
@@ -210,21 +210,21 @@ class ClusterState:
         return None if row is None else self.table.nodes[row]
 
     def pod(self, key: Key) -> Pod | None:
-        """Give a bound pod."""
+        """A bound pod."""
         bound = self._bound.get(key)
         return None if bound is None else bound.pod
 
     def binding(self, key: Key) -> tuple[Pod | None, str]:
-        """Give a bound pod and the node it is counted on; None and "" when it is not bound."""
+        """A bound pod and its node; None and "" if it is not bound."""
         bound = self._bound.get(key)
         return (None, "") if bound is None else (bound.pod, self.table.name(bound.row))
 
     def nomination(self, key: Key) -> tuple[Pod | None, str]:
-        """Give a nominated pod and its node; None and "" when it is not nominated."""
+        """A nominated pod and its node; None and "" if it is not nominated."""
         return self._nominated.get(key, (None, ""))
 
     def overbooked(self, name: str) -> Resources:
-        """Say what pods ask for beyond what their node has; nothing of one that is not there."""
+        """What pods request beyond their node's capacity; empty for an unknown node."""
         row = self.table.row_of.get(name)
         if row is None or self.table.nodes[row] is None:
             return EMPTY
@@ -232,7 +232,7 @@ class ClusterState:
         return Resources(beyond) if beyond else EMPTY
 
     def free_places(self, name: str, expected: bool = True) -> int:
-        """How many more pods a node takes by number, beside those on it and those `expected`."""
+        """How many more pods a node accepts by number, besides its pods and those `expected`."""
         row = self.table.row_of.get(name)
         if row is None:
             return 0
@@ -240,7 +240,7 @@ class ClusterState:
         return free - len(self._expected_on.get(row, ())) if expected else free
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
-        """Give the pods bound to a node, in the order in which they came."""
+        """The pods bound to a node, in the order in which they were added."""
         row = self.table.row_of.get(node)
         return () if row is None else tuple(self._on_row.get(row, {}).values())
 
@@ -248,7 +248,7 @@ class ClusterState:
         return self._on_row.get(row, {}).values()
 
     def rows_with_pods_below(self, priority: int) -> frozenset[int]:
-        """Give the rows that have a bound pod of lower priority than this."""
+        """The rows that have a bound pod of lower priority than this."""
         lower = (rows for each, rows in self._by_priority.items() if each < priority)
         return frozenset().union(*lower)
 
@@ -259,7 +259,7 @@ class ClusterState:
         return self._nominated
 
     def nominated_rows(self) -> Iterable[tuple[int, Iterable[Pod]]]:
-        """Give each present node that pods are nominated to, with these pods."""
+        """Each existing node with nominated pods, and these pods."""
         for name, pods in self._nominated_to.items():
             row = self.table.row_of.get(name)
             if row is not None and self.table.nodes[row] is not None:
@@ -269,12 +269,12 @@ class ClusterState:
         return self._nominated_to.get(node, {}).values()
 
     def port_users(self, port: HostPort) -> Iterable[tuple[int, str]]:
-        """Give row and host IP of every pod that has this port and protocol."""
+        """Row and host IP of every pod with this port and protocol."""
         users = self._ports.get((port.protocol, port.port), {})
         return ((row, ip) for (_, ip), row in users.items())
 
     def claim_users(self, claim: Key) -> Iterable[Key]:
-        """Give the pods that use a volume claim, on whatever node."""
+        """The pods that use a volume claim, on any node."""
         return self._claim_users.get(claim, {})
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
@@ -299,7 +299,7 @@ class ClusterState:
         return codes, len(numbers)
 
     def default_selector(self, pod: Pod) -> LabelSelector:
-        """Work out whose company default spreading keeps a pod from; empty when of nobody's."""
+        """Which pods default spreading separates a pod from; empty if none."""
         chosen: dict[str, str] = {}
         for name, selector in sorted(self._services.get(pod.key.namespace, {}).items()):
             pairs = selector.items()
@@ -326,7 +326,7 @@ class ClusterState:
         self._mind(pod, row, sign)
 
     def _mind(self, pod: Pod, row: int, sign: int) -> None:
-        """Count what other pods may have to keep clear of, or look for."""
+        """Count the properties that other pods may have to avoid or look for."""
         if sign > 0:
             self.pods.add(pod, row)
         else:
@@ -352,7 +352,7 @@ class ClusterState:
 
 
 def _counts_alike(old: Pod, new: Pod) -> bool:
-    """Whether all that is added up of a pod is as it was."""
+    """Whether everything that is summed up for a pod is unchanged."""
     return (
         not new.finished
         and (old.deleted is None) == (new.deleted is None)
@@ -365,7 +365,7 @@ def _counts_alike(old: Pod, new: Pod) -> bool:
 
 
 def nonzero_of(pod: Pod) -> tuple[int, int]:
-    """Give CPU and memory as LeastAllocated counts them."""
+    """CPU and memory as LeastAllocated counts them."""
     known = pod.nonzero_requests
     if known:
         return known[CPU], known[MEMORY]

@@ -1,7 +1,7 @@
-"""What a node alone says to a pod, whatever runs on it: cordon, taints, affinity, volumes.
+"""Filters that depend on the node alone, not on its pods: cordon, taints, affinity, volumes.
 
-Answers are kept by `NodeTable.ask` for all pods of one shape. Pods that name their nodes outright
-(as DaemonSet pods do) are judged on those nodes only, as kube-scheduler's PreFilter does.
+`NodeTable.ask` caches the answers for all pods of one shape. Pods that name their nodes explicitly
+(as DaemonSet pods do) are checked only on those nodes, as in kube-scheduler's PreFilter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _GA_LABELS = dict(zip(ZONE_LABELS[2:], ZONE_LABELS[:2], strict=True))
 
 
 def objections(placement: Placement, node: Node) -> int:
-    """Give CORDONED and TAINTED, added up, as far as the pod does not tolerate them."""
+    """CORDONED and TAINTED, added up, unless the pod tolerates them."""
     found = 0
     if node.unschedulable and not tolerated(CORDON, placement.tolerations):
         found += CORDONED
@@ -31,13 +31,13 @@ def objections(placement: Placement, node: Node) -> int:
 
 
 def all_objections(placement: Placement, table: NodeTable) -> Ints:
-    """Give the objections of every node by row."""
+    """The objections of every node by row."""
     question = ("objections", placement.tolerations)
     return table.ask(question, lambda node: objections(placement, node))
 
 
 def all_selected(placement: Placement, names: frozenset[str] | None, table: NodeTable) -> Bools:
-    """Say by row which nodes the selector and the required affinity match.
+    """By row: which nodes the selector and the required affinity match.
 
     `names` are the only nodes that can match, if the affinity lists them (see `named_nodes`).
     """
@@ -56,29 +56,29 @@ def all_selected(placement: Placement, names: frozenset[str] | None, table: Node
 
 
 def reached(pod: Pod, node: Node) -> bool:
-    """Say whether a node reaches all of the pod's bound volumes."""
+    """Whether a node can reach all of the pod's bound volumes."""
     return all(any(term_matches(term, node) for term in terms) for terms in pod.reach)
 
 
 def all_reached(pod: Pod, table: NodeTable) -> Bools:
-    """Say by row which nodes reach the pod's bound volumes."""
+    """By row: which nodes can reach the pod's bound volumes."""
     return table.ask(("reach", pod.reach), lambda node: reached(pod, node)) > 0
 
 
 def bindable(pod: Pod, node: Node) -> bool:
-    """Say whether claims that wait for the pod would get their volumes on a node."""
+    """Whether the pod's unbound claims would get their volumes on a node."""
     return bindings(pod.late, node) is not None
 
 
 def all_bindable(pod: Pod, table: NodeTable) -> Bools:
-    """Say by row on which nodes claims that wait for the pod would get their volumes."""
+    """By row: on which nodes the pod's unbound claims would get their volumes."""
     return table.ask(("late", pod.late), lambda node: bindable(pod, node)) > 0
 
 
 def in_zone(pod: Pod, node: Node) -> bool:
-    """Say whether a node is where the labels of the pod's volumes say that these are.
+    """Whether a node is in the zone that the labels of the pod's volumes name.
 
-    A node that says nothing about its zone or region takes every volume.
+    A node without zone and region labels accepts every volume.
     """
     if not any(label in node.labels for label in ZONE_LABELS):
         return True
@@ -90,14 +90,14 @@ def in_zone(pod: Pod, node: Node) -> bool:
 
 
 def all_in_zone(pod: Pod, table: NodeTable) -> Bools:
-    """Say by row which nodes are in the zones of the pod's volumes."""
+    """By row: which nodes are in the zones of the pod's volumes."""
     return table.ask(("zones", pod.zones), lambda node: in_zone(pod, node)) > 0
 
 
 def named_nodes(placement: Placement) -> frozenset[str] | None:
-    """Give the nodes that the required affinity names, or None when it leaves some term open.
+    """The nodes that the required affinity names, or None if some term names none.
 
-    An empty set means that its terms contradict themselves.
+    An empty set means that its terms contradict each other.
     """
     terms = placement.node_affinity.required
     if not terms:

@@ -1,9 +1,9 @@
-"""How many pods of which kind are on which node, kept up to date pod by pod.
+"""Counts of pods by kind and node, updated pod by pod.
 
-Spreading and affinity ask "how many pods match this selector, by node?" for every pod that is
-scheduled. Pods are therefore grouped by namespace and labels, a question is asked of each group
-once, and its tally then follows every pod that comes or goes. The terms of pods that are there are
-tallied in the same way. Below: `terms`. Above: `state`.
+Spreading and affinity need the number of pods that match a selector, by node, for every pod that is
+scheduled. Pods are therefore grouped by namespace and labels, each group is matched once, and its
+tally is then updated with every pod. The terms of existing pods are counted in the same way. It
+uses `terms`; `state` uses it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headroom.scheduling.nodes import Ints, grown
 from headroom.scheduling.terms import Labels, Term, term_of
 
 MAX_TALLIES = 256
-"""How many questions about pods are followed; the one used longest ago is dropped first."""
+"""How many questions about pods are kept; the least recently used is dropped first."""
 
 K = TypeVar("K")
 Predicate = Callable[[str, Labels], bool]
@@ -39,7 +39,7 @@ class Tally:
         self.total += amount
 
     def vector(self, capacity: int) -> Ints:
-        """Give the numbers as a vector exactly `capacity` long."""
+        """The numbers as a vector of length `capacity`."""
         self.by_row = grown(self.by_row, capacity)
         return self.by_row[:capacity]
 
@@ -53,7 +53,7 @@ class _Followed:
 
 @dataclass(slots=True)
 class _Group:
-    """Pods alike in namespace and labels: by row, how many stay and how many are being deleted."""
+    """Pods with equal namespace and labels: by row, how many stay and how many end."""
 
     namespace: str
     labels: Labels
@@ -64,7 +64,7 @@ class _Group:
 
 @dataclass(slots=True)
 class PodTallies:
-    """Pods by group, and the tallies that follow them."""
+    """Pods by group, and their tallies."""
 
     _groups: dict[tuple[str, frozenset[tuple[str, str]]], _Group] = field(default_factory=dict)
     _followed: dict[Hashable, _Followed] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class PodTallies:
         self._move(pod, row, -1)
 
     def tally(self, question: Hashable, predicate: Predicate, *, ending_too: bool) -> Tally:
-        """Give the tally of pods for which `predicate` holds; `question` must name it fully."""
+        """The tally of pods that match `predicate`; `question` must identify it completely."""
         followed = self._followed.pop(question, None)
         if followed is None:
             followed = _Followed(predicate, ending_too, Tally(np.zeros(64, np.int64)))
@@ -88,7 +88,7 @@ class PodTallies:
         return followed.tally
 
     def forget_questions(self) -> None:
-        """Drop all tallies, because something that predicates looked at has changed."""
+        """Drop all tallies, because an input of the predicates has changed."""
         for question in list(self._followed):
             self._drop(question)
 
@@ -125,7 +125,7 @@ class PodTallies:
 
 @dataclass(frozen=True, slots=True)
 class HeldTerm:
-    """A term that pods on nodes carry; `weight` is negative for anti-affinity."""
+    """A term of pods on nodes; `weight` is negative for anti-affinity."""
 
     term: Term
     weight: int
@@ -133,13 +133,13 @@ class HeldTerm:
 
 @dataclass(slots=True)
 class TermTallies:
-    """The terms of pods that are there: how many pods on which row carry each."""
+    """The terms of existing pods: how many pods on which row have each."""
 
     repelling: dict[Term, Tally] = field(default_factory=dict)
     attracting: dict[HeldTerm, Tally] = field(default_factory=dict)
 
     def move(self, pod: Pod, row: int, amount: int) -> None:
-        """Add (1) or take away (-1) the terms of a pod on a row."""
+        """Add (1) or subtract (-1) the terms of a pod on a row."""
         for term in required_anti_terms(pod):
             _tally_of(self.repelling, term, row, amount)
         for held in scoring_terms(pod):
@@ -147,13 +147,13 @@ class TermTallies:
 
 
 def required_anti_terms(pod: Pod) -> Iterator[Term]:
-    """Give the terms by which a pod keeps others out of its domains."""
+    """The terms by which a pod keeps others out of its domains."""
     for term in pod.placement.pod_anti_affinity.required:
         yield term_of(term, pod)
 
 
 def scoring_terms(pod: Pod) -> Iterable[HeldTerm]:
-    """Give the terms of a pod that draw others near or push them away.
+    """The terms of a pod that attract or repel others.
 
     A required affinity counts with kube-scheduler's hardPodAffinityWeight of 1.
     """
@@ -167,7 +167,7 @@ def scoring_terms(pod: Pod) -> Iterable[HeldTerm]:
 
 
 def bump(counts: dict[int, int], row: int, amount: int) -> None:
-    """Add to the number of a row; rows without any are left out."""
+    """Add to the number of a row; rows with zero are left out."""
     left = counts.get(row, 0) + amount
     if left:
         counts[row] = left

@@ -1,9 +1,8 @@
-"""Selectors that depend on the pod that carries them, worked out: pod terms and spread constraints.
+"""Resolve selectors that depend on their own pod: pod terms and spread constraints.
 
-An affinity term speaks of its pod's own namespace when it names none, and matchLabelKeys stand for
-the pod's own label values. Here each becomes a value that stands alone, can be compared, and can be
-matched against any other pod. Used by `tallies` for pods that are there and by `neighbours` and
-`spread` for the pod that comes.
+An affinity term without namespaces means its pod's own namespace, and matchLabelKeys use the pod's
+own label values. Here each becomes an independent value that can be compared and matched against
+any pod. `tallies` uses it for existing pods, `neighbours` and `spread` for the incoming pod.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ LabelPairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One inter-pod term that stands alone: which pods it is about, and in which domains."""
+    """One resolved inter-pod term: which pods it matches, and in which domains."""
 
     topology_key: str
     selector: LabelSelector | None
@@ -30,7 +29,7 @@ class Term:
     namespace_selector: LabelSelector | None = None
 
     def about(self, namespace: str, labels: Labels, namespace_labels: Labels) -> bool:
-        """Say whether a pod of this namespace with these labels is meant."""
+        """Whether a pod of this namespace with these labels matches."""
         if self.selector is None or not matches(self.selector, labels):
             return False
         if namespace in self.namespaces:
@@ -40,10 +39,10 @@ class Term:
 
 
 def term_of(term: PodTerm, pod: Pod) -> Term:
-    """Work out a term as its pod means it.
+    """Resolve a term of a pod.
 
-    The API server has merged matchLabelKeys into the selector of any pod it created; doing it
-    again changes nothing, and does it for pods that a simulator made.
+    The API server has merged matchLabelKeys into the selector of every pod that it created. Doing
+    it again changes nothing, and is needed for pods of a simulator.
     """
     keys = term.match_label_keys + term.mismatch_label_keys
     own = tuple((key, pod.labels[key]) for key in keys if key in pod.labels)
@@ -52,7 +51,7 @@ def term_of(term: PodTerm, pod: Pod) -> Term:
 
 
 def _is_short(term: PodTerm) -> bool:
-    """Whether it is remembered: memory is not there for tenants to fill with long lists."""
+    """Whether it is cached: tenants must not fill the memory with long lists."""
     requirements = term.selector.requirements if term.selector is not None else ()
     others = term.namespace_selector.requirements if term.namespace_selector is not None else ()
     if len(requirements) + len(others) + len(term.namespaces) > MOST_REMEMBERED:
@@ -83,7 +82,7 @@ def _term(term: PodTerm, namespace: str, own: LabelPairs) -> Term:
 
 
 def spread_selector(constraint: TopologySpread, labels: Labels) -> LabelSelector | None:
-    """Give whom a spread constraint counts, with the pod's own values for matchLabelKeys."""
+    """The pods that a spread constraint counts, with the pod's own values for matchLabelKeys."""
     own = tuple((key, labels[key]) for key in constraint.match_label_keys if key in labels)
     if constraint.selector is None or not own:
         return constraint.selector

@@ -1,9 +1,9 @@
-"""One pod's turn at being scheduled: what is worked out once, then asked of all nodes or of one.
+"""One scheduling cycle of one pod: calculated once, then checked for all nodes or for one.
 
-kube-scheduler calls these PreFilter and Filter. The order of the checks is that of its default
-plugins, and a node is refused by the first that fails, so that reasons come out alike. `filters`
-asks all nodes at once; `verdict` asks one node as if some of its pods were gone or others added,
-which is what nominations and preemption need.
+kube-scheduler calls these PreFilter and Filter. The checks run in the order of its default plugins,
+and the first one that fails refuses a node, so that the reasons are the same. `filters` checks all
+nodes at once; `verdict` checks one node as if some of its pods were gone or others added, for
+nominations and preemption.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ ANY_IP = "0.0.0.0"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why a node is refused; `hopeless` when making room there cannot help."""
+    """Why a node is refused; `hopeless` if making room there cannot help."""
 
     reasons: tuple[str, ...]
     hopeless: bool
@@ -70,7 +70,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One check of all nodes: who fails it by row, for which reason, and for whom it is hopeless.
+    """One check of all nodes: which fail it by row, the reason, and for which it is hopeless.
 
     The last two are functions because only who explains a refusal asks, and preemption. They tell
     of the cluster as it is when they are called.
@@ -83,7 +83,7 @@ class Stage:
 
 @dataclass(slots=True)
 class Supposition:
-    """Pods thought onto a node and pods thought away from it, with what that frees in all."""
+    """Pods added to a node and removed from it in a simulation, with the room that this frees."""
 
     added: list[Pod] = field(default_factory=list)
     removed: dict[Key, Pod] = field(default_factory=dict)
@@ -98,12 +98,12 @@ class Supposition:
         self._free(pod, 1)
 
     def restore(self, pod: Pod) -> None:
-        """Take back the removal of a pod."""
+        """Undo the removal of a pod."""
         del self.removed[pod.key]
         self._free(pod, -1)
 
     def with_also(self, pods: Iterable[Pod]) -> Supposition:
-        """Give a copy with more pods added."""
+        """A copy with more pods added."""
         copy = Supposition(list(self.added), self.removed, dict(self.freed))
         for pod in pods:
             copy.add(pod)
@@ -120,7 +120,7 @@ AS_IT_IS = Supposition()
 
 @dataclass
 class Turn:
-    """The pod, the cluster, and what both imply; worked out as far as somebody asks."""
+    """The pod, the cluster, and data derived from both, calculated on demand."""
 
     pod: Pod
     state: ClusterState
@@ -132,7 +132,7 @@ class Turn:
 
     @cached_property
     def _attached(self) -> frozenset[Attachment]:
-        """The pod's volumes, where any node tells how many it can attach."""
+        """The pod's volumes, if any node reports how many it can attach."""
         storage = self.state.storage
         return attachments(self.pod, storage) if storage.drivers else frozenset()
 
@@ -153,7 +153,7 @@ class Turn:
         return neighbours(self.pod, self.state)
 
     def takes_part(self, constraint: TopologySpread) -> Bools:
-        """Say by row which nodes a spread constraint counts, by its node inclusion policies."""
+        """By row: which nodes a spread constraint counts, by its node inclusion policies."""
         table = self.state.table
         taking = table.present
         if constraint.node_affinity_policy == "Honor":
@@ -183,9 +183,9 @@ class Turn:
     def verdict(
         self, row: int, supposed: Supposition = AS_IT_IS, *, passed: bool = False
     ) -> Verdict | None:
-        """Say why one node is refused under a supposition about its pods, or None.
+        """Why one node is refused under a supposition about its pods, or None.
 
-        With `passed` the node is known to have no objections of its own.
+        With `passed`, the node is known to have no objections of its own.
         """
         reason = None if passed else self._node_refusal(row)
         if reason is None and self._port_conflict(row, supposed):
@@ -274,7 +274,7 @@ class Turn:
         return short
 
     def _is_short_of_attachments(self, row: int, supposed: Supposition) -> bool:
-        """Whether drivers can attach no more of the pod's volumes there, beside those of others."""
+        """Whether drivers cannot attach the pod's volumes there, besides those of others."""
         state, node = self.state, self.state.table.nodes[row]
         if node is None:
             return False
@@ -283,7 +283,7 @@ class Turn:
         return are_too_many(self._attached, others, node.name, state.storage)
 
     def _volume_in_use(self, supposed: Supposition) -> bool:
-        """Whether another pod, on whatever node, has a volume that one pod uses at a time."""
+        """Whether another pod, on any node, uses a volume that only one pod may use."""
         pod = self.pod
         for name in pod.sole:
             users = self.state.claim_users(Key(pod.key.namespace, name))
@@ -321,7 +321,7 @@ class Turn:
         return Stage(failing, partial(lacking.each, table), self._oversized)
 
     def _oversized(self) -> Bools:
-        """Say by row where the pod asks for more than the whole node has."""
+        """By row: where the pod requests more than the whole node has."""
         table = self.state.table
         oversized = np.zeros(table.capacity, np.bool_)
         for resource, amount in self.wanted[1:]:
@@ -355,5 +355,5 @@ def _conflict(wanted: HostPort, used: HostPort) -> bool:
 
 
 def _same_address(one: str, other: str) -> bool:
-    """Whether two host IPs overlap; an unset one stands for all."""
+    """Whether two host IPs overlap; an unset one means all."""
     return one == other or one in ("", ANY_IP) or other in ("", ANY_IP)
