@@ -190,10 +190,7 @@ class Companions:
     def _wanted(
         self, headroom: Headroom, known: Known, window: ActiveWindow | None
     ) -> Overhead | None:
-        source = headroom.slot.source
-        key = (headroom.parent.namespace, source) if source is not None else None
-        workload = self._ledger.slots.workloads.get(key) if key is not None else None
-        template = template_for(headroom, workload)
+        template = template_for(headroom, self._ledger.slots.workload_of(headroom))
         if headroom.problems or not isinstance(template, PodTemplate):
             return None  # What is wanted is not known: what is there stays.
         wished, nodes = known.wished if known.looked else None, self._ledger.nodes.values()

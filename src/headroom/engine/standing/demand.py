@@ -24,7 +24,7 @@ from headroom.core.standing.sizing import template_for
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.known import Known
 from headroom.engine.standing.quotarooms import QuotaRooms
-from headroom.engine.standing.rolls import guarded
+from headroom.engine.standing.rolls import guarded, slot_guardians
 
 
 class Foresight:
@@ -87,21 +87,16 @@ class Foresight:
         return asked
 
     def _guarded(self, headroom: Headroom) -> Guarded:
-        ledger = self._ledger
         bound: dict[str, bool] = {}
         placed: list[str] = []
         since: datetime | None = None
-        for slot in ledger.slots.of.get(headroom.parent.whole, ()):
-            hold = ledger.holds[str(replace(headroom.parent, slot=slot))]
-            guardian = ledger.guardian_of(hold)
-            if guardian is None:
-                continue
+        for slot, guardian in slot_guardians(self._ledger, headroom):
             bound[slot] = bool(guardian.node)
             if guardian.node:
                 placed.append(guardian.uid)
             elif guardian.created is not None:
                 since = min(since or guardian.created, guardian.created)
-        for slot in guarded(ledger, headroom):  # Of before a restart; not looked at yet.
+        for slot in guarded(self._ledger, headroom):  # Of before a restart; not looked at yet.
             bound.setdefault(slot, True)
         return Guarded(bound, frozenset(placed), since)
 

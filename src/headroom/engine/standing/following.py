@@ -27,6 +27,7 @@ from headroom.core.statuses import tell_pod
 from headroom.core.subjects import Subject, Topic, pod_subject
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
+from headroom.engine.standing.rolls import slot_guardians
 
 FIRST_TRY = timedelta(seconds=30)
 PATIENCE = timedelta(seconds=2)
@@ -143,11 +144,9 @@ class Followers:
     def _made(self, headroom: Headroom) -> dict[str, frozenset[str]]:
         """The parts of each owner that have a guardian, by its uid."""
         made: dict[str, list[str]] = {}
-        for slot in self._ledger.slots.of.get(headroom.parent.whole, ()):
-            hold = self._ledger.holds[str(replace(headroom.parent, slot=slot))]
-            if self._ledger.guardian_of(hold) is not None:
-                uid, _, part = slot.partition("/")
-                made.setdefault(uid, []).append(part)
+        for slot, _ in slot_guardians(self._ledger, headroom):
+            uid, _, part = slot.partition("/")
+            made.setdefault(uid, []).append(part)
         return {uid: frozenset(parts) for uid, parts in made.items()}
 
     def _by_our_clock(self, owner: Pod, size: Follow, now: datetime) -> Pod:

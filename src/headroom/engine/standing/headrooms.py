@@ -288,6 +288,7 @@ class Standing:
         known.opened = opened
         members = self.issuer.members(headroom) if headroom.slot_objects is not None else {}
         headroom = self.auto.settled(headroom, now)
+        known.spent |= dict.fromkeys(self._sights.used_up(headroom, members, window, now))
         sight = self._sights.sight(headroom, known, members, window, now)
         decision = decide(headroom, sight, self._calendar, now)
         known.wished = self.companions.dressed(headroom, decision.wished)

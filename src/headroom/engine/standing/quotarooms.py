@@ -132,15 +132,11 @@ class QuotaRooms:
         return [slots.headrooms[each] for each in slots.depending((On.SHARED_QUOTAS, namespace))]
 
     def _wanted(self, headroom: Headroom) -> tuple[int, PodTemplate | None]:
-        source, size = headroom.slot.source, headroom.size
-        if source is None or headroom.problems:
-            return 0, None
-        key = (headroom.parent.namespace, source)
-        workload = self._ledger.slots.workloads.get(key)
+        workload = self._ledger.slots.workload_of(headroom)
         template = template_for(headroom, workload)
-        if isinstance(template, Note):
+        if headroom.slot.source is None or headroom.problems or isinstance(template, Note):
             return 0, None
-        wanted = size.quota_share(template.pod.requests, replicas_of(workload))
+        wanted = headroom.size.quota_share(template.pod.requests, replicas_of(workload))
         return (0, None) if wanted is None else (wanted, template)
 
     def _ours(self, namespace: str) -> Resources:

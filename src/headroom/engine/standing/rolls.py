@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from headroom.core.genuine import has_got, stands_for
+from headroom.core.objects import Pod
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.readiness import Tally
 from headroom.core.subjects import headroom_subject
@@ -20,6 +22,14 @@ def guarded(ledger: Ledger, headroom: Headroom) -> frozenset[str]:
         for name, keys in ledger.guardian_keys.items()
         if name.startswith(prefix) and any(stands_for(headroom, ledger.pods[key]) for key in keys)
     )
+
+
+def slot_guardians(ledger: Ledger, headroom: Headroom) -> Iterator[tuple[str, Pod]]:
+    """The slots that are wished for and have a guardian, each with it."""
+    for slot in ledger.slots.of.get(headroom.parent.whole, ()):
+        guardian = ledger.guardian_of(ledger.holds[str(replace(headroom.parent, slot=slot))])
+        if guardian is not None:
+            yield slot, guardian
 
 
 def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ load of the cluster.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.holds import Hold, PodTemplate
@@ -29,7 +28,7 @@ from headroom.engine.standing.demand import Foresight
 from headroom.engine.standing.following import Followers
 from headroom.engine.standing.known import Known
 from headroom.engine.standing.quotarooms import QuotaRooms
-from headroom.engine.standing.rolls import claimed_slots, guarded
+from headroom.engine.standing.rolls import claimed_slots, guarded, slot_guardians
 
 LEAST_UNGUARDED = 4  # slots of each headroom, however many others of its namespace wait
 
@@ -82,16 +81,9 @@ class Sights:
         now: datetime,
     ) -> Sight:
         """Gather what a headroom's wish depends on; `members` are slots that are objects."""
-        ledger, source, whole = self._ledger, headroom.slot.source, headroom.parent.whole
-        if headroom.refill == NEVER:
-            over = (slot for slot, hold in members.items() if _used_up(hold, window))
-            known.spent |= dict.fromkeys(over)
-            known.spent |= dict.fromkeys(claimed_slots(ledger, headroom))
-            known.spent |= dict.fromkeys(self._outlived(headroom, now))
+        ledger, whole = self._ledger, headroom.parent.whole
         chunked = headroom.slot.chunk == NODE_CHUNK
-        workload = (
-            ledger.slots.workloads.get((headroom.parent.namespace, source)) if source else None
-        )
+        workload = ledger.slots.workload_of(headroom)
         size = window.size if window is not None else headroom.size
         followed = self.followers.look(headroom, size, now)
         template = template_for(headroom, workload) if followed else None
@@ -126,8 +118,7 @@ class Sights:
 
     def generation(self, headroom: Headroom) -> int:
         """The generation of the workload that slots are like; 0 without one."""
-        source, namespace = headroom.slot.source, headroom.parent.namespace
-        found = self._ledger.slots.workloads.get((namespace, source)) if source else None
+        found = self._ledger.slots.workload_of(headroom)
         return found.generation if found is not None else 0
 
     def _overhead(self) -> Resources:
@@ -141,6 +132,19 @@ class Sights:
         if headroom.size.held_once:
             return frozenset(claimed_slots(self._ledger, headroom))
         return frozenset(known.spent)
+
+    def used_up(
+        self,
+        headroom: Headroom,
+        members: dict[str, Hold],
+        window: ActiveWindow | None,
+        now: datetime,
+    ) -> Iterator[str]:
+        """Slots that were claimed or have stood for their time, where nothing is refilled."""
+        if headroom.refill == NEVER:
+            yield from (slot for slot, hold in members.items() if _used_up(hold, window))
+            yield from claimed_slots(self._ledger, headroom)
+            yield from (slot for slot, ends in self._ends(headroom) if ends <= now)
 
     def next_end(self, headroom: Headroom, now: datetime) -> datetime | None:
         """When the next slot has stood for its time, where nothing is refilled."""
@@ -177,20 +181,12 @@ class Sights:
         others = slots.within(namespace) - guardians.within(namespace) - own
         return max(LEAST_UNGUARDED, self._ledger.policy.slots_unguarded - max(0, others))
 
-    def _outlived(self, headroom: Headroom, now: datetime) -> Iterator[str]:
-        """Slots that have stood for their time, where nothing is refilled."""
-        for slot, ends in self._ends(headroom):
-            if ends <= now:
-                yield slot
-
     def _ends(self, headroom: Headroom) -> Iterator[tuple[str, datetime]]:
         lifetime = headroom.slot_lifetime
         if not lifetime:
             return
-        for slot in self._ledger.slots.of.get(headroom.parent.whole, ()):
-            hold = self._ledger.holds[str(replace(headroom.parent, slot=slot))]
-            guardian = self._ledger.guardian_of(hold)
-            if guardian is not None and guardian.created is not None:
+        for slot, guardian in slot_guardians(self._ledger, headroom):
+            if guardian.created is not None:
                 yield slot, guardian.created + lifetime
 
 

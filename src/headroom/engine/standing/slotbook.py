@@ -64,6 +64,11 @@ class SlotBook:
         """The headrooms that something concerns."""
         return tuple(self._depending.get(cause, ()))
 
+    def workload_of(self, headroom: Headroom) -> Workload | None:
+        """The workload that a headroom's slots are like, if there is one."""
+        source = headroom.slot.source
+        return self.workloads.get((headroom.parent.namespace, source)) if source else None
+
     def count(self, whole: str) -> int:
         """How many slots a headroom has."""
         return len(self.of.get(whole, ())) or len(self.members.get(whole, ()))
