@@ -115,13 +115,16 @@ def _spent(world: World, headroom: Headroom) -> frozenset[str]:
     told = frozenset(headroom.status.spent)
     if headroom.refill != NEVER and not headroom.size.held_once:
         return told
-    prefix = f"{headroom.parent.whole}#"
-    claims = ((claim_of(pod), pod) for pod in world.pods)
-    return told.union(
-        claim[0].removeprefix(prefix)
-        for claim, pod in claims
-        if claim is not None and claim[0].startswith(prefix) and has_got(headroom, pod, True)
-    )
+    there = (slot for slot, pod in _claims(world, headroom) if has_got(headroom, pod, True))
+    return told.union(there)
+
+
+def _claims(world: World, headroom: Headroom) -> Iterator[tuple[str, Pod]]:
+    """Pods that say that they have a slot of a headroom, each with the slot."""
+    for pod in world.pods:
+        whole, _, slot = (claim_of(pod) or ("", ""))[0].partition("#")
+        if whole == headroom.parent.whole:
+            yield slot, pod
 
 
 def _overhead(world: World) -> Resources:
@@ -175,11 +178,4 @@ def claimed_slots(world: World, headroom: Headroom) -> int:
     if headroom.slot_objects is not None:
         taken = members_of(world, headroom).values()
         return sum(1 for hold in taken if hold.status.phase == "Succeeded")
-    whole = headroom.parent.whole
-    return sum(
-        1
-        for pod in world.pods
-        if pod.occupies_node
-        and (claim := claim_of(pod)) is not None
-        and claim[0].partition("#")[0] == whole
-    )
+    return sum(pod.occupies_node for _, pod in _claims(world, headroom))

@@ -6,17 +6,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import ClassVar
 
 from headroom.core.amounts import format_span
-from headroom.core.holds import PodTemplate
 from headroom.core.promise.report import MEMORY, Terms
 from headroom.core.promise.stock import Bounds
 from headroom.core.sizes.kind import Size
 from headroom.core.standing.headrooms import Headroom, Workload
-from headroom.core.standing.sized import Learnt
-from headroom.core.standing.sizing import Sight, Wish, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +46,6 @@ class Adaptive(Size):
 
     def in_window(self, replicas: int) -> Size:
         return replace(self, floor=replicas)
-
-    def wish(self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime) -> Wish:
-        return counted(headroom, template, sight.learnt or Learnt(self.floor), sight)
 
     def number(self, replicas: int) -> int:
         return self.floor

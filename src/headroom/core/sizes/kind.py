@@ -92,19 +92,21 @@ class Size(ABC):
         return self
 
     # Which slots it wants.
-    @abstractmethod
-    def wish(self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime) -> Wish:
-        """The slots that should exist while a window of the schedule is open."""
+    def number(self, replicas: int) -> int:
+        """How many equal slots, for a workload with so many replicas; 0 where others decide."""
+        return 0
+
+    def wish(
+        self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime
+    ) -> Wish | None:
+        """The slots that should exist while a window is open; None: `number` equal ones."""
+        return None
 
     def kept(
         self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime
     ) -> tuple[Hold, ...] | None:
         """The existing slots while the headroom is paused; None: each has the template."""
         return None
-
-    def number(self, replicas: int) -> int:
-        """The number that the spec gives, for a workload with so many replicas; 0 without one."""
-        return 0
 
     def quota_share(self, one: Resources, replicas: int | None) -> int | None:
         """How many slots to count against the shared quotas; None: nothing can be said."""

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import ClassVar
 
-from headroom.core.holds import PodTemplate
 from headroom.core.sizes.kind import Size
 from headroom.core.standing.headrooms import Headroom, Workload
-from headroom.core.standing.sized import Learnt
-from headroom.core.standing.sizing import Sight, Wish, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +16,6 @@ class Percent(Size):
     with_node_chunks: ClassVar[bool] = True
 
     percent: int
-
-    def wish(self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime) -> Wish:
-        replicas = sight.workload.replicas if sight.workload is not None else 0
-        return counted(headroom, template, Learnt(self.number(replicas)), sight)
 
     def number(self, replicas: int) -> int:
         return -(-replicas * self.percent // 100)

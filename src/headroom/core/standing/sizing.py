@@ -124,7 +124,9 @@ def wish(headroom: Headroom, sight: Sight, now: datetime) -> Wish:
         return Wish(slots, len(slots), (PAUSED,))
     if sight.window is None:
         return _nothing("OutsideSchedule", "no window of spec.schedule is open")
-    return sight.window.size.wish(headroom, template, sight, now)
+    size = sight.window.size
+    own = size.wish(headroom, template, sight, now)
+    return _counted(headroom, size, template, sight) if own is None else own
 
 
 def surplus(headroom: Headroom, wished: Wish, sight: Sight) -> tuple[str, ...]:
@@ -135,8 +137,9 @@ def surplus(headroom: Headroom, wished: Wish, sight: Sight) -> tuple[str, ...]:
     return tuple(sorted(sight.standing - wanted, key=height, reverse=True))
 
 
-def counted(headroom: Headroom, template: PodTemplate, learnt: Learnt, sight: Sight) -> Wish:
+def _counted(headroom: Headroom, size: Size, template: PodTemplate, sight: Sight) -> Wish:
     """So many slots of one shape, with the lowest numbers as names."""
+    learnt = sight.learnt or Learnt(_number(size, sight.workload))
     asked = learnt.count
     if headroom.slot.chunk == NODE_CHUNK:
         most = pods_a_node(template, sight.nodes, sight.overhead)
