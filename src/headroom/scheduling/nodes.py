@@ -236,7 +236,7 @@ class NodeTable:
     def overbooked(self, row: int) -> dict[str, int]:
         """What pods request beyond a node's capacity, by resource."""
         asked = dict(self._unknown.get(row, {}))
-        if self.free[:, row].min() < 0:
+        if min(self.free[:, row].tolist()) < 0:
             exact = ((each, self.exact_free(each, row)) for each in self.lines)
             asked |= {each: -amount for each, amount in exact if amount < 0}
         return asked

@@ -71,20 +71,25 @@ def preempt(
     rows = found.curable().tolist()
     candidates: list[Preemption] = []
     refused: dict[str, int] = {}
-    seen = 0
     enough = candidates_to_find(len(rows))
     begin = offset % len(rows) if rows else 0
     promising = state.rows_with_pods_below(pod.priority)
-    for row in rows[begin:] + rows[:begin]:
-        seen += 1
-        spared = _victims_on(found, row, budgets) if row in promising else (NO_VICTIMS,)
+    seen, tried = len(rows), 0
+    for place, row in enumerate(rows[begin:] + rows[:begin]):
+        if row not in promising:
+            continue  # Most are not: these are counted below.
+        tried += 1
+        spared = _victims_on(found, row, budgets)
         if isinstance(spared, _Spared):
             candidates.append(_preemption(found, row, spared))
             if len(candidates) >= enough and any(not one.violations for one in candidates):
+                seen = place + 1
                 break
         else:
             for reason in spared:
                 refused[reason] = refused.get(reason, 0) + 1
+    if seen > tried:
+        refused[NO_VICTIMS] = refused.get(NO_VICTIMS, 0) + seen - tried
     if candidates:
         return _least_harmful(candidates)
     unseen = state.table.count - seen

@@ -29,6 +29,7 @@ MOST_TURNS = 1_000_000
 """So many turns of the loop at one and the same moment can only be two actors in a circle."""
 
 LONGEST_JUMP = 24 * 3600.0
+FAR = LONGEST_JUMP / 2
 MOST_CANCELLED = 0.5
 FEW_TIMERS = 100
 """Where more of this many timers are cancelled than not, they are thrown out."""
@@ -247,8 +248,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self._idle = True
             self.stop()
             return
-        upcoming = min(float(timers[0]), round(now + LONGEST_JUMP, DIGITS))
-        self._leave(min(upcoming, self._limit))
+        upcoming = float(timers[0])
+        if upcoming - now > FAR:
+            upcoming = min(upcoming, round(now + LONGEST_JUMP, DIGITS))
+        if self.on_jump is not None:
+            self._leave(min(upcoming, self._limit))
         if upcoming > self._limit:
             self._now = max(now, self._limit)
             self.stop()

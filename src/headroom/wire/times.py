@@ -39,7 +39,8 @@ def _bounded(at: datetime, latest: datetime = LATEST) -> datetime:
 
 def format_time(at: datetime) -> str:
     """Print a metav1.Time, which has whole seconds; parts of a second are cut off."""
-    return f"{at.astimezone(UTC).isoformat(timespec='seconds')[:19]}Z"
+    there = at if at.tzinfo is UTC else at.astimezone(UTC)
+    return f"{there.isoformat(timespec='seconds')[:19]}Z"
 
 
 def format_micro_time(at: datetime) -> str:
