@@ -76,6 +76,7 @@ class _Timer(float):
     _context: Context
     _cancelled: bool
     _loop: VirtualLoop
+    _source_traceback = None  # Asyncio asks for it where a callback fails.
     waiting: bool
 
     def when(self) -> float:
@@ -109,6 +110,10 @@ class _Soon(asyncio.Handle):
         self._loop, self._context = loop, context
         self._cancelled = False
         self._repr = self._source_traceback = None
+
+
+_run = cast("Callable[[_Soon | _Timer], None]", asyncio.Handle._run)
+"""Runs a callback in its context, and tells the loop's exception handler what goes wrong."""
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -221,15 +226,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 soon.append(timer)
             for _ in range(len(soon)):  # What these call soon has its turn after them.
                 handle = soon.popleft()
-                if handle._cancelled:
-                    continue
-                try:
-                    handle._context.run(handle._callback, *handle._args)  # type: ignore[arg-type]
-                except (SystemExit, KeyboardInterrupt):
-                    raise
-                except BaseException as error:
-                    told = {"message": "an actor failed", "exception": error}
-                    self.call_exception_handler(told)
+                if not handle._cancelled:
+                    _run(handle)
             if self._halting:
                 self._halting = False
                 return
