@@ -8,7 +8,12 @@ from datetime import datetime
 from headroom.core.actions import Tell
 from headroom.core.objects import Key
 from headroom.core.plan import Sequence, Work
-from headroom.runtime.eventlimits import EVENTS_AT_ONCE, MOST_WAITING_EACH, EventLimits
+from headroom.runtime.eventlimits import (
+    EVENTS_AT_ONCE,
+    MOST_WAITING_EACH,
+    ROUTINE_AT_ONCE,
+    EventLimits,
+)
 from headroom.runtime.fairqueue import URGENT_IN_A_ROW, FairQueue
 from headroom.runtime.lanes import FAST_EACH, FAST_PLACES, Lanes, flow_of
 from tests.builders import NOON
@@ -109,9 +114,11 @@ def test_a_lane_leaves_places_to_the_other_namespaces() -> None:
     assert FAST_EACH < FAST_PLACES
 
 
-def tell(name: str, namespace: str = "shop", at: datetime = NOON) -> Sequence:
+def tell(
+    name: str, namespace: str = "shop", at: datetime = NOON, reason: str = "Unschedulable"
+) -> Sequence:
     about = Key(namespace, name)
-    action = Tell("headroom.dev/v1alpha1", "Hold", about, "u", "Normal", "Held", "m", at)
+    action = Tell("headroom.dev/v1alpha1", "Hold", about, "u", "Normal", reason, "m", at)
     return Sequence(Work.TELL, (), ((action,),))
 
 
@@ -132,6 +139,16 @@ def test_events_that_wait_are_limited_by_namespace() -> None:
     assert limits.admit(tell("h", "calm"), 0.0)
     limits.done(tell("hold-0", "loud"))
     assert limits.admit(tell("one-more", "loud"), 0.0)
+
+
+def test_in_a_stream_of_handovers_the_first_events_are_written_and_no_other_news_is_lost() -> None:
+    limits = EventLimits()
+    told = [limits.admit(tell(f"hold-{n}", reason="Claimed"), 0.0) for n in range(100)]
+    assert told == [True] * ROUTINE_AT_ONCE + [False] * (100 - ROUTINE_AT_ONCE)
+    assert limits.admit(tell("hold-0", reason="Returned"), 0.0)  # Each kind of news by itself.
+    assert limits.admit(tell("hold-0", "calm", reason="Claimed"), 0.0)
+    assert all(limits.admit(tell(f"hold-{n}", reason="Replaced"), 0.0) for n in range(100))
+    assert limits.admit(tell("hold-99", reason="Claimed"), 60.0)
 
 
 def test_a_handover_belongs_to_the_namespace_of_its_hold() -> None:

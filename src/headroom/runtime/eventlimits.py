@@ -3,6 +3,9 @@
 Further Events are dropped and counted. `wire.events` aggregates written Events: a repeat costs a
 patch, not a new object. The numbers are those of client-go's spam filter, with a higher rate,
 because each owner that a Headroom serves has its own Event.
+
+Routine Events (`Held`, `Claimed`, `Returned`) repeat what a status and an annotation say. The first
+ones of a namespace are written. In a long series of handovers the others are dropped.
 """
 
 from __future__ import annotations
@@ -20,6 +23,9 @@ EVENTS_PER_SECOND = 1.0
 MOST_WAITING = 20_000
 MOST_WAITING_EACH = 500
 MOST_OBJECTS = 4096
+ROUTINE = ("Held", "Claimed", "Returned")
+ROUTINE_AT_ONCE = 20
+ROUTINE_PER_SECOND = 0.2
 
 
 @dataclass(slots=True)
@@ -29,6 +35,9 @@ class EventLimits:
     dropped: int = 0
     _paces: Buckets = field(
         default_factory=lambda: Buckets(EVENTS_AT_ONCE, EVENTS_PER_SECOND, MOST_OBJECTS)
+    )
+    _routine: Buckets = field(
+        default_factory=lambda: Buckets(ROUTINE_AT_ONCE, ROUTINE_PER_SECOND, MOST_OBJECTS)
     )
     _waiting: Counter[str] = field(default_factory=Counter)
 
@@ -55,4 +64,8 @@ class EventLimits:
         )
         if about is None:
             return True
-        return self._paces.take(f"{about.kind}/{about.about}/{about.uid}", now)
+        if not self._paces.take(f"{about.kind}/{about.about}/{about.uid}", now):
+            return False
+        if about.reason not in ROUTINE:
+            return True
+        return self._routine.take((about.about.namespace, about.kind, about.reason), now)
