@@ -197,11 +197,45 @@ def test_however_old_an_owner_is_it_has_its_time_once_the_gate_is_open() -> None
     play = held(H, cpu=1)
     play.now += timedelta(hours=1)
     play.put(gated())
-    play.run(20, scheduling=False)
+    refuse_others(play, 20)
+    assert claim_of(play.pod("p")) == ("Hold/default/h", "uid-of-h")
+    refuse_others(play, 20)
+    assert claim_of(play.pod("p")) is None
+    assert play.hold("h").status.phase == "Pending"
+
+
+def refuse_others(play: Play, seconds: int) -> None:
+    """kube-scheduler is at work: it refuses a stranger every five seconds, and places nobody."""
+    for _ in range(0, seconds, 5):
+        play.put(pod("stranger", cpu=64))
+        play.run(0, scheduling=False)
+        play.put(pod("stranger", cpu=64, unschedulable_since=play.now))
+        play.run(5, scheduling=False)
+        play.toy.remove(play.pod("stranger"))
+
+
+def test_while_kube_scheduler_is_away_an_owner_keeps_its_claim_and_its_room() -> None:
+    """The claim was taken back after half a minute, and whoever was first then had the room."""
+    play = held(H, cpu=1)
+    play.put(gated())
+    refuse_others(play, 5)
+    play.run(300, scheduling=False)
+    assert claim_of(play.pod("p")) == ("Hold/default/h", "uid-of-h")
+    assert play.pod("p").nominated == "a"
+    refuse_others(play, 20)  # It is back, and the time begins anew.
+    assert claim_of(play.pod("p")) == ("Hold/default/h", "uid-of-h")
+    play.run(5)
+    assert play.pod("p").node == "a"
+    assert play.hold("h").status.phase == "Succeeded"
+
+
+def test_an_owner_that_nobody_looks_at_does_not_keep_its_room_for_ever() -> None:
+    play = held(H, cpu=1)
+    play.put(gated())
+    play.run(590, scheduling=False)
     assert claim_of(play.pod("p")) == ("Hold/default/h", "uid-of-h")
     play.run(20, scheduling=False)
     assert claim_of(play.pod("p")) is None
-    assert play.hold("h").status.phase == "Pending"
 
 
 @pytest.mark.parametrize("door", [{"gates": (CLAIM_GATE,)}, {"scheduler": SCHEDULER_NAME}])

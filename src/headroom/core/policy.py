@@ -90,7 +90,8 @@ class Policy:
     slot costs no quota: without this bound the memory that it takes would be free to its tenant."""
 
     unbound_claim_limit: timedelta = timedelta(seconds=30)
-    """How long a released owner may stay unplaced before its hold is taken back."""
+    """How long a released owner may stay unplaced before its hold is taken back. It counts while
+    kube-scheduler is seen at work: see engine.doors.signs."""
 
     fresh_for: timedelta = timedelta(seconds=20)
     """How long a claim index stays valid after its last renewal: the dead man's switch."""

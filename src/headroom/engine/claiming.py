@@ -219,9 +219,12 @@ def _seated(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Seq
 
 
 def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Sequence]:
-    """kube-scheduler has the owner now; if it cannot place it, the hold takes its room back."""
+    """kube-scheduler has the owner now; if it cannot place it, the hold takes its room back.
+
+    Not while it is away: the nomination keeps the room until it is back.
+    """
     since = ledger.released.setdefault(pod.uid, now)
-    limit = since + ledger.policy.unbound_claim_limit
+    limit = ledger.contention.signs.over_at(since, ledger.policy.unbound_claim_limit, now)
     if pod.unschedulable_since is None and now < limit:
         ledger.agenda.later(pod_subject(pod.key), limit)
         return

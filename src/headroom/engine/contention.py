@@ -26,6 +26,7 @@ from headroom.core.selection import only_node
 from headroom.core.subjects import Subject, kept_hold_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.doors.released import ReleasedOwners
+from headroom.engine.doors.signs import SchedulerSigns
 from headroom.engine.fences.book import FenceBook, PutBack, Returning
 from headroom.engine.indexes import drop
 from headroom.engine.standing.headcount import Headcount
@@ -45,6 +46,7 @@ class Contention:
         self.returning = Returning()
         self.put_back = PutBack()
         self.released = ReleasedOwners(agenda)
+        self.signs = SchedulerSigns()
         self._arriving: dict[str, dict[str, None]] = {}  # node → owners and handovers on their way
         self._seeking: dict[str, dict[Key, None]] = {}  # the only node it may go to → guardians
         self._making: dict[str, dict[str, None]] = {}  # the same → holds whose guardian is made now
