@@ -17,12 +17,14 @@ from headroom.core.claims import expiry
 from headroom.core.eviction.preallocating import Succession
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.latches import kept_for
+from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.naming import forget_names
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence, latest
+from headroom.core.plan import Sequence, Work, latest
 from headroom.core.policies import is_short, keeps_rest
 from headroom.core.renewing import Guardians, outdated, told_apart
 from headroom.core.resources import EMPTY
+from headroom.core.standing.headrooms import NEVER
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.core.tenancy import lodging
 from headroom.core.tenancy.moments import ends_at
@@ -32,6 +34,7 @@ from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
 from headroom.engine.losses import Losses, why_lost
 from headroom.engine.overbooking import Overbooking
+from headroom.engine.pacing.givingway import GivingWay
 from headroom.engine.pacing.guardians import GuardianPace
 from headroom.engine.publishing import Publisher
 from headroom.engine.renewals import Renewals
@@ -41,6 +44,7 @@ from headroom.engine.sharing.reclaiming import Reclaims
 from headroom.engine.standing.headrooms import Standing
 from headroom.engine.succeeding import Successions
 
+GATE_WORK = (Work.DOOR1, Work.DOOR1_FINISH)
 QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one write instead of two.
 
 
@@ -65,6 +69,7 @@ class Keeper:
         self._kept = KeptRoom(ledger)
         self._losses = Losses(ledger.policy.guardian_retry)
         self.pace = GuardianPace(ledger.policy, ledger.agenda)
+        self.giving_way = GivingWay(ledger.agenda)
         self.departures = Departures(ledger)
         self.overbooking = Overbooking(ledger)
         self.successions = Successions(ledger)
@@ -79,6 +84,7 @@ class Keeper:
         self._born.pop(str(hold.parent), None)
         self._losses.forget(str(hold.parent))
         self.pace.forget(hold)
+        self.giving_way.over(hold)
         self.overbooking.forget(hold)
         self.successions.forget(hold)
         self.ousted.forget(hold)
@@ -155,6 +161,8 @@ class Keeper:
             self._trouble.pop(parent, None)  # Also one whose making was never answered.
         elif told.standing is None and not ledger.promised(hold) and self._losses.lost(parent, now):
             self._trouble[parent] = why_lost(guardians)
+        if told.standing is not None and told.standing.node:
+            self.giving_way.over(hold)
         if told.standing is None or not old:
             self._renewals.over(hold)
 
@@ -250,6 +258,9 @@ class Keeper:
         if seeks is None:
             self.pace.withdraw(hold)
             return sequence
+        if self._is_spent(hold) or not self.giving_way.may_make(hold, now):
+            self.pace.withdraw(hold)
+            return None
         pin = seeks.node or seeks.hold.template.node
         if not self._ledger.contention.may_make(pin):
             self._ledger.contention.wait(hold_subject(hold.parent), pin)
@@ -259,6 +270,12 @@ class Keeper:
             self.pace.wait(hold, now)
             return None
         return sequence
+
+    def _is_spent(self, hold: Hold) -> bool:
+        """Whether a slot that is not refilled has an owner: its headroom is about to drop it."""
+        headroom = self._ledger.slots.headrooms.get(hold.group)
+        never = bool(hold.slot) and headroom is not None and headroom.refill == NEVER
+        return never and bool(self._ledger.claimants_of(hold, lodgers=True))
 
     def ended(self, sequence: Sequence) -> None:
         """A sequence has ended, well or not."""
@@ -278,6 +295,9 @@ class Keeper:
             gone = self._ledger.pods.get(action.key) if isinstance(action, DeletePod) else None
             if gone is not None:
                 self._losses.removed(kept_for(gone))
+                known = kept_for(gone) in self._ledger.holds
+                if sequence.work in GATE_WORK and known and _waits(gone):
+                    self.giving_way.went(kept_for(gone))
         seeks = _seeking(sequence)
         if seeks is not None:
             pin = seeks.node or seeks.hold.template.node
@@ -351,6 +371,11 @@ class Keeper:
             ledger.shelve(hold, left_beside(ledger, hold))
         else:
             ledger.shelve(hold, guardian.requests)
+
+
+def _waits(pod: Pod) -> bool:
+    """Whether a pod is a guardian that waits for room."""
+    return pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and not pod.node
 
 
 def _is_pinned(hold: Hold, guardian: Pod | None, node: str) -> bool:
