@@ -38,9 +38,16 @@ LOOK_S = 0.1
 
 
 @contextlib.contextmanager
-def cluster(nodes: int, cpu: int, apiserver_args: tuple[str, ...] = ()) -> Iterator[ControlPlane]:
+def cluster(
+    nodes: int,
+    cpu: int,
+    apiserver_args: tuple[str, ...] = (),
+    scheduler_args: tuple[str, ...] = (),
+) -> Iterator[ControlPlane]:
     """A control plane with fake nodes of this size and our CRDs."""
-    with ControlPlane.start(kwok=True, apiserver_args=apiserver_args) as plane:
+    with ControlPlane.start(
+        kwok=True, apiserver_args=apiserver_args, scheduler_args=scheduler_args
+    ) as plane:
         plane.add_fake_nodes(nodes, cpu=str(cpu), memory="256Gi", pods=250)
         plane.wait_nodes_ready(nodes)
         install(plane, crds())

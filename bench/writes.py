@@ -23,6 +23,7 @@ from headroom.wire.kinds import EVENTS, HOLDS, PODS
 from testbed.controlplane import ControlPlane
 
 AT_ONCE = 16
+GROUP = 10  # guardians of one node that go together
 QUIET_S = 1.0
 JSON_TYPE, MERGE = "application/json", "application/merge-patch+json"
 POD_PATH, HOLD_PATH = PODS.path(NAMESPACE), HOLDS.path(NAMESPACE)
@@ -56,10 +57,10 @@ class Scale:
         after = cpu_seconds(self.pids)
         self.idle = {name: (after[name] - before[name]) / seconds for name in before}
 
-    async def weigh(self, what: str, requests: Iterable[Request]) -> None:
+    async def weigh(self, what: str, requests: Iterable[Request], each: int = 1) -> None:
         await asyncio.sleep(QUIET_S)
         waiting = list(requests)
-        count, before, began = len(waiting), cpu_seconds(self.pids), time.perf_counter()
+        count, before, began = len(waiting) * each, cpu_seconds(self.pids), time.perf_counter()
 
         async def worker() -> None:
             while waiting:
@@ -76,6 +77,22 @@ class Scale:
         )
         if answer.status >= 300:
             raise RuntimeError(f"{request.method} {request.path}: {answer.status} {answer.body!r}")
+
+    async def weigh_groups(self, names: list[str], place: dict[str, str]) -> None:
+        """What the end of a guardian costs where one request ends those of a whole group."""
+        groups = [names[first : first + GROUP] for first in range(0, len(names), GROUP)]
+        for number, group in enumerate(groups):
+            bodies = (
+                pod(name, "500m", schedulerName="somebody-else", labels={"group": str(number)})
+                for name in group
+            )
+            await self.here.create_all(POD_PATH, bodies, AT_ONCE)
+            await asyncio.gather(*(self._send(_bind(name, place[name])) for name in group))
+        await self.weigh(
+            f"delete {GROUP} guardians in one request, each",
+            (_delete_group(number) for number in range(len(groups))),
+            each=GROUP,
+        )
 
     async def weigh_plain(self, names: list[str]) -> None:
         """What a pod costs that kube-scheduler places, with all that it does for it."""
@@ -131,6 +148,7 @@ async def weigh_all(scale: Scale, names: list[str], nodes: list[str]) -> None:
     )
     await scale.weigh("bind it", (_bind(name, place[name]) for name in names))
     await scale.weigh("delete a guardian", map(_delete, names))  # A bound pod like any other.
+    await scale.weigh_groups(names, place)
     await scale.weigh(
         "make a Hold",
         (Request("POST", HOLD_PATH, hold(name, "500m", {"app": "x"})) for name in names),
@@ -146,6 +164,12 @@ async def weigh_all(scale: Scale, names: list[str], nodes: list[str]) -> None:
 
 def _delete(name: str) -> Request:
     return Request("DELETE", f"{POD_PATH}/{name}", {"gracePeriodSeconds": 0})
+
+
+def _delete_group(number: int) -> Request:
+    return Request(
+        "DELETE", f"{POD_PATH}?labelSelector=group%3D{number}", {"gracePeriodSeconds": 0}
+    )
 
 
 def _bind(name: str, node: str) -> Request:

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def bench(*arguments: str) -> str:
+def bench(*arguments: str, timeout: float = 300) -> str:
     """Run a benchmark and return what it printed."""
     done = subprocess.run(
         [sys.executable, "-m", "bench", *arguments],
@@ -27,7 +27,7 @@ def bench(*arguments: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=timeout,
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout
@@ -75,6 +75,14 @@ def test_nobody_of_a_burst_is_lost_with_the_operator_there(binaries: Path) -> No
     text = bench("burst", "--pods", "8", "--nodes", "2", "--rounds", "1", "--arms", arms)
     rows = [line[17:].split() for line in text.splitlines()[1:5]]
     assert [row[:2] for row in rows] == [["8", "0"]] * 4
+
+
+@pytest.mark.timeout(900)
+def test_nobody_is_lost_or_let_in_while_kube_scheduler_is_killed(binaries: Path) -> None:
+    text = bench("contested", "--handovers", "100", "--group", "25", timeout=850)
+    assert text.startswith("100 handovers ")
+    assert text.strip().endswith(": 0 owners lost, 0 rivals let in, 0 other faults")
+    assert int(text.partition("killed ")[2].split()[0]) >= 1
 
 
 def test_the_page_is_measured_without_one_with_one_and_with_three(browser: Browser) -> None:

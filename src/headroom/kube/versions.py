@@ -63,8 +63,8 @@ FEATURES = (
         "kept-nominations",
         "kube-scheduler remembers nominations of gated pods when it starts",
         Version(1, 37),
-        "if kube-scheduler restarts while the operator is down in the middle of a handover, a "
-        "rival may get in",
+        "if kube-scheduler restarts in the middle of a handover, without leader election or while "
+        "the operator is down, a rival may get in",
     ),
     Feature(
         "resize",
