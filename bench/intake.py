@@ -135,7 +135,7 @@ def main() -> None:
     nodes = watch_lines(made_nodes(options.nodes))
     pods = watch_lines(bound_pods(options.pods, options.nodes))
     size = sum(map(len, (*nodes, *pods))) / 1e6
-    profile = cProfile.Profile() if options.profile else None
+    profile = cProfile.Profile(time.process_time) if options.profile else None
     lines = profile.runcall(measure, nodes, pods) if profile else measure(nodes, pods)
     print(f"{len(nodes):,} nodes, {len(pods):,} pods, {size:.0f} MB of JSON, kept meanwhile")
     print(f"{'STAGE':<34}{'CPU':>10}{'EACH':>11}{'MEMORY':>11}")

@@ -198,7 +198,8 @@ HEADING = (
 def text_of(page: Page) -> Iterator[str]:
     """The page for people, at most 100 columns wide."""
     kind = ", quick: smaller than what the aims mean" if page.quick else ""
-    yield f"made {page.made}{kind}; {page.machine}"
+    yield f"made {page.made}{kind}"
+    yield cut(page.machine, 100)
     yield f"{HEADING}  MET"
     for part in page.parts:
         yield from _part_lines(part)
