@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from headroom.core.demand.foresight import Demand, Guarded, foreseen
+from headroom.core.demand.foresight import Demand, Guarded, Observed, foreseen
 from headroom.core.demand.utilization import Load, load_on, use_of
 from headroom.core.resources import Resources
 from headroom.core.sizes.buffer import BufferSize
@@ -55,10 +55,10 @@ def test_the_lowest_names_stay_so_that_nothing_moves() -> None:
 
 def test_a_load_that_cannot_be_meant_asks_for_no_more_than_the_limit() -> None:
     one, used = Resources({"cpu": 1}), Resources({"cpu": 2**63 - 1})
-    demand = Demand(one, 500, Load(used, used, 1), forthcoming=used, most=MOST)
+    demand = Demand(one, Load(used, used, 1), forthcoming=used, most=MOST)
     memory = None
     for _ in range(3):
-        sized, memory = foreseen(demand, Guarded({}), memory, NOON)
+        sized, memory = foreseen(500, Observed(demand, Guarded({}), memory), NOON)
         assert len(sized.names) <= MOST
 
 

@@ -38,7 +38,7 @@ from headroom.core.sizes.follow import is_owner
 from headroom.core.standing.chunks import DAEMON_SET, daemon_set_of, overhead_of
 from headroom.core.standing.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
 from headroom.core.standing.members import stands
-from headroom.core.standing.sized import Sized
+from headroom.core.standing.sized import Learnt
 from headroom.core.standing.sizing import Sight, Wish, wish
 from headroom.core.standing.windows import active, judged
 from headroom.engine.cron import calendar
@@ -103,8 +103,7 @@ def sight_of(world: World, headroom: Headroom) -> Sight:
         standing=frozenset(there if headroom.slot_objects else guardians_of(world, headroom)),
         spent=_spent(world, headroom),
         overhead=_overhead(world) if headroom.slot.chunk == NODE_CHUNK else EMPTY,
-        sized=_sized(world, headroom),
-        learnt=learnt_size(headroom),
+        learnt=_by_load(world, headroom) or learnt_size(headroom),
         followed=tuple(_followed(world, headroom)),
         shapes=shapes_of(world, headroom),
     )
@@ -143,7 +142,7 @@ def _sized(world: World, headroom: Headroom) -> Sized | None:
     if not headroom.size.by_load:
         return None
     wanted = max(headroom.status.desired, len(guardians_of(world, headroom)))
-    return Sized(tuple(map(str, range(wanted))), wanted)
+    return Learnt(wanted)
 
 
 def _followed(world: World, headroom: Headroom) -> Iterator[Followed]:

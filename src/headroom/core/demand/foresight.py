@@ -82,7 +82,6 @@ class Demand:
     """
 
     one: Resources
-    permille: int
     load: Load
     forthcoming: Resources = EMPTY
     limits: Limits = NO_LIMITS
@@ -90,15 +89,27 @@ class Demand:
     most: int = MOST_SLOTS  # that the operator makes of one headroom
 
 
-def foreseen(
-    demand: Demand, guarded: Guarded, memory: Memory | None, now: datetime
-) -> tuple[Sized, Memory]:
-    """Say which slots there should be, and what to remember of this look."""
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The inputs of one decision: the demand, what stands, and what the last decision left.
+
+    `look_again` is when the demand itself may be another one.
+    """
+
+    demand: Demand
+    guarded: Guarded
+    memory: Memory | None = None
+    look_again: datetime | None = None
+
+
+def foreseen(permille: int, observed: Observed, now: datetime) -> tuple[Sized, Memory]:
+    """Say which slots keep the load under a threshold, and what to remember of this decision."""
+    demand, guarded, memory = observed.demand, observed.guarded, observed.memory
     if memory is None:  # After a restart what stands is where the number is.
         memory = Memory(Trail(len(guarded.bound)), placed=guarded.placed)
     coming = _pieces(demand.forthcoming, demand.one)
     certain = paced(memory.certain, min(coming, demand.most), CERTAIN, now)
-    by_rule = placeholders(demand.load.used, demand.one, demand.permille)
+    by_rule = placeholders(demand.load.used, demand.one, permille)
     trail = paced(memory.trail, min(by_rule, demand.most), PACE, now)
     count = certain.count + trail.count
     placed = bool(guarded.placed - memory.placed)
@@ -116,6 +127,7 @@ def foreseen(
         asked=coming + by_rule,
         notes=tuple(notes),
         look_again=earliest(
+            observed.look_again,
             next_move(trail, PACE, now),
             next_move(certain, CERTAIN, now),
             next_judgement(stall, guarded.waiting_since, now),

@@ -65,11 +65,6 @@ class Size(ABC):
         return None
 
     @property
-    def threshold(self) -> int:
-        """The part of the capacity that real pods may request, in thousandths (`by_load`)."""
-        return WHOLE
-
-    @property
     def resource_limits(self) -> tuple[tuple[str, int], ...] | None:
         """The limits on resources that the size has itself, instead of `spec.limits`."""
         return None

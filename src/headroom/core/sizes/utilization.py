@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import ClassVar
 
+from headroom.core.demand.foresight import foreseen
 from headroom.core.holds import PodTemplate
 from headroom.core.sizes.kind import Size
-from headroom.core.standing.headrooms import Headroom, Workload
-from headroom.core.standing.limiting import reached
-from headroom.core.standing.sized import Sized
+from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, Workload
+from headroom.core.standing.limiting import Note, reached
 from headroom.core.standing.sizing import Sight, Wish, as_hold
 
 
@@ -28,23 +28,31 @@ class Utilization(Size):
     ahead: bool = False
 
     @property
-    def threshold(self) -> int:
-        return self.permille
-
-    @property
     def looks_ahead(self) -> bool:
         return self.ahead
 
     def looking_ahead(self) -> Size:
         return replace(self, ahead=True)
 
-    def wish(self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime) -> Wish:
-        sized = sight.sized or Sized()
+    def wish(
+        self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime
+    ) -> Wish | None:
+        if sight.load is None:
+            return None
+        sized, memory = foreseen(self.permille, sight.load, now)
         shaped = [(template, name) for name in sized.names[: sight.most]]
         chosen, notes, later = reached(shaped, headroom.limits, sight.standing, sight.reach)
         slots = tuple(as_hold(headroom, *shaped[place], sight) for place in chosen)
-        asked, notes = max(sized.asked, len(shaped)), (*sized.notes, *notes)
-        return Wish(slots, asked, notes, look_again=sized.look_again, later=later)
+        remarks = (each for each in headroom.remarks if each.path == ON_PRIORITY)
+        ignored = (Note("PriorityIgnored", each.message) for each in remarks)
+        return Wish(
+            slots,
+            max(sized.asked, len(shaped)),
+            (*sized.notes, *ignored, *notes),
+            look_again=sized.look_again,
+            later=later,
+            foresight=memory,
+        )
 
     def words(self, headroom: Headroom, workload: Workload | None) -> str:
         return f"enough to keep requests under {self.permille / 10:g} % of what nodes have"

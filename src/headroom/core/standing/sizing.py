@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from headroom.core.demand.following import Followed
 from headroom.core.holds import Hold, PodTemplate
@@ -38,8 +39,11 @@ from headroom.core.standing.limiting import (
     reached,
 )
 from headroom.core.standing.reach import Indexes, Reach, within
-from headroom.core.standing.sized import Learnt, Room, Sized
+from headroom.core.standing.sized import Learnt, Room
 from headroom.core.standing.windows import ActiveWindow
+
+if TYPE_CHECKING:
+    from headroom.core.demand.foresight import Memory, Observed
 
 GRACE = timedelta(seconds=40)
 USED_UP, NO_NODE = "UsedUp", "NoEligibleNode"
@@ -53,9 +57,9 @@ class Sight:
     """What a wish depends on besides its headroom.
 
     Slots by name: `standing` are there now; `spent` were claimed and count as used up where nothing
-    is refilled. `overhead` is what stands on a node anyway, for slots as large as a node. `sized`,
-    `learnt` and `room` are what the engine worked out for sizes that go by the load, by owners and
-    by quotas. `followed` are the owners of a headroom that follows gated pods, `covered` those of
+    is refilled. `overhead` is what stands on a node anyway, for slots as large as a node. `load` is
+    for sizes that go by it; `learnt` and `room` are what the engine worked out from owners and
+    quotas. `followed` are the owners of a headroom that follows gated pods, `covered` those of
     its slots that others serve, with words. `shapes` are those that were chosen for it. `most` is
     how many slots the operator makes of one headroom, `grace` how long a node that is not ready
     keeps its slots.
@@ -67,7 +71,7 @@ class Sight:
     standing: frozenset[str] = frozenset()
     spent: frozenset[str] = frozenset()
     overhead: Resources = EMPTY
-    sized: Sized | None = None
+    load: Observed | None = None
     learnt: Learnt | None = None
     followed: tuple[Followed, ...] = ()
     covered: tuple[tuple[str, str], ...] = ()
@@ -82,7 +86,8 @@ class Sight:
 class Wish:
     """The slots to hold; `asked` is how many there would be without limits.
 
-    `later` are wished for as well, but looked after only when the others are placed.
+    `later` are wished for as well, but looked after only when the others are placed. `foresight` is
+    what the next decision of a size that goes by the load has to know of this one.
     Where it is `frozen` we cannot know what is wanted: nothing is made and nothing given back.
     """
 
@@ -95,6 +100,7 @@ class Wish:
     later: int = 0
     by_node: bool = False
     auto: AutoStatus | None = None
+    foresight: Memory | None = None
 
     @property
     def count(self) -> int:
@@ -122,10 +128,11 @@ def wish(headroom: Headroom, sight: Sight, now: datetime) -> Wish:
     if headroom.paused:
         slots = _kept(headroom, template, sight, now)
         return Wish(slots, len(slots), (PAUSED,))
-    if sight.window is None:
-        return _nothing("OutsideSchedule", "no window of spec.schedule is open")
-    size = sight.window.size
-    own = size.wish(headroom, template, sight, now)
+    size = sight.window.size if sight.window is not None else headroom.size
+    own = size.wish(headroom, template, sight, now) if sight.window or size.by_load else None
+    if sight.window is None:  # A size that goes by the load still follows it.
+        closed = _nothing("OutsideSchedule", "no window of spec.schedule is open")
+        return replace(closed, foresight=own.foresight if own is not None else None)
     return _counted(headroom, size, template, sight) if own is None else own
 
 

@@ -7,19 +7,16 @@ change; `core.standing.decision` says how often each of them is decided. The num
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
-from headroom.core.demand.foresight import Demand, Guarded, foreseen
+from headroom.core.demand.foresight import Demand, Guarded, Observed
 from headroom.core.demand.utilization import Load, Use, load_on, use_of
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
-from headroom.core.plan import earliest
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.kind import Size
-from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, Workload
+from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.core.standing.limiting import Note
-from headroom.core.standing.sized import Sized
 from headroom.core.standing.sizing import template_for
 from headroom.engine.ledger import Ledger
 from headroom.engine.standing.known import Known
@@ -40,10 +37,10 @@ class Foresight:
         """Pods have changed."""
         self._use = None
 
-    def sized(
+    def observed(
         self, headroom: Headroom, known: Known, workload: Workload | None, now: datetime
-    ) -> Sized | None:
-        """Which slots a headroom should have now; None where its size is of another kind."""
+    ) -> Observed | None:
+        """What the slots of a headroom depend on now; None where its size is of another kind."""
         template, size = template_for(headroom, workload), headroom.size
         idle = headroom.problems or headroom.paused or headroom.deleted is not None
         if not size.by_load or isinstance(template, Note) or idle:
@@ -51,21 +48,13 @@ class Foresight:
         tight, sure_at = self._rooms.tight(headroom, template, now)
         demand = Demand(
             one=template.pod.requests,
-            permille=size.threshold,
             load=self.load(template.pod),
             forthcoming=self._forthcoming(size, workload),
             limits=headroom.limits,
             quota=tight,
             most=self._ledger.policy.most_slots,
         )
-        answer, known.foresight = foreseen(demand, self._guarded(headroom), known.foresight, now)
-        remarks = tuple(
-            Note("PriorityIgnored", each.message)
-            for each in headroom.remarks
-            if each.path == ON_PRIORITY
-        )
-        again = earliest(answer.look_again, sure_at)
-        return replace(answer, notes=(*answer.notes, *remarks), look_again=again)
+        return Observed(demand, self._guarded(headroom), known.foresight, sure_at)
 
     def load(self, shape: Pod) -> Load:
         """The load of the cluster as it is now, for slots of this shape."""

@@ -285,13 +285,14 @@ class Standing:
             yield telling(tell)
         if opened.begun:
             known.spent.clear()
-        known.opened = opened
         members = self.issuer.members(headroom) if headroom.slot_objects is not None else {}
         headroom = self.auto.settled(headroom, now)
         known.spent |= dict.fromkeys(self._sights.used_up(headroom, members, window, now))
         sight = self._sights.sight(headroom, known, members, window, now)
         decision = decide(headroom, sight, self._calendar, now)
+        known.opened = opened  # Only now: a decision that raises is none, and nothing is told.
         known.wished = self.companions.dressed(headroom, decision.wished)
+        known.foresight = known.wished.foresight or known.foresight
         self.auto.divided(headroom, known.wished)
         again = None
         if headroom.slot_objects is None:

@@ -92,7 +92,7 @@ class Sights:
             nodes=ledger.nodes.values() if headroom.size.by_node or chunked else (),
             workload=workload,
             room=self.rooms.room(headroom, now),
-            sized=self.foresight.sized(headroom, known, workload, now),
+            load=self.foresight.observed(headroom, known, workload, now),
             learnt=self.coming.told(
                 ledger.slots.promises.size(
                     headroom,
