@@ -1,7 +1,7 @@
 """A small client for the API server: JSON over HTTPS, one kept-alive connection for each thread.
 
-Enough to make thousands of nodes quickly and to look at them. Headroom has its own client in
-`src/`; this one is apart from it on purpose, so that the testbed never trusts what it tests.
+It is enough to create thousands of nodes quickly and to read them. Headroom has its own client in
+`src/`; this one is separate on purpose, so that the testbed never depends on what it tests.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
-# Objects of the API are open-ended JSON; nothing here looks deeper than it must.
+# Objects of the API are arbitrary JSON; this module reads only what it needs.
 Json: TypeAlias = dict[str, Any]
 _Item = TypeVar("_Item")
 
@@ -25,7 +25,7 @@ _PATCH = "application/merge-patch+json"
 
 
 class ApiFailure(Exception):
-    """The API server answered no, with this status code and this text."""
+    """The API server refused the request, with this status code and this text."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(f"{status}: {text}")
@@ -33,7 +33,7 @@ class ApiFailure(Exception):
 
 
 class Api:
-    """Requests in the name of whoever the token belongs to."""
+    """Requests as the user of the token."""
 
     def __init__(self, server: str, authority_pem: str, token: str) -> None:
         self._address = urlsplit(server).netloc
@@ -54,7 +54,7 @@ class Api:
         return self._request("POST", path, body)
 
     def ensure(self, path: str, body: Json) -> None:
-        """Create the object unless one of its name is there."""
+        """Create the object unless one with its name exists."""
         try:
             self.create(path, body)
         except ApiFailure as failure:
@@ -69,7 +69,7 @@ class Api:
         return self._request("DELETE", path, body)
 
     def is_ready(self) -> bool:
-        """Say whether the server answers that it is ready; not reaching it means no."""
+        """Whether the server says that it is ready; False if it cannot be reached."""
         try:
             status, _ = self._exchange("GET", "/readyz", None, {})
         except (OSError, http.client.HTTPException):
@@ -90,7 +90,7 @@ class Api:
     def _exchange(
         self, method: str, path: str, payload: bytes | None, headers: dict[str, str]
     ) -> tuple[int, bytes]:
-        """Send one request, once more on a fresh connection if a kept one turns out to be dead."""
+        """Send one request; retry once on a new connection if a kept one is dead."""
         kept = getattr(self._connections, "current", None)
         if kept is not None:
             try:
@@ -127,7 +127,7 @@ class Api:
             self._connections.current = None
 
     def for_each(self, call: Callable[[_Item], object], items: Iterable[_Item]) -> None:
-        """Make many calls side by side; the first failure is raised when all are done."""
+        """Make many calls in parallel; raise the first failure when all are done."""
 
         def work(batch: list[_Item]) -> None:
             try:
@@ -143,7 +143,7 @@ class Api:
 
 
 def _message(answer: bytes) -> str:
-    """Return what a Status object says, or the raw answer if it is none."""
+    """The message of a Status object, or the raw answer."""
     try:
         return str(json.loads(answer)["message"])
     except (ValueError, KeyError, TypeError):

@@ -1,7 +1,7 @@
-"""axe-core, the accessibility checker, for tests: from npm, once, into the user's cache.
+"""axe-core, the accessibility checker, for tests: downloaded once from npm into the user's cache.
 
-Pinned by version and by the hash of its package. It is test equipment under the MPL-2.0: nothing
-of it is part of the project or of a release. `HEADROOM_AXE` names a file that is there already.
+It is pinned by version and by the hash of its package. It is test equipment under the MPL-2.0 and
+no part of the project or of a release. `HEADROOM_AXE` names an existing file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VERSION = "4.14.0"
 SHA512 = "9WTZxEjsZ7b13TH8JPmbV2z8CHbl80/2hm3XPEG4JgNdQLK81IBRXmSxHfMAOkSqQeRxT/0dwNDz2GOm3zzpcQ=="
 SCRIPT = "axe.min.js"
 SECONDS = 300
-# All of WCAG 2 up to 2.2 AA, and what its authors hold to be good practice.
+# All of WCAG 2 up to 2.2 AA, and the best practices of its authors.
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 RUN = """(async () => {
   const found = await globalThis.axe.run(document, {runOnly: RULES, resultTypes: ["violations"]});
@@ -69,8 +69,8 @@ def _fetch(folder: Path) -> None:
 
 
 def barriers(page: Page) -> list[str]:
-    """What axe-core finds on a page as it is seen now; empty where nobody is shut out."""
-    # Through the protocol: the page's own policy lets no script in, and stays as it is.
+    """What axe-core finds on a page in its current state; empty without problems."""
+    # Through the protocol: the page's own policy allows no other script.
     if not page.eval("!!globalThis.axe"):
         page.eval(f"{axe_script()};null")
     found: list[str] = page.eval(RUN.replace("RULES", str(list(RULES))))

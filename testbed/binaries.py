@@ -1,9 +1,9 @@
-"""Where the programs of a control plane come from: found if possible, built if need be.
+"""Find the programs of a control plane, or build them.
 
-Looked for in this order, program by program: `KUBEBUILDER_ASSETS` (taken as it is, for who sets it
-means it), PATH (only the pinned version), the user's cache, else built into that cache from the Go
-module proxy. `recipes` has the pins, `gobuild` the building. `python -m testbed.binaries` prints
-the directory that holds them all as its last line.
+Each program is searched in this order: `KUBEBUILDER_ASSETS` (used without a version check), PATH
+(only the pinned version), the user's cache; otherwise it is built into that cache from the Go
+module proxy. `recipes` has the pins, `gobuild` builds. `python -m testbed.binaries` prints the
+directory that contains all of them as its last line.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Builder: TypeAlias = Callable[[Recipe, Path], None]
 
 
 class BinariesUnavailable(Exception):
-    """The programs are nowhere and cannot be built; the text says what to do about it."""
+    """The programs were not found and cannot be built; the text says what to do."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
@@ -46,12 +46,12 @@ class BinariesUnavailable(Exception):
 
 
 def build_with_go(recipe: Recipe, target: Path) -> None:
-    """Build a recipe with the Go that is there, or with one from the cache."""
+    """Build a recipe with the installed Go, or with one from the cache."""
     build(find_go(say), recipe, target)
 
 
 def provide(recipes: Sequence[Recipe] | None = None, *, builder: Builder = build_with_go) -> Path:
-    """Return one directory that holds every program of the recipes, building what is missing.
+    """Return one directory with every program of the recipes; build what is missing.
 
     Without recipes: a control plane of the chosen version of Kubernetes.
     """
@@ -135,7 +135,7 @@ def _one_directory(found: dict[str, Path]) -> Path:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the directory with every program, or the one line that says how to get them."""
+    """Print the directory with every program, or one line that says how to get them."""
     optional = {recipe.name: recipe for recipe in OPTIONAL_RECIPES}
     parser = argparse.ArgumentParser(prog="python -m testbed.binaries", description=provide.__doc__)
     parser.add_argument("extra", nargs="*", metavar="EXTRA", help=", ".join(optional))

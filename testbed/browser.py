@@ -1,7 +1,7 @@
-"""A real Chromium, driven over the DevTools protocol: just enough to look at a page and use it.
+"""A real Chromium, controlled over the DevTools protocol: enough to view a page and use it.
 
-The browser runs headless in a process of its own; a thread with an event loop speaks with it, so
-that tests stay plain functions. Everything that a page logs as an error, and every violation of its
+The browser runs headless in its own process; a thread with an event loop talks to it, so that tests
+stay plain functions. Every error that a page logs, and every violation of its
 Content-Security-Policy, is kept.
 """
 
@@ -49,7 +49,7 @@ LISTENER = (
 
 
 def find_browser() -> Program:
-    """The browser of this machine, or of a package; PackageUnavailable says that there is none."""
+    """The browser of this machine, or of a package; PackageUnavailable if there is none."""
     names = ("chromium", "chromium-browser", "google-chrome", "chrome", "chrome-headless-shell")
     return program("chromium", names, override="HEADROOM_BROWSER")
 
@@ -106,7 +106,7 @@ class Browser:
 
 
 class Page:
-    """A tab: look at it, click, type, take a picture."""
+    """A tab: read it, click, type, take a screenshot."""
 
     def __init__(self, browser: Browser, socket: aiohttp.ClientWebSocketResponse, tab: str) -> None:
         self._browser = browser
@@ -208,7 +208,7 @@ class Page:
         self.eval(f"document.querySelector({json.dumps(selector)}).click()")
 
     def choose(self, selector: str, value: str) -> None:
-        """Set a field as a person would: value, then its events."""
+        """Set a field as a user would: value, then its events."""
         self.eval(
             f"(() => {{ const field = document.querySelector({json.dumps(selector)});"
             f" field.value = {json.dumps(value)};"
@@ -238,7 +238,7 @@ class Page:
 
 @contextmanager
 def running_browser() -> Iterator[Browser]:
-    """A browser of its own profile, ended with everything that it started."""
+    """A browser with its own profile; all its processes are ended at the end."""
     found = find_browser()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         process = subprocess.Popen(
@@ -259,7 +259,7 @@ def running_browser() -> Iterator[Browser]:
 
 
 def _port(profile: Path, process: subprocess.Popen[bytes]) -> int:
-    """The port of the protocol, which the browser writes down once it listens."""
+    """The port of the protocol, which the browser writes into a file once it listens."""
     file = profile / "DevToolsActivePort"
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:

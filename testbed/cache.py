@@ -1,7 +1,7 @@
-"""The user's cache directory, where what was built once is kept, and how it gets there safely.
+"""The user's cache directory for built programs, and how to fill it safely.
 
-A directory of the cache appears whole or not at all: it is filled beside its place and renamed.
-A file lock keeps two fillers apart; the second waits and then finds the work done.
+A directory of the cache appears complete or not at all: it is filled in a temporary place and
+renamed. A file lock keeps two builders apart; the second waits and then finds the result.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 
 
 def cache_root() -> Path:
-    """Return the cache directory of this user, which need not exist yet."""
+    """The cache directory of this user, which may not exist yet."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "headroom" / "testbed"
 
 
 @contextmanager
 def lock(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock file, calling `waiting` once if somebody else holds it."""
+    """Hold the lock file; call `waiting` once if another process holds it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as handle:
         try:
@@ -35,9 +35,9 @@ def lock(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
 
 
 def fill(place: Path, work: Callable[[Path], None], waiting: Callable[[], None]) -> Path:
-    """Make `place` by letting `work` fill a fresh directory, unless it is there; return it.
+    """Create `place` by letting `work` fill a new directory, unless it exists; return it.
 
-    The lock dies with its holder, so leftovers found under the lock belong to nobody.
+    The lock ends with its holder, so leftovers found under the lock can be removed.
     """
     if place.is_dir():
         return place

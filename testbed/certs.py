@@ -1,9 +1,9 @@
-"""A certificate authority in a hundred lines: P-256 keys and X.509 certificates, written by hand.
+"""A small certificate authority: P-256 keys and X.509 certificates, with the standard library only.
 
-The standard library can check certificates but not make them, and the testbed must not need more.
-With an authority of its own a control plane can name any user at any time by a client certificate,
-and its server certificate is there before the server is. For throw-away clusters only: the
-arithmetic is not hardened against anybody who measures it.
+The standard library can check certificates but not create them, and the testbed must not need more.
+With its own authority a control plane can identify any user at any time by a client certificate,
+and its server certificate exists before the server does. It is for temporary clusters only: the
+arithmetic is not protected against timing attacks.
 """
 
 from __future__ import annotations

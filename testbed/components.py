@@ -1,7 +1,7 @@
-"""The command lines of a control plane's programs, and the checks that they serve.
+"""The command lines of a control plane's programs, and their readiness checks.
 
-Values in, values out: a `Site` says where files and ports are, each function returns the
-`Component` to start there. Why a flag is set is said beside it.
+Pure functions: a `Site` has the files and ports, and each function returns the `Component` to start
+there. A comment explains each unusual flag.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PROBE_TIMEOUT_S = 2.0
 
 @dataclass(frozen=True)
 class Site:
-    """Where one control plane lives: its programs, its directory, its ports, its identities."""
+    """The location of one control plane: its programs, directory, ports and identities."""
 
     binaries: Path
     workdir: Path
@@ -49,7 +49,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Options:
-    """What a control plane consists of, beside etcd and the API server."""
+    """The parts of a control plane besides etcd and the API server."""
 
     scheduler: bool
     controller_manager: bool
@@ -76,7 +76,7 @@ def api_clients(site: Site, options: Options) -> list[Component]:
 
 
 def etcd(site: Site, client_port: int) -> Component:
-    """The store. It never waits for the disk, since nobody needs this data after a power cut."""
+    """The store. It never waits for the disk, because its data is not needed after a power cut."""
     client = f"http://{LOOPBACK}:{client_port}"
     peer = f"http://{LOOPBACK}:{site.ports.take()}"
     flags = [
@@ -181,7 +181,7 @@ def http_probe(port: int, path: str, *, tls: bool = True) -> Callable[[], bool]:
 
 
 def _any_certificate() -> ssl.SSLContext:
-    """Trust everybody: components make up certificates as they start, so nobody can vouch."""
+    """Accept any certificate: components create their own certificates when they start."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

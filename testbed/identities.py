@@ -1,7 +1,7 @@
-"""Who may talk to a control plane: its certificate authority, its tokens and kubeconfig files.
+"""The users of a control plane: its certificate authority, tokens and kubeconfig files.
 
-Tokens are for those known from the start (the API server reads them once); everybody else gets a
-client certificate, which can be issued at any time.
+Tokens are for users that are known from the start (the API server reads them once); all others get
+a client certificate, which can be issued at any time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OPERATOR_ACCOUNT = "headroom-operator"
 
 @dataclass(frozen=True)
 class Identity:
-    """A user as the API server sees it. Nobody has rights but through a group or a binding."""
+    """A user as the API server sees it. All permissions come from groups or bindings."""
 
     user: str
     groups: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ OPERATOR = Identity(
 
 
 class Identities:
-    """The files below one directory that say who is who, and the kubeconfigs made from them."""
+    """The files of all users in one directory, and the kubeconfigs made from them."""
 
     def __init__(self, directory: Path, server: str) -> None:
         self.directory = directory
@@ -96,7 +96,7 @@ class Identities:
         )
 
     def _write(self, name: str, content: str) -> Path:
-        """Write a file for its owner's eyes, at once, since somebody may be reading the old one."""
+        """Write a file that only its owner can read, atomically: others may read the old one."""
         self.directory.mkdir(parents=True, exist_ok=True)
         path, part = self.directory / name, self.directory / f"{name}.part"
         part.touch(mode=0o600)

@@ -40,7 +40,7 @@ _CLEAR_S = 60.0
 
 @dataclass(frozen=True)
 class Fleet:
-    """What Karpenter may order, and how quickly it gives it back."""
+    """What Karpenter may order, and how quickly it removes it."""
 
     machines: Sequence[MachineType] = SMALL
     boot_delay_s: int = 5
@@ -79,11 +79,11 @@ class Karpenter:
         return here
 
     def offer(self) -> None:
-        """Let it order machines: make the NodePool, which `clear` takes away."""
+        """Create the NodePool, so that it can order machines; `clear` deletes it."""
         self._plane.api.create(_POOLS, node_pool(NODE_CLASS, self.fleet))
 
     def stop(self) -> None:
-        """Give every machine back, then end the program: its finalizers would wait for it."""
+        """Remove every machine, then end the program: its finalizers would wait for it."""
         self.clear()
         self._plane.stop_component(NAME)
         _forget(self._plane, f"{_CLASSES}/{NODE_CLASS}")
@@ -103,12 +103,12 @@ class Karpenter:
         return self._plane.log(NAME)
 
     def nodes(self) -> list[Json]:
-        """Return the nodes that it made and that are there, by name."""
+        """The existing nodes that it created, by name."""
         found = self._plane.api.items("/api/v1/nodes?labelSelector=karpenter.sh/nodepool")
         return sorted(found, key=lambda node: str(node["metadata"]["name"]))
 
     def claims(self) -> list[Json]:
-        """Return the machines that it ordered, there or not, by name."""
+        """The machines that it ordered, existing or not, by name."""
         found = self._plane.api.items(_CLAIMS)
         return sorted(found, key=lambda claim: str(claim["metadata"]["name"]))
 

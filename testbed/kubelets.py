@@ -1,9 +1,9 @@
-"""Hollow kubelets: the real kubelet over fake containers, from Kubernetes' own kubemark.
+"""Hollow kubelets: the real kubelet with fake containers, from Kubernetes' own kubemark.
 
-Admission, rejection, termination and status are the real thing; each offers 1 CPU and 3840Mi and
-takes about 75 MB. Apart from the other components because kubemark leaves files in a place that
-cannot be chosen, so somebody must sweep behind it, and because it serves its (fake, plain HTTP)
-kubelet API on every address of the machine, which cannot be chosen either.
+Admission, rejection, termination and status are real; each offers 1 CPU and 3840Mi and takes about
+75 MB. They are separate from the other components because kubemark leaves files in a fixed place,
+which must be cleaned up, and because it serves its (fake, plain HTTP) kubelet API on every address
+of the machine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TMP = Path("/tmp")
 
 @dataclass
 class HollowKubelet(Component):
-    """A component that is swept behind when it ends."""
+    """A component whose files are removed when it ends."""
 
     def wait_stopped(self, grace_s: float) -> None:
         super().wait_stopped(grace_s)
@@ -35,10 +35,10 @@ class HollowKubelet(Component):
 
 
 def sweep(tmp: Path = _TMP) -> None:
-    """Remove what hollow kubelets of this user left that run no more, whoever started them.
+    """Remove the files of hollow kubelets of this user that no longer run.
 
-    Each has a root directory with a socket and another socket beside it. Both appear under these
-    names only once they are listened on, so one that refuses belongs to nobody.
+    Each has a root directory with a socket and another socket beside it. Both exist under these
+    names only while a process listens, so a socket that refuses connections is unused.
     """
     for runtime in tmp.glob("kubelet_remote_*.sock"):
         if _is_dead(runtime):
@@ -49,7 +49,7 @@ def sweep(tmp: Path = _TMP) -> None:
 
 
 def _is_dead(path: Path) -> bool:
-    """Say whether the socket is ours and nobody listens on it."""
+    """Whether the socket is ours and no process listens on it."""
     try:
         if path.stat().st_uid != os.getuid():
             return False

@@ -1,8 +1,7 @@
-"""Nodes of a control plane, seen through its API: made in thousands, waited for, removed.
+"""Nodes of a control plane through its API: create thousands, wait for them, remove them.
 
-A fake node is a plain Node object with kwok's annotation and the capacity one likes. A node counts
-as ready when pods can be placed on it: condition Ready, and no taint that keeps them off for not
-being ready yet.
+A fake node is a plain Node object with kwok's annotation and any capacity. A node counts as ready
+when pods can be placed on it: condition Ready, and no taint because it is not ready yet.
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ def remove(api: Api, names: Iterable[str]) -> None:
 
 
 def is_ready(node: Json) -> bool:
-    """Say whether pods can be placed on the node, cordons aside."""
+    """Whether pods can be placed on the node, ignoring cordons."""
     conditions = node.get("status", {}).get("conditions", ())
     taints = node.get("spec", {}).get("taints", ())
     return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions) and not any(

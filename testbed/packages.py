@@ -1,7 +1,7 @@
-"""Programs from Debian packages, for tests: of the machine, else unpacked into the user's cache.
+"""Programs from Debian packages, for tests: installed ones, or unpacked into the user's cache.
 
-Nothing is installed: what is missing (with the packages that it needs and the machine has not) is
-fetched with `apt-get download` and unpacked beside, and run with its own libraries.
+Nothing is installed: missing packages (with their dependencies) are fetched with `apt-get
+download`, unpacked, and run with their own libraries.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ SECONDS = 600
 
 
 class PackageUnavailable(Exception):
-    """A program is nowhere and cannot be fetched; the text says what to do about it."""
+    """A program was not found and cannot be fetched; the text says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program that can be run, with the environment that it needs."""
+    """A program and the environment that it needs."""
 
     path: Path
     environment: dict[str, str] = field(default_factory=dict)
 
 
 def program(package: str, names: Sequence[str], override: str = "", alone: bool = False) -> Program:
-    """A program by one of its names, of the machine or from a package; `alone`: it needs no other.
+    """A program by one of its names, installed or from a package; `alone`: it needs no other.
 
-    `override` is a variable of the environment in which people name it.
+    `override` is an environment variable in which users can name it.
     """
     named = os.environ.get(override, "") if override else ""
     if named:
@@ -86,7 +86,7 @@ def _unpack(package: str, target: Path, alone: bool) -> None:
 
 
 def _missing(package: str) -> list[str]:
-    """The package and those it needs that this machine has not."""
+    """The package and its dependencies that this machine does not have."""
     command = ("apt-get", "--print-uris", "--yes", "--no-install-recommends", "install", package)
     listed = subprocess.run(
         (*command, "-o", "Debug::NoLocking=1"),

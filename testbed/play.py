@@ -1,6 +1,6 @@
-"""A control plane to play with: `python -m testbed.play` (`make cluster`), until Ctrl-C.
+"""A control plane to try things: `python -m testbed.play` (`make cluster`), until Ctrl-C.
 
-What to type goes to stdout, so that it can be evaluated; talk goes to stderr.
+The commands to type go to stdout, so that a shell can evaluate them; messages go to stderr.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from testbed.gobuild import say
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a control plane until Ctrl-C, SIGTERM or SIGHUP, whenever that comes."""
+    """Run a control plane until Ctrl-C, SIGTERM or SIGHUP."""
     options = _parser().parse_args(arguments)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _play(hollow: int, fake: int) -> None:
-    """Start a control plane and say how to reach it; only an interrupt ends this."""
+    """Start a control plane and print how to reach it; only an interrupt ends this."""
     started = time.monotonic()
     with ControlPlane.start(hollow_nodes=hollow, kwok=fake > 0) as plane:
         if fake:

@@ -1,8 +1,8 @@
-"""Free ports that stay free: each control plane owns a block, kept from others by a file lock.
+"""Free ports that stay free: each control plane owns a block, protected by a file lock.
 
-Asking the kernel for port 0 and closing it again is a race, against other control planes and
-against outgoing connections, which draw from the same range. So blocks lie below that range, and a
-lock that dies with its holder says whose they are.
+Asking the kernel for port 0 and closing it again is a race with other control planes and with
+outgoing connections, which use the same range. So blocks are below that range, and a lock that ends
+with its holder marks the owner.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _BLOCK = 250
 
 
 class Ports:
-    """Hands out ports of blocks that no other control plane of this machine's user has."""
+    """Hands out ports from blocks that no other control plane of this user has."""
 
     def __init__(self) -> None:
         self._held: list[IO[str]] = []
         self._left: list[int] = []
 
     def take(self) -> int:
-        """Return a port that nobody listens on and no other `Ports` will return."""
+        """A port on which no process listens and which no other `Ports` returns."""
         while True:
             if not self._left:
                 self._left = self._claim_block()
@@ -36,7 +36,7 @@ class Ports:
                 return port
 
     def close(self) -> None:
-        """Give every block back."""
+        """Release every block."""
         for lock in self._held:
             lock.close()
         self._held, self._left = [], []
@@ -57,7 +57,7 @@ class Ports:
 
 
 def _is_free(port: int) -> bool:
-    """Say whether the port can be listened on, on every address."""
+    """Whether a process can listen on the port, on every address."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

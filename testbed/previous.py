@@ -1,7 +1,7 @@
-"""The release before this one, from the history of the clone: its sources in the cache.
+"""The previous release, from the history of the clone: its sources in the cache.
 
-`previous-release.txt` names the commit. Who has no history (an archive, a shallow clone) cannot run
-it, and is told so.
+`previous-release.txt` names the commit. Without the history (an archive, a shallow clone) it cannot
+run, and an error says so.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class PreviousUnavailable(Exception):
 
 
 def previous_commit() -> str:
-    """Return the commit that counts as the release before this one."""
+    """The commit that counts as the previous release."""
     lines = PIN.read_text(encoding="utf-8").splitlines()
     (commit,) = (line.strip() for line in lines if line.strip() and not line.startswith("#"))
     return commit
 
 
 def previous_sources(commit: str = "") -> Path:
-    """Return a directory to be put on PYTHONPATH that has the code of that commit."""
+    """A directory for PYTHONPATH with the code of that commit."""
     commit = commit or previous_commit()
 
     def unpack(part: Path) -> None:

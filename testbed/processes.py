@@ -1,8 +1,8 @@
-"""Long-running programs: started, watched until ready, stopped, killed, paused, by their own pid.
+"""Long-running programs: start, wait until ready, stop, kill, pause, by their own pid.
 
-A `Component` knows one command line, its log and how to tell that it serves. It is tethered, so it
-dies with this process; it has a session of its own, so a Ctrl-C meant for pytest does not reach it
-before we stop it in order.
+A `Component` has one command line, its log and its readiness check. It is tethered, so it ends with
+this process; it has its own session, so that a Ctrl-C for pytest does not reach it before we stop
+it in order.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _TAIL_LINES = 25
 
 
 class ComponentFailed(Exception):
-    """A program did not start, did not get ready or went away; the text ends with its log."""
+    """A program did not start, did not become ready or ended; the text ends with its log."""
 
 
 class _Spawner(threading.Thread):
-    """The thread every tethered program is a child of; it lives as long as the process does."""
+    """The parent thread of every tethered program; it lives as long as the process."""
 
     def __init__(self) -> None:
         super().__init__(name="testbed-spawner", daemon=True)
@@ -101,7 +101,7 @@ class Component:
             )
 
     def wait_ready(self, timeout_s: float = 60.0) -> None:
-        """Return once the program serves; raise with its log if it exits or takes too long."""
+        """Return once the program is ready; raise with its log if it exits or takes too long."""
         deadline = time.monotonic() + timeout_s
         while not self.is_ready():
             if self.pid is None:
@@ -113,7 +113,7 @@ class Component:
             time.sleep(_POLL_S)
 
     def stop(self, grace_s: float = 5.0) -> None:
-        """Ask the program to end, and end it if it does not; return when it is gone."""
+        """Ask the program to end, and kill it if it does not; return when it has ended."""
         self.ask_to_stop()
         self.wait_stopped(grace_s)
 
@@ -131,13 +131,13 @@ class Component:
             self.kill()
 
     def kill(self) -> None:
-        """End the program at once, as a crash would; return when it is gone."""
+        """Kill the program, as a crash would; return when it has ended."""
         self._signal(signal.SIGKILL)
         if self._process is not None:
             self._process.wait()
 
     def pause(self) -> None:
-        """Freeze the program: it keeps its connections and answers nothing."""
+        """Freeze the program: it keeps its connections and does not answer."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:

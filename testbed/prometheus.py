@@ -1,4 +1,4 @@
-"""A real Prometheus with a past of one's own: Debian's package, unpacked and not installed.
+"""A real Prometheus with given samples: Debian's package, unpacked and not installed.
 
 `Prometheus.start(folder, samples)` puts samples (OpenMetrics text, with times) into a database and
 serves it. The programs are taken from PATH, or from the cache, which `apt-get download` fills.

@@ -1,9 +1,9 @@
-"""What is run, at which version, and how to build it: the pins of the testbed, as data.
+"""The programs of the testbed, their versions, and how to build them: the pins, as data.
 
 One `Recipe` is one Go module below `go/`, whose `go.mod` and `go.sum` pin every source. `binaries`
-asks each recipe where its programs may be found; `gobuild` builds a recipe as a whole. Kubernetes
-has a recipe for each minor version that Headroom supports; `KUBERNETES=1.33` in the environment
-chooses one, as do `oldest` and `newest`. `python -m testbed.recipes` prints all versions.
+uses the recipes to find programs; `gobuild` builds a whole recipe. Kubernetes has a recipe for each
+minor version that Headroom supports; `KUBERNETES=1.33` in the environment selects one, as do
+`oldest` and `newest`. `python -m testbed.recipes` prints all versions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MODULES = Path(__file__).parent / "go"
 
 @dataclass(frozen=True)
 class Program:
-    """One binary: the Go package that makes it, and how it is asked for its version."""
+    """One binary: its Go package, and how to read its version."""
 
     package: str
     version: str
@@ -42,7 +42,7 @@ class Recipe:
         return _MODULES / (self.folder or self.name)
 
     def digest(self) -> str:
-        """Name the inputs of the build, so that a changed pin is never served from an old cache."""
+        """A digest of the build's inputs, so that a changed pin never uses an old cache."""
         inputs = hashlib.sha256()
         packages = {name: program.package for name, program in sorted(self.programs.items())}
         inputs.update(json.dumps([self.version, packages, self.ldflags]).encode())
@@ -72,11 +72,11 @@ _VARIABLE = "KUBERNETES"
 
 
 class UnknownVersion(Exception):
-    """No recipe builds the version of Kubernetes that was asked for."""
+    """No recipe builds the requested version of Kubernetes."""
 
 
 def _version_flags(version: str) -> tuple[str, ...]:
-    """Stamp the version: without it, components misjudge which feature gates exist."""
+    """Set the version: without it, components assume wrong feature gates."""
     package = "k8s.io/component-base/version"
     major, minor, _ = version.removeprefix("v").split(".")
     fields = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
@@ -142,7 +142,7 @@ OPTIONAL_RECIPES = (KARPENTER, HELM)
 
 
 def chosen_minor() -> str:
-    """Return the minor version that the environment asks for, else the default."""
+    """The minor version that the environment selects, or the default."""
     written = os.environ.get(_VARIABLE, "").strip()
     asked = _NAMED.get(written, written).removeprefix("v")
     minor = ".".join(asked.split(".")[:2])
@@ -153,7 +153,7 @@ def chosen_minor() -> str:
 
 
 def default_recipes(minor: str = "") -> tuple[Recipe, ...]:
-    """Return what every control plane is made of, at this or the chosen version of Kubernetes."""
+    """The programs of every control plane, at this or the selected version of Kubernetes."""
     return (KUBERNETES[minor or chosen_minor()], KWOK)
 
 

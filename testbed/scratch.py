@@ -1,7 +1,7 @@
-"""Temporary directories that do not outlive their maker for long.
+"""Temporary directories that are removed even after a crash.
 
-A killed run cannot clean up behind itself, and a store's directory is large. So each directory
-holds a lock for as long as its maker lives, and who makes the next one removes those of the dead.
+A killed run cannot clean up, and a store's directory is large. So each directory has a lock that is
+held as long as its process runs, and the next process removes the directories of ended ones.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _LOCK = "alive"
 
 
 class Scratch:
-    """A directory that is removed by `close`, or by somebody else after our death."""
+    """A directory that is removed by `close`, or by another process after our end."""
 
     def __init__(self) -> None:
         sweep()
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        # The lock gets its name only once it is held, so that nobody finds it free before.
+        # The lock file gets its name only once it is locked, so that it is never found unlocked.
         unnamed = self.path / f"{_LOCK}.part"
         self._lock = unnamed.open("w")
         fcntl.flock(self._lock, fcntl.LOCK_EX)
@@ -33,11 +33,11 @@ class Scratch:
 
 
 def sweep() -> None:
-    """Remove the directories whose makers are dead."""
+    """Remove the directories whose processes have ended."""
     for lock in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
         try:
             with lock.open("r") as handle:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(lock.parent, ignore_errors=True)
-        except OSError:  # Its maker lives, or it is another user's, or gone already.
+        except OSError:  # Its process runs, or it is another user's, or already removed.
             continue

@@ -1,9 +1,10 @@
-"""Ties a program's life to ours: `python tether.py PARENT PROGRAM ARGS…` becomes PROGRAM.
+"""End a program with its parent: `python tether.py PARENT PROGRAM ARGS…` becomes PROGRAM.
 
-The kernel sends SIGKILL to a tethered program when its parent dies, however it dies; so an
-interrupted or killed test run leaves nothing behind. This is a script of its own, run before the
+The kernel sends SIGKILL to a tethered program when its parent ends, for any reason, so an
+interrupted or killed test run leaves nothing behind. This is a separate script that runs before the
 program takes its place, because the alternative (`preexec_fn`) is unsafe in a process with threads.
-The kernel watches the parent's *thread*; `processes` therefore spawns from one that never ends.
+The kernel watches the parent's *thread*; `processes` therefore starts programs from a thread that
+never ends.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ _PR_SET_PDEATHSIG = 1
 
 
 def tethered(command: list[str]) -> list[str]:
-    """Return the command line that runs `command` so that it dies with this process."""
+    """The command line that runs `command` so that it ends with this process."""
     if not sys.platform.startswith("linux"):
         return command
     return [sys.executable, "-I", "-S", __file__, str(os.getpid()), *command]
 
 
 def main() -> None:
-    """Ask for the signal, then become the program, unless the parent is gone already."""
+    """Request the signal, then become the program, unless the parent has already ended."""
     parent, command = int(sys.argv[1]), sys.argv[2:]
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:

@@ -1,1 +1,1 @@
-"""Scripts for developers; nothing here ships."""
+"""Scripts for developers; they are not part of a release."""

@@ -1,10 +1,10 @@
-"""`python -m tools.audit`: look at the dependencies without the network; `make check` does.
+"""`python -m tools.audit`: check the dependencies without the network, as `make check` does.
 
-It sees what is written down here: that everything is pinned with hashes and means the same version
-in every lock file, that the licences of what is shipped are ones that we accept, and that no pin is
-one of the versions of `requirements/advisories.toml`. It does not see advisories that nobody has
-written there, nor what a package carries inside it. `make lock` takes the newest versions; a
-scanner with the network (osv-scanner, say, on the SBOM of `make release`) knows more.
+It checks that everything is pinned with hashes and has the same version in every lock file, that
+the licences of shipped packages are accepted, and that no pin is one of the versions in
+`requirements/advisories.toml`. It does not know advisories that are not in that file, nor what a
+package bundles. `make lock` takes the newest versions; a scanner with network access (such as
+osv-scanner, on the SBOM of `make release`) knows more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tools.release.sbom import pinned
 
 REQUIREMENTS = Path(__file__).parent.parent / "requirements"
 LOCKS = ("runtime", "dev", "site")
-# Texts by which packages name licences that we ship with ours (Apache-2.0).
+# Names of licences that we can ship with ours (Apache-2.0).
 ACCEPTED = re.compile(
     r"\b(MIT|Apache|BSD|ISC|PSF|Python Software Foundation|MPL|Mozilla|Unlicense)\b"
     r"|Public Domain|0BSD|BSD-[23]-Clause"
@@ -42,7 +42,7 @@ def pins(name: str) -> dict[str, list[str]]:
 def problems(
     locks: Mapping[str, Mapping[str, list[str]]], advisories: list[dict[str, str]]
 ) -> list[str]:
-    """Say what is wrong with these versions."""
+    """What is wrong with these versions."""
     found = []
     tested = locks.get("dev", {})
     for name, versions in locks.get("runtime", {}).items():
@@ -60,7 +60,7 @@ def problems(
 
 
 def unhashed(name: str) -> Iterator[str]:
-    """Say which requirements could be replaced on their way here."""
+    """Requirements without hashes, which could be replaced during download."""
     text = (REQUIREMENTS / f"{name}.txt").read_text(encoding="utf-8")
     for package, version, _, hashes in pinned(text):
         if not hashes:
@@ -68,7 +68,7 @@ def unhashed(name: str) -> Iterator[str]:
 
 
 def licence_problems(names: Mapping[str, list[str]]) -> Iterator[str]:
-    """Say which shipped packages have no licence that we accept, of those installed here."""
+    """Installed packages that we ship and whose licence is not accepted."""
     for name in names:
         try:
             found = metadata.metadata(name)
@@ -81,7 +81,7 @@ def licence_problems(names: Mapping[str, list[str]]) -> Iterator[str]:
 
 
 def audit() -> list[str]:
-    """Everything that is wrong with the dependencies, as far as can be seen here."""
+    """All detectable problems of the dependencies."""
     known = tomllib.loads((REQUIREMENTS / "advisories.toml").read_text(encoding="utf-8"))
     locks = {name: pins(name) for name in LOCKS}
     found = [*problems(locks, known["advisory"])]
@@ -91,7 +91,7 @@ def audit() -> list[str]:
 
 
 def main() -> int:
-    """Print what is wrong; exit 1 if anything is."""
+    """Print the problems; exit 1 if there are any."""
     known = tomllib.loads((REQUIREMENTS / "advisories.toml").read_text(encoding="utf-8"))
     found = audit()
     for problem in found:

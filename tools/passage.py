@@ -1,8 +1,9 @@
-"""Which functions one owner passes on its way through door 2, counted in a run.
+"""Count the functions that one owner passes on its way through door 2, in a run.
 
-A hold stands on the embedded cluster and an owner comes that names our scheduler. From the event
-that shows the owner to the write that binds it, every function of `core`, `scheduling` and `engine`
-is noted that the engine calls with the owner among its arguments: as a pod, by name, or as a claim.
+A hold is held on the embedded cluster, and an owner that names our scheduler is created. From the
+event that shows the owner to the write that binds it, this records every function of `core`,
+`scheduling` and `engine` that the engine calls with the owner among its arguments: as a pod, by
+name, or as a claim.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def passage() -> tuple[str, ...]:
 
 
 class Recorder:
-    """A profile function: notes functions of the engine that are called about the owner."""
+    """A profile function: records the engine's functions that are called with the owner."""
 
     def __init__(self) -> None:
         self.passed: dict[str, None] = {}

@@ -1,7 +1,7 @@
-"""The pictures of the guides: made by running the commands that a guide shows.
+"""The pictures of the guides, created by running the commands of a guide.
 
-`python -m tools.pictures` follows each page of docs/guides that writes an HTML page, cuts the
-charts out of it, and puts them into docs/guides/pictures as files of their own.
+`python -m tools.pictures` runs each page of docs/guides that writes an HTML page, extracts the
+charts, and writes them into docs/guides/pictures as separate files.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ CHART = re.compile(r"<svg .*?</svg>", re.S)
 
 
 def charts(page: str) -> list[str]:
-    """The charts of an HTML page, each as a file of its own."""
+    """The charts of an HTML page, each as a separate file."""
     return [standalone(found) for found in CHART.findall(page)]
 
 
 def make(guide: Path, folder: Path, target: Path) -> list[Path]:
-    """Run a guide's commands that draw, in a folder; return the pictures that were written."""
+    """Run a guide's commands that draw, in a folder; return the written pictures."""
     text = guide.read_text(encoding="utf-8")
     shutil.copytree(GUIDES / "traces", folder / "docs/guides/traces", dirs_exist_ok=True)
     for name, content in FILE.findall(text):

@@ -1,8 +1,8 @@
-"""Write down which fields Kubernetes objects have, as a running API server tells it.
+"""Record the fields of Kubernetes objects, from a running API server.
 
-`KUBECONFIG=… python -m tools.schemas` asks the server for its OpenAPI v3 documents through kubectl
-and rewrites `src/headroom/wire/data/kubernetes.json`: names and types of fields only, in the
-notation that `headroom.wire.schema` reads. Run it again when the pinned Kubernetes version moves.
+`KUBECONFIG=… python -m tools.schemas` reads the server's OpenAPI v3 documents through kubectl and
+rewrites `src/headroom/wire/data/kubernetes.json`: only names and types of fields, in the notation
+that `headroom.wire.schema` reads. Run it again when the pinned Kubernetes version changes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _FORMATS = {"byte": "bytes", "date-time": "time", "int-or-string": "intorstring"
 
 
 class Collector:
-    """Gathers the types that the wanted kinds reach, under short names."""
+    """Collects the types that the requested kinds use, under short names."""
 
     def __init__(self, schemas: Json) -> None:
         self._schemas = schemas
@@ -60,7 +60,7 @@ class Collector:
         self.types: dict[str, dict[str, str]] = {}
 
     def collect(self, long_name: str) -> str:
-        """Take in a type and everything it reaches; return its short name."""
+        """Add a type and everything it uses; return its short name."""
         short = long_name.rsplit(".", 1)[-1]
         known = self._long_names.setdefault(short, long_name)
         if known != long_name:
@@ -102,7 +102,7 @@ class Collector:
 
 
 def facts(ask: Callable[[str], Json]) -> Json:
-    """Return what the data file holds; `ask` gets a path from the API server."""
+    """The content of the data file; `ask` gets a path from the API server."""
     kinds: dict[str, str] = {}
     documents = {version: _schemas(ask, version) for version in KINDS}
     collector = Collector({name: part for found in documents.values() for name, part in found})
@@ -132,7 +132,7 @@ def _kinds_of(schema: Json, version: str) -> Iterable[str]:
 
 
 def written(data: Json) -> str:
-    """Write the facts with one type a line, so that a change reads well in a diff."""
+    """Format the facts with one type per line, so that a diff is readable."""
 
     def block(part: dict[str, Any]) -> str:
         rows = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in part.items()]

@@ -1,9 +1,9 @@
-"""The pictures of the documentation, made by the very commands that stand on its pages.
+"""The screenshots of the documentation, created by the commands on its pages.
 
     python -m tools.screenshots
 
 Runs `headroom simulate docs/images/shop.yaml` with `--html` and `--svg`, opens the page in a real
-browser, light and dark, and writes what is seen into docs/images.
+browser, light and dark, and writes the screenshots into docs/images.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ READY = "document.querySelector('#moment').innerText.startsWith('2:10:00')"
 
 
 def main() -> int:
-    """Make them all anew."""
+    """Create all of them again."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "shop.html"
         command = ("simulate", SCENARIO, "--html", str(page), "--svg", str(IMAGES / "shop.svg"))

@@ -1,8 +1,8 @@
-"""Print how large and how tangled the engine is, each number beside its aim: `make shape`.
+"""Print how large and how coupled the engine is, each number beside its target: `make shape`.
 
-The numbers are those that we want to bring down: lines, classes that keep state, functions that one
-owner passes, repeated names. A number that is above its aim is not an error; it says what is left.
-`--names` also prints what was counted.
+The numbers should become smaller: lines, classes that keep state, functions that one owner passes,
+repeated names. A number above its target is not an error; it shows what remains to do. `--names`
+also prints what was counted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NO_GERUNDS = ("string", "king", "ring", "thing")
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number. `aim` is the most that it should be; None where there is only a direction."""
+    """One number. `aim` is its target, the maximum; None if there is only a direction."""
 
     what: str
     count: int
@@ -68,7 +68,7 @@ def measures() -> tuple[Measure, ...]:
 
 
 def stateful_classes(modules: Mapping[str, ast.Module]) -> dict[str, int]:
-    """Classes that change after they were made, each with the number of its attributes."""
+    """Classes that change after their construction, each with the number of its attributes."""
     return {
         f"{name}:{found.name}": len(_attributes(found))
         for name, module in modules.items()
@@ -176,7 +176,7 @@ def _modules(package: str) -> dict[str, ast.Module]:
 
 
 def lines_of_code(text: str) -> int:
-    """How many lines have code: none that is blank, a comment or a docstring."""
+    """The number of lines with code: not blank, no comment and no docstring."""
     stripped = (line.strip() for line in text.splitlines())
     lines = {number for number, line in enumerate(stripped, 1) if line and line[0] != "#"}
     for node in ast.walk(ast.parse(text)):

@@ -1,12 +1,12 @@
-"""Rewrite the tables under `docs/reference/behaviours`: the statements of each guide, and ours.
+"""Rewrite the tables in `docs/reference/behaviours`: the statements of each guide, and ours.
 
 `python -m tools.tables`, or `make tables`; a test fails while a page and its source differ. The
 sources are `tests/behaviours/*.rows`, a line for each statement:
 
     statement | works, differs, cannot or not shown | tests | how it differs, and why
 
-A line `# words` begins a section, a line `> words` stands below the title. Of a test only the name
-is written: in which file it is, and on which cluster it runs, is found in the tests themselves.
+A line `# words` begins a section, a line `> words` is printed below the title. Only the name of a
+test is written: its file, and the cluster on which it runs, are found in the tests themselves.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REAL_FIXTURES = ("story_plane", "plane", "binaries")
 
 
 class RowError(ValueError):
-    """A line of a source that is not right; the text says where and why."""
+    """An invalid line of a source; the text says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def known_tests() -> dict[str, tuple[Found, ...]]:
 
 
 def _where(path: Path, text: str, test: ast.FunctionDef) -> str:
-    """On which cluster a test runs, by its marks and by the fixtures that it asks for."""
+    """The cluster on which a test runs, from its marks and its fixtures."""
     marks = " ".join(ast.unparse(each) for each in test.decorator_list)
     if "pytestmark = pytest.mark.e2e" in text or ("mark.e2e" in marks and "embedded" not in marks):
         return REAL
@@ -90,7 +90,7 @@ def _where(path: Path, text: str, test: ast.FunctionDef) -> str:
 
 
 def _clusters(function: ast.FunctionDef, fixtures: dict[str, ast.FunctionDef]) -> set[str]:
-    """The clusters behind the fixtures that a function asks for."""
+    """The clusters behind the fixtures of a function."""
     found: set[str] = set()
     for name in (each.arg for each in function.args.args):
         fixture = fixtures.get(name)
@@ -110,7 +110,7 @@ def _clusters(function: ast.FunctionDef, fixtures: dict[str, ast.FunctionDef]) -
 
 @cache
 def _fixtures(path: Path) -> dict[str, ast.FunctionDef]:
-    """The fixtures that a file can ask for: its own, and those of the folders that it is in."""
+    """The fixtures that a file can use: its own, and those of its folders."""
     folders = [folder for folder in reversed(path.parents) if folder.is_relative_to(TESTS)]
     files = [folder / "conftest.py" for folder in folders if (folder / "conftest.py").is_file()]
     return {

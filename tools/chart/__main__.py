@@ -56,7 +56,7 @@ def files() -> dict[str, str]:
 
 
 def written(name: Name) -> str:
-    """The template of one object, with the conditions under which it is there."""
+    """The template of one object, with the conditions under which it exists."""
     found = variants(name)
     there = frozenset(found)
     body = template(_kept(name, merge(found)), there)
@@ -92,7 +92,7 @@ def _tests(name: Name) -> Iterator[str]:
 
 
 def _kept(name: Name, node: Node) -> Node:
-    """The object with the annotation that has Helm leave it alone, where it is to stay."""
+    """The object with Helm's annotation to keep it, if it must stay."""
     if name not in staying():
         return node
     keep = {"helm.sh/resource-policy": "keep"}
@@ -123,7 +123,7 @@ def _file_of(name: Name) -> str:
 
 
 def helpers() -> str:
-    """Definitions that follow from the code: the usual image, further namespaces, flags of run."""
+    """Helper templates that follow from the code: the default image, namespaces, flags of run."""
     lines = [HEAD.rstrip(), '{{- define "headroom.usualPauseImage" -}}', PAUSE_IMAGE, "{{- end }}"]
     lines += ['{{- define "headroom.alsoServed" -}}', "{{ $.Release.Namespace }}"]
     mountpoint = ",".join(f"{key}={value}" for key, value in MOUNTPOINT.items())
@@ -139,7 +139,7 @@ def helpers() -> str:
 
 
 def _unsupported() -> list[str]:
-    """What NOTES say on a cluster that nobody has tested; an older one Helm refuses by itself."""
+    """The note for clusters newer than the tested versions; Helm refuses older ones by itself."""
     ours = "$.Capabilities.KubeVersion.Version"
     test = f'semverCompare ">={NEWEST.major}.{NEWEST.minor + 1}.0-0" {ours}'
     said = f"Kubernetes {{{{ {ours} }}}} is newer than what is supported: {SUPPORTED_RANGE}."
@@ -214,7 +214,7 @@ def readme() -> str:
 
 
 def out_of_date(made: Mapping[str, str]) -> list[str]:
-    """The files that differ from what would be written, and those that nobody writes any more."""
+    """Files that differ from the generated ones, and files that are no longer generated."""
     wrong = [path for path, text in made.items() if _read(CHART / path) != text]
     head = HEAD.strip()
     left = [
@@ -231,7 +231,7 @@ def _read(path: Path) -> str | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write what differs; with --check only say it."""
+    """Write what differs; with --check only report it."""
     parser = argparse.ArgumentParser(prog="python -m tools.chart", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if it differs")
     options = parser.parse_args(arguments)

@@ -1,7 +1,7 @@
-"""When something is there, written as a test of few switches.
+"""Write the condition under which something exists as a short test of switches.
 
 A combination is the set of switches that are on. A condition is the set of combinations in which
-something is there; what never occurs may be counted either way.
+something exists; combinations that never occur may be counted either way.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Cube: TypeAlias = tuple[frozenset[str], frozenset[str]]
 
 
 def cubes(when: Condition, universe: Condition) -> list[Cube]:
-    """Few conjunctions that hold in these combinations of the universe and in no other of it."""
+    """Conjunctions that hold in exactly these combinations of the universe."""
     off = universe - when
     switches = sorted(set().union(*universe)) if universe else []
     found: list[Cube] = []
@@ -32,7 +32,7 @@ def cubes(when: Condition, universe: Condition) -> list[Cube]:
 
 
 def holds(cube: Cube, combination: Combination) -> bool:
-    """Whether a conjunction is true of a combination."""
+    """Whether a conjunction is true for a combination."""
     on, off = cube
     return on <= combination and not off & combination
 
@@ -44,7 +44,7 @@ def expression(when: Condition, universe: Condition, tests: Mapping[str, str]) -
 
 
 def _grown(combination: Combination, switches: list[str], off: Condition) -> Cube:
-    """Leave out every switch that need not be asked; those that are off first."""
+    """Remove every switch that need not be tested; those that are off first."""
     asked_on = set(combination)
     asked_off = set(switches) - asked_on
     for asked in (asked_off, asked_on):

@@ -1,7 +1,7 @@
-"""One tree out of the variants of an object: what differs is marked with when it is there.
+"""Merge the variants of an object into one tree: differences are marked with their condition.
 
-Whatever combination one picks, the tree gives back exactly that variant. Lists and texts are laid
-side by side, so that what one switch adds becomes one conditional piece.
+For every combination the tree gives back exactly that variant. Lists and texts are aligned, so that
+what one switch adds becomes one conditional piece.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _text(variants: Variants) -> Text:
 def _aligned(
     variants: Mapping[Combination, Sequence[Any]], identity: Any
 ) -> list[dict[Combination, Any]]:
-    """Rows of elements that stand for each other; the longest variant gives the first rows."""
+    """Rows of matching elements; the longest variant gives the first rows."""
     rows: list[dict[Combination, Any]] = []
     order = sorted(variants, key=lambda each: (-len(each), sorted(each)))
     for combination in order:
@@ -111,7 +111,7 @@ def _aligned(
 
 
 def _identity(element: Any) -> Hashable:
-    """By what an element of a list is known as the same in another variant."""
+    """The identity of a list element across variants."""
     if not isinstance(element, dict):
         return json.dumps(element)
     for name in ("name", "message"):

@@ -44,7 +44,7 @@ def config() -> dict[str, object]:
 
 
 def runtime_layer(arch: str) -> bytes:
-    """Python, the libraries below it, and an account for it."""
+    """Python, its libraries, and an account for it."""
     layer = Layer()
     for file in packages.fetched(packages.of_image(arch)):
         for entry, body in packages.contents(file):
@@ -99,7 +99,7 @@ def write_layers(arches: Sequence[str], target: Path) -> list[Path]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build, or pin; what cannot be had is told in one line."""
+    """Build, or pin; what is not available is reported in one line."""
     parser = argparse.ArgumentParser(prog="python -m tools.image", description=__doc__)
     parser.add_argument("--arch", action="append", choices=tuple(wheels.MACHINES), default=[])
     parser.add_argument("--lock", action="store_true", help="pin the packages anew")

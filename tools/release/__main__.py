@@ -1,4 +1,4 @@
-"""`python -m tools.release`: build everything that a release has into build/release."""
+"""`python -m tools.release`: build all files of a release into build/release."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _json(value: dict[str, Any]) -> bytes:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build, and say what there is; what cannot be had is told in one line."""
+    """Build, and list the files; what is not available is reported in one line."""
     parser = argparse.ArgumentParser(prog="python -m tools.release", description=__doc__)
     parser.add_argument("--arch", action="append", choices=ARCHES, default=[])
     parser.add_argument("--no-image", action="store_true", help="everything but the image")

@@ -1,8 +1,8 @@
-"""What a release was made from: an in-toto statement with a provenance predicate of SLSA.
+"""The sources of a release: an in-toto statement with a SLSA provenance predicate.
 
-It says which commit and which lock files give these bytes: who doubts it builds them again and
-compares (`verify --same-sources`). By itself it does not prove who made it; `signing` does, for who
-has the maker's public key.
+It names the commit and the lock files that give these bytes: to check it, build them again and
+compare (`verify --same-sources`). By itself it does not prove who made it; `signing` does, for
+users with the maker's public key.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def digest(content: bytes) -> dict[str, str]:
 
 
 def source() -> Json:
-    """The commit that is built, and whether anything differs from it."""
+    """The commit that is built, and whether the working tree differs from it."""
     commit = _git("rev-parse", "HEAD")
     if not commit:
         return {"annotations": {"commit": "unknown: built outside of a clone"}}

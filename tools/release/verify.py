@@ -1,8 +1,8 @@
-"""`python -m tools.release.verify DIRECTORY`: is this release whole, and who made it?
+"""`python -m tools.release.verify DIRECTORY`: check that a release is complete, and its signer.
 
-Needs no network. Checks that every file is the one that SHA256SUMS and the provenance name, and
-that no other file is there. `--key release.pub`: that the owner of that key has signed both.
-`--same-sources`: that the commit and the lock files of the provenance are those of this clone; then
+It needs no network. It checks that every file is the one that SHA256SUMS and the provenance name,
+and that there is no other file. `--key release.pub`: the owner of that key has signed both.
+`--same-sources`: the commit and the lock files of the provenance are those of this clone; then
 `make release` here must give the same SHA256SUMS.
 """
 
@@ -25,7 +25,7 @@ _UNSUMMED = {SUMS, signing.SIGNATURE, signing.ENVELOPE}
 
 
 def problems(files: Mapping[str, bytes], key: Ed25519PublicKey | None = None) -> Iterator[str]:
-    """Yield what is wrong with the files of a release."""
+    """Yield the problems of a release's files."""
     missing = [name for name in (SUMS, STATEMENT) if name not in files]
     if missing:
         yield f"{' and '.join(missing)} missing: this is no release, or not all of it"
@@ -77,7 +77,7 @@ def _signature_problems(files: Mapping[str, bytes], key: Ed25519PublicKey) -> It
 
 
 def source_problems(statement: bytes) -> Iterator[str]:
-    """Yield in what this clone differs from the sources of a release."""
+    """Yield the differences between this clone and the sources of a release."""
     definition = json.loads(statement)["predicate"]["buildDefinition"]
     told: dict[str, Any] = {each["uri"]: each for each in definition["resolvedDependencies"]}
     here = provenance.source()
@@ -93,7 +93,7 @@ def source_problems(statement: bytes) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check a directory; exit 1 and a line for each thing that is wrong."""
+    """Check a directory; exit 1 and print one line for each problem."""
     parser = argparse.ArgumentParser(prog="python -m tools.release.verify", description=__doc__)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--key", type=Path, help="the maker's public key (PEM, ed25519)")
