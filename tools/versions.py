@@ -21,14 +21,14 @@ Written by `python -m tools.versions`.
 
 Supported: Kubernetes {oldest} to {newest}. `headroom version --cluster` says what your cluster has;
 the operator logs the same at its start (`features`), and a version that is not supported
-(`unsupported_kubernetes`). That one is served as well as it goes: nobody has tested it.
+(`unsupported_kubernetes`). Such a version may work, but is not tested.
 
 ## Features by version
 
-What the API server serves is asked for; the rest follows from its version. *off* means that the
-version does not have it, or only where somebody switches it on.
+The operator checks what the API server serves; the rest follows from its version. *off* means that
+the version does not have the feature, or only if you enable it.
 
-| feature | {heads} | asked of the cluster | without it |
+| feature | {heads} | checked in the cluster | without it |
 |---|{rule}|---|---|
 """
 

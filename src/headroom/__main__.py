@@ -1,4 +1,4 @@
-"""`python -m headroom`: the same as the `headroom` command, where scripts are not on the PATH."""
+"""`python -m headroom`: the same as the `headroom` command, if scripts are not on the PATH."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The root of every error a person may see: what happened and where, then what to do about it.
+"""The base class of all errors for users: what happened and where, then what to do.
 
-Only the edge (adapters, commands) raises these; a "no" inside is a value. The exit code follows
-CONTRACT.md: 2 misuse or a bad file, 3 the cluster cannot be reached, 4 a bug.
+Only adapters and commands raise these; a refusal inside is a value. The exit code is stable: 2 for
+misuse or a bad file, 3 if the cluster cannot be reached, 4 for a bug.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ LONGEST_TEXT = 200
 
 
 class HeadroomError(Exception):
-    """Trouble that is told to a person: `message` is what and where, `hint` what to do."""
+    """An error for a user: `message` says what and where, `hint` what to do."""
 
     exit_code = 4
 
@@ -34,6 +34,6 @@ def described(error: BaseException) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """Where an exception was raised: the file and line, for those who mend it."""
+    """Where an exception was raised: the file and line, for developers."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""

@@ -1,10 +1,9 @@
-"""Text from others made harmless for a terminal: what would control it is shown as its code.
+"""Make text of others safe for a terminal: control characters are shown as codes.
 
-Names, annotations and messages are written by whoever may write objects. A terminal obeys control
-characters and escape sequences in them, and bidirectional or invisible characters make a text look
-like another. `Escaped` stands before stdout and stderr, so that nothing is printed without it;
-`quoted` keeps JSON valid; `one_line` is for a cell of a table, where a line break would
-look like a row.
+Users write names, annotations and messages of objects. A terminal executes control characters and
+escape sequences in them, and bidirectional or invisible characters make a text look like another.
+`Escaped` wraps stdout and stderr, so that nothing is printed without it; `quoted` keeps JSON valid;
+`one_line` is for a cell of a table, where a line break would look like a row.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO, cast
 
-# C0 (without tab and newline), DEL and C1; then what is invisible or turns the order of letters:
-# soft hyphen, marks, zero-width characters, line and paragraph separators, embeddings, overrides,
-# isolates, byte order mark, annotations, tags; halves of a pair that is none.
+# C0 (without tab and newline), DEL and C1; then characters that are invisible or change the order
+# of letters: soft hyphen, marks, zero-width characters, line and paragraph separators, embeddings,
+# overrides, isolates, byte order mark, annotations, tags; unpaired surrogates.
 _HOSTILE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
@@ -28,9 +27,9 @@ _BREAKS = re.compile("[\t\n]")
 
 
 def escaped(text: str) -> str:
-    """The text with codes such as \\x1b and \\u202e in place of what a terminal would obey.
+    """The text with codes such as \\x1b and \\u202e in place of characters that control a terminal.
 
-    The codes are those of YAML in double quotes, so that such a value reads back as it was.
+    The codes are those of YAML in double quotes, so that such a value can be read back.
     """
     return text if is_harmless(text) else _HOSTILE.sub(_code, text)
 
@@ -41,7 +40,7 @@ def one_line(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """JSON with \\u escapes: it reads back as the same value."""
+    """JSON with \\u escapes: it is read back as the same value."""
     return text if is_harmless(text) else _HOSTILE.sub(_json_code, text)
 
 
@@ -65,7 +64,7 @@ def _json_code(found: re.Match[str]) -> str:
 
 
 class Escaped(io.TextIOBase):
-    """A stream that escapes what is written to it; `plain` is the stream behind."""
+    """A stream that escapes what is written to it; `plain` is the wrapped stream."""
 
     def __init__(self, plain: TextIO) -> None:
         self.plain = plain
@@ -91,7 +90,7 @@ class Escaped(io.TextIOBase):
         return True
 
     def close(self) -> None:
-        """Leave the stream behind open: it is not ours."""
+        """Leave the wrapped stream open: it is not ours."""
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # a plain attribute there
@@ -104,7 +103,7 @@ class Escaped(io.TextIOBase):
 
 @contextmanager
 def escaped_streams() -> Iterator[None]:
-    """Let nothing reach stdout or stderr that was not escaped."""
+    """Escape everything that is written to stdout or stderr."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (cast(TextIO, Escaped(plain_stream(each))) for each in before)
     try:
@@ -114,5 +113,5 @@ def escaped_streams() -> Iterator[None]:
 
 
 def plain_stream(stream: TextIO) -> TextIO:
-    """The stream behind: for rich, which draws with escape sequences and is given escaped text."""
+    """The wrapped stream: for rich, which draws with escape sequences and gets escaped text."""
     return stream.plain if isinstance(stream, Escaped) else stream

@@ -1,7 +1,7 @@
-"""The only seams: a cluster to see and act on, a clock, and the right to lead.
+"""The interfaces to the outside: a cluster to observe and change, a clock, and the Lease.
 
-`kube` implements them over HTTP, `sim` in memory with a virtual clock. Everything above is the
-same code on both.
+`kube` implements them over HTTP, `sim` in memory with a virtual clock. All code above is the same
+for both.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Thing = (
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """This is now true of the object. May repeat."""
+    """The current state of the object. It may be repeated."""
 
     thing: Thing
 
@@ -76,7 +76,7 @@ class WorkloadGone:
 
 @dataclass(frozen=True, slots=True)
 class AutoscalerSeen:
-    """An autoscaler that counts DaemonSets on new nodes has come while the operator runs."""
+    """An autoscaler that counts DaemonSets on new nodes was installed while the operator runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class AutoscalerGone:
 
 @dataclass(frozen=True, slots=True)
 class KindHidden:
-    """We may not see a kind that something needs, and why; an empty `why`: now we may."""
+    """We may not list a kind that something needs, and why; an empty `why`: now we may."""
 
     kind: str
     why: str = ""
@@ -104,7 +104,7 @@ class KindHidden:
 
 @dataclass(frozen=True, slots=True)
 class StoredGone:
-    """A volume claim, a volume or a storage class is no more."""
+    """A volume claim, a volume or a storage class was deleted."""
 
     stored: Stored
 
@@ -116,7 +116,7 @@ class QuotaGone:
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """Everything that was there at the start has been told; from here on, changes."""
+    """Everything that existed at the start was reported; from here on, changes."""
 
 
 Event = (
@@ -139,7 +139,7 @@ Event = (
 
 
 def gone(thing: Thing) -> Event:
-    """The event that says a thing is no more."""
+    """The event for a deleted object."""
     match thing:
         case Pod():
             return PodGone(thing.key, thing.uid)
@@ -168,18 +168,18 @@ def gone(thing: Thing) -> Event:
 
 
 class Cluster(Protocol):
-    """Where pods live."""
+    """A cluster: observe and change it."""
 
     def watch(self) -> AsyncGenerator[Event, None]:
-        """Tell all that is there, then `Synced`, then every change, for ever.
+        """Yield everything that exists, then `Synced`, then every change.
 
-        A lost connection is healed inside: what changed meanwhile arrives as ordinary events.
-        Pod events keep the order in which the API server made them. Whoever reads closes it.
+        A lost connection is recovered inside: what changed meanwhile arrives as ordinary events.
+        Pod events keep the order of the API server. The reader closes it.
         """
         ...
 
     async def perform(self, action: Action) -> Outcome:
-        """Do one write. Trouble is an Outcome, never an exception."""
+        """Perform one write. An error is an Outcome, never an exception."""
         ...
 
 
@@ -192,16 +192,16 @@ class Clock(Protocol):
 
 
 class Lease(Protocol):
-    """The right to act alone."""
+    """Leader election."""
 
     async def acquire(self) -> None:
         """Wait until we lead."""
         ...
 
     async def lost(self) -> None:
-        """Wait until we no longer lead; returns before another can."""
+        """Wait until we no longer lead; returns before another can lead."""
         ...
 
     async def release(self) -> None:
-        """Give it up, so that the next one need not wait for expiry."""
+        """Release it, so that the next leader need not wait until it expires."""
         ...

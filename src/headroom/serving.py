@@ -1,14 +1,14 @@
-"""A web server that cannot be filled up: connections, time and bytes are all bounded.
+"""A web server with limits on connections, time and bytes.
 
-aiohttp speaks HTTP. Here a `_Guard` stands before each of its connections, from the moment that it
-is accepted (before TLS), and ends those that take too long to shake hands, to send a header or to
-take an answer. When all places are taken the one that began its request longest ago gives way, so
-that somebody who only opens connections keeps nobody out. `Bodies` reads what is posted, within
-limits for one and for all of them. The operator's port and the webhook's are made with this.
+aiohttp implements HTTP. A `_Guard` in front of each connection, from the moment that it is accepted
+(before TLS), ends those that take too long for the handshake, for a header or for reading an
+answer. If all places are taken, the connection whose request began longest ago is closed, so that a
+client that only opens connections keeps no other client out. `Bodies` reads request bodies, with
+limits for one and for all of them. The operator's port and the webhook's port use this.
 
 No request can fill the log either. A request that is not HTTP gets status 400 and no log line: by
 itself, aiohttp writes a traceback for each. A handler that raises gets status 500 and the line
-`request_failed`, which names the route and the place in the code, at a bounded rate.
+`request_failed`, which names the route and the place in the code, at a limited rate.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SILENT = logging.Logger("headroom.aiohttp", logging.CRITICAL + 1)  # For what ai
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a server bears; times are in seconds, sizes in bytes."""
+    """The limits of a server; times are in seconds, sizes in bytes."""
 
     connections: int = 256
     header_seconds: float = 5.0  # From the first byte (or the connection) to the end of the header.
@@ -63,20 +63,20 @@ class LimitedServer:
         self._app = app
         app.middlewares.insert(0, self._noted)
         self._guards: dict[object, _Guard] = {}  # By aiohttp's protocol.
-        self._open: dict[_Guard, None] = {}  # The one that asked last is the last.
+        self._open: dict[_Guard, None] = {}  # The one with the newest request is the last.
         self._runner: web.AppRunner | None = None
         self._server: asyncio.Server | None = None
         self._throttle = Throttle()
 
     @property
     def connections(self) -> int:
-        """How many are open now."""
+        """How many connections are open."""
         return len(self._open)
 
     async def start(
         self, host: str, port: int, tls: ssl.SSLContext | None = None
     ) -> tuple[str, int]:
-        """Listen, and return where: port 0 asks the system for a free one."""
+        """Listen and return the address; port 0 selects a free port."""
         runner = web.AppRunner(
             self._app,
             access_log=None,
@@ -94,21 +94,21 @@ class LimitedServer:
         return str(taken[0]), int(taken[1])
 
     async def stop(self) -> None:
-        """Close the port; calling it twice is fine."""
+        """Close the port; it may be called twice."""
         server, self._server = self._server, None
         runner, self._runner = self._runner, None
         if server is not None:
             server.close()
         if runner is not None:
             await runner.cleanup()
-        for guard in list(self._open):  # A polite end of TLS would wait for the other side.
+        for guard in list(self._open):  # A graceful end of TLS would wait for the other side.
             guard.abort()
         for _ in range(TURNS_TO_NOTICE):
             await asyncio.sleep(0)
 
     @web.middleware
     async def _noted(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Tell a request's guard that its header is complete, and when it has its answer."""
+        """Report to a request's guard that its header is complete, and when it is answered."""
         guard = self._guards.get(request.protocol)
         if guard is not None:
             self._open[guard] = self._open.pop(guard, None)
@@ -117,7 +117,7 @@ class LimitedServer:
             return await handler(request)
         except (web.HTTPException, ConnectionError):
             raise
-        except Exception as trouble:  # Whatever one request says, only that request fails.
+        except Exception as trouble:  # Whatever a request contains, only that request fails.
             self._report(request, trouble)
             raise _closing(web.HTTPInternalServerError(text=FAILED, headers=PLAIN)) from None
         finally:
@@ -132,7 +132,7 @@ class LimitedServer:
             log.error("request_failed", route=route, why=described(trouble), at=place_of(trouble))
 
     def admit(self, guard: _Guard) -> asyncio.Protocol | None:
-        """Take in a new connection; in place of an old one where all places are taken."""
+        """Accept a new connection; if all places are taken, close an old one."""
         if len(self._open) >= self._limits.connections:
             oldest = next(iter(self._open))
             self.forget(oldest)
@@ -154,7 +154,7 @@ class LimitedServer:
 
 
 class _Guard(asyncio.Protocol):
-    """Stands between one connection and aiohttp's protocol for it, and keeps the time."""
+    """Wraps aiohttp's protocol for one connection, and enforces the times."""
 
     def __init__(self, server: LimitedServer, tls: ssl.SSLContext | None) -> None:
         self.inner: asyncio.Protocol | None = None
@@ -179,7 +179,7 @@ class _Guard(asyncio.Protocol):
         if self._tls is None:
             self._connected(self._transport)
             return
-        self._transport.pause_reading()  # What comes now is for TLS.
+        self._transport.pause_reading()  # What arrives now is for TLS.
         self._shaking = asyncio.get_running_loop().create_task(self._shake_hands(self._tls))
 
     async def _shake_hands(self, tls: ssl.SSLContext) -> None:
@@ -242,12 +242,12 @@ class _Guard(asyncio.Protocol):
             self.inner.resume_writing()
 
     def begin(self) -> None:
-        """A header is complete: the handler keeps the time of the body."""
+        """The header is complete: the handler limits the time of the body."""
         self.busy = True
         self._forget_times()
 
     def finish(self) -> None:
-        """The answer is on its way, and has to be taken."""
+        """The answer is being sent, and must be read in time."""
         self.busy = False
         loop = asyncio.get_running_loop()
         self._answer = loop.call_later(self._limits.answer_seconds, self._was_taken)
@@ -275,7 +275,7 @@ class _Guard(asyncio.Protocol):
 
 
 class Bodies:
-    """Reads what is posted: one body is bounded, and all that are under way together."""
+    """Reads request bodies: one body is limited, and all bodies together."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -283,7 +283,7 @@ class Bodies:
 
     @contextmanager
     def room(self) -> Iterator[list[int]]:
-        """Count the bytes of one body until it is dealt with."""
+        """Count the bytes of one body until it is processed."""
         mine = [0]
         try:
             yield mine
@@ -291,7 +291,7 @@ class Bodies:
             self._taken -= max(0, mine[0] - self._limits.small_body)
 
     async def read(self, request: web.Request, mine: list[int]) -> bytes:
-        """The whole body; raises what is to be answered if it is too large or too slow."""
+        """The whole body; raises the answer if it is too large or too slow."""
         if request.headers.get("Content-Encoding", "identity") != "identity":
             raise _closing(web.HTTPUnsupportedMediaType(text="send it uncompressed\n"))
         largest = self._limits.largest_body
@@ -309,7 +309,7 @@ class Bodies:
         except (ConnectionError, web.RequestPayloadError):
             raise _closing(web.HTTPBadRequest(text="the body does not end\n")) from None
         finally:
-            chunks.clear()  # Errors keep what they were raised over alive.
+            chunks.clear()  # Exceptions keep their frames alive.
 
     def _count(self, mine: list[int], size: int) -> None:
         before = max(0, mine[0] - self._limits.small_body)
@@ -322,6 +322,6 @@ class Bodies:
 
 
 def _closing(answer: web.HTTPException) -> web.HTTPException:
-    """The answer, and the end of the connection with it."""
+    """The answer, which also ends the connection."""
     answer.force_close()
     return answer

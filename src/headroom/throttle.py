@@ -1,7 +1,7 @@
-"""How often the same thing may be said: once in a while for each subject, and so many in all.
+"""Limit log lines: at intervals for each subject, and a maximum in total.
 
-Whoever writes log lines about objects asks here first, so that no object, and no thousand of them,
-can fill a log. Memory is bounded too: the subject that spoke longest ago is forgotten first.
+Code that logs lines about objects asks here first, so that neither one object nor thousands of them
+can fill a log. Memory is limited too: the least recently used subject is dropped first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Throttle:
     _dropped: int = 0
 
     def allows(self, subject: str, now: float) -> bool:
-        """Whether a line about a subject may be written now (`now` in seconds that only grow)."""
+        """Whether a line about a subject may be written now (`now` in monotonic seconds)."""
         if now >= self._begun + self.window:
             self._begun, self._said = now, 0
         last = self._last.get(subject)
@@ -39,6 +39,6 @@ class Throttle:
         return True
 
     def take_dropped(self) -> int:
-        """How many lines were not written since this was last asked."""
+        """How many lines were dropped since the last call."""
         dropped, self._dropped = self._dropped, 0
         return dropped

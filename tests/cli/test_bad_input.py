@@ -219,8 +219,8 @@ def test_a_threshold_in_a_file_that_makes_no_sense_is_blamed_by_its_field(
         (("run", "--http", "localhost:99999"), "is not HOST:PORT"),
         (("run", "--dialect", "klingon"), "--dialect klingon: there is no such dialect"),
         (("frobnicate",), "No such command 'frobnicate'"),
-        (("get", "unicorns"), "'unicorns' cannot be asked for here"),
-        (("explain", "node/a"), "'node' cannot be asked for here"),
+        (("get", "unicorns"), "'unicorns' is not supported here"),
+        (("explain", "node/a"), "'node' is not supported here"),
     ],
 )
 def test_a_command_that_cannot_be_understood_is_misuse(
@@ -319,7 +319,7 @@ def test_a_server_that_is_no_api_server_is_called_that(
     file.write_text(POINTS_NOWHERE.replace("https://127.0.0.1:1", f"{stranger}/{answers}"))
     done = headroom(capsys, *verb, "--kubeconfig", str(file))
     assert (done.code, done.out) == (3, "")
-    assert f"{stranger}/{answers}: what answers there is no Kubernetes API server" in done.err
+    assert f"{stranger}/{answers}: the server there is not a Kubernetes API server" in done.err
     assert "check the server address" in done.err
 
 

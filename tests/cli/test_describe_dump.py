@@ -59,7 +59,7 @@ def test_a_headroom_is_described_with_its_conditions_events_and_spec(
 ) -> None:
     done = command(capsys, "describe", "hr/spare", "-n", "shop", "--from", cluster)
     assert done.code == 0
-    assert "headroom shop/spare wishes for 2 slots and has 1" in done.out
+    assert "headroom shop/spare wants 2 slots and has 1" in done.out
     assert "Ready       False    Holding" in done.out
     assert "PartiallyHeld   3       1 of 2 slots held" in done.out
     assert "about somebody else" not in done.out

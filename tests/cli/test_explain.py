@@ -116,7 +116,7 @@ def test_a_preemptible_slot_is_nobodys_to_claim() -> None:
     burst = headroom_of(Replicas(1), mode=PREEMPTIBLE)
     owner = pod("web-1", cpu=1, labels={"app": "web"}, gates=(CLAIM_GATE,))
     told = explain_pod(slots_world(node("a"), burst, owner), owner, Policy())
-    assert "whatever is more important preempts it" in told.holds[0].answer
+    assert "more important pods preempt it" in told.holds[0].answer
 
 
 def test_a_gate_of_somebody_else_is_named() -> None:

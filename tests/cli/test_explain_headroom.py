@@ -54,7 +54,7 @@ def states(explanation: Explanation) -> list[tuple[str, str, str]]:
 def test_a_headroom_with_all_its_slots_says_where_they_stand() -> None:
     of = headroom(Replicas(2))
     found = told(of, *NODES, keeper(of, "0", "a"), keeper(of, "1", "b"))
-    assert found.summary == "headroom default/burst wishes for 2 slots and has 2."
+    assert found.summary == "headroom default/burst wants 2 slots and has 2."
     assert states(found) == [("0", "held", "a"), ("1", "held", "b")]
     assert fact(found, "size") == "2 slots"
     assert fact(found, "shape") == "cpu 1"
@@ -66,7 +66,7 @@ def test_a_slot_that_waits_is_told_in_its_schedulers_own_words() -> None:
     said = "0/3 nodes are available: 3 Insufficient cpu."
     waits = keeper(of, "1", unschedulable_message=said)
     found = told(of, *NODES, keeper(of, "0", "a"), waits)
-    assert "wishes for 2 slots and has 1: 1 waiting for room" in found.summary
+    assert "wants 2 slots and has 1: 1 waiting for room" in found.summary
     assert found.slots[1].why == said
     assert [each.room.node for each in found.nodes] == ["a", "b", "c"]
 
@@ -127,7 +127,7 @@ def test_a_limit_says_how_much_it_lets_through_and_who_goes_without() -> None:
     of = headroom(PerNode(), limits=Limits(nodes=2))
     found = told(of, *NODES, keeper(of, "a", "a"), keeper(of, "b", "b"))
     assert fact(found, "limit") == "spec.limits.nodes allows 2 of 3 slots"
-    assert found.nodes[2].answer == "eligible, but no slot is wished for here"
+    assert found.nodes[2].answer == "eligible, but no slot is wanted here"
 
 
 def test_an_open_window_says_since_when_and_until_when() -> None:
@@ -172,7 +172,7 @@ def test_a_missing_workload_is_named_and_a_present_one_gives_the_size() -> None:
     of = headroom(Percent(20))
     assert "there is no Deployment/web in this namespace" in told(of, *NODES).summary
     found = told(of, *NODES, web(11))
-    assert "wishes for 3 slots" in found.summary
+    assert "wants 3 slots" in found.summary
     assert fact(found, "size") == "20 % of the 11 replicas of Deployment/web, rounded up"
     assert fact(found, "shape") == "like the pods of Deployment/web, cpu 1"
 
@@ -240,7 +240,7 @@ def test_a_promise_is_told_with_what_decided_its_size_and_the_price_of_the_next_
     assert "needs 2 slots now (Learnt): 1.0 pods expected" in words
     assert "a slot takes 90 s to be held" in words
     assert "the next nine (99.9 %) would need 5 slots now and leave 3.5 unused" in words
-    assert "wishes for 2 slots" in found.summary
+    assert "wants 2 slots" in found.summary
 
 
 def test_a_table_of_thousands_is_cut_for_people_only_and_begins_with_trouble() -> None:

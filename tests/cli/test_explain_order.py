@@ -67,8 +67,8 @@ def test_an_order_on_every_node_says_which_rule_left_which_nodes_out(
 ) -> None:
     file = simulated(capsys, tmp_path, order("infra", "daemonSet: true"))
     told = answers(capsys, file, "infra")
-    assert told[""] == "order default/infra wishes for 3 slots and has 3."
-    assert told["no tickets?"] == "no: 3 are wished for, and all were made"
+    assert told[""] == "order default/infra wants 3 slots and has 3."
+    assert told["no tickets?"] == "no: 3 are wanted, and all were created"
     assert told["uneven?"] == (
         "no: each of 3 eligible nodes has its ticket; 2 of 5 nodes left out: "
         "1 with a taint that the slot does not tolerate, 1 without the right labels"
@@ -84,7 +84,7 @@ def test_tickets_that_were_renewed_are_held_all_the_same(
     strategy = '{type: Recurring, schedule: "2 * * * *", refreshPolicy: Always}'
     file = simulated(capsys, tmp_path, order("fresh", f"daemonSet: true\n  strategy: {strategy}"))
     told = answers(capsys, file, "fresh")
-    assert told[""] == "order default/fresh wishes for 3 slots and has 3."
+    assert told[""] == "order default/fresh wants 3 slots and has 3."
 
 
 def test_tickets_that_wait_are_told_since_when_and_in_the_schedulers_words(
@@ -107,7 +107,7 @@ def test_a_quota_in_the_way_is_named_with_its_numbers(
     assert told["no tickets?"] == (
         "3 not made: Quota small: spec.hard[tickets]: used 2, wanted 1 more, at most 2"
     )
-    assert told[""] == "order default/many wishes for 5 slots and has 2: 3 missing."
+    assert told[""] == "order default/many wants 5 slots and has 2: 3 missing."
 
 
 @pytest.mark.parametrize(
@@ -176,6 +176,6 @@ def test_orders_and_tickets_are_listed_and_planned(
     more = tmp_path / "more.yaml"
     more.write_text(order("infra", "replicas: 9", cpu='"2"'))
     plan = headroom(capsys, "plan", str(more), "--from", file)
-    assert "order default/infra: 9 slots wished for" in plan.out
+    assert "order default/infra: 9 slots wanted" in plan.out
     told = headroom(capsys, "explain", "ticket/infra-work-0", "--from", file)
     assert told.out.startswith("ticket default/infra-work-0 is held on work-0, until 2027-01-04T08")

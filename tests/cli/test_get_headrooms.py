@@ -140,7 +140,7 @@ def test_a_headroom_of_a_file_is_explained_by_its_short_name(
 ) -> None:
     finished = headroom(capsys, "explain", "hr/spare", "-n", "shop", "--from", cluster)
     assert finished.code == 0
-    assert "headroom shop/spare wishes for 2 slots and has 1" in finished.out
+    assert "headroom shop/spare wants 2 slots and has 1" in finished.out
     assert "is cordoned" in finished.out
     alone = headroom(capsys, "explain", "hr/spare", "-n", "shop", "--node", "b", "--from", cluster)
     assert alone.out.splitlines()[0] == (

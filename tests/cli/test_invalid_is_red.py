@@ -214,4 +214,4 @@ def test_plan_knows_slots_that_stand_although_the_file_leaves_defaults_out(
     result = tmp_path / "result.json"
     result.write_text(simulated(capsys, tmp_path, BURST, "-o", "json").out)
     done = headroom(capsys, "plan", str(tmp_path / "wish.yaml"), "--from", str(result))
-    assert "2 slots wished for; 2 stand already." in done.out
+    assert "2 slots wanted; 2 are held already." in done.out

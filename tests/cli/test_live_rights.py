@@ -101,9 +101,9 @@ def test_what_could_not_be_seen_is_said_once_and_nothing_is_made_up(
 ) -> None:
     hold = headroom(capsys, "explain", "hold/mine", "--kubeconfig", kubeconfig)
     assert hold.code == 0
-    assert hold.err.count("note: you have no right to list nodes") == 1
+    assert hold.err.count("note: you may not list nodes") == 1
     assert "outside of namespace shop" in hold.err
-    assert "what is free on nodes cannot be seen" in hold.out
+    assert "your permissions do not show what is free on nodes" in hold.out
     pod = headroom(capsys, "explain", "pod/web-0", "--kubeconfig", kubeconfig)
     assert "no node has the room" not in pod.out
     assert "it is for this pod" in pod.out

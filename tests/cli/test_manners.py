@@ -180,7 +180,7 @@ def test_buffers_are_listed_in_their_own_words_and_explained(ask: Ask) -> None:
         assert heading[:5] == ["NAMESPACE", "NAME", "STRATEGY", "PODTEMPLATE", "REPLICAS"]
         assert row[:5] == ["web", "spare", "-", "-", "2"]
     told = ask("explain cb/spare -n web").out
-    assert "capacitybuffer web/spare wishes for 2 slots and has 0" in told
+    assert "capacitybuffer web/spare wants 2 slots and has 0" in told
     assert "cpu 1" in told
 
 

@@ -91,7 +91,7 @@ def test_slots_per_node_stand_on_their_node_or_nowhere() -> None:
     assert "1 of 3 nodes left out: 1 with a taint that the slot does not tolerate" in found.notes
     text = plan_prose([found])
     assert (
-        "headroom default/burst: 2 slots wished for; 1 would be held, 1 would find no room." in text
+        "headroom default/burst: 2 slots wanted; 1 would be held, 1 would find no room." in text
     )
 
 
@@ -124,7 +124,7 @@ def test_a_workload_may_come_with_the_headroom_that_copies_it(
     cluster, wish = files
     done = command(capsys, "plan", wish, "-n", "shop", "--from", cluster)
     assert done.code == 0, done.err
-    assert "headroom shop/burst: 2 slots wished for; 2 would be held." in done.out
+    assert "headroom shop/burst: 2 slots wanted; 2 would be held." in done.out
     assert done.out.splitlines()[-1].split() == ["headroom", "shop/burst", "a", "2", "2", "3", "-"]
 
 
@@ -252,7 +252,7 @@ def test_a_scenario_among_the_files_says_which_nodes_there_are(
         assert done.code == 0, done.err
         (found,) = json.loads(done.out)["items"]
         assert [slot["node"] for slot in found["slots"]] == ["g-1", "g-1"]
-        assert "of a Scenario only the nodes of its pools are seen here" in done.err
+        assert "only the nodes of a Scenario's pools are used here" in done.err
 
 
 def test_a_plan_on_a_scenario_is_as_of_its_start(

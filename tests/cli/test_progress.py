@@ -75,7 +75,7 @@ def test_a_run_tells_virtual_time_events_and_how_long_still() -> None:
     clock.now = 4.0
     run.tell(6 * 3600.0, 24 * 3600.0, 8000)
     assert terminal.getvalue() == (
-        f"{CLEAR}6h0m of 24h0m simulated, 2000 events a second, 12s still at this pace"
+        f"{CLEAR}6h0m of 24h0m simulated, 2000 events a second, 12s left at this rate"
     )
 
 

@@ -150,7 +150,7 @@ def test_the_pods_of_a_dump_are_arrivals(
     assert owners == [{"labelSelector": {"matchLabels": {"app": "web"}}}]
     assert any("only pods that still exist" in note for note in found["notes"])
     none = refused(capsys, "--from", str(path), "-l", "app=other")
-    assert "no pod came" in none.err
+    assert "no pods arrived" in none.err
 
 
 def test_every_pod_of_a_run_is_an_arrival_also_those_that_have_ended(
@@ -228,7 +228,7 @@ def test_flags_that_make_no_sense_are_told_with_what_to_write(
     [
         ("", "there are no arrivals in it"),
         ("second,pods\n5,0\n", "every line says 0"),
-        ("second,pods\n5,100\n", "all pods came at once"),
+        ("second,pods\n5,100\n", "all pods arrived at once"),
         ("second,pods\n5,1\n4,1\n", "few.csv:3: earlier than the line before"),
         ("second,pods\n5,one\n", "few.csv:2: 'one' is no number of pods"),
     ],

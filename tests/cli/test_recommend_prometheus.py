@@ -97,7 +97,7 @@ def test_what_a_real_prometheus_does_not_understand_is_told_in_its_words(
     for query, words in (
         ("sum(", "parse error"),
         ("kube_pod_created", "put sum() or count() around it"),
-        ("count(no_such_metric)", "no pod came"),
+        ("count(no_such_metric)", "no pods arrived"),
     ):
         flags = ("--prometheus", prometheus.url, "--query", query, "--since", "8h")
         finished = headroom(capsys, "recommend", *flags)
@@ -116,7 +116,7 @@ def test_what_a_real_prometheus_does_not_understand_is_told_in_its_words(
         (200, matrix([(0.0, "many")]), 3, "is no point of a series"),
         (200, matrix([(0.0, "NaN")]), 3, "is no number of pods"),
         (200, matrix([(0.0, "-3")]), 3, "is no number of pods"),
-        (200, matrix(), 2, "no pod came"),
+        (200, matrix(), 2, "no pods arrived"),
         (401, "who are you?", 3, "kubectl port-forward"),
         (500, "oh no", 3, "HTTP 500"),
         (400, '{"status": "error", "error": "parse error: x"}', 2, "HTTP 400: parse error: x"),

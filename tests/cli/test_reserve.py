@@ -116,8 +116,8 @@ def test_a_dry_run_prints_the_manifest(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("reserve", "x", "--owner", "app=web"), "a hold of nothing"),
-        (("reserve", "x", "--cpu", "2"), "nobody could claim it"),
+        (("reserve", "x", "--owner", "app=web"), "nothing to hold"),
+        (("reserve", "x", "--cpu", "2"), "no pod could claim it"),
         (("reserve", "x", "--cpu", "two", "--owner", "app=web"), "two"),
         (("reserve", "x", "--cpu", "2", "--owner", "web"), "--owner web: write KEY=VALUE"),
         ((*ASK, "--ttl", "soon"), "spec.ttl"),
@@ -143,7 +143,7 @@ def test_a_hold_is_made_once_and_released_once(
     assert Shelf.holds[f"{HOLDS}/nightly"]["kind"] == "Hold"
     again = ask(*ASK)
     assert again.code == 1
-    assert "there is a hold nightly already" in again.err
+    assert "hold nightly already exists" in again.err
     gone = ask("release", "nightly", "-n", "shop")
     assert (gone.code, gone.out) == (0, "hold nightly released\n")
     assert ask("release", "nightly", "-n", "shop").code == 1

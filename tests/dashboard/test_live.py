@@ -106,7 +106,7 @@ def test_on_a_large_cluster_nodes_are_not_asked_and_the_command_is_named() -> No
     assert large is not None
     assert large["nodes"] == []
     assert NOT_ASKED in large["summary"]
-    assert large["next"] == "headroom explain pod/late -n default  asks every node"
+    assert large["next"] == "headroom explain pod/late -n default  checks every node"
 
 
 def test_an_explanation_shows_nobody_more_than_they_may_see() -> None:

@@ -111,7 +111,7 @@ def test_a_headroom_appears_is_held_is_explained_and_goes_while_one_looks(
         page.until("document.querySelector('#summary').innerText.includes('2 of 2')")
         page.until("!!document.querySelector('#timeline svg .line.held')")
         page.click(f'[data-object="Headroom/{OURS}/spare"]')
-        page.until(f"{DETAILS}.includes('wishes for 2')")
+        page.until(f"{DETAILS}.includes('wants 2')")
         page.key("Escape")
         page.until("!document.querySelector('#details').open")
         held = page.eval(

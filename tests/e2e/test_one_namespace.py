@@ -86,7 +86,7 @@ def test_a_tenant_reserves_looks_and_releases(tenant: Path) -> None:
         assert "note:" not in listed  # Nothing is missing from this answer.
         told = ask(tenant, "explain", "hold/mine")
         assert "hold tenant/mine is held on " in told
-        assert "you have no right to list nodes" in told
+        assert "you may not list nodes" in told
         assert "guardian" in ask(tenant, "get", "guardians", "-o", "json")
         assert "Hold/tenant/mine" in ask(tenant, "top")
         assert "Held" in ask(tenant, "describe", "hold", "mine")
@@ -110,8 +110,8 @@ def test_a_headroom_on_nodes_that_cannot_be_seen_is_told_by_its_own_word(
             lambda: control_plane.api.get(f"{path}/spare").get("status", {}).get("held") == 3,
         )
         told = ask(tenant, "explain", "hr", "spare")
-        assert "has 3 of 3 slots, by its own word" in told
-        assert "what is free on nodes cannot be seen" in told
+        assert "has 3 of 3 slots, according to its status" in told
+        assert "your permissions do not show what is free on nodes" in told
         slots = ask(tenant, "get", "slots", "-o", "jsonpath={.items[*].state}")
         assert slots.startswith("held held held\n")
         _watch_slots_go(control_plane, path)
@@ -166,6 +166,6 @@ def test_a_server_dry_run_of_an_installation_changes_nothing(control_plane: Cont
     done = headroom(config, "install", "--dry-run=server", "-n", "elsewhere", "--no-policy")
     assert done.returncode == 0, done.stderr
     assert "Namespace/elsewhere applied (server dry run)" in done.stderr
-    assert "still to be made" in done.stderr
+    assert "does not exist yet" in done.stderr
     names = json.loads(control_plane.kubectl("get", "namespaces", "-o", "json"))["items"]
     assert "elsewhere" not in [item["metadata"]["name"] for item in names]

@@ -80,7 +80,7 @@ def test_a_headroom_is_planned_held_listed_explained_and_dumped(
         assert [(item["node"], item["state"]) for item in listed] == [
             (node, "held") for node in nodes
         ]
-        assert "wishes for 3 slots and has 3" in ask(plane, "explain", "hr/people")
+        assert "wants 3 slots and has 3" in ask(plane, "explain", "hr/people")
         assert "Held" in ask(plane, "describe", "hr/people")
         assert "Headroom/default/people" in ask(plane, "top")
         dump = tmp_path / "dump.json"
@@ -113,7 +113,7 @@ def test_an_order_answers_the_questions_of_its_guide(plane: ControlPlane) -> Non
             ),
         )
         told = ask(plane, "explain", "order/people")
-        assert "no: 3 are wished for, and all were made" in told
+        assert "no: 3 are wanted, and all were created" in told
         assert "no: each of 3 eligible nodes has its ticket; all 3 nodes are eligible" in told
         assert ask(plane, "get", "tickets").count("Ready") == 3
     finally:

@@ -32,7 +32,7 @@ def test_the_pods_of_a_cluster_are_arrivals(control_plane: ControlPlane) -> None
         assert found["sure"]["level"] == "low"
         nobody = headroom(plane.kubeconfig, "recommend", "-n", HOME, "-l", "app=nobody")
         assert nobody.returncode == 2
-        assert "no pod came" in nobody.stderr
+        assert "no pods arrived" in nobody.stderr
     finally:
         plane.kubectl("delete", "namespace", HOME, "--wait=false")
 

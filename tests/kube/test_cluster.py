@@ -145,7 +145,7 @@ def test_the_version_says_that_it_is_an_api_server() -> None:
             api.script("/version", Reply(body={"gitVersion": "v1.36.4"}), Reply(body={"a": 1}))
             cluster = cluster_at(api)
             assert await cluster.probe() == "v1.36.4"
-            with pytest.raises(KubeError, match="no Kubernetes API server"):
+            with pytest.raises(KubeError, match="not a Kubernetes API server"):
                 await cluster.probe()
             await cluster.close()
 

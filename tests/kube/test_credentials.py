@@ -148,12 +148,12 @@ def test_a_plugin_gets_its_environment_and_the_cluster() -> None:
     [
         (plugin("", command="/no/such/login"), "cannot be run: No such file"),
         (plugin("import sys; sys.exit('please log in')"), "exit code 1: please log in"),
-        (plugin("print('hello')"), "no ExecCredential"),
+        (plugin("print('hello')"), "not an ExecCredential"),
         (plugin("import itertools; [print('x' * 999) for _ in itertools.count()]"), "1024 KiB"),
         (plugin("import sys; sys.stderr.write('x\\n' * 10**6); sys.exit('the end')"), "the end"),
         (plugin(printing(issue())), "neither a token nor a certificate"),
-        (plugin(printing(issue(clientCertificateData="a"))), "half a certificate"),
-        (plugin(printing(issue(token="t")), api_version=V1BETA1), "it speaks"),
+        (plugin(printing(issue(clientCertificateData="a"))), "a certificate without its key"),
+        (plugin(printing(issue(token="t")), api_version=V1BETA1), "its version is"),
         (plugin("", interactive_mode="Always"), "there is no terminal"),
     ],
 )

@@ -255,7 +255,7 @@ def test_silence_is_noticed_and_healed() -> None:
             tuning = WatchTuning(quiet_seconds=0.03, first_backoff=0.001)
             async with following(api, tuning) as ear:
                 await ear.hears("a@1", "synced", "b@11")
-            assert "nothing was heard" in ear.troubles[0].message
+            assert "nothing was received" in ear.troubles[0].message
             assert api.asked[1].query["resourceVersion"] == "10"
 
     run(main())

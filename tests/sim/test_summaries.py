@@ -126,7 +126,7 @@ def test_slots_wished_for_stand_beside_slots_held(tmp_path: Path) -> None:
     slots = result.summary["slots"]
     assert (slots["wished"], slots["held"]) == (6, 4)
     assert slots["objects"] == {"Headroom/default/burst": {"wished": 6, "held": 4}}
-    assert "6 wished for, 4 held at the end" in result_table(result)
+    assert "6 wanted, 4 held at the end" in result_table(result)
 
 
 def test_devices_are_held_like_cpu_and_memory_and_cost_is_told_by_pool(tmp_path: Path) -> None:

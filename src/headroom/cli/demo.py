@@ -64,5 +64,5 @@ def _sum_up(story: Story, running: Play) -> None:
     put(f"claims {numbers['claims']}, misses {numbers['misses']}, promises broken {broken}")
     if not result.ok:
         told = "; ".join([*result.failures, *result.violations])
-        raise Answer(f"the story did not go as told: {told}")
+        raise Answer(f"the story failed: {told}")
     say(f"\nnext: {story.next_step}")

@@ -72,7 +72,7 @@ def dump(
         "objects": [discreet(item) for item in world.raw],
     }
     put(document(whole, Format(output.value)))
-    say(f"{len(world.raw)} objects; ask them with: headroom get --from FILE")
+    say(f"{len(world.raw)} objects; read them with: headroom get --from FILE")
 
 
 def discreet(item: Json) -> dict[str, Any]:

@@ -26,14 +26,14 @@ Across = Annotated[
     typer.Option(
         "--allow-cross-namespace-owners",
         envvar="HEADROOM_ALLOW_CROSS_NAMESPACE_OWNERS",
-        help="Judge as an operator that runs with this flag.",
+        help="Explain as an operator with this flag decides.",
     ),
 ]
 
 
 Node = Annotated[
     str,
-    typer.Option("--node", metavar="NODE", help="Of a headroom: tell about this node only."),
+    typer.Option("--node", metavar="NODE", help="For a headroom: explain only this node."),
 ]
 
 

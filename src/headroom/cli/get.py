@@ -49,7 +49,7 @@ Labels = Annotated[
 Watch = Annotated[
     bool,
     typer.Option(
-        "--watch", "-w", help="Go on, and print every line that changes. Needs a cluster."
+        "--watch", "-w", help="Watch, and print every line that changes. Needs a cluster."
     ),
 ]
 

@@ -76,7 +76,7 @@ def _toleration(text: str) -> Json:
     key, equals, value = taint.partition("=")
     if not key or (colon and effect not in EFFECTS):
         hint = f"write KEY, KEY=VALUE or KEY=VALUE:EFFECT; effects: {', '.join(EFFECTS)}"
-        raise Misuse(f"--toleration {text}: this is no taint", hint)
+        raise Misuse(f"--toleration {text}: this is not a taint", hint)
     found: Json = {"key": key, "operator": "Equal" if equals else "Exists"}
     if equals:
         found["value"] = value
@@ -86,9 +86,9 @@ def _toleration(text: str) -> Json:
 def hold_manifest(asked: Asked) -> Json:
     """Build the Hold as a manifest; raise Misuse if a value is wrong."""
     if not asked.requests:
-        raise Misuse("a hold of nothing: say how much with --cpu, --memory or --request")
+        raise Misuse("nothing to hold: set --cpu, --memory or --request")
     if not asked.labels and not asked.pods:
-        raise Misuse("nobody could claim it: say for whom with --owner KEY=VALUE or --pod NAME")
+        raise Misuse("no pod could claim it: set --owner KEY=VALUE or --pod NAME")
     container = {"name": "main", "resources": {"requests": dict(asked.requests)}}
     pod: Json = {"containers": [container]}
     if asked.node:
@@ -132,7 +132,7 @@ async def make(manifest: Json, client: Client, patience: float, dry: bool = Fals
         answer = await client.send("POST", path, json.dumps(manifest).encode())
     if answer.status == 409:
         raise Answer(
-            f"there is a hold {metadata['name']} already in namespace {metadata['namespace']}",
+            f"hold {metadata['name']} already exists in namespace {metadata['namespace']}",
             f"headroom explain hold/{metadata['name']}",
         )
     if not answer.ok:

@@ -66,7 +66,7 @@ Confine = Annotated[
     bool,
     typer.Option(
         "--confine/--no-confine",
-        help="Include the policies that hold our accounts to their work.",
+        help="Include the policies that restrict our accounts.",
     ),
 ]
 TenantEdit = Annotated[
@@ -84,8 +84,8 @@ Dashboard = Annotated[
     bool,
     typer.Option(
         "--dashboard",
-        help="Include the Role for who may look at the page, and the operator's right to review "
-        "tokens.",
+        help="Include the Role for users of the dashboard, and the operator's permission to "
+        "review tokens.",
     ),
 ]
 Webhook = Annotated[
@@ -192,6 +192,6 @@ def uninstall(
     if dry:
         say("nothing was changed: server dry run")
         return
-    say(f"namespace {namespace} stays: others may live there too")
+    say(f"namespace {namespace} stays: it may contain other objects")
     if not crds:
-        say("the CRDs, Holds, Headrooms and their guardians stay: --crds takes them away too")
+        say("the CRDs, Holds, Headrooms and their guardians stay: --crds deletes them too")

@@ -87,7 +87,7 @@ def read_wanted(
     problems = [str(error) for document in documents for error in _problems(document, known)]
     problems += [str(error) for error in written_twice(documents)]
     if problems:
-        raise Misuse("\n".join(problems), "nothing was done; mend the files and try again")
+        raise Misuse("\n".join(problems), "nothing was done; fix the files and try again")
     things: list[Thing] = []
     places: dict[str, Document] = {}
     for document in documents:
@@ -120,15 +120,15 @@ def _elsewhere(around: Sequence[Document]) -> str:
     """A hint where other objects that the user may look for can be found."""
     for world in filter(is_world, around):
         if world.data.get("kind") == "Scenario":
-            return f"what a Scenario's steps make is played: headroom simulate {world.source}"
-        return f"what is held there is shown by: headroom get holds --from {world.source}"
+            return f"to run the steps of a Scenario: headroom simulate {world.source}"
+        return f"to see what is held there: headroom get holds --from {world.source}"
     return ""
 
 
 def _documents(path: Path, read: Read) -> list[Document]:
     found = load(_text(path, read), str(path))
     if not found:
-        raise Misuse(f"{path}: there is no object in it")
+        raise Misuse(f"{path}: it contains no object")
     return found
 
 

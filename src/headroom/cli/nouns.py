@@ -72,7 +72,7 @@ def noun(word: str, allowed: Sequence[str]) -> str:
     known = ", ".join(NAMES[each][1] for each in allowed)
     near = "" if found else _nearest(bare, allowed)
     hint = f"did you mean {near}? there are: {known}" if near else f"there are: {known}"
-    raise Misuse(f"{word!r} cannot be asked for here", hint)
+    raise Misuse(f"{word!r} is not supported here", hint)
 
 
 def _nearest(word: str, allowed: Sequence[str]) -> str:
@@ -100,7 +100,7 @@ def _by_slash(words: Sequence[str], allowed: Sequence[str]) -> list[Inquiry]:
     for word in words:
         kind, slash, name = word.partition("/")
         if not slash or not name or not kind:
-            raise Misuse(f"{word!r} is no KIND/NAME", "write every one so: hr/a hold/b")
+            raise Misuse(f"{word!r} is no KIND/NAME", "write each as KIND/NAME: hr/a hold/b")
         found.setdefault(noun(kind, allowed), []).append(name)
     return [Inquiry(kind, tuple(dict.fromkeys(names))) for kind, names in found.items()]
 
@@ -109,7 +109,7 @@ def subject(words: Sequence[str], allowed: Sequence[str]) -> tuple[str, str]:
     """Parse `hr/web-burst` or `hr web-burst`: the noun and the name of one object."""
     forms = "write KIND/NAME or KIND NAME, such as hr/web or pod/web-0"
     if not words:
-        raise Misuse("what is asked about is missing", forms)
+        raise Misuse("the object is missing", forms)
     found = subjects(words, allowed)
     names = [(each.noun, name) for each in found for name in each.names]
     if len(names) != 1:

@@ -74,7 +74,7 @@ What = Annotated[
     typer.Argument(
         metavar="KIND/NAME",
         help="pod/NAME, hold/NAME, headroom/NAME, or of a dialect order/NAME, ticket/NAME, "
-        "reservation/NAME, capacitybuffer/NAME; KIND NAME does as well.",
+        "reservation/NAME, capacitybuffer/NAME; KIND NAME works too.",
         autocompletion=complete_subject,
     ),
 ]
@@ -83,7 +83,7 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="FILE",
-        help="Ask a simulation's result, a dump or manifests instead of a cluster. Repeatable.",
+        help="Read a simulation's result, a dump or manifests instead of a cluster. Repeatable.",
     ),
 ]
 
@@ -120,7 +120,7 @@ AllowInvalid = Annotated[
     bool,
     typer.Option(
         "--allow-invalid",
-        help="Tell of objects that are invalid or cannot be served, and exit 0 all the same.",
+        help="Report objects that are invalid or cannot be served, but exit 0.",
     ),
 ]
 ClusterPreallocation = Annotated[
@@ -155,7 +155,7 @@ PauseImage = Annotated[
         metavar="IMAGE",
         callback=_a_pause_image,
         envvar="HEADROOM_PAUSE_IMAGE",
-        help="What guardians, latches and fences run. [default: registry.k8s.io/pause:3.10]",
+        help="The image of guardians, latches and fences. [default: registry.k8s.io/pause:3.10]",
     ),
 ]
 MountpointNames = Annotated[
@@ -164,8 +164,8 @@ MountpointNames = Annotated[
         "--mountpoint-names",
         metavar="NAMES",
         envvar="HEADROOM_MOUNTPOINT_NAMES",
-        help="Namespace and PriorityClasses of Mountpoint's helpers, where they are not the usual "
-        "ones, as in namespace=s3,headroom-class=low.",
+        help="Namespace and PriorityClasses of Mountpoint's helpers, if they are not the "
+        "defaults, such as namespace=s3,headroom-class=low.",
     ),
 ]
 NamespaceLimits = Annotated[
@@ -174,7 +174,7 @@ NamespaceLimits = Annotated[
         "--namespace-limits",
         metavar="LIMITS",
         envvar="HEADROOM_NAMESPACE_LIMITS",
-        help="What a namespace without limits of its own may hold, as in slots=10,cpu=8,locked=no.",
+        help="What a namespace without its own limits may hold, such as slots=10,cpu=8,locked=no.",
     ),
 ]
 

@@ -33,7 +33,7 @@ Files = Annotated[
 ]
 At = Annotated[
     str,
-    typer.Option("--at", metavar="TIME", help="As if it were this time. [default: now]"),
+    typer.Option("--at", metavar="TIME", help="Plan for this time. [default: now]"),
 ]
 
 

@@ -45,7 +45,7 @@ NodeLimit = Annotated[
         "--node-limit",
         metavar="N",
         envvar=["HEADROOM_NODE_LIMIT", "NODE_LIMIT"],
-        help="No placeholder asks for nodes beyond so many. [default: 15000]",
+        help="Placeholders request no nodes above this number. [default: 15000]",
     ),
 ]
 Threshold = Annotated[
@@ -54,7 +54,7 @@ Threshold = Annotated[
         "--proactive-scaleup-threshold",
         metavar="PART",
         envvar=["HEADROOM_PROACTIVE_SCALEUP_THRESHOLD", "PROACTIVE_SCALEUP_THRESHOLD"],
-        help="The part of the capacity that pods may ask for before more is made. [default: 0.8]",
+        help="The share of the capacity that pods may request before more is added. [default: 0.8]",
     ),
 ]
 ProfileName = Annotated[
@@ -72,7 +72,7 @@ Requests = Annotated[
         "--proactive-scaleup-requests",
         metavar="NAME=AMOUNT,…",
         envvar="HEADROOM_PROACTIVE_SCALEUP_REQUESTS",
-        help="What one placeholder asks for: as much as the pods that it is kept for. "
+        help="The requests of one placeholder, as large as the pods that it is for. "
         "[default: cpu=500m,memory=512Mi]",
     ),
 ]

@@ -57,7 +57,7 @@ Tolerations = Annotated[
     typer.Option(
         "--toleration",
         metavar="TAINT",
-        help="A taint that does not matter: KEY[=VALUE][:EFFECT]. Repeatable.",
+        help="A taint to tolerate: KEY[=VALUE][:EFFECT]. Repeatable.",
     ),
 ]
 OnNode = Annotated[str, typer.Option("--node", metavar="NODE", help="Only on this node.")]
@@ -76,10 +76,15 @@ class HoldFormat(StrEnum):
 
 Form = Annotated[
     HoldFormat | None,
-    typer.Option("--output", "-o", help="Print the hold so. [default: a sentence about it]"),
+    typer.Option(
+        "--output", "-o", help="Output format of the hold. [default: a sentence about it]"
+    ),
 ]
 Wait = Annotated[
-    str, typer.Option("--wait", metavar="D", help="Wait so long until it is held; 1 if it is not.")
+    str,
+    typer.Option(
+        "--wait", metavar="D", help="Wait this long until it is held; exit 1 if it is not."
+    ),
 ]
 
 
@@ -132,7 +137,7 @@ def reserve(
         put(_printed(stand.item, output) if output else told)
         return
     if patience and stand.phase != "Available":
-        why = stand.why or "no operator has looked at it"
+        why = stand.why or "no operator has processed it"
         raise Answer(f"hold {name} is not held: {why}", f"headroom explain hold/{name}")
     told = f"hold {name} is held on {stand.node}" if patience else f"hold {name} made"
     put(_printed(stand.item, output) if output else told)

@@ -125,7 +125,7 @@ LogFormat = Annotated[
     typer.Option(
         "--log-format",
         envvar="HEADROOM_LOG_FORMAT",
-        help="How log lines look; auto is prose on a terminal and JSON elsewhere.",
+        help="The format of log lines; auto is prose on a terminal and JSON elsewhere.",
     ),
 ]
 

@@ -194,11 +194,11 @@ class Replica:
 
     async def _get_ready(self) -> None:
         """Prepare the cluster before anything is watched; on a terminal, show the progress."""
-        with waiting("asking whether somebody else serves the dialects"):
+        with waiting("checking whether another controller serves the dialects"):
             await check_rivals(self._client, self._speech, self._clock.now())
-        with waiting("asking for PriorityClasses and admission policies, and making them"):
+        with waiting("creating PriorityClasses and admission policies"):
             await prepare(self._client, self._home, self._speech)
-        with waiting(f"asking for the namespace {self._home}"):
+        with waiting(f"checking the namespace {self._home}"):
             await self._check_home()
         with waiting("settling the placeholders"):
             await settle(self._client, self._home, self._ahead, self._clock.now())
@@ -207,7 +207,7 @@ class Replica:
         found = await abilities(self._client, kubernetes)
         get_logger().info(LogEvent.FEATURES, has=found.named(True), lacks=found.named(False))
         if found.trouble:
-            hint = f"use Kubernetes {SUPPORTED_RANGE}; nobody has tested this one"
+            hint = f"use Kubernetes {SUPPORTED_RANGE}; this version is not tested"
             get_logger().warning(LogEvent.UNSUPPORTED, why=found.trouble, hint=hint)
 
     async def _operate(self) -> None:
@@ -239,7 +239,7 @@ class Replica:
         answer = await self._client.send("GET", NAMESPACES.path(name=self._home), repeatable=True)
         if answer.status == 404:
             raise Misuse(
-                f"namespace {self._home} of the Lease is missing and cannot be made",
+                f"namespace {self._home} of the Lease is missing and cannot be created",
                 f"kubectl create namespace {self._home}, or choose another with --namespace",
             )
 
@@ -273,7 +273,7 @@ class Replica:
             raise StoppedByBug(f"stopped acting because of a bug: {self._health.failed}")
         if not self._health.stopping:
             raise LostTheLead(
-                "lost the lead, so this replica stops: two must never act at once",
+                "lost the lead, so this replica stops: two replicas must never act at once",
                 "a Deployment starts it again; see docs/operating/troubleshooting.md",
             )
 

@@ -42,7 +42,7 @@ Files = Annotated[
 ]
 Strict = Annotated[
     bool,
-    typer.Option("--strict", help="Refuse kinds that are not played, instead of skipping them."),
+    typer.Option("--strict", help="Refuse kinds that are not simulated, instead of skipping them."),
 ]
 Until = Annotated[
     str | None, typer.Option("--until", metavar="D", help="Virtual time, such as 10m.")
@@ -188,5 +188,5 @@ def _positive(text: str) -> float:
 
     seconds = parse_duration(text).total_seconds()
     if seconds <= 0:
-        raise ValueError(f"{text!r} is no time to run")
+        raise ValueError(f"{text!r} is not a duration")
     return seconds

@@ -174,11 +174,11 @@ def _nodes_of(scenario: Document) -> list[Json]:
 
     nodes, problems = nodes_at_the_start(scenario)
     if problems:
-        raise Misuse("\n".join(problems), "mend the file and try again")
+        raise Misuse("\n".join(problems), "fix the file and try again")
     if (scenario.data.get("spec") or {}).get("steps"):
         say(
-            f"note: {scenario.source}: of a Scenario only the nodes of its pools are seen here; "
-            f"for what its steps do, ask a result: headroom simulate {scenario.source} -o json"
+            f"note: {scenario.source}: only the nodes of a Scenario's pools are used here; "
+            f"to run its steps, use a result: headroom simulate {scenario.source} -o json"
         )
     return nodes
 
@@ -245,7 +245,7 @@ def counted(item: Json) -> Json:
 def _documents(path: Path) -> list[Document]:
     found = load(_text(path), str(path))
     if not found:
-        raise Misuse(f"{path}: there is no object in it")
+        raise Misuse(f"{path}: it contains no object")
     return found
 
 

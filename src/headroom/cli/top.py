@@ -27,7 +27,7 @@ Holders = Annotated[
 
 Watch = Annotated[
     bool,
-    typer.Option("--watch", "-w", help="Draw a bar for each node, and go on. Ctrl-C ends it."),
+    typer.Option("--watch", "-w", help="Draw a bar for each node, and update it. Ctrl-C ends it."),
 ]
 Resource = Annotated[
     str, typer.Option("--resource", metavar="NAME", help="With -w: the resource that is drawn.")

@@ -151,7 +151,7 @@ class Pages:
         try:
             document = await self._hub.current()
         except NoPicture as trouble:
-            text = "the picture of the cluster could not be made; the log says why\n"
+            text = "the snapshot of the cluster could not be built; the log says why\n"
             raise web.HTTPServiceUnavailable(text=text) from trouble
         if scope is None or not scope.everything:
             namespaces = namespaces_of(document) | {asked}

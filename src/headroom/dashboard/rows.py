@@ -67,7 +67,7 @@ def _why(pod: Pod) -> str:
         return "it waits at the gate for its hold"
     if pod.nominated:
         return f"it is nominated to {pod.nominated}"
-    return pod.unschedulable_message or "its scheduler has said nothing yet"
+    return pod.unschedulable_message or "its scheduler has not reported anything yet"
 
 
 def headroom_row(headroom: Headroom, now: datetime) -> Row:

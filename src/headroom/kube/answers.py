@@ -93,7 +93,7 @@ def refusal(answer: Answer, what: str) -> Refused:
             return Forbidden(
                 403,
                 f"cannot {what}: {status.message}",
-                "grant the right: `headroom install --dry-run` prints the RBAC objects",
+                "grant the permission: `headroom install --dry-run` prints the RBAC objects",
                 wait,
             )
         case 404:
@@ -114,6 +114,6 @@ def refusal(answer: Answer, what: str) -> Refused:
 def no_kubernetes(server: str) -> KubeError:
     """The error for an address with a server that is no API server."""
     return KubeError(
-        f"{server}: what answers there is no Kubernetes API server",
+        f"{server}: the server there is not a Kubernetes API server",
         "check the server address in the kubeconfig",
     )

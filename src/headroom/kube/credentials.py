@@ -81,7 +81,7 @@ class Credentials:
         if user.token_file:
             return f"the token in {user.token_file} is not accepted; is it this cluster's?"
         if user.plugin is not None:
-            return f"what {user.plugin.command} hands out is not accepted; log in again"
+            return f"the credentials of {user.plugin.command} are not accepted; log in again"
         if user == User():
             return "the context names no credentials; add a user to it"
         return "log in again, or choose another --context"

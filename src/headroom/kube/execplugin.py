@@ -134,7 +134,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 def _interactive(plugin: ExecPlugin, where: str) -> bool:
     terminal = sys.stdin is not None and sys.stdin.isatty()
     if plugin.interactive_mode == "Always" and not terminal:
-        raise ConfigError(f"{where}: it wants to ask you something, and there is no terminal")
+        raise ConfigError(f"{where}: it needs input, and there is no terminal")
     return terminal and plugin.interactive_mode != "Never"
 
 
@@ -160,17 +160,18 @@ def _read(output: bytes, plugin: ExecPlugin, where: str) -> Issued:
     try:
         credential = msgspec.json.decode(output, type=_Credential)
     except UNREADABLE_JSON as error:
-        raise ConfigError(f"{where}: what it printed is no ExecCredential: {error}") from error
+        raise ConfigError(f"{where}: its output is not an ExecCredential: {error}") from error
     if credential.api_version != plugin.api_version:
         raise ConfigError(
-            f"{where}: it speaks {credential.api_version!r}, the kubeconfig {plugin.api_version!r}",
-            "set exec.apiVersion to what the plugin speaks",
+            f"{where}: its version is {credential.api_version!r}, but the kubeconfig says "
+            f"{plugin.api_version!r}",
+            "set exec.apiVersion to the version of the plugin",
         )
     status = credential.status
     if status is None or not (status.token or status.client_certificate_data):
-        raise ConfigError(f"{where}: it handed out neither a token nor a certificate")
+        raise ConfigError(f"{where}: it returned neither a token nor a certificate")
     if bool(status.client_certificate_data) != bool(status.client_key_data):
-        raise ConfigError(f"{where}: it handed out half a certificate and key pair")
+        raise ConfigError(f"{where}: it returned a certificate without its key, or a key alone")
     pair = None
     if status.client_certificate_data:
         pair = KeyPair(Pem(status.client_certificate_data), Pem(status.client_key_data))

@@ -47,8 +47,8 @@ POLICIES = {
 
 
 _PREEMPTS = (
-    "it exists and its pods preempt, which guardians never do: they get headroom-preemptible "
-    "instead until it is deleted and the operator makes it again at its next start"
+    "it exists and its pods preempt, which guardians never do: they use headroom-preemptible "
+    "until it is deleted and the operator creates it again at its next start"
 )
 
 

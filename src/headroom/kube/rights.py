@@ -96,5 +96,5 @@ async def _is_allowed(client: Client, right: Right) -> bool:
     body = msgspec.json.encode({"spec": {"resourceAttributes": attributes}})
     answer = await client.send("POST", REVIEWS, body, repeatable=True)
     if not answer.ok:
-        raise KubeError(f"cannot ask for our rights: HTTP {answer.status}")
+        raise KubeError(f"cannot check our permissions: HTTP {answer.status}")
     return msgspec.json.decode(answer.body, type=_Review).status.allowed

@@ -48,7 +48,7 @@ def translated(error: BaseException, access: Access) -> KubeError:
         case aiohttp.InvalidURL():
             return ConfigError(f"{where}: not an address", "check server and proxy-url")
         case aiohttp.SocketTimeoutError():
-            return Silence(f"{where}: nothing was heard for too long")
+            return Silence(f"{where}: nothing was received for too long")
         case asyncio.TimeoutError():
             return Uncertain(f"{where}: no answer in time")
         case _:

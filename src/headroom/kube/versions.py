@@ -77,7 +77,7 @@ FEATURES = (
         "pod-level-resources",
         "requests of a pod as a whole (spec.resources)",
         Version(1, 34),
-        "the API server drops the field: ask by containers",
+        "the API server drops the field: set requests of containers",
     ),
 )
 

@@ -102,7 +102,7 @@ class Metrics:
     def _about_the_operator(self) -> None:
         self.actions = Counter(
             "headroom_actions",
-            "Writes to the cluster, by kind and by what became of them.",
+            "Writes to the cluster, by kind and outcome.",
             ["kind", "outcome"],
             registry=self.registry,
         )
@@ -114,19 +114,19 @@ class Metrics:
         )
         self.watch_events = Counter(
             "headroom_watch_events",
-            "Changes that the cluster told us of, by kind of object.",
+            "Changes observed in the cluster, by kind of object.",
             ["kind"],
             registry=self.registry,
         )
         self.contained = Counter(
             "headroom_contained_errors",
-            "Unexpected errors that were kept to one object, by what was being done. All are bugs.",
+            "Unexpected errors that affected one object only, by operation. All are bugs.",
             ["where"],
             registry=self.registry,
         )
         self.loop_lag = Gauge(
             "headroom_loop_lag_seconds",
-            "By how much the loop was late when it was last looked at.",
+            "Delay of the main loop at the last check.",
             registry=self.registry,
         )
         self.leader = Gauge(

@@ -1,8 +1,8 @@
-"""Certificates made and read: authorities of our own, and what they sign for the webhook.
+"""Create and read certificates: our own CAs, and the certificates that they sign for the webhook.
 
-Only this module knows the `cryptography` library. Times are given, never taken from a clock, so
-that `keychain` can decide and tests can choose them. Certificates begin an hour before they are
-made, because clocks of machines differ.
+Only this module uses the `cryptography` library. Times are parameters, never read from a clock, so
+that `keychain` can decide and tests can choose them. Certificates begin an hour before their
+creation, because the clocks of machines differ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BACKDATED = timedelta(hours=1)
 
 
 class Unreadable(ValueError):
-    """A certificate or key that is none, or not of the kind that we make."""
+    """A certificate or key that is invalid, or of another kind than ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a certificate says of itself."""
+    """The fields of a certificate."""
 
     made: datetime
     ends: datetime
@@ -43,7 +43,7 @@ class Facts:
 
 
 def new_authority(now: datetime, lifetime: timedelta) -> Pair:
-    """Make an authority that may sign servers' certificates and nothing further."""
+    """Create a CA that may sign only server certificates."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = _name(f"headroom-webhook-{now:%Y%m%d%H%M%S}")
     builder = _dated(x509.CertificateBuilder().subject_name(name).issuer_name(name), now, lifetime)
@@ -58,7 +58,7 @@ def new_authority(now: datetime, lifetime: timedelta) -> Pair:
 
 
 def issue(authority: Pair, names: Iterable[str], now: datetime, lifetime: timedelta) -> Pair:
-    """Have an authority sign a server's certificate; it never outlives the authority's own."""
+    """Sign a server certificate; it never outlives its CA."""
     signer, signing_key = _certificate(authority.certificate), _key(authority.key)
     key = ec.generate_private_key(ec.SECP256R1())
     within = min(lifetime, signer.not_valid_after_utc - now)
@@ -82,7 +82,7 @@ def issue(authority: Pair, names: Iterable[str], now: datetime, lifetime: timede
 
 
 def facts_of(pem: str) -> Facts:
-    """Read what a certificate says of itself; Unreadable if it is none."""
+    """Read the fields of a certificate; raise Unreadable if it is invalid."""
     found = _certificate(pem)
     try:
         said = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
@@ -93,7 +93,7 @@ def facts_of(pem: str) -> Facts:
 
 
 def signed_by(certificate: str, authority: str) -> bool:
-    """Whether the authority has signed the certificate; both PEM."""
+    """Whether the CA has signed the certificate; both PEM."""
     try:
         _certificate(certificate).verify_directly_issued_by(_certificate(authority))
     except (ValueError, TypeError, InvalidSignature):
@@ -102,7 +102,7 @@ def signed_by(certificate: str, authority: str) -> bool:
 
 
 def belong_together(pair: Pair) -> bool:
-    """Whether the key is the certificate's own."""
+    """Whether the key belongs to the certificate."""
     return _certificate(pair.certificate).public_key() == _key(pair.key).public_key()
 
 

@@ -1,8 +1,8 @@
-"""The claim indexes of all namespaces, followed for ever.
+"""The claim indexes of all namespaces, kept up to date by a watch.
 
-Smaller than `kube.watch`, which tells the engine what changed: here only the present matters, and
-whatever breaks is mended by reading everything again. Nothing goes wrong meanwhile: an index that
-is not renewed goes stale by itself, and then no pod is gated.
+It is smaller than `kube.watch`, which reports changes to the engine: here only the current state
+matters, and after an error everything is listed again. This is safe: an index that is not renewed
+becomes stale, and then no pod is gated.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ log = structlog.get_logger("headroom.webhook")
 
 @dataclass(frozen=True, slots=True)
 class FollowTuning:
-    """Times and sizes; tests make them tiny."""
+    """Times and sizes; tests use small ones."""
 
-    quiet_seconds: float = 70.0  # Bookmarks come about once a minute.
+    quiet_seconds: float = 70.0  # Bookmarks arrive about once a minute.
     renew_seconds: tuple[int, int] = (300, 600)
     page_size: int = 100
     first_backoff: float = 0.1
@@ -71,7 +71,7 @@ class _Status(msgspec.Struct):
 
 
 class Indexes:
-    """What is known of each namespace; `run` keeps it so."""
+    """The index of each namespace; `run` keeps them up to date."""
 
     def __init__(self, client: Client, tuning: FollowTuning | None = None) -> None:
         self.synced = asyncio.Event()
@@ -87,7 +87,7 @@ class Indexes:
         return self._by_namespace.get(namespace)
 
     async def run(self) -> None:
-        """List, follow, and begin anew when that breaks; raises only what a person must mend."""
+        """List, watch, and start again after errors; raise only errors that a person must fix."""
         while True:
             try:
                 if not self._version:
@@ -115,7 +115,7 @@ class Indexes:
         self.synced.set()
 
     async def _follow(self) -> None:
-        """Read one stream to its end; the next goes on from there."""
+        """Read one stream to its end; the next continues from there."""
         path = self._path(
             watch="true",
             allowWatchBookmarks="true",
@@ -147,7 +147,7 @@ class Indexes:
         self._version = version or self._version
 
     async def _recover(self, error: KubeError) -> None:
-        """Say what broke, wait a little, and have everything read again."""
+        """Report the error, wait, and list everything again."""
         if isinstance(error, Unauthorized | Forbidden | ConfigError) and not self.synced.is_set():
             raise error
         self._version = ""
@@ -166,7 +166,7 @@ class Indexes:
 
 
 def _take(item: Raw, into: dict[str, ClaimIndex]) -> None:
-    """Note one index; one that cannot be read gates nobody."""
+    """Store one index; an unreadable one gates no pods."""
     namespace = identity_of(item).namespace
     try:
         into[namespace] = decode_index(item)

@@ -1,8 +1,8 @@
-"""Keeps the webhook's certificates: the same in every replica, trusted before they are shown.
+"""Maintain the webhook's certificates: the same in every replica, trusted before they are used.
 
-In each round the Secret is read, tended (`keychain`) and, if anything was due, written; then what
-it holds is served, and then API servers are told whom to trust. At the start they are told only
-when somebody answers (`process`). Trouble changes nothing: what is served stays.
+In each round the Secret is read, renewed if needed (`keychain`) and written; then its certificate
+is served, and then the registration gets the CA bundle. At the start this happens only when the
+server answers (`process`). After an error the served certificate stays.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from headroom.wire.webhook import WEBHOOK_NAME
 
 log = structlog.get_logger("headroom.webhook")
 
-MOST_TRIES = 5  # against other replicas that write at the same moment
+MOST_TRIES = 5  # if other replicas write at the same moment
 
 
 class KeepsChanging(KubeError):
-    """Others wrote the Secret each time that we had just read it."""
+    """Other replicas wrote the Secret each time after we had read it."""
 
 
 def wall_clock() -> datetime:
@@ -40,7 +40,7 @@ def wall_clock() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """How often the keeper looks, and how long its certificates last; tests make it quick."""
+    """How often to check, and how long certificates last; tests use short times."""
 
     period: timedelta = timedelta(seconds=20)
     lifetimes: Lifetimes = field(default_factory=Lifetimes)
@@ -48,7 +48,7 @@ class Habits:
 
 
 class Shelf(Protocol):
-    """Where keys are kept and trust is told: `registered.Objects`, or a fake in tests."""
+    """The storage of keys and CA bundles: `registered.Objects`, or a fake in tests."""
 
     async def registration(self) -> Registration | None: ...
 
@@ -60,7 +60,7 @@ class Shelf(Protocol):
 
 
 class Keeper:
-    """Tends the keys of one replica and loads them into its TLS context."""
+    """Maintains the keys of one replica and loads them into its TLS context."""
 
     def __init__(self, shelf: Shelf, home: str, habits: Habits | None = None) -> None:
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -73,11 +73,11 @@ class Keeper:
         self._last_trouble = ""
 
     async def begin(self) -> None:
-        """Have a certificate to serve."""
+        """Load a certificate to serve."""
         await self._load()
 
     async def introduce(self) -> None:
-        """Tell API servers whom to trust, now that we answer; raises what a person must mend."""
+        """Register the CA bundle, now that we answer; raise errors that a person must fix."""
         while True:
             try:
                 await self.round()
@@ -89,7 +89,7 @@ class Keeper:
                 await self._pause()
 
     async def run(self) -> None:
-        """Look again and again, until cancelled."""
+        """Repeat the round until cancelled."""
         while True:
             await self._pause()
             try:
@@ -98,10 +98,10 @@ class Keeper:
                 self._note(str(error))
 
     async def round(self) -> None:
-        """Read, tend, write, serve, announce."""
+        """Read, renew, write, serve, register."""
         registered, chain = await self._load()
         if registered is None:
-            hint = "headroom install --webhook brings its registration"
+            hint = "headroom install --webhook installs its registration"
             self._note(f"no API server knows of this webhook: {hint}")
             return
         if any(bundle != chain.bundle for bundle in registered.trusted.values()):
@@ -110,14 +110,14 @@ class Keeper:
         self._last_trouble = ""
 
     async def _load(self) -> tuple[Registration | None, Keychain]:
-        """Serve what all replicas share, tended."""
+        """Serve the certificate that all replicas share."""
         registered = await self._shelf.registration()
         chain = await self._tend(registered)
         self._serve(chain.serving)
         return registered, chain
 
     async def _tend(self, registered: Registration | None) -> Keychain:
-        """The keychain that all replicas share, with what was due done by one of them."""
+        """The keychain that all replicas share; one replica renews what is due."""
         names = (registered.names if registered is not None else ()) or (self._usual_name,)
         trusted = tuple(registered.trusted.values()) if registered is not None else ()
         habits = self._habits
@@ -140,7 +140,7 @@ class Keeper:
             return None
 
     def _serve(self, pair: Pair) -> None:
-        """Show this certificate from the next connection on; those that stand are not touched."""
+        """Use this certificate for new connections; existing ones are not changed."""
         if pair == self._served:
             return
         handle, path = tempfile.mkstemp(prefix="headroom-")
@@ -155,12 +155,12 @@ class Keeper:
         log.info("certificate_served", until=self.ends.isoformat())
 
     async def _pause(self) -> None:
-        """The period, and up to a fifth more by lot, so that replicas do not march in step."""
+        """The period plus up to a random fifth, so that replicas do not act in step."""
         period = self._habits.period.total_seconds()
         await asyncio.sleep(period * (1 + random.random() / 5))
 
     def _note(self, message: str) -> None:
-        """Say what is wrong, once for the same thing."""
+        """Report an error, once for the same error."""
         if message != self._last_trouble:
             self._last_trouble = message
             log.warning("certificate_trouble", problem=message)

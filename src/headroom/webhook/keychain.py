@@ -1,12 +1,12 @@
-"""The webhook's keys as one value, and what is due about them: pure but for the keys' own chance.
+"""The webhook's keys as one value, and when to renew them: pure except for random keys.
 
-An authority signs the serving certificate. A serving certificate that nears its end is signed anew
-by the same authority, and nobody notices. An authority that nears its end is followed by another,
-and at no moment does an API server meet a certificate whose signer it was not told of:
+A CA signs the serving certificate. A serving certificate near its end is signed again by the same
+CA, which needs no other change. A CA near its end is followed by another one, and no API server
+ever gets a certificate whose CA it does not know yet:
 
     ── nears its end ──▶ next is announced ── known to all, for a while ──▶ next signs ──▶ …
                          (both are trusted)                        (the old one is still trusted,
-                                                                    until it ends by itself)
+                                                                    until it expires)
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from headroom.webhook.certificates import (
 
 @dataclass(frozen=True, slots=True)
 class Lifetimes:
-    """How long things last; what has a third of its life left is renewed."""
+    """How long certificates last; they are renewed when a third of their life is left."""
 
     authority: timedelta = timedelta(days=365)
     serving: timedelta = timedelta(days=90)
     announced: timedelta = timedelta(minutes=5)
-    """How long a new authority is trusted before it signs: every API server has read it by then."""
+    """How long a new CA is trusted before it signs: every API server has read it by then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keychain:
-    """An authority, what it signed for us, the authority to come, and those that were."""
+    """A CA, the certificate that it signed, the next CA, and the former ones."""
 
     authority: Pair
     serving: Pair
@@ -48,12 +48,12 @@ class Keychain:
 
     @property
     def bundle(self) -> str:
-        """Whom API servers shall trust, as PEM."""
+        """The CA bundle for API servers, as PEM."""
         following = (self.following.certificate,) if self.following is not None else ()
         return "".join((self.authority.certificate, *following, *self.retired))
 
     def to_data(self) -> dict[str, str]:
-        """The texts to keep, by the names that a Secret has for them."""
+        """The content of the Secret."""
         kept = {
             "ca.crt": self.authority.certificate,
             "ca.key": self.authority.key,
@@ -69,7 +69,7 @@ class Keychain:
 
 
 def read_keychain(data: Mapping[str, str]) -> Keychain | None:
-    """Read what was kept; None for nothing, Unreadable for what cannot be used."""
+    """Read the content of the Secret; None if it is empty, Unreadable if it is invalid."""
     if not data:
         return None
     try:
@@ -94,10 +94,10 @@ def tended(
     now: datetime,
     lifetimes: Lifetimes,
 ) -> Keychain:
-    """The keychain as it should be; the very one that was given when nothing is due.
+    """The keychain with everything renewed that is due; the same object if nothing is.
 
-    `names` are those by which the webhook is called, `trusted` the bundles that API servers were
-    told of: none may lack an authority that is to sign.
+    `names` are the host names of the webhook, `trusted` the CA bundles of the registration: none
+    may lack a CA that is about to sign.
     """
     if kept is None or facts_of(kept.authority.certificate).ends <= now:
         authority = new_authority(now, lifetimes.authority)
@@ -113,7 +113,7 @@ def tended(
 def _followed(
     chain: Keychain, trusted: Sequence[str], now: datetime, lifetimes: Lifetimes
 ) -> Keychain:
-    """Announce the next authority in time, and let it sign once everybody trusts it."""
+    """Announce the next CA in time, and let it sign once all API servers trust it."""
     if chain.following is None:
         if _left(chain.authority, now) > lifetimes.authority / 3:
             return chain
@@ -135,9 +135,9 @@ def _without_the_ended(chain: Keychain, now: datetime) -> Keychain:
 
 
 def _is_due(chain: Keychain, names: Sequence[str], now: datetime, lifetimes: Lifetimes) -> bool:
-    """Whether the serving certificate is to be made anew."""
+    """Whether the serving certificate must be renewed."""
     left = _left(chain.serving, now)
-    # One that ends with its authority would be no better the next time.
+    # One that ends with its CA would not last longer the next time.
     return (
         (left <= lifetimes.serving / 3 and left < _left(chain.authority, now))
         or set(facts_of(chain.serving.certificate).names) != set(names)

@@ -1,7 +1,7 @@
-"""One replica of the webhook, put together from its parts and run until it is told to stop.
+"""One replica of the webhook, built from its parts and run until it is stopped.
 
-It answers from the moment that it has a certificate and has read every claim index; from then on
-its certificates are tended and its indexes followed. The command line is in `cli.webhook`.
+It answers once it has a certificate and has read every claim index. From then on it maintains its
+certificates and watches the indexes. `cli.webhook` has the command line.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ log = structlog.get_logger("headroom.webhook")
 
 
 class CannotListen(HeadroomError):
-    """The port is not to be had."""
+    """The port is not available."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the command line decided."""
+    """The settings from the command line."""
 
     access: Access
     home: str
@@ -66,7 +66,7 @@ class Webhook:
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
-        """Serve until told to stop; raise what a person should read."""
+        """Serve until stopped; raise errors that the user should read."""
         following = asyncio.create_task(self._indexes.run(), name="follow claim indexes")
         serving = asyncio.create_task(self._serve(), name="serve")
         stopped = asyncio.create_task(self._stop.wait(), name="wait for the end")
@@ -87,7 +87,7 @@ class Webhook:
         self._stop.set()
 
     async def _serve(self) -> None:
-        """Begin with a certificate and all indexes, then keep the certificates."""
+        """Start with a certificate and all indexes, then maintain the certificates."""
         settings = self._settings
         await self._keeper.begin()
         await self._indexes.synced.wait()

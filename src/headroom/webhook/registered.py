@@ -1,7 +1,8 @@
-"""The webhook's two objects in the cluster: the Secret of its keys, and its registration.
+"""The webhook's two objects in the cluster: the Secret with its keys, and its registration.
 
-Values and their JSON, and the requests about them; `keeper` decides what is asked and when. Several
-replicas share both objects: a Secret that another has changed meanwhile is read again.
+It has their values, their JSON, and the requests for them; `keeper` decides what to request and
+when. Several replicas share both objects: if another replica has changed the Secret, it is read
+again.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The Secret as it was read: its texts, and the whole of it to be written back."""
+    """The Secret as it was read: its content, and the whole object for the update."""
 
     data: Mapping[str, str] = field(default_factory=dict)
     whole: Json | None = None
@@ -60,7 +61,7 @@ class _Registration(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """By which names API servers call us, and for each entry whom they trust there."""
+    """The host names that API servers use, and the CA bundle of each entry."""
 
     names: tuple[str, ...]
     trusted: Mapping[str, str]
@@ -75,7 +76,7 @@ class Objects:
         self._home = home
 
     async def registration(self) -> Registration | None:
-        """Read our registration; None while there is none."""
+        """Read our registration; None if it does not exist."""
         answer = await self._client.send("GET", REGISTRATIONS.path(name=WEBHOOK_NAME))
         if answer.status == 404:
             return None
@@ -87,9 +88,9 @@ class Objects:
         )
 
     async def announce(self, known: Registration, bundle: str) -> bool:
-        """Have every entry trust the bundle; False if the registration has changed meanwhile.
+        """Set the CA bundle of every entry; False if the registration has changed meanwhile.
 
-        Another replica may have announced a newer bundle, which an older one must not replace.
+        Another replica may have registered a newer bundle, which an older one must not replace.
         """
         encoded = base64.b64encode(bundle.encode()).decode()
         hooks = [{"name": name, "clientConfig": {"caBundle": encoded}} for name in known.trusted]
@@ -104,7 +105,7 @@ class Objects:
         return True
 
     async def kept(self) -> Kept:
-        """Read the Secret; what is not there is empty."""
+        """Read the Secret; a missing one is empty."""
         answer = await self._client.send("GET", SECRETS.path(self._home, WEBHOOK_NAME))
         if answer.status == 404:
             return Kept()
@@ -113,7 +114,7 @@ class Objects:
         return Kept({name: _text(str(value)) for name, value in data.items()}, whole)
 
     async def keep(self, before: Kept, data: Mapping[str, str]) -> bool:
-        """Write the Secret in place of what was read; False if another was faster."""
+        """Replace the Secret; False if another replica was faster."""
         encoded = {name: base64.b64encode(text.encode()).decode() for name, text in data.items()}
         if before.whole is not None:
             path = SECRETS.path(self._home, WEBHOOK_NAME)
@@ -141,7 +142,7 @@ def _decoded(answer: Answer, wanted: Any, what: str) -> Any:
 
 
 def _host(client: _ClientConfig) -> str:
-    """The name that a certificate must carry for this way of being called."""
+    """The host name that a certificate needs for this client config."""
     if client.service is not None:
         return f"{client.service.name}.{client.service.namespace}.svc"
     return urlsplit(client.url).hostname or ""
@@ -151,4 +152,4 @@ def _text(encoded: str) -> str:
     try:
         return base64.b64decode(encoded, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
-        return ""  # Whatever it is, it is not ours.
+        return ""  # It is not ours.

@@ -1,8 +1,8 @@
-"""AdmissionReviews: read, judged by `core.gating`, answered with the gate or with nothing.
+"""AdmissionReviews: parse, decide with `core.gating`, and answer with the gate or unchanged.
 
-The answer is always yes, and the same for a dry run: at most one gate is added, nothing is
-written. When the pod was created is what the API server has stamped on it, as for the policy;
-so the webhook's own clock decides nothing.
+The answer always allows the pod, and is the same for a dry run: at most one gate is added, nothing
+is written. The creation time is the API server's timestamp on the pod, as for the policy, so the
+webhook's own clock decides nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Rule = Callable[[Pod, ClaimIndex | None, datetime | None], str | None]
 
 
 class NoReview(ValueError):
-    """What was sent is not an AdmissionReview about a new object."""
+    """The request is not an AdmissionReview of a new object."""
 
 
 class _Kind(msgspec.Struct):
@@ -67,7 +67,7 @@ _read_stamps = msgspec.json.Decoder(_Stamped)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer to one review, and in words why the pod is left alone (empty if it is gated)."""
+    """The answer to one review, and why the pod is not gated (empty if it is)."""
 
     body: bytes
     namespace: str
@@ -76,7 +76,7 @@ class Verdict:
 
 
 class Judge:
-    """Answers reviews by one rule, with the index of the pod's own namespace."""
+    """Answers reviews by one rule, with the index of the pod's namespace."""
 
     def __init__(self, rule: Rule, index_of: Lookup, speech: Speech) -> None:
         self._rule = rule
@@ -84,7 +84,7 @@ class Judge:
         self._speech = speech
 
     def answer(self, text: bytes) -> Verdict:
-        """Answer one review; NoReview if it is none."""
+        """Answer one review; raise NoReview if it is none."""
         try:
             request = _read_review.decode(text).request
         except UNREADABLE_JSON as error:
@@ -109,12 +109,12 @@ class Judge:
 
 
 def claims_judge(index_of: Lookup, speech: Speech) -> Judge:
-    """The judge of pods in namespaces that have opted in."""
+    """The judge for pods in namespaces that have opted in."""
     return Judge(claim_refusal, index_of, speech)
 
 
 def asks_judge(index_of: Lookup, speech: Speech) -> Judge:
-    """The judge of pods that may ask by an annotation of a dialect."""
+    """The judge for pods that may ask by an annotation of a dialect."""
     return Judge(
         lambda pod, index, at: asking_pod_refusal(pod, index, at, speech.asks), index_of, speech
     )
@@ -129,7 +129,7 @@ def gate_patch(pod: Pod) -> list[dict[str, Any]]:
 
 
 def _stamped(text: Raw) -> datetime | None:
-    """When the API server took the pod in, by its own clock."""
+    """When the API server admitted the pod, by its own clock."""
     fields = _read_stamps.decode(text).metadata.managed_fields
     return fields[0].time if fields else None
 

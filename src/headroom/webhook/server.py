@@ -1,8 +1,8 @@
-"""The webhook's one port: reviews, health and numbers over TLS.
+"""The webhook's only port: reviews, health and metrics over TLS.
 
-API servers come with reviews, kubelets look at health, whoever scrapes finds the numbers. Callers
-are not asked who they are: an answer tells no more than whether a pod like the one sent would be
-gated. `reviews` judges, `keeper` has the certificates, `headroom.serving` bounds what callers take.
+API servers send reviews, kubelets check health, Prometheus scrapes metrics. Callers are not
+authenticated: an answer says only whether a pod like the given one would be gated. `reviews`
+decides, `keeper` has the certificates, `headroom.serving` limits what callers can use.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from headroom.webhook.reviews import Judge, NoReview, Verdict
 
 log = structlog.get_logger("headroom.webhook")
 
-LARGEST_REVIEW = 8 * 2**20  # An API server takes objects of up to 3 MiB.
+LARGEST_REVIEW = 8 * 2**20  # An API server accepts objects of up to 3 MiB.
 LIMITS = Limits(largest_body=LARGEST_REVIEW)
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Numbers:
-    """What the webhook counts."""
+    """The metrics of the webhook."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.reviews = Counter(
             "headroom_webhook_reviews",
-            "Pods that API servers asked about, by what became of them.",
+            "Pods that API servers asked about, by outcome.",
             ["answer"],
             registry=self.registry,
         )
@@ -47,7 +47,7 @@ class Numbers:
 
 
 class Server:
-    """Answers between `start` and `stop`; `why_not_ready` says why nobody should be sent here."""
+    """Answers between `start` and `stop`; `why_not_ready` says why it is not ready."""
 
     def __init__(
         self,
@@ -66,16 +66,16 @@ class Server:
         self._server = LimitedServer(self._app(), limits)
 
     async def start(self, host: str, port: int, tls: ssl.SSLContext) -> tuple[str, int]:
-        """Listen, and return where: port 0 asks the system for a free one."""
+        """Listen and return the address; port 0 selects a free port."""
         return await self._server.start(host, port, tls)
 
     @property
     def connections(self) -> int:
-        """How many are open now."""
+        """How many connections are open."""
         return self._server.connections
 
     async def stop(self) -> None:
-        """Close the port; calling it twice is fine."""
+        """Close the port; it may be called twice."""
         await self._server.stop()
 
     def _app(self) -> web.Application:

@@ -15,13 +15,13 @@ ALL = tuple(str(FILES / f"{name}.yaml") for name in ("scenario", "every-node", "
 def test_orders_are_played_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     finished = headroom(capsys, "simulate", *ALL, "--dialect", "korder")
     assert (finished.code, finished.err) == (0, "")
-    assert "7 wished for, 7 held at the end" in finished.out
+    assert "7 wanted, 7 held at the end" in finished.out
 
 
 def test_its_objects_switch_the_dialect_on(capsys: pytest.CaptureFixture[str]) -> None:
     finished = headroom(capsys, "simulate", *ALL)
     assert finished.code == 0
-    assert "7 wished for, 7 held at the end" in finished.out
+    assert "7 wanted, 7 held at the end" in finished.out
 
 
 def test_what_korder_would_refuse_stops_the_run_with_file_and_field(

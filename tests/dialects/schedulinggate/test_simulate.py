@@ -37,7 +37,7 @@ def test_explain_names_the_slots_that_stand_next_to_a_workload(
     result.write_text(played.out, encoding="utf-8")
     asked = ("explain", "headroom/mountpoint", "-n", "mount-s3", "--from", str(result), *DIALECT)
     told = headroom(capsys, *asked)
-    assert "wishes for 1 slot and has 1" in told.out
+    assert "wants 1 slot and has 1" in told.out
     assert "a slot for each volume of s3.csi.aws.com" in told.out
 
 
@@ -50,4 +50,4 @@ def test_explain_says_who_keeps_a_gated_workload_waiting(
     )
     result.write_text(played.out, encoding="utf-8")
     told = headroom(capsys, "explain", "pod/workload", "--from", str(result), *DIALECT)
-    assert "Headroom/mount-s3/mountpoint makes its slots before" in told.out
+    assert "Headroom/mount-s3/mountpoint creates its slots before" in told.out

@@ -133,7 +133,7 @@ def _tell(item: Json, answer: Answer, done: str, dry: bool) -> None:
         raise trouble
     status = answer.read_status()
     if dry and status.details is not None and status.details.kind == "namespaces":
-        say(f"{name}: not checked, since its namespace is still to be made")
+        say(f"{name}: not checked, because its namespace does not exist yet")
     elif done == "deleted":
         say(f"{name}: not there")
     else:

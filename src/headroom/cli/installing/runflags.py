@@ -29,7 +29,9 @@ def passed_on(words: Sequence[str], dialects: Sequence[str]) -> tuple[str, ...]:
         if name in OF_THIS_MACHINE:
             raise Misuse(f"-- {flag}: the operator's pod has no such file", "use -- --price")
         if name in DECIDED:
-            raise Misuse(f"-- {flag}: rights follow from it", f"headroom install {flag}, before --")
+            raise Misuse(
+                f"-- {flag}: permissions depend on it", f"headroom install {flag}, before --"
+            )
     _check(given, dialects)
     return tuple(
         _written(name, each)

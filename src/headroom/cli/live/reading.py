@@ -46,7 +46,7 @@ Json = Mapping[str, Any]
 PAGE = 500
 # Without the permission to list them, none are assumed.
 DETAILS = (RESOURCE_QUOTAS, BUDGETS, VOLUME_CLAIMS, AUTOSCALERS)
-ASK_FOR_LESS = "rights in one namespace are enough for that namespace: -n NAMESPACE"
+ASK_FOR_LESS = "permissions in one namespace are enough for that namespace: -n NAMESPACE"
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class Hidden:
             parts.append(f"{names} outside of namespace {namespace}")
         if not parts:
             return ""
-        return f"note: you have no right to list {' and '.join(parts)}: answers leave them out"
+        return f"note: you may not list {' and '.join(parts)}: the output leaves them out"
 
     def marked(self, world: World) -> World:
         """The world, with a note of what was not visible."""

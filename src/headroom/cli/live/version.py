@@ -33,7 +33,7 @@ def version(
         put(document(_told(found), output))
     elif found is None:
         put(__version__)
-        say(f"for Kubernetes {SUPPORTED_RANGE}; --cluster says what yours can do")
+        say(f"for Kubernetes {SUPPORTED_RANGE}; --cluster shows the features of yours")
     else:
         put(_table(found))
     if found is not None and found.trouble:

@@ -15,7 +15,7 @@ from headroom.core.policy import Policy
 from headroom.dashboard.document import EVERYTHING, Scope
 from headroom.wire.kinds import NODES, PODS
 
-NOT_ASKED = "nodes are not asked one by one on a cluster of this size"
+NOT_ASKED = "nodes are not checked one by one on a cluster of this size"
 NOUNS = {kind: noun for noun, kind in KINDS.items()}
 
 
@@ -47,7 +47,7 @@ def explained_by_words(
     return {
         **told,
         "summary": told["summary"].replace(UNSEEN, NOT_ASKED),
-        "next": told["next"] or f"headroom explain {NOUNS[kind]}/{name}{where}  asks every node",
+        "next": told["next"] or f"headroom explain {NOUNS[kind]}/{name}{where}  checks every node",
     }
 
 

@@ -70,7 +70,7 @@ def _from_file(file: Path) -> dict[str, float]:
             price = None if isinstance(value, bool) else read_price(str(value))
             if price is None:
                 raise Misuse(
-                    f"--price-file {file}: {name}: {value!r} is no price per hour",
+                    f"--price-file {file}: {name}: {value!r} is not a price per hour",
                     "write NAME: PRICE, as in general: 0.20",
                 )
             found[str(name)] = price

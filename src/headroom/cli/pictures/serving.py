@@ -41,7 +41,7 @@ async def serve_page(
     pace: float = 1.0,
 ) -> None:
     """Serve a page, print its address, and return after Ctrl-C."""
-    hub = Hub(feed, lambda trouble: say(f"note: the picture could not be made: {trouble}"), pace)
+    hub = Hub(feed, lambda trouble: say(f"note: the snapshot could not be built: {trouble}"), pace)
     app = web.Application()
     Pages(hub, Local(), clockwork).mount(app)
     server = LimitedServer(app)

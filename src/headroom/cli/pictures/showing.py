@@ -42,7 +42,7 @@ def show(run: Run, shown: Shown) -> Result | None:
 def _feed(run: Run, recorder: Recorder, result: Result) -> FileFeed:
     """The end of a run, with its whole timeline."""
     if recorder.world is None:
-        raise Misuse("the simulation has no moment to show")
+        raise Misuse("the simulation has no state to show")
     timeline = from_journal(result.journal, run.scenario.start, recorder.world.now)
     name = run.scenario.name
     return FileFeed(recorder.world, name, run.prices, timeline, run.policy, kind=SIMULATION)
@@ -54,5 +54,5 @@ def _served(run: Run, where: str) -> Result | None:
     asyncio.run(serve_page(simulation, address, simulation, simulation.start, PAGE_PACE_S))
     result = simulation.stop()
     if result is None:
-        say("ended before the simulation was over; there is no result")
+        say("stopped before the simulation was complete; there is no result")
     return result

@@ -41,7 +41,7 @@ def read_form(text: str) -> Form:
         look = Look(word)
     except ValueError:
         known = "table, wide, name, json, yaml, jsonpath=TEMPLATE, custom-columns=HEADING:PATH,…"
-        raise Misuse(f"-o {text}: there is no such form", f"there are: {known}") from None
+        raise Misuse(f"-o {text}: there is no such output format", f"there are: {known}") from None
     if look not in (Look.JSONPATH, Look.COLUMNS):
         if equals:
             raise Misuse(f"-o {text}: {word} takes no value")

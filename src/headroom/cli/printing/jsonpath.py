@@ -1,7 +1,7 @@
 """Parse the JSONPath of `kubectl get -o jsonpath=…` into a small tree.
 
 It supports the common parts: fields, `['a','b']`, `[0]`, `[-1]`, `[1:3]`, `[*]`, `..name`, filters
-`[?(@.x=="y")]`, text between braces, `{"\n"}`, `{range …}{end}`. Anything else raises `BadPath`
+`[?(@.x=="y")]`, text between braces, `{"\\n"}`, `{range …}{end}`. Anything else raises `BadPath`
 with the position. `evaluate` finds the values and prints them.
 """
 

@@ -124,7 +124,7 @@ class Run:
         waited = self._progress.waited
         parts = [f"{span(now)} of {span(end)} simulated", f"{int(events / waited)} events a second"]
         if 0 < now < end:
-            parts.append(f"{span(waited * (end - now) / now)} still at this pace")
+            parts.append(f"{span(waited * (end - now) / now)} left at this rate")
         self._progress.tell(self._before + ", ".join(parts))
 
 

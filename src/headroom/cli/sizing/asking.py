@@ -81,7 +81,7 @@ def read_demand(given: Source) -> Demand:
     found = _from_prometheus(given) if given.prometheus else _from_cluster(given)
     if not found.series.pods:
         hint = "look elsewhere: -n, -l, --trace FILE, --prometheus URL, --query"
-        raise Misuse(f"no pod came, as far as can be seen: {found.source}", hint)
+        raise Misuse(f"no pods arrived, as far as visible: {found.source}", hint)
     return found
 
 
@@ -141,8 +141,8 @@ def question_of(
     past = Past(series.seconds, series.counts)
     if not series.pods:
         raise Misuse(
-            f"{demand.source}: no pod came: every line says 0",
-            "give a trace in which pods come",
+            f"{demand.source}: no pods arrived: every line says 0",
+            "use a trace in which pods arrive",
         )
     lead = length("--lead-time", lengths["--lead-time"])
     within = length("--start-within", lengths["--start-within"])
@@ -167,7 +167,7 @@ def _duration(demand: Demand, lengths: Mapping[str, str]) -> float:
     if series.lasting:
         return series.running / series.lasting
     demand.notes.append(
-        "nothing says how long pods run: 10 minutes are taken, for the policy percent (--duration)"
+        "unknown how long pods run: 10 minutes are assumed, for the policy percent (--duration)"
     )
     return DURATION
 
@@ -181,8 +181,8 @@ def _train_until(past: Past, text: str, source: str) -> float:
         before = past.index(moment)
     if not 0 < before < len(past.seconds):
         if not text:
-            words = "all pods came at once: there is nothing to learn from and nothing to judge"
-            raise Misuse(f"{source}: {words}", "give a trace of at least some hours")
+            words = "all pods arrived at once: there is nothing to learn from and nothing to judge"
+            raise Misuse(f"{source}: {words}", "use a trace of at least some hours")
         raise Misuse(
             f"--train-until {text}: pods must come before and after it; the trace is from "
             f"{begin:.0f} to {end:.0f}"

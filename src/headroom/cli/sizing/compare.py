@@ -37,11 +37,11 @@ Vary = Annotated[
     ),
 ]
 Seeds = Annotated[
-    int, typer.Option("--seeds", metavar="N", help="Play each with so many seeds.", min=1)
+    int, typer.Option("--seeds", metavar="N", help="Run each with this many seeds.", min=1)
 ]
 Ratio = Annotated[
     str,
-    typer.Option("--promise", metavar="R", help="Which part of the pods should start in time."),
+    typer.Option("--promise", metavar="R", help="The share of pods that should start in time."),
 ]
 
 
@@ -90,7 +90,7 @@ def compare(
     put(comparisons.text(told) if output is Format.TABLE else document(told, output))
     unsound = [run.name for run in runs if not run.sound]
     if unsound:
-        raise Answer(f"something was seen that must never be: {', '.join(unsound)}")
+        raise Answer(f"an invariant was violated: {', '.join(unsound)}")
 
 
 def _scenarios(

@@ -83,7 +83,7 @@ def sizes(answer: Answer) -> Chart:
     train = answer.study.question.train_until
     fixed = static.setting[0]
     return Chart(
-        "Slots wished for over time",
+        "Wanted slots over time",
         (
             Window("learnt from", begin - shift, train - shift),
             Line("arrivals in a lead time", arrivals_in_lead(answer, shift), 2),

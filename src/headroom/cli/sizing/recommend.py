@@ -25,28 +25,28 @@ Trace = Annotated[
     typer.Option("--trace", metavar="FILE", help="CSV, plain or gzip: second,pods; - for stdin."),
 ]
 Prometheus = Annotated[
-    str, typer.Option("--prometheus", metavar="URL", help="Ask Prometheus when pods came.")
+    str, typer.Option("--prometheus", metavar="URL", help="Read arrivals from Prometheus.")
 ]
 QueryText = Annotated[
     str,
     typer.Option(
         "--query",
         metavar="PROMQL",
-        help="How many pods came in each step. [default: by kube-state-metrics]",
+        help="Pods that arrived in each step. [default: by kube-state-metrics]",
     ),
 ]
 Since = Annotated[
-    str, typer.Option("--since", metavar="D", help="How far back Prometheus is asked.")
+    str, typer.Option("--since", metavar="D", help="How far back to query Prometheus.")
 ]
 Step = Annotated[str, typer.Option("--step", metavar="D", help="The step of the query.")]
 LeadTime = Annotated[
     str,
     typer.Option(
-        "--lead-time", metavar="D", help="From asking for a slot to holding it: a node's boot."
+        "--lead-time", metavar="D", help="From requesting a slot to holding it: a node's boot."
     ),
 ]
 Promise = Annotated[
-    str, typer.Option("--promise", metavar="R", help="Which part of the pods finds a slot.")
+    str, typer.Option("--promise", metavar="R", help="The share of pods that find a slot.")
 ]
 StartWithin = Annotated[
     str, typer.Option("--start-within", metavar="D", help="How soon such a pod starts.")
@@ -56,7 +56,7 @@ TrainUntil = Annotated[
     typer.Option(
         "--train-until",
         metavar="T",
-        help="Judge what comes after: a second or time of the trace. [default: its middle]",
+        help="Judge after this second or time of the trace. [default: its middle]",
     ),
 ]
 Duration = Annotated[
@@ -67,12 +67,12 @@ Duration = Annotated[
 ]
 Price = Annotated[float, typer.Option("--price", metavar="N", help="Of a slot, per hour.")]
 Only = Annotated[
-    Kind | None, typer.Option("--policy", help="Recommend this one, whatever the numbers say.")
+    Kind | None, typer.Option("--policy", help="Recommend this policy, whatever the numbers say.")
 ]
 SeriesFile = Annotated[
     Path | None,
     typer.Option(
-        "--series", metavar="FILE", help="Write second,slots: what the adaptive policy wished for."
+        "--series", metavar="FILE", help="Write second,slots: the sizes of the adaptive policy."
     ),
 ]
 Html = Annotated[
@@ -174,7 +174,7 @@ def _write(answer: Answer, series: Path | None, html: Path | None) -> None:
 
     if series is not None:
         write_series(series, answer.study)
-        say(f"{series}: the sizes that the adaptive policy wished for")
+        say(f"{series}: the sizes of the adaptive policy")
     if html is not None:
         write_file(html, page(answer))
         say(f"{html}: open it in a browser")

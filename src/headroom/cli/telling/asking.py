@@ -20,7 +20,7 @@ from headroom.engine.ledger import Ledger
 from headroom.ports import Seen, Synced, Thing
 
 IS_ONE_RUNNING = "is an operator running? kubectl get lease -A | grep headroom-operator"
-UNSEEN = "what is free on nodes cannot be seen with your rights"
+UNSEEN = "your permissions do not show what is free on nodes"
 SEE_NODES = "headroom get nodes  shows what is used, held and free"
 
 

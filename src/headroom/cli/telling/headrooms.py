@@ -59,9 +59,9 @@ def _by_its_status(world: World, headroom: Headroom, subject: str) -> Explanatio
     status = headroom.status
     ready = next((each for each in status.conditions if each.type == "Ready"), None)
     if ready is None:
-        told = "says nothing of itself yet"
+        told = "has no status yet"
     else:
-        told = f"has {status.held} of {slots_told(status.desired)}, by its own word"
+        told = f"has {status.held} of {slots_told(status.desired)}, according to its status"
         told += f": {ready.message.rstrip('.')}" if ready.message else ""
     size = headroom.size.words(headroom, workload_of(world, headroom))
     return Explanation(
@@ -86,11 +86,11 @@ def _standing(headroom: Headroom, wished: Wish, slots: Sequence[SlotView]) -> st
     if "OutsideSchedule" in reasons:
         return f"is off: {reasons['OutsideSchedule']}{_leaving(slots)}"
     held = sum(1 for view in slots if view.state is State.HELD)
-    wishes = f"wishes for {slots_told(len(wished.slots))} and has {held}"
+    wishes = f"wants {slots_told(len(wished.slots))} and has {held}"
     if headroom.paused:
         return f"is paused and keeps the {slots_told(held)} that it has"
     if not wished.slots:
-        return f"wishes for no slot{_leaving(slots)}"
+        return f"wants no slot{_leaving(slots)}"
     return f"{wishes}{_short(slots)}{_leaving(slots)}"
 
 
@@ -150,7 +150,7 @@ def _doors(world: World, headroom: Headroom, policy: Policy) -> list[Fact]:
 def _shape(headroom: Headroom, wished: Wish) -> str:
     source = f"like the pods of {headroom.slot.source}" if headroom.slot.source else ""
     if headroom.slot.auto is not None:
-        return f"like the pods of the {headroom.slot.auto.top} workloads likeliest to grow"
+        return f"like the pods of the {headroom.slot.auto.top} workloads most likely to grow"
     sizes = list(dict.fromkeys(hold.template.pod.requests for hold in wished.slots))
     template = headroom.slot.template
     if not sizes and template is not None and template.pod.requests:
@@ -174,7 +174,7 @@ def _nodes(
         return ()
     if headroom.size.by_node:
         answers = _by_node(wished.excluded, slots)
-        idle = ["eligible, but no slot is wished for here"]
+        idle = ["eligible, but no slot is wanted here"]
         return tuple(
             NodeAnswer(room, "; ".join(answers.get(room.node, idle)))
             for room in rooms(world.nodes, world.pods)

@@ -57,7 +57,7 @@ def _explain_pending(world: World, hold: Hold, policy: Policy) -> Explanation:
     summary = f"{subject} has no room yet{_reason(hold)}."
     reason = next((item.reason for item in hold.status.conditions if item.type == "Ready"), "")
     if reason == "GuardianRefused":
-        step = "mend what stands in the way; it is tried again by itself, within two minutes"
+        step = "fix the problem; the operator retries within two minutes"
         return Explanation(subject, summary, next_step=step)
     nodes = node_answers(world, ledger_of(world, policy), hold.template.pod)
     wanted = hold.template.node

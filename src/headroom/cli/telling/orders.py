@@ -64,8 +64,8 @@ def _made(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]
     if refused := quota_refusal(world, order, unmade):
         return f"{len(unmade)} not made: {refused}"
     if unmade:
-        return f"{len(unmade)} are still to be made; an operator with --dialect korder makes them"
-    return f"no: {len(wished.slots)} are wished for, and all were made"
+        return f"{len(unmade)} are still missing; an operator with --dialect korder creates them"
+    return f"no: {len(wished.slots)} are wanted, and all were created"
 
 
 def _even(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]) -> str:

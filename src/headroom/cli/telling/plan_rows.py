@@ -35,13 +35,13 @@ def _told(each: Planned) -> list[str]:
         return [f"{each.subject} would promise nothing: {each.refused}."]
     stands = sum(1 for place in each.places if place.stands)
     counts = (
-        (stands, "stand already"),
+        (stands, "are held already"),
         (len(each.places) - stands - len(each.unplaced), "would be held"),
         (len(each.unplaced), "would find no room"),
         (len(each.leaving), "would be given back"),
     )
     told = ", ".join(f"{count} {words}" for count, words in counts if count)
-    wished = f"{each.subject}: {len(each.places)} slots wished for"
+    wished = f"{each.subject}: {len(each.places)} slots wanted"
     return [f"{wished}; {told}." if told else f"{wished}.", *(f"  {note}" for note in each.notes)]
 
 

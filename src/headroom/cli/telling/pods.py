@@ -88,11 +88,11 @@ def _place(hold: Hold) -> tuple[str, str, str, int, str]:
 
 def _hold_answer(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> HoldAnswer:
     if hold.mode == PREEMPTIBLE:
-        answer = "Preemptible: nobody claims it, whatever is more important preempts it"
+        answer = "Preemptible: no pod claims it, more important pods preempt it"
         return HoldAnswer(hold.parent, False, answer, hold.group)
     found = offer_of(ledger, hold, pod, now)
     if isinstance(found, Offer):
-        return HoldAnswer(hold.parent, True, f"it may have this one, on {found.node}", hold.group)
+        return HoldAnswer(hold.parent, True, f"it can get this one, on {found.node}", hold.group)
     return HoldAnswer(hold.parent, False, found.reason, hold.group)
 
 
@@ -108,7 +108,7 @@ def _seat(world: World, pod: Pod, policy: Policy) -> str:
     if hold is None or is_claimant(hold, pod, policy.across_namespaces):
         return f"{place}, in the room of {claim[0]}"
     why = owner_refusal(hold, pod, policy.across_namespaces) or "it names another hold's uid"
-    return f"{place}, without a hold: its claim on {claim[0]} does not stand, since {why}"
+    return f"{place}, without a hold: its claim on {claim[0]} is not valid, because {why}"
 
 
 def _why_pod_waits(
@@ -129,10 +129,10 @@ def _why_pod_waits(
     if door == 1 and pod.annotations.get(WAIT_ANNOTATION) == "true":
         return f" for a hold, as it asks to ({WAIT_ANNOTATION}); none serves it"
     if door == 1:
-        return " at our gate, though no hold is for it; an operator lets it go"
+        return " at our gate, although no hold is for it; an operator releases it"
     if any(not each.answer for each in nodes):
         says = pod.unschedulable_message.rstrip(".") or "nothing yet"
-        return f", though a node has room; its scheduler says: {says}"
+        return f", although a node has room; its scheduler says: {says}"
     return ": no hold is for it and no node has the room"
 
 

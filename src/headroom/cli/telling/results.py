@@ -69,7 +69,7 @@ def _pods(pods: Numbers) -> str:
 
 
 def _slot_counts(slots: Numbers) -> str:
-    words = [f"{slots['wished']} wished for", f"{slots['held']} held at the end"]
+    words = [f"{slots['wished']} wanted", f"{slots['held']} held at the end"]
     words += [f"{slots[end]} {end}" for end in ("evicted", "preempted") if slots[end]]
     return ", ".join(words)
 

@@ -19,7 +19,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.standing.headrooms import Headroom
 from headroom.core.standing.members import changes
 
-SILENT = "its scheduler has not said anything yet"
+SILENT = "its scheduler has not reported anything yet"
 NOT_YET = "it has no guardian yet"
 # Sentences in a condition's message that are no problem: how many are held, excluded nodes.
 USUAL = re.compile(r"\d+ of \d+ (slots held|nodes left out: .*)")
@@ -71,7 +71,7 @@ def slots_of(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
         _view(headroom, hold, guardians.get(hold.slot), owners.get(hold.slot))
         for hold in wished.slots
     ]
-    state, why = State.LEAVING, "not wished for any more"
+    state, why = State.LEAVING, "no longer wanted"
     if wished.frozen:
         state, why = State.HELD, "kept as it is, since nobody can know what is wished for"
     others = {**owners, **guardians}.keys() - {hold.slot for hold in wished.slots}
@@ -103,7 +103,7 @@ def _member_views(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
         for slot, hold in sorted(members.items(), key=lambda item: (len(item[0]), item[0]))
     ]
     views = [
-        replace(view, state=State.LEAVING, why="not wished for any more")
+        replace(view, state=State.LEAVING, why="no longer wanted")
         if view.hold is not None and view.hold.parent in leaving
         else view
         for view in views
@@ -153,7 +153,7 @@ def _ready_message(hold: Hold) -> str:
 def _view(headroom: Headroom, hold: Hold, guardian: Pod | None, owner: Pod | None) -> SlotView:
     if owner is not None:
         return SlotView(
-            headroom, hold.slot, State.HANDOVER, hold, guardian, f"pod {owner.key} is to have it"
+            headroom, hold.slot, State.HANDOVER, hold, guardian, f"pod {owner.key} will get it"
         )
     if guardian is None:
         return SlotView(
