@@ -90,9 +90,7 @@ def test_slots_per_node_stand_on_their_node_or_nowhere() -> None:
     assert [(place.slot, place.node) for place in found.places] == [("a", "a"), ("b", "")]
     assert "1 of 3 nodes left out: 1 with a taint that the slot does not tolerate" in found.notes
     text = plan_prose([found])
-    assert (
-        "headroom default/burst: 2 slots wanted; 1 would be held, 1 would find no room." in text
-    )
+    assert "headroom default/burst: 2 slots wanted; 1 would be held, 1 would find no room." in text
 
 
 def test_a_plan_can_be_made_for_the_hours_that_count() -> None:
