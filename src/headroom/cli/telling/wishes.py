@@ -1,4 +1,4 @@
-"""Calculate the wanted slots of a headroom from objects that were read once.
+"""What a headroom wishes for, worked out from objects that were read once.
 
 Guardians and the objects of slots say what stands, pods what is claimed. What only the operator can
 know (a size that it learnt, the load as it judges it) is what it wrote into the status. The wish
@@ -45,9 +45,9 @@ from headroom.engine.cron import calendar
 
 
 def guardians_of(world: World, headroom: Headroom) -> dict[str, Pod]:
-    """The guardians of a headroom, by slot; of two for one slot, the one with a node."""
+    """The guardians that stand for a headroom, by slot; of two for one slot, one with a node."""
     whole, uid = headroom.parent.whole, headroom.parent.uid
-    standing = [  # Filtered before they are sorted: a cluster may have 50,000 pods.
+    standing = [  # Chosen before they are sorted: a cluster may have 50,000 pods.
         pod
         for pod in world.pods
         if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
@@ -74,14 +74,14 @@ def claimants_of(world: World, headroom: Headroom) -> dict[str, Pod]:
 
 
 def workload_of(world: World, headroom: Headroom) -> Workload | None:
-    """The workload that the slots copy, if it was read."""
+    """The workload whose pods the slots are like, if it was read."""
     source, namespace = headroom.slot.source, headroom.parent.namespace
     matching = (each for each in world.workloads if each.ref == source)
     return next((each for each in matching if each.namespace == namespace), None)
 
 
 def members_of(world: World, headroom: Headroom) -> dict[str, Hold]:
-    """The objects of a headroom's slots, by slot."""
+    """The objects that stand for a headroom's slots, by slot."""
     whole, uid = headroom.parent.whole, headroom.parent.uid
     return {
         hold.member.slot: hold
@@ -93,7 +93,7 @@ def members_of(world: World, headroom: Headroom) -> dict[str, Hold]:
 
 
 def sight_of(world: World, headroom: Headroom) -> Sight:
-    """The inputs for the wanted slots, as far as the objects show them."""
+    """What the headroom's wish depends on, as far as objects tell."""
     members = members_of(world, headroom)
     there = [slot for slot, hold in members.items() if stands(hold)]
     return Sight(
@@ -127,7 +127,7 @@ def _claims(world: World, headroom: Headroom) -> Iterator[tuple[str, Pod]]:
 
 
 def _overhead(world: World) -> Resources:
-    """The requests of DaemonSets on each node; if none was read, from their pods."""
+    """What DaemonSets ask for on each node; where none was read, pods are believed."""
     there = {each.key: each.uid for each in world.workloads if each.ref.kind == DAEMON_SET}
     if not there:
         for pod in world.pods:
@@ -137,8 +137,8 @@ def _overhead(world: World) -> Resources:
     return overhead_of(world.pods, there)
 
 
-def _sized(world: World, headroom: Headroom) -> Sized | None:
-    """If the size follows the load: the number of slots that the operator last calculated."""
+def _by_load(world: World, headroom: Headroom) -> Learnt | None:
+    """Where the size follows the load, as many slots as the operator last found right."""
     if not headroom.size.by_load:
         return None
     wanted = max(headroom.status.desired, len(guardians_of(world, headroom)))
@@ -167,13 +167,13 @@ def _followed(world: World, headroom: Headroom) -> Iterator[Followed]:
 
 
 def wish_of(world: World, headroom: Headroom) -> Wish:
-    """The wanted slots of the headroom now, and what limits them."""
+    """Which slots the headroom wishes for now, and why not more."""
     sight = sight_of(world, headroom)
     return wish(judged(with_owners(headroom, sight.shapes), calendar), sight, world.now)
 
 
 def claimed_slots(world: World, headroom: Headroom) -> int:
-    """How many pods with a node are in slots of this headroom now."""
+    """How many pods with a node sit in slots of this headroom now."""
     if headroom.slot_objects is not None:
         taken = members_of(world, headroom).values()
         return sum(1 for hold in taken if hold.status.phase == "Succeeded")
