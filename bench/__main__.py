@@ -1,4 +1,4 @@
-"""The benchmarks under one roof: `python -m bench [NAME [OPTIONS…]]`, or `make bench ARGS=NAME`.
+"""Run benchmarks: `python -m bench [NAME [OPTIONS…]]`, or `make bench ARGS=NAME`.
 
 Without a name the page is made (`page`; `--quick` for a small one), and `compare` puts it beside an
 earlier one (`comparing`). `all` runs every benchmark in turn, each in a process of its own: none
@@ -26,7 +26,7 @@ MORE = (
 
 
 def benchmarks() -> dict[str, str]:
-    """Every module here that says how to run it, with the first line of what it says."""
+    """Every benchmark module, with the first line of its docstring."""
     found = {}
     for path in sorted(FOLDER.glob("*.py")):
         text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""

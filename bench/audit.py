@@ -1,11 +1,11 @@
-"""Who wrote how often: the API server's audit log, counted by client.
+"""Count writes by client, from the API server's audit log.
 
-The API server's metrics do not tell clients apart, so its audit log is read: one line for each
+The API server's metrics do not distinguish clients, so the audit log is used: one line for each
 write, with the user and the user agent, and no line for reads. Leases of nodes are left out:
-thousands of fake nodes renew theirs all the time. The operator comes with the same token as the
-other controllers, since an API server checks a certificate anew at each request; the bench, whose
-client calls itself by the same name, comes with a certificate. `--no-audit` of `pernode` shows what
-the log itself costs.
+thousands of fake nodes renew theirs all the time. The operator uses the same token as the other
+controllers, because an API server checks a certificate again at each request; the benchmark, whose
+client has the same name, uses a certificate. `--no-audit` of `pernode` shows the cost of the log
+itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _POLICY = {
     "omitStages": ["RequestReceived", "ResponseStarted"],
     "rules": [
         {"level": "None", "verbs": ["get", "list", "watch"]},
-        # Questions to the API server about rights are POSTs, but change nothing.
+        # Access reviews are POSTs, but change nothing.
         {
             "level": "None",
             "resources": [{"group": "authorization.k8s.io"}, {"group": "authentication.k8s.io"}],
@@ -46,7 +46,7 @@ _POLICY = {
 
 @dataclass(frozen=True)
 class Written:
-    """One write request, refused ones too."""
+    """One write request, also a refused one."""
 
     client: str
     verb: str
@@ -62,13 +62,13 @@ class Written:
 
 @dataclass
 class AuditLog:
-    """The log of one API server, read from where the last reading ended."""
+    """The log of one API server, read from the end of the last reading."""
 
     path: Path
     _offset: int = field(default=0, init=False)
 
     def new(self) -> list[Written]:
-        """Every write logged since the last call; a line still being written is left for later."""
+        """Every write logged since the last call; an incomplete line is left for later."""
         if not self.path.exists():
             return []
         with self.path.open("rb") as log:
@@ -80,19 +80,19 @@ class AuditLog:
 
 
 def start(folder: Path) -> tuple[AuditLog, tuple[str, ...]]:
-    """Prepare a log in this folder: returns it with the API server's flags that fill it."""
+    """Prepare a log in this folder; return it with the API server's flags for it."""
     policy, log = folder / "audit-policy.json", folder / "audit.log"
     policy.write_text(json.dumps(_POLICY))
     flags = (
         f"--audit-policy-file={policy}",
         f"--audit-log-path={log}",
-        "--audit-log-maxsize=10000",  # Megabytes: a log rotated away would be counted no more.
+        "--audit-log-maxsize=10000",  # Megabytes: lines of a rotated log would not be counted.
     )
     return AuditLog(log), flags
 
 
 def read_line(line: bytes) -> Written:
-    """Read one line of the log."""
+    """Parse one line of the log."""
     event: dict[str, Any] = json.loads(line)
     target = event.get("objectRef", {})
     parts = (target.get("resource", ""), target.get("subresource", ""))
@@ -107,7 +107,7 @@ def read_line(line: bytes) -> Written:
 
 
 def client_name(user: str, agent: str) -> str:
-    """Name a client in a word or two: our operator, the DaemonSet controller, or a program."""
+    """A short name for a client: our operator, the DaemonSet controller, or a program."""
     if user == BENCH_USER:
         return BENCH
     if agent.startswith(_OUR_AGENT):
@@ -118,7 +118,7 @@ def client_name(user: str, agent: str) -> str:
 
 
 def kinds_of_writes(writes: Iterable[Written], client: str) -> Counter[str]:
-    """What a client wrote, by verb and resource; Leases left out, refusals marked."""
+    """What a client wrote, by verb and resource; without Leases, with refusals marked."""
     return Counter(
         f"{write.verb} {write.what}" + (f" ({write.code})" if write.code >= 400 else "")
         for write in writes

@@ -31,7 +31,7 @@ PATIENCE_S = 120.0
 
 @dataclass(frozen=True)
 class Side:
-    """What one side gave, in seconds."""
+    """The results of one side, in seconds."""
 
     name: str
     machines: int
@@ -54,7 +54,7 @@ def wish(slots: int) -> Json:
 
 
 async def burst(here: Lab, karpenter: Karpenter, pods: int, ahead: bool) -> Side:
-    """Hold or do not hold, let the pods come, and note when they were served."""
+    """Hold room or not, create the pods, and record when they were served."""
 
     def held() -> bool:
         ours = [each for each in here.pods.values() if each.node and ROLE_LABEL in each.labels]

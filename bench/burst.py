@@ -1,8 +1,9 @@
-"""A burst onto held room: how long its pods wait, by each way in which they can get the room.
+"""A burst onto held room: how long its pods wait, for each way to get the room.
 
-Fake nodes are exactly full of held room, or empty ("free room"). The burst comes as fast as the API
-server takes it. "preemption" and "node-sized" are left to kube-scheduler alone: the operator has
-made the placeholders and is gone. Rounds are interleaved, and their pods counted together.
+Fake nodes are exactly full of held room, or empty ("free room"). The burst is created as fast as
+the API server accepts it. In "preemption" and "node-sized" only kube-scheduler acts: the operator
+has created the placeholders and was stopped. Rounds are interleaved, and their pods counted
+together.
 
     python -m bench.burst [--pods 100] [--nodes 10] [--rounds 3] [--arms "free room,bulk"]
 """
@@ -38,7 +39,7 @@ PATIENCE_S = 30.0
 
 @dataclass(frozen=True)
 class Arm:
-    """One way: what is held, how the pods ask for it, and whether the operator is there."""
+    """One way: what is held, how the pods request it, and whether the operator runs."""
 
     name: str
     held: Json | None = None
@@ -61,7 +62,7 @@ ARMS = (
 
 @dataclass
 class Row:
-    """What an arm gave, over all rounds."""
+    """The result of an arm, over all rounds."""
 
     name: str
     sent: int = 0
@@ -97,7 +98,7 @@ def headroom(name: str, arm: Arm, slots: int) -> Json:
 
 
 async def one_round(plane: ControlPlane, here: Lab, setting: Setting, row: Row, arm: Arm) -> None:
-    """Hold, let the burst come, note the times and take everything away."""
+    """Hold room, create the burst, record the times and clean up."""
     prefix = f"{arm.name.replace(' ', '-')}-{row.sent}"
     names = [f"{prefix}-{number}" for number in range(setting.pods)]
     with tempfile.TemporaryDirectory() as logs, contextlib.ExitStack() as running:
@@ -121,7 +122,7 @@ async def one_round(plane: ControlPlane, here: Lab, setting: Setting, row: Row, 
 
 
 async def hold(here: Lab, setting: Setting, prefix: str, arm: Arm) -> None:
-    """Fill the nodes, and wait until nothing moves."""
+    """Fill the nodes, and wait until nothing changes."""
     slots = setting.nodes * setting.per_node
     await here.create(HEADROOMS.path(NAMESPACE), headroom(prefix, arm, slots))
 
@@ -135,7 +136,7 @@ async def hold(here: Lab, setting: Setting, prefix: str, arm: Arm) -> None:
 
 
 async def clean(here: Lab) -> None:
-    """Take everything away: wishes first, so that nobody holds again."""
+    """Delete everything: holds and headrooms first, so that nothing is held again."""
     await here.delete_holds(HEADROOMS)
     await here.delete_pods(lambda each: each.key.namespace == NAMESPACE)
     await asyncio.sleep(1)
@@ -147,7 +148,7 @@ def _all(times: dict[str, float], names: list[str]) -> Callable[[], bool]:
 
 
 def table(rows: list[Row]) -> str:
-    """The figures, beside those of free room where that was measured."""
+    """The figures, compared with free room if that was measured."""
     base = next((row for row in rows if row.name == FREE), None)
     lines = [
         f"{'arm':<19}{'pods':>6}{'lost':>6}{'bound p50':>11}{'p99 ms':>9}{'p99 ×':>8}"

@@ -1,7 +1,7 @@
-"""Which nodes have a pod of ours on them, as a watch shows it, and the least there ever were.
+"""Which nodes have one of our pods, as a watch shows it, and the minimum over time.
 
-Counted in distinct nodes: ten guardians on one node cover one node. `see` and `lose` take what the
-watch tells; `follow` feeds them from a real cluster.
+Distinct nodes are counted: ten guardians on one node cover one node. `see` and `lose` process the
+events of a watch; `follow` connects them to a real cluster.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def is_guardian(pod: Pod) -> bool:
 
 @dataclass
 class Coverage:
-    """The nodes covered by the pods that `counts` says yes to."""
+    """The nodes covered by the pods that `counts` selects."""
 
     counts: Callable[[Pod], bool] = is_guardian
     on: dict[Key, str] = field(default_factory=dict)  # the node of each pod that covers it now
@@ -43,11 +43,11 @@ class Coverage:
 
     @property
     def covered(self) -> int:
-        """How many distinct nodes have such a pod, bound and alive."""
+        """How many distinct nodes have such a pod, bound and not deleted."""
         return len(self.pods_on)
 
     def see(self, pod: Pod, now: float) -> None:
-        """Take in what a pod is now."""
+        """Process the current state of a pod."""
         if not self.counts(pod):
             return
         if pod.uid not in self.known:
@@ -64,7 +64,7 @@ class Coverage:
             self.most_on_one = max(self.most_on_one, self.pods_on[pod.node])
 
     def lose(self, key: Key) -> None:
-        """Take in that a pod covers nothing any more."""
+        """Process that a pod covers nothing any more."""
         node = self.on.pop(key, "")
         if not node:
             return
@@ -74,14 +74,14 @@ class Coverage:
             self.lowest = min(self.lowest, self.covered)
 
     def begin_anew(self) -> None:
-        """Count new pods, and the least that were covered, from here on."""
+        """Start counting new pods, and the minimum, again."""
         self.born.clear()
         self.homes.clear()
         self.lowest = self.covered
         self.most_on_one = max(self.pods_on.values(), default=0)
 
     async def follow(self, client: Client) -> None:
-        """Keep up with a cluster, for ever."""
+        """Watch a cluster without end."""
         async for event in KubeCluster(client, (Scope(PODS),)).watch():
             match event:
                 case Seen(Pod() as pod):
@@ -93,7 +93,7 @@ class Coverage:
             self.changed.set()
 
     async def until_covered(self, nodes: int, seconds: float) -> bool:
-        """Wait until so many nodes are covered; say whether that came true in time."""
+        """Wait until this many nodes are covered; return whether that happened in time."""
         deadline = time.perf_counter() + seconds
         while self.covered < nodes:
             left = deadline - time.perf_counter()

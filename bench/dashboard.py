@@ -1,11 +1,12 @@
-"""What the page costs: time to its first picture, page and operator at work, handovers beside it.
+"""The cost of the dashboard: time to the first picture, CPU of page and operator, handovers.
 
-First an operator's ledger of 5,000 nodes and 50,000 pods with churn, without an API server: no
-page, one page and three pages in a real browser, and an explanation. Then, on a real control plane,
-the handovers of `bench.handover` without and with three open pages: in pairs, one right after the
-other and each pair in the other order, so that what else the machine does weighs on both alike.
-The ratio of each pair is told as median, least and most. First the pages are read and not drawn, as
-by browsers on other machines; then they are drawn by a browser that shares the cores of this one.
+The first part has an operator's ledger of 5,000 nodes and 50,000 pods with churn, without an API
+server: no page, one page and three pages in a real browser, and an explanation. The second part
+runs on a real control plane: the handovers of `bench.handover` without and with three open pages,
+in pairs, one right after the other and each pair in the other order, so that other load on the
+machine affects both. The ratio of each pair is printed as median, minimum and maximum. First the
+pages are received and not drawn, as by browsers on other machines; then a browser on this machine
+draws them.
 
     python -m bench.dashboard [--nodes 5000] [--pods 50000] [--owners 500] [--pairs 4]
 """
@@ -43,7 +44,7 @@ WITH = 3
 
 
 class Server:
-    """The process that is measured."""
+    """The measured process."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -56,7 +57,7 @@ class Server:
         return line
 
     def numbers(self) -> dict[str, float]:
-        """What it used since it was last asked."""
+        """What it used since the last call."""
         if self._process.stdin is not None:
             self._process.stdin.write("\n")
             self._process.stdin.flush()
@@ -78,7 +79,7 @@ def measured(nodes: int, pods: int) -> Iterator[Server]:
 
 
 def page_numbers(page: Page, seconds: float) -> dict[str, float]:
-    """What the browser spent on a page during some seconds."""
+    """What the browser used for a page during some seconds."""
 
     def metrics() -> dict[str, float]:
         found = page.send("Performance.getMetrics")["metrics"]
@@ -97,7 +98,7 @@ def page_numbers(page: Page, seconds: float) -> dict[str, float]:
 
 
 def look(browser: Browser, server: Server, count: int, seconds: float) -> dict[str, Any]:
-    """Open so many pages, let them follow for a while, and say what it took."""
+    """Open this many pages, let them run for a while, and return the cost."""
     with ExitStack() as open_pages:
         pages = []
         for _ in range(count):
@@ -137,7 +138,7 @@ def told(count: int, found: dict[str, Any]) -> list[str]:
 
 
 def lateness(numbers: dict[str, float]) -> str:
-    """By how much the loop was late: what a handover would have waited."""
+    """The delay of the loop: how long a handover would have waited."""
     return (
         f"loop late p50 {numbers['late_p50_ms']:.2f} ms, p99 {numbers['late_p99_ms']:.1f} ms, "
         f"worst {numbers['late_max_ms']:.0f} ms"
@@ -163,9 +164,9 @@ async def handovers(plane: ControlPlane, setting: Setting, pids: dict[str, int],
 
 
 def side_by_side(browser: Browser | None, owners: int, pairs: int) -> Iterator[str]:
-    """The same handovers without and with three open pages, in turn, on one operator.
+    """The same handovers without and with three open pages, alternately, on one operator.
 
-    Without a browser the pages are only read.
+    Without a browser the pages are only received.
     """
     setting = Setting(owners, 50, 0, 25.0)
     turned: dict[int, list[Row]] = {0: [], WITH: []}
@@ -194,7 +195,7 @@ def side_by_side(browser: Browser | None, owners: int, pairs: int) -> Iterator[s
 
 
 def open_all(pages: ExitStack, browser: Browser | None, address: str, count: int) -> None:
-    """Open so many pages, and wait until each has its first picture."""
+    """Open this many pages, and wait until each has its first picture."""
     if browser is None:
         if count:
             pages.enter_context(readers(address, count))
@@ -205,13 +206,13 @@ def open_all(pages: ExitStack, browser: Browser | None, address: str, count: int
 
 
 def turns(pairs: int) -> list[int]:
-    """How many pages are open in each turn: without and with, then with and without."""
+    """How many pages are open in each round: without and with, then with and without."""
     both = ((0, WITH), (WITH, 0))
     return [count for pair in range(pairs) for count in both[pair % 2]]
 
 
 def compared(without: list[Row], with_pages: list[Row]) -> list[str]:
-    """Three pages against none, pair by pair."""
+    """Three pages compared with none, pair by pair."""
     measures: dict[str, Callable[[Row], float]] = {
         "p50": lambda row: row.p50,
         "p99": lambda row: row.p99,

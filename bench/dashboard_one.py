@@ -1,8 +1,9 @@
-"""A process of its own for `bench.dashboard`: a ledger of any size, its page, and churn.
+"""The measured process of `bench.dashboard`: a ledger of any size, its page, and churn.
 
-No API server: what is measured is what a page costs the operator's loop. Pods come and go at a
-steady rate through the engine; a timer notes by how much the loop is late, which is what a handover
-would wait. A line on standard input is answered with the numbers since the last one.
+There is no API server: the benchmark measures what a page costs the operator's loop. Pods are
+created and deleted at a steady rate through the engine; a timer records how late the loop is, which
+is how long a handover would wait. Each line on standard input is answered with the numbers since
+the last one.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def filled_engine(nodes: int, pods: int) -> Engine:
 
 
 class Stopwatch:
-    """By how much the loop was late, and what the process used."""
+    """The delay of the loop, and the resources of the process."""
 
     def __init__(self, pages: Pages, hub: Hub) -> None:
         self._pages = pages
@@ -119,7 +120,7 @@ class Stopwatch:
 
 
 async def churn(engine: Engine, feed: LiveFeed, nodes: int, pods: int, rate: float) -> None:
-    """Pods that change their place, at a steady rate."""
+    """Pods that move between nodes, at a steady rate."""
     number = 0
     while True:
         await asyncio.sleep(1 / rate)

@@ -1,11 +1,11 @@
-"""What a simulated day costs: pods of a trace come and go, the autoscaler grows and shrinks.
+"""The cost of a simulated day: pods of a trace arrive and end, the autoscaler grows and shrinks.
 
     python -m bench.day [--nodes N] [--pods N] [--seed N]
 
-Runs `headroom simulate` in a process of its own and prints its CPU time, CPU time for each pod,
-memory, and the hash of the result: the same files and seed give the same bytes before and after a
-change. Pods come around noon and run for two to six hours; a tenth of the nodes is always there,
-and a Headroom keeps twenty slots.
+Runs `headroom simulate` in its own process and prints its CPU time, CPU time for each pod, memory,
+and the hash of the result: the same files and seed give the same bytes before and after a change.
+Pods arrive around noon and run for two to six hours; a tenth of the nodes always exists, and a
+Headroom keeps twenty slots.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SHAPE = '{cpu: "2", memory: 4Gi}'
 
 
 def write_day(folder: Path, nodes: int, pods: int) -> Path:
-    """Write a trace and the scenario that plays it."""
+    """Write a trace and the scenario that uses it."""
     chance = Random(1)
     seconds = sorted(int(min(DAY - 1, max(0, chance.gauss(DAY / 2, DAY / 6)))) for _ in range(pods))
     rows = [f"{second},1,{chance.randrange(7_200, 21_600)}\n" for second in seconds]
@@ -60,7 +60,7 @@ def write_day(folder: Path, nodes: int, pods: int) -> Path:
 
 
 def main() -> None:
-    """Simulate the day and print what it cost."""
+    """Simulate the day and print its cost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=100)
     parser.add_argument("--pods", type=int, default=1_200)

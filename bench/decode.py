@@ -1,14 +1,14 @@
-"""What it takes to decode a large pod list: ours, plain JSON and the official client side by side.
+"""The cost of decoding a large pod list: our decoder, plain JSON and the official client.
 
     python -m bench.decode [--pods N] [--client-python PYTHON] [-o table|json]
 
-Each decoder runs in a process of its own (`decode_one`), on the same bytes (`pods`). The official
-client is no dependency of ours: `pip install -r bench/requirements.txt` puts it into an environment
-of its own, whose interpreter `--client-python` names. Aim: a tenth of its CPU and of its memory.
-PEAK includes the list's own text, which all of them read whole; KEPT is what stays afterwards.
+Each decoder runs in its own process (`decode_one`), on the same bytes (`pods`). The official client
+is not a dependency: `pip install -r bench/requirements.txt` installs it into a separate
+environment, whose interpreter `--client-python` names. Aim: a tenth of its CPU and of its memory.
+PEAK includes the list's own text, which all of them read completely; KEPT is what stays afterwards.
 
-Baseline (2 shared cores, Python 3.11, kubernetes 37.0.2; 20,000 pods, 131 MB):
-headroom 0.81 s, 146 MB, 15 MB; json.loads 4.6, 5.7 and 47 times; official 32, 16 and 150 times.
+Baseline (2 shared cores, Python 3.11, kubernetes 37.0.2; 20,000 pods, 131 MB): headroom 0.81 s, 146
+MB, 15 MB; json.loads 4.6, 5.7 and 47 times; official 32, 16 and 150 times.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Measured = dict[str, float]
 
 
 def run(name: str, python: str, file: Path) -> Measured | None:
-    """Measure one decoder; None where its interpreter has not got it."""
+    """Measure one decoder; None if its interpreter does not have it."""
     command = [python, "-m", "bench.decode_one", name, str(file)]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     result: dict[str, float] = json.loads(done.stdout)
@@ -36,7 +36,7 @@ def run(name: str, python: str, file: Path) -> Measured | None:
 
 
 def table(results: dict[str, Measured], size: int, pods: int) -> str:
-    """Lay the results out, each beside how many times ours it is."""
+    """Format the results, each as a multiple of ours."""
     ours = results["ours"]
     lines = [
         f"{pods} pods, {size / 1e6:.0f} MB of JSON",

@@ -1,8 +1,8 @@
-"""One decoder, measured in a process of its own: `python -m bench.decode_one NAME FILE`.
+"""Measure one decoder in its own process: `python -m bench.decode_one NAME FILE`.
 
-Prints one line of JSON: CPU seconds, the peak of memory while decoding and what is kept afterwards,
-both over what the process had before. Apart from `decode`, so that it runs in any interpreter
-that has the decoder in question and nothing else.
+Prints one line of JSON: CPU seconds, the peak memory during decoding and the memory kept
+afterwards, both above the initial memory of the process. It is separate from `decode`, so that it
+runs in any interpreter that has only the decoder.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def ours() -> Decode:
 
 
 def plain() -> Decode:
-    """json.loads: dicts, nothing understood."""
+    """json.loads: plain dicts."""
     return lambda file: json.loads(file.read_bytes())
 
 
@@ -54,7 +54,7 @@ DECODERS: dict[str, Callable[[], Decode]] = {"ours": ours, "json": plain, "offic
 
 
 def memory(field: str) -> int:
-    """Read a line of /proc/self/status, in bytes (VmHWM is this program's own peak)."""
+    """Parse a line of /proc/self/status, in bytes (VmHWM is this program's own peak)."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024
@@ -62,7 +62,7 @@ def memory(field: str) -> int:
 
 
 def measure(name: str, file: Path) -> dict[str, float]:
-    """Decode the file once and say what it took."""
+    """Decode the file once and return the cost."""
     decode = DECODERS[name]()
     gc.collect()
     before = memory("VmRSS")

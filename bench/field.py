@@ -1,8 +1,8 @@
-"""Thousands of fake nodes, everybody's writes and CPU counted: where the per-node benchmarks run.
+"""A control plane with thousands of fake nodes, with writes and CPU counted, for other benchmarks.
 
-A `Field` is a fresh control plane with its audit log and a client of the bench's own. Client
-limits of kube-scheduler and kube-controller-manager are raised until they do not bind, and fake
-nodes renew their leases rarely, so that what is measured is the work itself.
+A `Field` is a fresh control plane with its audit log and its own client. The client limits of
+kube-scheduler and kube-controller-manager are raised until they are never reached, and fake nodes
+renew their leases rarely, so that only the work itself is measured.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Field:
 
     @contextlib.asynccontextmanager
     async def watched(self, coverage: Coverage) -> AsyncIterator[Lab]:
-        """A client, with the coverage kept up to date beside it."""
+        """A client, with the coverage kept up to date."""
         ours = self.plane.kubeconfig_for(audit.BENCH_USER, ("system:masters",))
         client = Client(find_access(str(ours), "", False))
         following = asyncio.create_task(coverage.follow(client))
@@ -68,7 +68,7 @@ class Field:
 
 @contextlib.contextmanager
 def field(nodes: int, *, cpu: str = "16", audited: bool = True) -> Iterator[Field]:
-    """A fresh control plane with that many nodes, ready and quiet, and our kinds."""
+    """A fresh control plane with this many nodes, ready and idle, with our CRDs."""
     lease = max(40, nodes // 10)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -97,7 +97,7 @@ def known_kinds() -> list[Json]:
 
 
 def until_quiet(pids: Mapping[str, int], seconds: float = 60.0) -> float:
-    """Wait until these processes do next to nothing; return how long that took."""
+    """Wait until these processes are almost idle; return how long that took."""
     began = time.perf_counter()
     used = sum(cpu_seconds(dict(pids)).values())
     while time.perf_counter() - began < seconds:
@@ -111,14 +111,14 @@ def until_quiet(pids: Mapping[str, int], seconds: float = 60.0) -> float:
 
 @dataclass(frozen=True)
 class Spent:
-    """CPU seconds of some processes, and of everything else on the machine, between two looks."""
+    """CPU seconds of some processes, and of everything else on the machine, between two samples."""
 
     by: dict[str, float]
     seconds: float
     others: float
 
     def beyond(self, idle: Mapping[str, float]) -> dict[str, float]:
-        """What each spent beyond what it uses anyway, given in cores."""
+        """What each used above its idle use, which is given in cores."""
         return {name: max(0.0, used - idle[name] * self.seconds) for name, used in self.by.items()}
 
     @property
@@ -127,12 +127,12 @@ class Spent:
 
     @property
     def others_cores(self) -> float:
-        """How many cores strangers used meanwhile: what makes wall times of a run doubtful."""
+        """How many cores other processes used meanwhile, which makes wall times unreliable."""
         return self.others / max(self.seconds, 1e-9)
 
 
 class CpuMeter:
-    """Looks at CPU time once now, and again when asked what was spent."""
+    """Samples CPU time now, and again to calculate what was used."""
 
     def __init__(self, pids: Mapping[str, int]) -> None:
         self._pids = dict(pids)
@@ -149,21 +149,21 @@ class CpuMeter:
 
 
 async def idle_cores(pids: Mapping[str, int], seconds: float) -> dict[str, float]:
-    """How much of a core each process uses while nothing happens."""
+    """How much of a core each process uses while idle."""
     meter = CpuMeter(pids)
     await asyncio.sleep(seconds)
     return meter.spent().cores
 
 
 def _machine_seconds() -> float:
-    """CPU time that anything on this machine has used so far."""
+    """CPU time that all processes on this machine have used so far."""
     figures = Path("/proc/stat").read_text().partition("\n")[0].split()[1:]
     user, nice, system, _, _, irq, soft, steal = map(int, figures[:8])
     return (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
 
 
 def memory_mb(pid: int) -> dict[str, float]:
-    """What a process has in memory: now, and at most so far."""
+    """The memory of a process: now, and its maximum so far."""
     found = {}
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         name, _, value = line.partition(":")

@@ -1,4 +1,4 @@
-"""Handovers under contention: owners lost, rivals let in, and how long an owner waits.
+"""Handovers under contention: owners lost, other pods that got the room, and waiting times.
 
 On fake nodes exactly full of holds, owners come paced and in a burst through each door, with rivals
 of equal priority always pending or with none ("alone"). Beside them, in the same run, the same pods
@@ -52,7 +52,7 @@ QUIET_S = 60.0
 
 @dataclass(frozen=True)
 class Row:
-    """What one arm of the bench gave."""
+    """The result of one arm."""
 
     arm: str
     way: str
@@ -82,7 +82,7 @@ class Setting:
 
 
 async def arm(here: Lab, setting: Setting, pids: dict[str, int], name: str, way: str) -> Row:
-    """Fill the nodes as this arm wants them, let the owners come, count and clean up."""
+    """Fill the nodes for this arm, create the owners, count and clean up."""
     print(f"{name} {way} …", file=sys.stderr)
     prefix = f"{name.replace(' ', '')}-{way}"
     await fill(here, setting, name, prefix)
@@ -182,7 +182,7 @@ def measure(
 
 
 async def clean(here: Lab) -> None:
-    """Take everything away: holds first, so that nobody holds again."""
+    """Delete everything: holds first, so that nothing is held again."""
     await here.delete_holds()
     await here.delete_pods(lambda pod: pod.key.namespace == NAMESPACE)
     await asyncio.sleep(1)

@@ -1,11 +1,11 @@
-"""Status-only updates of thousands of held nodes: what the operator does about them, and its cost.
+"""The cost of status-only updates of thousands of held nodes in the operator.
 
-Every node is held, then each node's status is patched every ten seconds for a minute, as kubelets
-do when nothing happened. Beside the operator runs a bare receiver of the same events (our watch and
-decoder, nothing else), so that the cost of deciding can be told from the cost of hearing. The other
-clients (kube-scheduler, kube-controller-manager, kwok) are stopped for that minute: they have
-nothing to do in it, and 500 patches a second are work enough for a small machine. Where it
-cannot keep the pace, figures for the pace asked for are worked out from the cost of one event.
+Every node is held, then each node's status is patched every ten seconds for a minute, as idle
+kubelets do. A second process only receives the same events (our watch and decoder), so that the
+cost of deciding can be separated from the cost of receiving. The other clients (kube-scheduler,
+kube-controller-manager, kwok) are stopped for that minute: they have nothing to do, and 500 patches
+a second are enough work for a small machine. If the machine cannot reach the rate, the figures for
+the full rate are calculated from the cost of one event.
 
     python -m bench.heartbeats [--nodes 5000] [--seconds 60] [--every 10] [--profile FILE]
 """
@@ -37,7 +37,7 @@ BYSTANDERS = ("kube-scheduler", "kube-controller-manager", "kwok")
 
 @dataclass(frozen=True)
 class Result:
-    """What a minute of heartbeats cost."""
+    """The cost of a minute of heartbeats."""
 
     nodes: int
     held: int
@@ -53,7 +53,7 @@ class Result:
 
 @contextlib.contextmanager
 def receiver(here: Field) -> Iterator[subprocess.Popen[str]]:
-    """The bare receiver, with the whole list in its hands."""
+    """The process that only receives, after it has the whole list."""
     command = (sys.executable, "-m", "bench.receiver", str(here.plane.kubeconfig))
     root = Path(__file__).resolve().parents[1]
     process = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
@@ -67,7 +67,7 @@ def receiver(here: Field) -> Iterator[subprocess.Popen[str]]:
 
 
 async def measure(here: Field, pids: dict[str, int], seconds: float, every: float) -> Result:
-    """Hold every node, let all be quiet, then send the heartbeats and count."""
+    """Hold every node, wait until all is idle, then send the heartbeats and count."""
     coverage, nodes = Coverage(), len(here.nodes)
     async with here.watched(coverage) as lab:
         await lab.create(HEADROOMS.path(NAMESPACE), headroom("everywhere"))

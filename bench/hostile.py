@@ -1,4 +1,4 @@
-"""Tenants of the soak who wish nobody well, and what everybody's doings are noted in."""
+"""The hostile tenant of the soak, and the record of what happened."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_HOSTILE = 60  # objects of the hostile tenant at a time
 
 @dataclass
 class Ledger:
-    """What was seen during the soak."""
+    """What was observed during the soak."""
 
     began: float
     memory: list[tuple[float, float]] = field(default_factory=list)  # minute, MiB
@@ -52,7 +52,7 @@ def headroom(name: str, replicas: int, namespace: str, cpu: str) -> Json:
 
 
 class Hostile:
-    """Somebody with few rights and bad intentions."""
+    """A tenant with few permissions and bad intentions."""
 
     def __init__(self, here: Lab, seen: Ledger, seed: int) -> None:
         self._here = here

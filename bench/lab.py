@@ -1,8 +1,7 @@
-"""What the benchmarks on a real control plane share: a cluster, the operator, a stopwatch on pods.
+"""Shared parts of benchmarks on a real control plane: a cluster, the operator, times of pods.
 
-The operator runs as a process of its own, as it would anywhere; the bench only creates objects
-and watches. Times are taken in this process from just before a pod's creation is sent until the
-watch shows its node.
+The operator runs in its own process; the benchmark only creates objects and watches. Times are
+measured in this process, from just before a pod's creation is sent until the watch shows its node.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def _collection(definition: Json) -> str:
 
 
 def _until_served(plane: ControlPlane, paths: Iterable[str]) -> None:
-    """Wait until the API server serves our kinds: a moment after it has taken their CRDs."""
+    """Wait until the API server serves our kinds, a moment after it has accepted their CRDs."""
     for _ in range(100):
         with contextlib.suppress(ApiFailure):
             for path in paths:
@@ -89,7 +88,7 @@ def operator(
     """The operator as its own process, ready; stopped at the end.
 
     It is the cluster's admin unless a kubeconfig is given. With `profile` it runs under cProfile,
-    slower, and leaves its profile there when it ends; `flags` are further ones of `headroom run`.
+    slower, and writes its profile at its end; `flags` are further flags of `headroom run`.
     """
     program: tuple[str, ...] = (str(Path(sys.executable).with_name("headroom")),)
     if profile:
@@ -123,7 +122,7 @@ class Lab:
     running_at: dict[str, float] = field(default_factory=dict)
 
     async def follow(self) -> None:
-        """Keep `pods` and the times up to date, for ever."""
+        """Keep `pods` and the times up to date, without end."""
         watcher = KubeCluster(self.client, (Scope(PODS),))
         async for event in watcher.watch():
             now = time.perf_counter()
@@ -138,10 +137,10 @@ class Lab:
                     self.pods.pop(key, None)
 
     async def until(self, what: str, ready: Callable[[], bool], seconds: float) -> bool:
-        """Wait until something is true of the pods; say whether it came true in time.
+        """Wait until a condition on the pods is true; return whether that happened in time.
 
-        Asked a few times a second, not at every event: with thousands of pods the question itself
-        would take the cores away from what is measured.
+        It is checked a few times a second, not at every event: with thousands of pods the check
+        itself would use the measured cores.
         """
         deadline = time.perf_counter() + seconds
         while not ready():
@@ -230,7 +229,7 @@ async def lab(plane: ControlPlane, user: str = "") -> AsyncIterator[Lab]:
 
 
 def cpu_seconds(pids: dict[str, int]) -> dict[str, float]:
-    """CPU time that each of these processes has used so far: what noise cannot change much."""
+    """CPU time that each of these processes has used so far; noise affects it little."""
     tick = os.sysconf("SC_CLK_TCK")
     used = {}
     for name, pid in pids.items():
@@ -240,13 +239,13 @@ def cpu_seconds(pids: dict[str, int]) -> dict[str, float]:
 
 
 def component_pids(plane: ControlPlane, process: subprocess.Popen[str]) -> dict[str, int]:
-    """Everything that works for a handover: the control plane, and the operator."""
+    """All processes that work for a handover: the control plane, and the operator."""
     found = {name: plane.pid(name) for name in plane.component_names}
     return {name: pid for name, pid in found.items() if pid} | {"operator": process.pid}
 
 
 def cpu_table(rows: dict[str, dict[str, float]], title: str = "CPU ms per owner") -> str:
-    """Where the work is done: less sensitive to a noisy machine than any time."""
+    """CPU by component: less sensitive to a noisy machine than any time."""
     names = sorted(next(iter(rows.values())))
     width = max(map(len, rows))
     short = [name.removeprefix("kube-")[:14] for name in names]
@@ -262,7 +261,7 @@ def cpu_table(rows: dict[str, dict[str, float]], title: str = "CPU ms per owner"
 
 
 def percentile(values: list[float], part: float) -> float:
-    """The value below which this part of the values lies; nan of nothing."""
+    """The value below which this share of the values lies; nan for an empty list."""
     if not values:
         return float("nan")
     ordered = sorted(values)

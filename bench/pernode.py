@@ -1,11 +1,11 @@
-"""A slot on every node, beside the DaemonSet controller doing the same with pods of the same shape.
+"""A slot on every node, compared with the DaemonSet controller and pods of the same shape.
 
 For each number of nodes, one after the other in one run and each on a fresh control plane:
-kube-controller-manager rolls out a DaemonSet, then our operator holds a slot on every node. What
-counts is distinct nodes covered (a bound pod on it), the writes made for that by the controller in
-question, and CPU time. Wall times of a noisy machine vary; writes and CPU hardly do. `strangers`
-are cores that other processes of the machine used until the last node was covered, and `core s` is
-the time times the cores that were left: what to compare where strangers were about.
+kube-controller-manager rolls out a DaemonSet, then our operator holds a slot on every node. The
+benchmark counts distinct covered nodes (with a bound pod), the writes of the controller for that,
+and CPU time. Wall times of a noisy machine vary; writes and CPU hardly do. `strangers` are cores
+that other processes of the machine used until the last node was covered, and `core s` is the time
+multiplied by the remaining cores: compare this if strangers is high.
 
     python -m bench.pernode [--nodes 200,1000,5000] [--rounds 1] [--profile FILE] [--no-audit]
 """
@@ -62,7 +62,7 @@ ARMS = (
 
 @dataclass(frozen=True)
 class Row:
-    """What one arm gave at one number of nodes."""
+    """The result of one arm at one number of nodes."""
 
     arm: str
     nodes: int
@@ -82,7 +82,7 @@ class Row:
 
     @property
     def core_s(self) -> float:
-        """The time until all were covered, times the cores that strangers left us."""
+        """The time until all were covered, multiplied by the cores that other processes left."""
         return self.covered_s * max(0.0, (os.cpu_count() or 1) - self.others)
 
     @property
@@ -92,7 +92,7 @@ class Row:
 
 @contextlib.contextmanager
 def actors(here: Field, arm: Arm, profile: Path | None) -> Iterator[dict[str, int]]:
-    """Whoever works in this arm, by pid: our operator only in ours."""
+    """The processes of this arm, by pid: our operator only in ours."""
     if not arm.is_ours:
         yield here.pids()
         return
@@ -101,7 +101,7 @@ def actors(here: Field, arm: Arm, profile: Path | None) -> Iterator[dict[str, in
 
 
 async def measure(here: Field, arm: Arm, pids: dict[str, int]) -> Row:
-    """Create the object, wait until every node is covered and all is quiet again, count."""
+    """Create the object, wait until every node is covered and all is idle again, count."""
     coverage = Coverage(counts=arm.counts)
     nodes = len(here.nodes)
     async with here.watched(coverage) as lab:
@@ -156,7 +156,7 @@ def table(rows: list[Row]) -> str:
 
 
 def ratios(rows: list[Row]) -> str:
-    """Ours over the DaemonSet controller's, pair by pair in the order they ran."""
+    """Our value divided by the DaemonSet controller's, pair by pair in the order of the runs."""
     theirs = [row for row in rows if row.arm == "daemonset"]
     ours = [row for row in rows if row.arm == "headroom"]
     lines = ["headroom / daemonset: below 1 is less"]

@@ -1,17 +1,19 @@
-"""How well a learnt size keeps its promise, beside fixed, shared and scheduled sizes.
+"""How well a learnt size keeps its promise, compared with fixed, proportional and scheduled sizes.
 
-Base stock on arrivals of a trace (CSV `second,pods`, plain or gzip): a pod hits if a slot is held
-when it comes, a slot comes back one lead time after it was taken, idle is the mean number of held
-slots unused. The first half is for learning, the second is judged; `from nothing` is judged on all
-of it. `oracle static` is the smallest fixed size that keeps the promise on what is judged, `less`
-how much less idle than with it, `equal` than with the fixed size of equally many hits. Percent and
-hindsight know what is judged, too; the hourly quantile knows the first half. `mean and misses` is
-the simple rule that ours has to beat: the largest of two moving averages and of the usual rate at
-this time of the day, plus a factor times its root; each miss raises the factor, each pod lowers it.
-Without files, traces are made up: a rhythm of the day, a peak in each hour, pods all at once each
-quarter of an hour, bursts of any length, and bursts out of silence. `--parts` judges each of N
-parts but the first by itself. `--neighbours` shows half and double of each setting, and for each
-trace what the setting that is best on all others comes to on this one.
+The model is base stock on arrivals of a trace (CSV `second,pods`, plain or gzip): a pod hits if a
+slot is held when it arrives, a slot comes back one lead time after it was taken, and idle is the
+mean number of unused slots. The first half is for learning, the second is judged; `from nothing` is
+judged on the whole trace. `oracle static` is the smallest fixed size that keeps the promise on the
+judged part, `less` is the idle saved compared with it, `equal` compared with the fixed size with
+equally many hits. Percent and hindsight know the judged part too; the hourly quantile knows the
+first half. `mean and misses` is the simple rule that ours has to beat: the largest of two moving
+averages and of the usual rate at this time of the day, plus a factor times its root; each miss
+raises the factor, each pod lowers it.
+
+Without files, the traces are synthetic: a daily pattern, a peak in each hour, pods all at once each
+quarter of an hour, bursts of any length, and bursts after times without load. `--parts` judges each
+of N parts except the first separately. `--neighbours` shows half and double of each setting, and
+for each trace the result of the setting that is best on all others.
 
     python -m bench.promise [FILE…] [--lead 30,90,180] [--ratio 0.99] [--parts N] [--neighbours]
 """
@@ -53,7 +55,7 @@ Row = tuple[str, Outcome]
 
 @dataclass
 class Trace:
-    """Arrivals by second, and what fixed sizes came to on parts of them."""
+    """Arrivals by second, and the results of fixed sizes on parts of them."""
 
     name: str
     arrivals: Arrivals
@@ -75,7 +77,7 @@ class Trace:
         return self.frontier[key]
 
     def enough(self, ratio: float, lead: float, span: Span) -> int:
-        """The smallest fixed size with so many hits."""
+        """The smallest fixed size with this many hits."""
         low, high = 0, 1
         while high < MOST_SLOTS and self.fixed(high, lead, span).ratio < ratio:
             low, high = high, 2 * high
@@ -88,7 +90,7 @@ class Trace:
         return high
 
     def idle_at(self, ratio: float, lead: float, span: Span) -> float:
-        """The idle of a fixed size with so many hits, between two sizes in proportion."""
+        """The idle of a fixed size with this many hits, interpolated between two sizes."""
         high = self.enough(ratio, lead, span)
         above, below = self.fixed(high, lead, span), self.fixed(high - 1, lead, span)
         step = above.ratio - below.ratio
@@ -98,14 +100,14 @@ class Trace:
 
 @dataclass
 class Hindsight:
-    """The smallest size for each hour, known beforehand."""
+    """The smallest size for each hour, known in advance."""
 
     slots: dict[int, int]
     lead: float
     every: float | None = 60.0
 
     def came(self, now: float, pods: int, misses: int) -> None:
-        """Nothing is learnt."""
+        """It learns nothing."""
 
     def size(self, now: float) -> int:
         hours = (int(now // HOUR), int((now + self.lead) // HOUR))
@@ -114,7 +116,7 @@ class Hindsight:
 
 @dataclass
 class MeanAndMisses:
-    """Mean plus a factor times its root; the factor follows from misses alone."""
+    """Mean plus a factor times its root; the factor depends only on misses."""
 
     ratio: float
     lead: float
@@ -156,7 +158,7 @@ class MeanAndMisses:
 
 
 def judged(trace: Trace, policy: Policy, lead: float, span: Span) -> Outcome:
-    """Let a policy learn until a span begins, and judge it by the span."""
+    """Let a policy learn until a span begins, and judge it on the span."""
     playing = replay(policy, lead, 0.0)
     if span[0]:
         playing.play(trace.part(0, span[0]), 0.0, span[0])
@@ -204,7 +206,7 @@ def ways(trace: Trace, lead: float, ratio: float) -> Iterator[Row]:
 
 
 def parts(trace: Trace, lead: float, ratio: float, count: int) -> Iterator[Row]:
-    """What came of each part of a trace but the first: learning goes on all the time."""
+    """The result of each part of a trace except the first; learning continues all the time."""
     bounds = [trace.end * number // count for number in range(count + 1)]
     for name, policy in (
         ("mean and misses", MeanAndMisses(ratio, lead)),
@@ -231,7 +233,7 @@ def line(trace: Trace, row: Row, lead: float, ratio: float) -> str:
 
 
 def score(trace: Trace, row: Row, lead: float) -> float:
-    """The logarithm of idle, as a part of a fixed size's with equally many hits."""
+    """The logarithm of idle relative to a fixed size with equally many hits."""
     _, outcome = row
     equal = trace.idle_at(outcome.ratio, lead, (outcome.begin, outcome.end))
     return log(max(outcome.idle, 1e-3) / max(equal, 1e-3))
@@ -253,10 +255,10 @@ def _with(name: str, value: Any) -> Settings:
 
 
 def left_out(scores: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    """For each trace: the setting that the other traces choose, and what it comes to on this one.
+    """For each trace: the setting that the other traces choose, and its result on this one.
 
-    `scores` are by trace and setting: the logarithm of idle, as a part of a fixed size's with
-    equally many hits.
+    `scores` are by trace and setting: the logarithm of idle relative to a fixed size with equally
+    many hits.
     """
     for name in scores if len(scores) > 1 else ():
         others = [of for trace, of in scores.items() if trace != name]
@@ -270,7 +272,7 @@ def left_out(scores: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
 
 
 def made_up() -> Iterator[Trace]:
-    """Traces of a few days, the same each time."""
+    """Synthetic traces of a few days, the same each time."""
     chance = random.Random(17)
     kinds: dict[str, Callable[[float], float]] = {
         "a rhythm of the day": lambda now: 0.05 * (1 - sin(2 * pi * now / DAY)) + 0.002,

@@ -1,8 +1,8 @@
-"""Pages that are read and not drawn: what browsers on other machines cost the operator.
+"""Pages that are received and not drawn: what browsers on other machines cost the operator.
 
     python -m bench.reader ADDRESS COUNT
 
-Prints `open` when every stream has its first picture, and reads on until it is ended.
+Prints `open` when every stream has its first picture, and reads until it is stopped.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STREAM = "api/v1/stream"
 
 @contextmanager
 def readers(address: str, count: int) -> Iterator[None]:
-    """Have so many streams read by another process."""
+    """Read this many streams in another process."""
     arguments = [sys.executable, "-m", "bench.reader", address, str(count)]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -32,7 +32,7 @@ def readers(address: str, count: int) -> Iterator[None]:
 
 
 async def read(address: str, count: int) -> None:
-    """Read streams for ever."""
+    """Read streams without end."""
     left = count
 
     async def one(session: aiohttp.ClientSession) -> None:

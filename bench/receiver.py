@@ -1,7 +1,7 @@
-"""A process that receives every node of a cluster and every change to one, and does nothing else.
+"""A process that only receives every node of a cluster and every change.
 
-It runs our own watch and decoder, so its CPU time is what receiving costs the operator before it
-decides anything. It prints `ready` when it has the whole list. `heartbeats` starts it.
+It runs our own watch and decoder, so its CPU time is the cost of receiving before any decision. It
+prints `ready` when it has the whole list. `heartbeats` starts it.
 """
 
 from __future__ import annotations

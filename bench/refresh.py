@@ -1,8 +1,8 @@
-"""Slots renewed at each start of an overlapping schedule: never bare, once a tick, few writes.
+"""Slots renewed at each start of an overlapping schedule: no gap, once a start, few writes.
 
 A Headroom with one slot a node, `refill: Always` and a window that starts every minute and lasts
-longer than one: each start comes while all slots stand, and renews them. The watch tells how many
-distinct nodes were held at the worst moment, and how many guardians each start made.
+longer than one: at each start all slots exist, and are renewed. The watch shows the minimum number
+of distinct held nodes, and how many guardians each start created.
 
     python -m bench.refresh [--nodes 300] [--ticks 3] [--full] [--watch-for 50]
 """
@@ -32,7 +32,7 @@ SPARE_S = 15.0  # So much of a minute must be left to begin in it.
 
 @dataclass(frozen=True)
 class Tick:
-    """What one start of the schedule led to."""
+    """The result of one start of the schedule."""
 
     nodes: int
     lowest: int
@@ -52,7 +52,7 @@ def schedule() -> Json:
 async def measure(
     here: Field, pids: dict[str, int], ticks: int, watch_for: float = WATCH_FOR_S
 ) -> list[Tick]:
-    """Hold every node, then look at some starts of the schedule in turn."""
+    """Hold every node, then observe some starts of the schedule one after the other."""
     coverage, nodes, found = Coverage(), len(here.nodes), []
     async with here.watched(coverage) as lab:
         await _early_in_a_minute()
@@ -86,7 +86,7 @@ def _tick(coverage: Coverage, began: float, nodes: int, written: list[audit.Writ
 
 
 def _seconds_left() -> float:
-    """Until the next minute begins by the clock that the schedule goes by."""
+    """The time until the next minute, by the clock of the schedule."""
     now = datetime.now(UTC)
     return TICK_S - now.second - now.microsecond / 1e6
 

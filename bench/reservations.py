@@ -56,7 +56,7 @@ LONGEST_S = 600.0
 
 @dataclass(frozen=True)
 class Row:
-    """What one arm gave; `held` is how long it took until every hold had its room."""
+    """The result of one arm; `held` is the time until every hold had its room."""
 
     arm: str
     way: str
@@ -83,7 +83,7 @@ class Setting:
 
 
 async def arm(here: Lab, setting: Setting, name: str, way: str) -> Row:
-    """Make what this arm needs, let the owners come, measure and clean up."""
+    """Create what this arm needs, create the owners, measure and clean up."""
     prefix = f"{name.replace(' ', '-')}-{way}-{setting.count}-{setting.idle}"
     names = [f"{prefix}-{number}" for number in range(setting.count)]
     held = await make_holds(here, setting, name, names) if name != "plain" else 0.0
@@ -101,7 +101,7 @@ async def arm(here: Lab, setting: Setting, name: str, way: str) -> Row:
 
 
 async def make_holds(here: Lab, setting: Setting, name: str, names: list[str]) -> float:
-    """Make one hold for each owner, all at once; say how long it took until all had their room."""
+    """Create one hold for each owner, all at once; return the time until all had their room."""
     kind = HOLDS if name == "hold" else RESERVATIONS
     began = time.perf_counter()
     bodies = [wish(kind, who, shared="shared" in name) for who in names]
@@ -121,7 +121,7 @@ async def until_standing(here: Lab, count: int) -> None:
 
 
 async def make_idle(here: Lab, before: int, count: int) -> None:
-    """Have so many Reservations stand for pods that never come."""
+    """Create this many Reservations for pods that never arrive."""
     bodies = [
         wish(RESERVATIONS, f"{IDLE}-{number}", shared=False) for number in range(before, count)
     ]
@@ -189,7 +189,7 @@ def measured(
 
 
 async def clean(here: Lab) -> None:
-    """Take everything away but what is idle: holds first, so that nobody holds again."""
+    """Delete everything except the idle holds: holds first, so that nothing is held again."""
     for kind in (HOLDS, RESERVATIONS):
         await here.delete_holds(kind, besides=IDLE)
     for _ in range(2):

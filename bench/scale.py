@@ -1,11 +1,11 @@
-"""How the embedded cluster grows: CPU for each pod with more pods, more nodes and a longer day.
+"""How the cost of the embedded cluster grows: CPU for each pod with more pods, nodes and days.
 
     python -m bench.scale [--pods N] [--full | --quick] [--rows FILE]
 
-Each row has a yardstick of the same run, the smallest case of its kind, so a slow machine changes
-neither ratio nor verdict: linear in pods means that a pod costs the same however many there are;
-sublinear in nodes, that it costs less than in proportion. The last column is what the aim would
-take at this rate; `--full` runs 20,000 nodes and 50,000 pods as well (minutes).
+Each row has a reference of the same run, the smallest case of its kind, so a slow machine changes
+neither ratio nor verdict. Linear in pods means that a pod costs the same however many there are;
+sublinear in nodes, that it costs less than in proportion. The last column is the time for the aim
+at this rate; `--full` also runs 20,000 nodes and 50,000 pods (minutes).
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ ARRIVALS = (
 )
 PLACED = (20_000, 50_000)
 LINEAR = 1.25
-"""So much dearer may a pod be than that of the yardstick: runs of one minute differ by as much."""
+"""How much more a pod may cost than in the reference: runs of one minute differ by as much."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One case: what a pod costs, and how often as much it may cost as that of the yardstick."""
+    """One case: the cost of a pod, and the allowed ratio to the reference."""
 
     name: str
     nodes: int
@@ -62,7 +62,7 @@ class Row:
 
 
 def plain(nodes: int, pods: int) -> float:
-    """CPU seconds to place and start plain pods; the nodes are there before."""
+    """CPU seconds to place and start plain pods; the nodes exist before."""
     with SimWorld(settings=Settings(scheduler_qps=0, controller_qps=0)) as world:
         for index in range(nodes):
             world.apply(node(index))
@@ -74,7 +74,7 @@ def plain(nodes: int, pods: int) -> float:
 
 
 def day(nodes: int, pods: int) -> float:
-    """CPU seconds of a simulated day, in a process of its own."""
+    """CPU seconds of a simulated day, in its own process."""
     command = [sys.executable, "-m", "bench.day", "--nodes", str(nodes), "--pods", str(pods)]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = re.search(r"([0-9.]+) s of CPU", told)

@@ -89,7 +89,7 @@ def deployments(world: SimWorld, count: int) -> None:
 def measure(
     name: str, sizes: tuple[int, int], fill: Callable[[SimWorld, int], None], settings: Settings
 ) -> Row:
-    """Fill a cluster and let it come to rest."""
+    """Fill a cluster and run until nothing changes."""
     nodes, pods = sizes
     began = time.process_time()
     with SimWorld(settings=settings) as world:

@@ -1,9 +1,9 @@
-"""What one slot on one node costs the engine alone, from the wish to the guardian that runs.
+"""The cost of one slot on one node in the engine alone, until its guardian runs.
 
-No cluster and no connection: the engine is told of nodes and of a Headroom, its actions are done at
-once, and each guardian is then seen three more times (created, bound, running), as a watch would
-tell, a few at a time. CPU time in microseconds a slot; what grows with the number of nodes here
-would grow on any machine.
+There is no cluster and no connection: the engine receives nodes and a Headroom, its actions succeed
+at once, and each guardian is then reported three more times (created, bound, running), as by a
+watch, a few at a time. The result is CPU time in microseconds a slot; what grows with the number of
+nodes here would grow on any machine.
 
     python -m bench.slots [--nodes 1000,5000,15000] [--profile]
 """
@@ -45,7 +45,7 @@ PARTS = ("first plan", "render", "settle", "observe", "plan")
 
 
 class Play:
-    """An engine, told what a cluster would tell it; counts the CPU time of each call."""
+    """An engine that receives the events of a cluster; counts the CPU time of each call."""
 
     def __init__(self, nodes: int, profile: cProfile.Profile | None) -> None:
         self.spent: defaultdict[str, float] = defaultdict(float)
@@ -60,7 +60,7 @@ class Play:
         self._engine.plan(self._now)
 
     def run(self) -> int:
-        """Ask for a slot on every node and play it through; returns the slots made."""
+        """Request a slot on every node and run it to the end; return the created slots."""
         self._tell(HEADROOMS, headroom("everywhere"))
         self._carry_out(self._planned("first plan"))
         self._all_seen()
@@ -108,7 +108,7 @@ class Play:
         return Done(uid=self._uid(PODS, pod))
 
     def _tell(self, resource: Resource, body: Json) -> None:
-        """Tell the engine of an object as it is now; decoding is not counted."""
+        """Report an object to the engine; decoding is not counted."""
         self._versions += 1
         body["metadata"] |= {
             "uid": self._uid(resource, body),

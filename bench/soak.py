@@ -60,7 +60,7 @@ def guardian_of(here: Lab, parent: str, namespace: str = HONEST) -> list[Pod]:
 
 
 class Honest:
-    """Somebody who uses holds as they are meant, and notes what goes wrong."""
+    """A tenant that uses holds as intended, and records what goes wrong."""
 
     def __init__(self, here: Lab, seen: Ledger) -> None:
         self._here = here
@@ -69,7 +69,7 @@ class Honest:
         self._kept: dict[str, str] = {}
 
     async def settle(self) -> None:
-        """Make what is to stand all the time."""
+        """Create what must exist all the time."""
         kept = [hold(f"kept-{n}", "100m", {"app": f"nobody-{n}"}) for n in range(KEPT)]
         await self._here.create_all(HOLDS.path(HONEST), kept)
         await self._here.create(HEADROOMS.path(HONEST), headroom("kept", KEPT, HONEST, "100m"))
@@ -79,7 +79,7 @@ class Honest:
         self._kept = self._standing()
 
     def look(self) -> None:
-        """Note each guardian of those that is not the one it was."""
+        """Record each of those guardians that was replaced."""
         now = self._standing()
         for name, uid in self._kept.items():
             if now.get(name) != uid:
@@ -95,7 +95,7 @@ class Honest:
         }
 
     async def churn(self, pause: float) -> None:
-        """Make holds and their owners for ever, one door after the other."""
+        """Create holds and their owners without end, alternating between the doors."""
         for door in itertools.cycle(("gate", "ours")):
             await asyncio.sleep(pause)
             name = f"c-{next(self._numbers)}"
@@ -130,7 +130,7 @@ class Honest:
         return here.bound_at[name] - began
 
     async def _why(self, name: str) -> str:
-        """What the cluster says of a pod that went without: it, its events, nodes in trouble."""
+        """What the cluster says about a pod without its hold: the pod, its events, bad nodes."""
         found = [pod for pod in self._here.pods.values() if pod.key.name == name]
         seen = [(pod.key.namespace, pod.node, pod.gates, dict(pod.annotations)) for pod in found]
         await asyncio.sleep(EVENT_S)
@@ -153,7 +153,7 @@ class Honest:
 
 
 class Deployment:
-    """The operator's process, and another one in its place when it ends."""
+    """The operator's process, which is started again when it ends."""
 
     def __init__(self, plane: ControlPlane, kubeconfig: Path, log: Path) -> None:
         self._command = (sys.executable, "-m", "headroom", "run", "--kubeconfig", str(kubeconfig))
@@ -162,7 +162,7 @@ class Deployment:
         self.cpu = 0.0
 
     def memory(self) -> float | None:
-        """What the process has in memory, in MiB; None if it had ended, and was started again."""
+        """The memory of the process in MiB; None if it had ended and was started again."""
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         sizes = [line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")]
         if sizes:
@@ -188,7 +188,7 @@ class Deployment:
 
 
 async def sample(seen: Ledger, honest: Honest, replica: Deployment) -> None:
-    """Take down the operator's memory, and look at what is kept, for ever."""
+    """Record the operator's memory and check the kept guardians, without end."""
     while True:
         size = await asyncio.to_thread(replica.memory)
         if size is None:
@@ -200,7 +200,7 @@ async def sample(seen: Ledger, honest: Honest, replica: Deployment) -> None:
 
 
 async def play(plane: ControlPlane, replica: Deployment, options: Any) -> Ledger:
-    """Let everybody do what they do for the time that was asked for."""
+    """Run all tenants for the requested time."""
     async with lab(plane) as here:
         seen = Ledger(time.perf_counter())
         honest, hostile = Honest(here, seen), Hostile(here, seen, options.seed)
@@ -227,7 +227,7 @@ async def play(plane: ControlPlane, replica: Deployment, options: Any) -> Ledger
 
 
 def growth(seen: Ledger, minutes: float, warmup: float) -> float:
-    """How much larger the memory was in the last fifth than in the one after the warm-up."""
+    """How much larger the memory was in the last fifth than in the fifth after the warm-up."""
     warmup += max(seen.restarts, default=0.0)
     part = (minutes - warmup) / 5
     early = [size for at, size in seen.memory if warmup <= at < warmup + part]
@@ -244,7 +244,7 @@ def by_minute(memory: list[tuple[float, float]]) -> list[float]:
 
 
 def report(seen: Ledger, minutes: float, warmup: float, cpu: float) -> str:
-    """A table of the time, and the verdict."""
+    """A table over time, and the verdict."""
     series = ", ".join(f"{size:.0f}" for size in by_minute(seen.memory))
     rows = [f"memory by minute, MiB: {series}"]
     rows += ["  minutes   memory MiB   handovers   p50 ms   p99 ms"]
@@ -270,7 +270,7 @@ def report(seen: Ledger, minutes: float, warmup: float, cpu: float) -> str:
 
 
 def main() -> int:
-    """Run the soak and say whether all was well."""
+    """Run the soak and report whether everything was as expected."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--warmup", type=float, default=5)

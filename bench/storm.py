@@ -1,8 +1,8 @@
-"""Half of the nodes flap for a minute: how much the operator writes, and whether all is held after.
+"""Half of the nodes flap for a minute: the operator's writes, and whether all are held after.
 
-Each flapping node goes away and comes back again and again, cordoned or not ready, for one to eight
-seconds at a time. The storm is the same for the same seed. A slot that is taken away and made again
-at each flap shows as guardians made per flap near one.
+Each flapping node becomes unavailable and available repeatedly, cordoned or not ready, for one to
+eight seconds at a time. The same seed gives the same storm. If a slot is deleted and created again
+at each flap, the number of guardians per flap is near one.
 
     python -m bench.storm [--nodes 300] [--seconds 60] [--seed 1]
 """
@@ -31,7 +31,7 @@ FLUSH_S = 1.0
 
 @dataclass(frozen=True)
 class Result:
-    """What a storm led to."""
+    """The result of a storm."""
 
     nodes: int
     planned: tuple[Flap, ...]
