@@ -295,3 +295,26 @@ def cost_of(wished: int) -> float:
 @pytest.mark.e2e  # It needs no cluster, but its time.
 def test_as_many_slots_as_one_headroom_may_have_cost_what_the_known_ones_cost() -> None:
     assert cost_of(Policy().most_slots) < 4 * cost_of(Policy().slots_ahead)
+
+
+def test_a_hold_that_waits_names_no_pod_of_another_hold() -> None:
+    """Holds of one shape share a pause; the API server names the pod of the one that was tried."""
+    number = Policy().guardians_at_once + 20
+    play = Play(node("a", 64), *(hold(f"h{n}", cpu=1, memory=0) for n in range(number)))
+    asked: dict[str, str] = {}
+
+    def refuse(action: Action) -> Outcome | None:
+        if not isinstance(action, CreateGuardian):
+            return None
+        asked[action.hold.parent.name] = action.name
+        return Denied(f'pods "{action.name}" is forbidden: exceeded quota: q')
+
+    play.answer = refuse
+    play.run(seconds=5)
+    waits = [f"h{n}" for n in range(number) if f"h{n}" not in asked]
+    assert waits, "all were tried"
+    for name in waits:
+        message = play.hold(name).status.conditions[0].message
+        assert message == "a guardian of the same shape is forbidden: exceeded quota: q"
+    for name, guardian in asked.items():
+        assert f'pods "{guardian}" is forbidden' in play.hold(name).status.conditions[0].message

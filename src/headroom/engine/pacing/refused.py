@@ -25,7 +25,17 @@ def guardian_refused(
         why = f"pod {stranger} has the guardian's name; it is made when that pod is gone"
     keeper.refused(hold, why)
     if isinstance(outcome, Denied | Invalid | Gone) and not action.bound:
-        keeper.pace.refused(hold, why, now)
+        keeper.pace.refused(hold, _for_all(why, action.name), now)
     else:
         keeper.pace.slowed(hold)
         keeper.rest(hold, now)
+
+
+def _for_all(why: str, name: str) -> str:
+    """A refusal in words that are true of every hold that waits because of it.
+
+    The API server names the pod. That one is of a single hold, and another one at each try.
+    """
+    for pods in (f'pods "{name}"', f'Pod "{name}"'):
+        why = why.replace(pods, "a guardian of the same shape")
+    return why
