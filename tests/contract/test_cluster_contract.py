@@ -133,6 +133,23 @@ def test_a_latch_is_gated_until_it_is_deleted(ground: Ground) -> None:
     ground.run(story())
 
 
+def test_a_pod_that_has_changed_is_not_deleted_by_its_old_version(ground: Ground) -> None:
+    async def story() -> None:
+        async with Watching(ground.cluster) as watching:
+            key = Key(ground.namespace, "latch-1")
+            latch = CreateLatch(key, SHOP, Resources({"cpu": 700}), NODE)
+            assert isinstance(await ground.cluster.perform(latch), Done)
+            old = await watching.pod(key)
+            assert await ground.cluster.perform(Nominate(key, "", NODE)) == Done()
+            new = await watching.pod(key, lambda pod: pod.nominated == NODE)
+            delete = DeletePod(key, old.uid, old.version)
+            assert isinstance(await ground.cluster.perform(delete), Stale)
+            assert await ground.look(PODS, "latch-1") is not None
+            assert await ground.cluster.perform(DeletePod(key, new.uid, new.version)) == Done()
+
+    ground.run(story())
+
+
 def test_a_nomination_and_its_claim_are_one_write_and_can_be_taken_back(ground: Ground) -> None:
     async def story() -> None:
         async with Watching(ground.cluster) as watching:

@@ -21,6 +21,7 @@ from headroom.core.handover import (
     latch_only,
     latches_for,
     one_after_another,
+    out_of_the_way,
     put_back,
     shrink,
     through_gate,
@@ -202,3 +203,9 @@ def test_a_guardian_is_put_back_bound() -> None:
     assert kinds(sequence) == [["DeletePod"], ["CreateGuardian"]]
     assert not only(sequence, Bind)
     assert only(sequence, DeletePod) == [DeletePod(pod("old").key, "uid-of-old")]
+
+
+def test_a_pod_of_ours_that_waits_is_deleted_only_as_it_was_seen() -> None:
+    waits, placed = pod("waits", version="7"), pod("placed", version="7", node="a")
+    gated = pod("gated", version="7", gates=("headroom.dev/latch",))
+    assert [out_of_the_way(each).version for each in (waits, placed, gated)] == ["7", "", ""]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from headroom.core.actions import Denied, Done, Gone, Stale
+from headroom.core.actions import DeletePod, Denied, Done, Gone, Stale
 from headroom.core.names import CLAIM_GATE
+from headroom.core.objects import Key
 from headroom.core.plan import Work
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
@@ -85,3 +86,13 @@ def test_a_node_that_goes_takes_nobody_along_who_is_still_there() -> None:
     del play.toy.nodes[guardian.node]
     play.run()
     assert play.ours("guardian")[0].node == "b"
+
+
+def test_a_pod_that_has_changed_before_it_was_deleted_is_still_there() -> None:
+    play = Play(node("a", 4), pod("waits", version="1"))
+    play.run()
+    key, uid = Key("default", "waits"), "uid-of-waits"
+    assert not play.engine.settle(DeletePod(key, uid, "1"), Stale(), play.now)
+    assert key in play.engine.ledger.pods
+    assert not play.engine.settle(DeletePod(key, uid, "1"), Gone(), play.now)
+    assert key not in play.engine.ledger.pods

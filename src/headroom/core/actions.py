@@ -93,10 +93,15 @@ class Nominate:
 
 @dataclass(frozen=True, slots=True)
 class DeletePod:
-    """Delete at once (grace 0), if it is still the pod we mean."""
+    """Delete at once (grace 0), if it is still the pod we mean.
+
+    With `version` only as long as nothing of it has changed: a guardian that waits may have been
+    given a node in this very moment, and then it stays.
+    """
 
     key: Key
     uid: str
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,11 @@ def ungate(pod: Pod) -> Ungate:
     return Ungate(pod.key, pod.uid, CLAIM_GATE, pod.gates.index(CLAIM_GATE))
 
 
+def out_of_the_way(pod: Pod) -> DeletePod:
+    """Delete a pod of ours that waits, unless it has been given a node in this very moment."""
+    return DeletePod(pod.key, pod.uid, "" if pod.node or pod.gates else pod.version)
+
+
 def through_gate(claims: Seq[Claim], latches: str, rivals: Seq[Pod] = ()) -> Sequence:
     """Door 1, for owners that go to one node together; `rivals` of ours go before room is free.
 
@@ -59,7 +64,7 @@ def through_gate(claims: Seq[Claim], latches: str, rivals: Seq[Pod] = ()) -> Seq
     ]
     nominations: list[Action] = [Nominate(latch.key, "", node) for latch in latched]
     nominations += [Nominate(pod.key, pod.uid, node, offer.hold.parent) for pod, offer in claims]
-    nominations += [DeletePod(rival.key, rival.uid) for rival in rivals]
+    nominations += [out_of_the_way(rival) for rival in rivals]
     steps: list[tuple[Action, ...]] = [tuple(latched)] if latched else []
     steps.append(tuple(nominations))
     steps.append(tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in claims))
@@ -79,7 +84,7 @@ def nominate_only(claims: Seq[Claim], latches: str) -> Sequence:
 def finish_gate(owners: Seq[tuple[Pod, Pod | None]], rivals: Seq[Pod] = ()) -> Sequence:
     """Go on where nominated owners of one node were left: all guardians still there, then gates."""
     guardians = tuple(DeletePod(each.key, each.uid) for _, each in owners if each is not None)
-    others = tuple(DeletePod(rival.key, rival.uid) for rival in rivals)
+    others = tuple(map(out_of_the_way, rivals))
     first = tuple(step for step in (others, guardians) if step)
     subjects = tuple(pod_subject(pod.key) for pod, _ in owners)
     return Sequence(Work.DOOR1_FINISH, subjects, (*first, tuple(ungate(pod) for pod, _ in owners)))

@@ -17,10 +17,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeGuard
 
-from headroom.core.actions import CreateGuardian, DeleteObject, DeletePod
+from headroom.core.actions import CreateGuardian, DeleteObject
 from headroom.core.claims import expiry, owner_uses
 from headroom.core.eviction.reclaiming import Reclaim, end
-from headroom.core.handover import grow, keep_rest, put_back, shrink, without_ports_of
+from headroom.core.handover import (
+    grow,
+    keep_rest,
+    out_of_the_way,
+    put_back,
+    shrink,
+    without_ports_of,
+)
 from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
 from headroom.core.keeping.crowded import without_place
 from headroom.core.keeping.telling import standing_facts, told_of, used_up
@@ -372,5 +379,5 @@ def _rejected(pod: Pod) -> bool:
 
 
 def _drop(view: HoldView, pods: tuple[Pod, ...]) -> Sequence | None:
-    gone = tuple(DeletePod(pod.key, pod.uid) for pod in pods if pod.deleted is None)
+    gone = tuple(out_of_the_way(pod) for pod in pods if pod.deleted is None)
     return Sequence(Work.RELEASE, (hold_subject(view.hold.parent),), (gone,)) if gone else None

@@ -249,8 +249,9 @@ class Engine:
             assume(self.ledger, action, outcome, now)
             return
         match action:
-            case DeletePod(key, uid) if isinstance(outcome, Gone | Stale):
-                self.ledger.lose_pod(key, uid)
+            case DeletePod(key, uid, version) if isinstance(outcome, Gone | Stale):
+                if not version or isinstance(outcome, Gone):  # Else it has changed, and is there.
+                    self.ledger.lose_pod(key, uid)
             case WriteHeadroomStatus(parent=parent):
                 self._standing.announcer.failed(parent, now)
             case WriteQuotaStatus(parent=parent):

@@ -45,7 +45,8 @@ def _send(server: ApiServer, write: Write) -> str:
         case "delete":
             body = _object(write)
             uid = str(dig(body, "preconditions", "uid") or "")
-            server.delete(ref, grace=dig(body, "gracePeriodSeconds"), uid=uid)
+            version = str(dig(body, "preconditions", "resourceVersion") or "")
+            server.delete(ref, dig(body, "gracePeriodSeconds"), uid, version)
         case "patch":
             _patch(server, ref, write)
     return ""

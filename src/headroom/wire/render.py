@@ -236,6 +236,8 @@ def _delete(action: DeletePod | EndPod, grace: Json | None = None) -> Write:
     }
     if action.uid:
         body["preconditions"] = {"uid": action.uid}
+    if isinstance(action, DeletePod) and action.version:
+        body["preconditions"]["resourceVersion"] = action.version
     return Write("delete", PODS, action.key.namespace, action.key.name, body)
 
 
