@@ -1,7 +1,12 @@
-"""Slots that are in use: what their owner does not use stays theirs, and all of it comes back."""
+"""Slots that are in use: what their owner does not use stays theirs, and all of it comes back.
+
+`ROUNDS=300 PAUSE=2` plays so many rounds of bursts through each door, two seconds up and two down;
+few and short ones are the rule.
+"""
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from itertools import cycle
 
@@ -14,7 +19,13 @@ from tests.stories.world import World
 DOORS = pytest.mark.parametrize("door", ["gated", "ours"])
 SIZES: dict[str, Json] = {"perNode": {"perNode": {"slots": 1}}, "replicas": {"replicas": 1}}
 RIVALS = {"rival-0": 1, "rival-1": 1, "rival-2": 2, "rival-3": 3}
-ROUNDS = 6
+ROUNDS = int(os.environ.get("ROUNDS", "6"))
+RETURNS = 6
+PAUSE_S = float(os.environ.get("PAUSE", "0.7"))
+BESIDE = 1000  # thousandths of a CPU of node a that are not the slot's
+ORDINARY = ("250m", "1", "500m", "2", "1500m", "3", "750m")
+WAITING = 5
+PATIENCE_S = ROUNDS * 30  # A real cluster takes some seconds for a round.
 
 
 def stage(world: World, size: str) -> None:
@@ -84,7 +95,7 @@ def test_what_an_owner_returns_is_the_slots_again(world: World, door: str) -> No
     """Also when somebody comes in the very moment in which it ends."""
     stage(world, "perNode")
     ways = cycle(["Succeeded", "deleted", "Failed"])
-    for number in range(ROUNDS):
+    for number in range(RETURNS):
         world.apply(pod(f"burst-{number}", cpu=3, app="web", **{door: True}))
         world.until_runs(f"burst-{number}", on="a")
         world.pass_time(1.5)
@@ -95,6 +106,86 @@ def test_what_an_owner_returns_is_the_slots_again(world: World, door: str) -> No
     world.pass_time(2)
     assert rivals_in(world) == []
     world.until("no latch is left", lambda: not world.ours("latch"))
+
+
+class Crowd:
+    """Ordinary pods of several sizes that come and go, and what they had at most together."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.most = 0
+        self.sizes = cycle(ORDINARY)
+        self.made = 0
+
+    def comes(self) -> None:
+        self.world.apply(pod(f"ordinary-{self.made}", cpu=next(self.sizes)))
+        self.made += 1
+
+    def there(self) -> list[Json]:
+        """All of them, the oldest first."""
+        found = [item for item in self.world.all("Pod") if is_ordinary(item)]
+        return sorted(found, key=lambda item: int(item["metadata"]["name"].split("-")[1]))
+
+    def look(self) -> None:
+        placed = [item for item in self.there() if item["spec"].get("nodeName")]
+        self.most = max(self.most, sum(map(milli, placed)))
+
+    def goes(self) -> None:
+        """One that runs goes, and the one that waits longest; others come for them."""
+        self.look()
+        there = self.there()
+        runs = [item for item in there if item["spec"].get("nodeName")][:1]
+        waits = [item for item in there if not item["spec"].get("nodeName")][:1]
+        for item in (*runs, *waits):
+            self.world.delete("Pod", item["metadata"]["name"])
+        while len(self.there()) < WAITING + 1:
+            self.comes()
+
+
+def is_ordinary(item: Json) -> bool:
+    return bool(item["metadata"]["name"].startswith("ordinary-"))
+
+
+def milli(item: Json) -> int:
+    """What a pod asks for, in thousandths of a CPU."""
+    asked = str(item["spec"]["containers"][0]["resources"]["requests"]["cpu"])
+    return int(asked[:-1]) if asked.endswith("m") else int(asked) * 1000
+
+
+@DOORS
+@pytest.mark.timeout(PATIENCE_S + 120)
+def test_ordinary_pods_that_come_and_go_never_get_the_slot(world: World, door: str) -> None:
+    """Bursts of the slot's size and smaller ones, while ordinary pods of all sizes come and go."""
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(headroom("room", cpu=3, size=SIZES["perNode"]))
+    world.until("the slot is held", lambda: held(world) == [3])
+    crowd = Crowd(world)
+    world.on_look(crowd.look)
+    crowd.goes()
+    ways, sizes = cycle(["Succeeded", "deleted", "Failed"]), cycle([3, 1, 3, 2])
+    for number in range(ROUNDS):
+        world.apply(pod(f"burst-{number}", cpu=next(sizes), app="web", **{door: True}))
+        world.pass_time(PAUSE_S / 10)
+        crowd.goes()
+        world.until_runs(f"burst-{number}", on="a")
+        world.pass_time(PAUSE_S / 2)
+        crowd.goes()
+        world.pass_time(PAUSE_S / 2)
+        crowd.goes()
+        end(world, f"burst-{number}", next(ways))
+        crowd.goes()
+        world.until("the slot is held again, or lost", lambda: held(world) == [3] or lost(crowd))
+        world.pass_time(PAUSE_S / 2)
+        crowd.goes()
+        world.pass_time(PAUSE_S / 2)
+        crowd.look()
+        assert crowd.most <= BESIDE, f"round {number}\n{world.picture()}"
+    assert crowd.most > 0
+
+
+def lost(crowd: Crowd) -> bool:
+    return crowd.most > BESIDE
 
 
 def test_where_there_is_room_the_slot_is_refilled_at_once(world: World) -> None:
@@ -127,6 +218,39 @@ def test_a_slot_in_use_is_in_no_others_way(world: World, door: str) -> None:
         world.delete("Pod", name)
     world.until("both are held again", lambda: held(world) == [2, 2])
     assert rivals_in(world) == []
+
+
+@DOORS
+@pytest.mark.parametrize("later", [0.0, 0.02, 0.04])
+def test_a_guardian_that_waits_beside_an_owner_is_no_claim(
+    world: World, later: float, door: str
+) -> None:
+    """Room is free beside the owner for a moment: a guardian comes for it, others are quicker."""
+    world.add_node("a", cpu=4)
+    world.start_operator()
+    world.apply(headroom("room", cpu=2, size=SIZES["perNode"]))
+    world.until("the slot is held", lambda: held(world) == [2])
+    world.apply(pod("ordinary-0", cpu=2))
+    world.until_runs("ordinary-0", on="a")
+    world.apply(pod("burst", cpu=2, app="web", **{door: True}))
+    world.delete("Pod", "ordinary-0")
+    world.pass_time(later)
+    world.apply(*(pod(f"ordinary-{number}", cpu=1) for number in range(1, 5)))
+    world.until_runs("burst", on="a")
+    crowd = Crowd(world)
+    world.on_look(crowd.look)
+    world.until("the slot is held beside it, or claims its room", lambda: is_kept(world))
+    world.delete("Pod", "burst")
+    world.apply(pod("ordinary-9", cpu=1))
+    world.until("the slot is held", lambda: held(world) == [2])
+    assert crowd.most <= 2000
+
+
+def is_kept(world: World) -> bool:
+    """Whether a guardian stands, or a latch that has stood for long enough."""
+    nominated = [item["status"].get("nominatedNodeName") for item in world.ours("latch")]
+    world.pass_time(1.2)  # Latches of the handover itself are gone by then.
+    return held(world) == [2] or ("a" in nominated and bool(world.ours("latch")))
 
 
 def test_without_an_operator_nobody_takes_what_is_returned(world: World) -> None:
