@@ -71,8 +71,9 @@ class Play:
     def perform(self, sequence: Sequence) -> bool:
         """Go through a sequence as the driver does."""
         completed = True
-        for step in sequence.steps:
-            going = [self._act(action) for action in step]
+        for number, step in enumerate(sequence.steps):
+            halted = number and self.engine.halts(sequence, number, self.now)
+            going = [self._act(action) for action in step] if not halted else [False]
             if not all(going):
                 completed = False
                 break

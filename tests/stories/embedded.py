@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from headroom.core.actions import Action
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster
@@ -114,6 +115,15 @@ class EmbeddedWorld(World):
     def cut_operator_after(self, writes: int, backwards: bool = False) -> None:
         if self._cutting is not None:
             self._cutting.cut_after(writes, backwards)
+
+    def meddle_after(self, writes: int, meddle: Callable[[], None], pause_s: float) -> None:
+        """Have something happen between two writes of the operator (see `cutting`)."""
+        if self._cutting is not None:
+            self._cutting.meddle_after(writes, meddle, pause_s)
+
+    def meddled_after(self) -> Action | None:
+        """The write after which it happened."""
+        return self._cutting.meddled if self._cutting is not None else None
 
     def operator_is_cut(self) -> bool:
         return self._cutting is not None and self._cutting.cut.is_set()

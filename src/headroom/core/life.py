@@ -351,7 +351,11 @@ def _make(
         return Life(status, put_back(hold, view.node, size))
     if part and view.node and view.latched is not None:  # What its owner left of a slot.
         sure = view.latched if view.grows else view.taken_over
-        return Life(status, put_back(hold, view.node, part) if part.fits_in(sure) else None)
+        part = part if part.fits_in(sure) else _common(part, view.taken_over)
+        return Life(status, put_back(hold, view.node, part) if part else None)
+    rest = _common(size, view.taken_over)
+    if rest and status.owners and view.node and not view.grows:  # It has grown meanwhile.
+        return Life(status, put_back(hold, view.node, rest))
     young = view.latched is not None and not size.fits_in(view.latched)
     if view.pinned and view.lodgers and not view.whole:
         return Life(status)
@@ -369,6 +373,11 @@ def _make(
     pin = view.node if status.owners else hold.template.node
     create = CreateGuardian(guardian_name(hold), hold, size, node=pin)
     return Life(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
+
+
+def _common(one: Resources, other: Resources) -> Resources:
+    """What both have, of each resource."""
+    return one.minus(one.minus(other))
 
 
 def _seated(pod: Pod, node: str) -> bool:

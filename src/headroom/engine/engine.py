@@ -43,6 +43,7 @@ from headroom.engine.containment.notices import Notices
 from headroom.engine.containment.quarantine import Quarantine
 from headroom.engine.cron import calendar
 from headroom.engine.doors.book import DoorBook
+from headroom.engine.doors.premises import note_missing
 from headroom.engine.doors.takingback import is_taken_back, note_ended
 from headroom.engine.effects import assume, give_up, latches_made
 from headroom.engine.fences.fencer import Fencer
@@ -224,6 +225,13 @@ class Engine:
         self.ledger.slots.promises.begin(now)
         self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now)
         self._turns.begin(now)
+
+    def halts(self, sequence: Sequence, step: int, now: datetime) -> str:
+        """Why a sequence must not go on with its next step; empty if it may."""
+        told: list[str] = []
+        whose, attempt = partial(_whose, sequence), self.quarantine.attempt
+        judged = attempt("decide", whose, now, note_missing, self.ledger, sequence, step, told)
+        return "".join(told) if judged else "it could not be judged"
 
     def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
         """Take note of what became of an action; say whether its sequence may go on."""

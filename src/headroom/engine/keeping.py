@@ -191,7 +191,7 @@ class Keeper:
             node=node,
             promised=ledger.promised(hold),
             latched=self._kept.latched(hold, node, fenced, now),
-            taken_over=self._kept.taken_over(hold, node, now) if lodgers else EMPTY,
+            taken_over=self._kept.taken_over(hold, node, now) if lodgers or claimants else EMPTY,
             fenced=fenced is not None,
             passing=(fenced is not None or lasting) and self._kept.is_passing(hold, node, now),
             lodgers=lodgers,

@@ -14,7 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from headroom.core.actions import Action, Invalid, Outcome
+from headroom.core.actions import Action, Invalid, Outcome, Stale
 from headroom.core.objects import Key
 from headroom.core.plan import Plan, Sequence, Step, Work
 from headroom.engine.containment.quarantine import Contained
@@ -216,7 +216,11 @@ class Operator:
         loop = asyncio.get_running_loop()
         began = loop.time()
         failed: Failed = ()
-        for step in sequence.steps:
+        for number, step in enumerate(sequence.steps):
+            halted = self.engine.halts(sequence, number, self.clock.now()) if number else ""
+            if halted:
+                failed = ((step[0], Stale(halted)),)
+                break
             for first in range(0, len(step), MOST_TOGETHER):
                 failed += await self._act_together(step[first : first + MOST_TOGETHER])
             if failed:

@@ -34,7 +34,7 @@ def finish(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[Sequ
     As long as one guardian stands beside a nominated owner, room counts twice: a gate opened too
     early would let kube-scheduler find the node too full.
     """
-    if _cannot_finish(ledger, pod, hold):
+    if cannot_finish(ledger, pod, hold):
         yield _taken_back(ledger, pod, hold)
         return
     if ledger.forbidden.has(pod):
@@ -45,9 +45,9 @@ def finish(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[Sequ
         return
     together = []
     for other in sorted(ledger.state.nominated_on(pod.nominated), key=lambda each: str(each.key)):
-        known = _gated_claim(ledger, other)
+        known = gated_claim(ledger, other)
         if known is not None and not ledger.agenda.busy(pod_subject(other.key)):
-            if _cannot_finish(ledger, other, known):
+            if cannot_finish(ledger, other, known):
                 yield _taken_back(ledger, other, known)
             else:
                 together.append((other, known))
@@ -111,7 +111,7 @@ def _rivals(ledger: Ledger, node: str, owners: list[tuple[Pod, Pod | None]]) -> 
     return rivals_on(ledger, node, lowest, leaving)
 
 
-def _gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
+def gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
     """The hold that a gated pod has a true claim on."""
     claim = claim_of(pod)
     hold = ledger.holds.get(claim[0]) if claim is not None and CLAIM_GATE in pod.gates else None
@@ -120,7 +120,7 @@ def _gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
     return hold
 
 
-def _cannot_finish(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
+def cannot_finish(ledger: Ledger, pod: Pod, hold: Hold) -> bool:
     """Whether a half-done claim is to begin anew: what it rests on is not there, or not yet."""
     if hold.allocate_once and _given_to_another(ledger, pod, hold):
         return True
