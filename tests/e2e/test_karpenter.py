@@ -18,8 +18,8 @@ from headroom.core.actions import CreateGuardian, CreateLatch
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Key
 from headroom.core.resources import Resources
-from headroom.wire.decode import hold_from
 from headroom.wire.kinds import HOLDS, PODS
+from headroom.wire.objects.holds import hold_from
 from headroom.wire.render import render
 from testbed.api import Json
 from testbed.controlplane import ControlPlane

@@ -9,7 +9,7 @@ import pytest
 
 from headroom.core.quotas.limits import Bounds
 from headroom.core.quotas.statuses import Account, status_of
-from headroom.dialects.korder.quotas import quota_from
+from headroom.dialects.korder.quotas import decode_quota
 from headroom.dialects.korder.quotaschema import quota_definition
 from headroom.dialects.korder.quotastatus import status_json
 from testbed.api import ApiFailure
@@ -49,7 +49,7 @@ def test_a_quota_that_korder_refuses_is_refused(plane: ControlPlane, case: Case)
 
 
 def test_what_is_left_out_gets_korders_defaults(plane: ControlPlane) -> None:
-    made = quota_from(judged(plane, Case("defaults", {"scope": {}, "hard": None})))
+    made = decode_quota.plain(judged(plane, Case("defaults", {"scope": {}, "hard": None})))
     assert made.scope.kind == "Cluster"
     assert made.hard.amounts["tickets"] == 1000
 
@@ -64,7 +64,7 @@ def test_the_type_of_a_scope_stays(plane: ControlPlane) -> None:
 
 def test_the_status_that_we_write_is_the_one_that_is_shown(plane: ControlPlane) -> None:
     limits = {"tickets": 3, "reserved.cpu": "10500m", "max-duration": "24h"}
-    quota = quota_from(plane.api.create(QUOTAS, Case("shown", {"hard": limits}).quota()))
+    quota = decode_quota.plain(plane.api.create(QUOTAS, Case("shown", {"hard": limits}).quota()))
     status = status_of(quota, Account(Bounds(quota.hard, window="office")), NOON)
     plane.api.patch(f"{QUOTAS}/shown/status", {"status": status_json(status)})
-    assert quota_from(plane.api.get(f"{QUOTAS}/shown")).status == status
+    assert decode_quota.plain(plane.api.get(f"{QUOTAS}/shown")).status == status

@@ -15,7 +15,8 @@ from headroom.core.checks import node_term_refusal, selector_refusal, toleration
 from headroom.core.objects import LabelSelector, NodeTerm, Requirement, Toleration
 from headroom.core.quantity import QuantityError, parse_quantity
 from headroom.core.selection import matches, node_matches, untolerated
-from headroom.wire.decode import node_from, pod_from
+from headroom.wire.objects.nodes import node_from
+from headroom.wire.objects.pods import pod_from
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
 from testbed.nodes import fake_node

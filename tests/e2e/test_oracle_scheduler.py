@@ -21,7 +21,8 @@ from headroom.scheduling.choose import Chosen, choose
 from headroom.scheduling.filters import feasible
 from headroom.scheduling.preempt import explanation, preempt
 from headroom.scheduling.state import ClusterState
-from headroom.wire.decode import node_from, pod_from
+from headroom.wire.objects.nodes import node_from
+from headroom.wire.objects.pods import pod_from
 from testbed.controlplane import ControlPlane
 from tests.scheduling.lockstep import SCHEDULER_CONFIG, Lockstep, eventually, pods_path, settle
 from tests.scheduling.manifests import APPS, PRIORITIES, TEAMS, Maker

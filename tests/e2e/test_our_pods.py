@@ -15,8 +15,9 @@ from headroom.core.names import LOCKED_PRIORITY
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Key, Pod
 from headroom.core.resources import Resources
-from headroom.wire.decode import hold_from, pod_from
 from headroom.wire.kinds import HOLDS, PODS
+from headroom.wire.objects.holds import hold_from
+from headroom.wire.objects.pods import pod_from
 from headroom.wire.render import render
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane

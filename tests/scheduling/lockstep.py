@@ -19,7 +19,7 @@ from headroom.scheduling.choose import Chosen, Profile, Unschedulable, choose
 from headroom.scheduling.preempt import Preemption, explanation, preempt
 from headroom.scheduling.scores import Scores
 from headroom.scheduling.state import ClusterState
-from headroom.wire.decode import pod_from
+from headroom.wire.objects.pods import pod_from
 from testbed.api import Api
 from tests.patience import deadline_after, keep_waiting
 

@@ -12,7 +12,7 @@ from headroom.sim.api.decoding import changed_pod, pod_of
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Ref
 from headroom.sim.world import SimWorld
-from headroom.wire.decode import pod_from
+from headroom.wire.objects.pods import pod_from
 from headroom.wire.objects.podsagain import pod_again
 from headroom.wire.yamls import dump
 from tests.sim.things import node, pod

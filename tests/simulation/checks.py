@@ -23,7 +23,9 @@ from headroom.core.owners import owner_refusal
 from headroom.core.policies import to_keep, told_use
 from headroom.core.resources import EMPTY, Resources
 from headroom.sim.world import SimWorld
-from headroom.wire.decode import hold_from, node_from, pod_from
+from headroom.wire.objects.holds import hold_from
+from headroom.wire.objects.nodes import node_from
+from headroom.wire.objects.pods import pod_from
 
 
 class Truth:

@@ -27,7 +27,7 @@ from headroom.core.standing.headrooms import NODE_CHUNK, Headroom
 from headroom.core.standing.sizing import Sight, wish
 from headroom.core.standing.windows import ActiveWindow
 from headroom.sim.world import SimWorld
-from headroom.wire.decode import headroom_from
+from headroom.wire.objects.headrooms import headroom_from
 from tests.simulation.checks import Truth, is_claim
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.core.holds import Hold
-from headroom.wire.decode import hold_from
+from headroom.wire.objects.holds import hold_from
 
 Json = dict[str, Any]
 

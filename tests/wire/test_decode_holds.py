@@ -16,9 +16,8 @@ from headroom.core.holds import (
 )
 from headroom.core.objects import Condition, Key, LabelSelector, Parent, Requirement, Taint
 from headroom.core.resources import Resources
-from headroom.wire.decode import decode_hold, hold_from
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.holds import NATIVE_TERMS
+from headroom.wire.objects.holds import NATIVE_TERMS, decode_hold, hold_from
 from tests.wire.hold_cases import BAD, GOOD, Case
 from tests.wire.objects import container, hold, hold_json, template
 

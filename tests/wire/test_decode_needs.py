@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from headroom.core.resources import Resources
-from headroom.wire.decode import pod_from
+from headroom.wire.objects.pods import pod_from
 from tests.wire.objects import container, pod_json
 
 MEBI = 2**20

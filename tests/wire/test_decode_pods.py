@@ -19,8 +19,9 @@ from headroom.core.objects import (
     Toleration,
 )
 from headroom.core.resources import Resources
-from headroom.wire.decode import decode_pod, namespace_from, node_from, pod_from
 from headroom.wire.errors import DecodeError
+from headroom.wire.objects.nodes import namespace_from, node_from
+from headroom.wire.objects.pods import decode_pod, pod_from
 from tests.wire.objects import container, pod_json
 
 

@@ -6,7 +6,8 @@ from headroom.core.actions import CreateFence
 from headroom.core.fences import fencing
 from headroom.core.names import LOCKED_CLASS
 from headroom.core.objects import Key
-from headroom.wire.decode import hold_from, pod_from
+from headroom.wire.objects.holds import hold_from
+from headroom.wire.objects.pods import pod_from
 from headroom.wire.render import render
 
 TOLERATION = {"key": "gpu", "operator": "Exists", "effect": "NoExecute"}

@@ -14,14 +14,15 @@ from headroom.core.objects import Key, LabelSelector, PodTerm, Requirement
 from headroom.core.sizes.follow import Follow
 from headroom.kube.mirror import Mirror
 from headroom.ports import Seen, StoredGone
-from headroom.wire.decode import headroom_from, pod_from
 from headroom.wire.kinds import (
     DEPLOYMENTS,
     STORAGE_CLASSES,
     VOLUME_CLAIMS,
     VOLUMES,
 )
+from headroom.wire.objects.headrooms import headroom_from
 from headroom.wire.objects.needed import needed_kinds
+from headroom.wire.objects.pods import pod_from
 from headroom.wire.pinning import away_from, next_to
 from headroom.wire.render import render
 from tests.wire.headroom_cases import FROM, GATE, Case

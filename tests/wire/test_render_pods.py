@@ -15,7 +15,7 @@ from headroom.core.names import FOR_LABEL, ROLE_LABEL, SAFE_TO_EVICT
 from headroom.core.naming import guardian_name
 from headroom.core.objects import Key
 from headroom.core.resources import Resources
-from headroom.wire.decode import pod_from
+from headroom.wire.objects.pods import pod_from
 from headroom.wire.pinning import pinned_to
 from headroom.wire.render import render
 from tests.wire.objects import container, hold, template

@@ -29,13 +29,13 @@ from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition, Key, Parent
 from headroom.core.resources import Resources
 from headroom.core.standing.headrooms import HeadroomStatus
-from headroom.wire.decode import hold_from
 from headroom.wire.durations import format_duration, parse_duration
-from headroom.wire.encode import hold_to_json, status_json
+from headroom.wire.encode import status_json
 from headroom.wire.events import Recorder
+from headroom.wire.objects.holds import hold_from
 from headroom.wire.render import render
 from headroom.wire.times import format_time, parse_time
-from tests.wire.objects import hold, hold_json, template
+from tests.wire.objects import hold_json
 
 POD = Key("shop", "web-0")
 PATH = "/api/v1/namespaces/shop/pods/web-0"
@@ -236,25 +236,6 @@ statuses = st.builds(
 @given(statuses)
 def test_a_status_reads_back_as_it_was_meant(status: HoldStatus) -> None:
     assert hold_from({**hold_json(), "status": status_json(status)}).status == status
-
-
-def test_a_hold_shown_as_json_reads_back_the_same() -> None:
-    spec = {
-        "owners": [
-            {"object": {"name": "a", "uid": "u"}},
-            {"controller": {"kind": "Job", "controller": False}},
-            {"labelSelector": {"matchLabels": {"a": "b"}}, "priorityAtLeast": 0},
-        ],
-        "ttl": "90m",
-        "expires": "2027-01-04T09:00:00Z",
-        "allocateOnce": False,
-        "allocatePolicy": "Aligned",
-        "taints": [{"key": "a", "effect": "NoSchedule"}],
-        **template({"nodeName": "a"}, labels={"x": "y"}),
-    }
-    made = hold(spec, creationTimestamp="2027-01-04T08:00:00Z", generation=2, resourceVersion="5")
-    assert made.problems == ()
-    assert hold_from(hold_to_json(made)) == made
 
 
 def tell(message: str = "room held on a", at: datetime = NOW, about: Key = POD) -> Tell:

@@ -6,8 +6,8 @@ import pytest
 
 from headroom.core.demand.volumes import StorageClass, Volume, VolumeClaim
 from headroom.core.objects import Key, NodeTerm, Requirement
-from headroom.wire.decode import pod_from
 from headroom.wire.errors import DecodeError
+from headroom.wire.objects.pods import pod_from
 from headroom.wire.objects.volumes import claim_from, storage_class_from, volume_from
 from tests.wire.objects import Json, pod_json
 

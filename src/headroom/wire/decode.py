@@ -36,11 +36,11 @@ from headroom.wire.kinds import (
 )
 from headroom.wire.objects.budgets import decode_budget
 from headroom.wire.objects.growth.autoscalers import decode_autoscaler
-from headroom.wire.objects.headrooms import decode_headroom, headroom_from
-from headroom.wire.objects.holds import decode_hold, hold_from
-from headroom.wire.objects.nodes import decode_namespace, decode_node, namespace_from, node_from
+from headroom.wire.objects.headrooms import decode_headroom
+from headroom.wire.objects.holds import decode_hold
+from headroom.wire.objects.nodes import decode_namespace, decode_node
 from headroom.wire.objects.podjson import JsonObject
-from headroom.wire.objects.pods import decode_pod, pod_from
+from headroom.wire.objects.pods import decode_pod
 from headroom.wire.objects.reader import (
     ABSENT,
     NOBODY,
@@ -57,30 +57,7 @@ from headroom.wire.objects.volumes import (
     decode_storage_class,
     decode_volume,
 )
-from headroom.wire.objects.workloads import decode_workload, workload_from
-
-__all__ = [
-    "ListPage",
-    "Thing",
-    "WatchEvent",
-    "decode_headroom",
-    "decode_hold",
-    "decode_list",
-    "decode_namespace",
-    "decode_node",
-    "decode_pod",
-    "decode_thing",
-    "decode_watch",
-    "decode_workload",
-    "headroom_from",
-    "hold_from",
-    "listed_identity",
-    "namespace_from",
-    "node_from",
-    "pod_from",
-    "thing_from",
-    "workload_from",
-]
+from headroom.wire.objects.workloads import decode_workload
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 

@@ -14,7 +14,7 @@ from headroom.core.objects import Condition, Parent
 from headroom.core.sizes.buffer import BufferSize
 from headroom.core.standing.headrooms import HeadroomStatus, WorkloadRef
 from headroom.dialects.capacitybuffer import CAPACITYBUFFER
-from headroom.dialects.capacitybuffer.buffers import buffer_from
+from headroom.dialects.capacitybuffer.buffers import decode_buffer
 from headroom.dialects.capacitybuffer.podtemplates import decode_pod_template
 from headroom.dialects.capacitybuffer.schema import with_buffers
 from headroom.dialects.capacitybuffer.statuses import status_json, status_of
@@ -36,7 +36,7 @@ def buffer(**spec: Any) -> dict[str, Any]:
 
 
 def test_a_buffer_is_a_headroom_that_makes_way() -> None:
-    read = buffer_from(buffer(podTemplateRef=CHUNK, replicas=3, limits={"cpu": "2"}))
+    read = decode_buffer.plain(buffer(podTemplateRef=CHUNK, replicas=3, limits={"cpu": "2"}))
     assert read.problems == ()
     assert read.mode == PREEMPTIBLE
     assert read.slot.source == WorkloadRef("v1", "PodTemplate", "chunk")
@@ -63,7 +63,7 @@ def test_a_buffer_is_a_headroom_that_makes_way() -> None:
     ],
 )
 def test_a_workload_may_give_the_shape(ref: dict[str, str], source: WorkloadRef) -> None:
-    assert buffer_from(buffer(scalableRef=ref, percentage=20)).slot.source == source
+    assert decode_buffer.plain(buffer(scalableRef=ref, percentage=20)).slot.source == source
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_workload_may_give_the_shape(ref: dict[str, str], source: WorkloadRef)
 def test_whose_buffer_it_is(strategy: str, manager: str, served: bool) -> None:
     made = buffer(podTemplateRef=CHUNK, replicas=1, provisioningStrategy=strategy)
     made["metadata"]["managedFields"] = [{"manager": manager, "subresource": "status"}]
-    assert buffer_from(made).served is served
+    assert decode_buffer.plain(made).served is served
 
 
 @pytest.mark.parametrize(

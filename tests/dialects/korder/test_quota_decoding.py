@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headroom.core.quotas.limits import Ceiling, Quota, Scope
-from headroom.dialects.korder.quotas import quota_from
+from headroom.dialects.korder.quotas import decode_quota
 from headroom.wire.errors import DecodeError
 from tests.builders import selector
 from tests.dialects.korder.quota_cases import ODD, REFUSED, SOUND, Case
@@ -19,32 +19,32 @@ WEEK = timedelta(days=7)
 
 
 def read(name: str) -> Quota:
-    return quota_from(BY_NAME[name].quota())
+    return decode_quota.plain(BY_NAME[name].quota())
 
 
 def with_hard(**hard: Any) -> Quota:
-    return quota_from(
+    return decode_quota.plain(
         Case("q", {"hard": {key.replace("_", "-"): hard[key] for key in hard}}).quota()
     )
 
 
 @pytest.mark.parametrize("case", SOUND, ids=lambda case: case.name)
 def test_a_sound_quota_is_read_without_a_word(case: Case) -> None:
-    quota = quota_from(case.quota())
+    quota = decode_quota.plain(case.quota())
     assert (quota.problems, quota.warnings) == ((), ())
     assert quota.parent.name == case.name
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
 def test_what_korder_refuses_keeps_a_quota_out_of_force(case: Case) -> None:
-    quota = quota_from(case.quota())
+    quota = decode_quota.plain(case.quota())
     assert quota.problems
     assert case.blames.partition("[")[0] in str(quota.problems[0])
 
 
 @pytest.mark.parametrize("case", ODD, ids=lambda case: case.name)
 def test_what_is_odd_is_told_and_the_rest_is_in_force(case: Case) -> None:
-    quota = quota_from(case.quota())
+    quota = decode_quota.plain(case.quota())
     assert quota.problems == ()
     (told,) = quota.warnings
     assert case.blames in told.path
@@ -122,7 +122,7 @@ def test_each_scope_is_read() -> None:
 def test_a_selector_that_kubernetes_would_not_take_is_refused() -> None:
     bad = {"matchExpressions": [{"key": "team", "operator": "Like", "values": ["a"]}]}
     scope = {"type": "ObjectSelector", "objectSelector": bad}
-    (problem,) = quota_from(Case("q", {"scope": scope}).quota()).problems
+    (problem,) = decode_quota.plain(Case("q", {"scope": scope}).quota()).problems
     assert problem.path == "spec.scope.objectSelector"
 
 
@@ -138,22 +138,22 @@ def test_a_deleted_quota_keeps_every_finalizer_but_korders() -> None:
         "deletionTimestamp": "2027-01-01T00:00:00Z",
         "finalizers": ["korder.dev/quota-finalizer", "example.com/other"],
     }
-    assert quota_from(thing).freed == ("example.com/other",)
+    assert decode_quota.plain(thing).freed == ("example.com/other",)
     thing["metadata"]["finalizers"] = ["example.com/other"]
-    assert quota_from(thing).freed is None
+    assert decode_quota.plain(thing).freed is None
 
 
 def test_a_quota_that_lives_is_not_freed() -> None:
     thing = BY_NAME["whole-cluster"].quota()
     thing["metadata"]["finalizers"] = ["korder.dev/quota-finalizer"]
-    assert quota_from(thing).freed is None
+    assert decode_quota.plain(thing).freed is None
 
 
 @pytest.mark.parametrize("spec", [None, [], "x", {"scope": 3, "hard": 4, "timeWindows": 5}])
 def test_no_spec_stops_the_decoder(spec: object) -> None:
-    assert quota_from({"metadata": {"name": "q"}, "spec": spec}).problems
+    assert decode_quota.plain({"metadata": {"name": "q"}, "spec": spec}).problems
 
 
 def test_broken_metadata_is_an_error_that_names_the_object() -> None:
     with pytest.raises(DecodeError, match="Quota"):
-        quota_from({"metadata": {"name": 3}})
+        decode_quota.plain({"metadata": {"name": 3}})

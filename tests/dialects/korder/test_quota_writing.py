@@ -11,7 +11,7 @@ from headroom.core.actions import DeletePod, SetFinalizers, WriteQuotaStatus
 from headroom.core.objects import Condition, Key, Parent
 from headroom.core.quotas.limits import Ceiling, QuotaStatus
 from headroom.core.resources import Resources
-from headroom.dialects.korder.quotas import quota_from
+from headroom.dialects.korder.quotas import decode_quota
 from headroom.dialects.korder.quotastatus import render_quota, status_json
 from tests.builders import NOON
 from tests.dialects.korder.quota_cases import SOUND, Case
@@ -30,7 +30,7 @@ STATUS = QuotaStatus(
 
 
 def shown(status: QuotaStatus) -> QuotaStatus:
-    return quota_from({**SOUND[0].quota(), "status": status_json(status)}).status
+    return decode_quota.plain({**SOUND[0].quota(), "status": status_json(status)}).status
 
 
 def test_a_status_reads_back_equal() -> None:
@@ -40,13 +40,13 @@ def test_a_status_reads_back_equal() -> None:
 
 @pytest.mark.parametrize("case", SOUND, ids=lambda case: case.name)
 def test_limits_read_back_equal(case: Case) -> None:
-    status = replace(STATUS, hard=quota_from(case.quota()).hard)
+    status = replace(STATUS, hard=decode_quota.plain(case.quota()).hard)
     assert shown(status) == status
 
 
 @pytest.mark.parametrize("longest", ["9223372036854ms", "292000000h", "99999999999999999999"])
 def test_the_longest_of_durations_read_back_equal(longest: str) -> None:
-    quota = quota_from(Case("q", {"hard": {"max-duration": longest}}).quota())
+    quota = decode_quota.plain(Case("q", {"hard": {"max-duration": longest}}).quota())
     status = replace(STATUS, hard=quota.hard)
     assert shown(status) == status
 
@@ -72,7 +72,7 @@ def test_no_window_is_named_when_none_is_open() -> None:
 
 
 def test_a_status_that_makes_no_sense_counts_as_none() -> None:
-    assert quota_from({**SOUND[0].quota(), "status": [1]}).status == QuotaStatus()
+    assert decode_quota.plain({**SOUND[0].quota(), "status": [1]}).status == QuotaStatus()
 
 
 def test_a_status_is_put_in_place_of_the_one_object_that_is_meant() -> None:

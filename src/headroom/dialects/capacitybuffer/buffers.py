@@ -6,13 +6,9 @@ status somebody else writes is served by them: two would undo each other's work.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from msgspec import Raw
 
 from headroom.core.holds import PREEMPTIBLE
-from headroom.core.objects import Parent
 from headroom.core.sizes.buffer import BufferSize, is_ours
 from headroom.core.standing.headrooms import Headroom, Slot, WorkloadRef
 from headroom.dialects.capacitybuffer.names import APPS, BATCH, BUFFERS, OURS, PEOPLE
@@ -20,8 +16,9 @@ from headroom.dialects.capacitybuffer.statuses import status_of
 from headroom.wire.amounts import read_amounts
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.metadata import parent_of
+from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
+from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.objects.scales import ForeignKind
 from headroom.wire.objects.sizes import MOST_SLOTS, number_at
 from headroom.wire.times import bounded
@@ -38,10 +35,8 @@ class _Metadata(Metadata):
     managed_fields: list[_Manager] | None = None
 
 
-class _Object(JsonObject):
+class _Object(CustomObject):
     metadata: _Metadata | None = None
-    spec: Raw = ABSENT
-    status: Raw = ABSENT
 
 
 class _Spec(JsonObject):
@@ -63,40 +58,19 @@ class _ScalableRef(JsonObject):
     name: str | None = None
 
 
-_read = Reader(_Object)
 _read_spec = Reader(_Spec)
 _read_template_ref = Reader(_TemplateRef)
 _read_scalable_ref = Reader(_ScalableRef)
 _read_text = Reader(str)
 
 
-def decode_buffer(data: bytes | Raw) -> Headroom:
-    """Read a buffer; what is wrong with its spec is in `problems`."""
-    try:
-        read = _read(data)
-        return _headroom(read, read.metadata or _Metadata())
-    except DecodeError as error:
-        raise about(BUFFERS.kind, data, error) from error
-
-
-def buffer_from(thing: Mapping[str, Any]) -> Headroom:
-    """Read a buffer held as plain dicts."""
-    return decode_buffer(to_text(BUFFERS.kind, thing))
-
-
-def _headroom(read: _Object, metadata: _Metadata) -> Headroom:
+def _headroom(read: _Object) -> Headroom:
+    metadata = read.metadata or _Metadata()
     findings = Findings()
     spec = findings.read(_read_spec, read.spec, "spec") or _Spec()
     strategy = findings.read(_read_text, spec.provisioning_strategy, "spec.provisioningStrategy")
-    parent = Parent(
-        api_version=BUFFERS.api_version,
-        kind=BUFFERS.kind,
-        namespace=metadata.namespace or "",
-        name=metadata.name or "",
-        uid=metadata.uid or "",
-    )
     return Headroom(
-        parent=parent,
+        parent=parent_of(read, BUFFERS),
         slot=Slot(source=_source(spec, findings)),
         size=_size(spec, findings),
         mode=PREEMPTIBLE,
@@ -155,3 +129,7 @@ def _workload(ref: _ScalableRef) -> WorkloadRef:
         return WorkloadRef("batch/v1", kind, ref.name or "")
     foreign = ForeignKind("" if group == "core" else group, kind)
     return WorkloadRef(foreign.api_version, kind, ref.name or "")
+
+
+# What is wrong with the spec of a buffer is in `problems`.
+decode_buffer = Decoder(BUFFERS.kind, _Object, _headroom)

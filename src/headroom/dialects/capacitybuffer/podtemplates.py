@@ -6,11 +6,10 @@ import msgspec
 from msgspec import Raw
 
 from headroom.core.standing.headrooms import Workload, WorkloadRef
-from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import POD_TEMPLATES
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Reader, about, spelling
+from headroom.wire.objects.reader import ABSENT, Decoder, spelling
 from headroom.wire.objects.templates import template_of
 
 
@@ -21,17 +20,6 @@ class _Template(JsonObject):
 class _Object(JsonObject):
     metadata: Metadata | None = None
     template: _Template | None = None
-
-
-_read = Reader(_Object)
-
-
-def decode_pod_template(data: bytes | Raw) -> Workload:
-    """Read a PodTemplate; labels and annotations of its pods stay out, as for any workload."""
-    try:
-        return _workload(_read(data))
-    except DecodeError as error:
-        raise about(POD_TEMPLATES.kind, data, error) from error
 
 
 def _workload(read: _Object) -> Workload:
@@ -49,3 +37,7 @@ def _workload(read: _Object) -> Workload:
         version=metadata.resource_version or "",
         generation=metadata.generation or 1,
     )
+
+
+# Labels and annotations of its pods stay out, as for any workload.
+decode_pod_template = Decoder(POD_TEMPLATES.kind, _Object, _workload)

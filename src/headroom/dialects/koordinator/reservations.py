@@ -21,12 +21,11 @@ from headroom.dialects.koordinator.statuses import status_of
 from headroom.dialects.koordinator.templates import read_template
 from headroom.dialects.koordinator.terms import resized, terms_of
 from headroom.wire.durations import parse_duration
-from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import labels_of
 from headroom.wire.objects.owners import owner_rules
-from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Reader, about, spelling
+from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata, TaintJson
+from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.times import bounded, format_time, parse_time
 
 DEFAULT_TTL = timedelta(hours=24)
@@ -35,14 +34,6 @@ CLUSTER = "Cluster"
 HARD = "DoNotSchedule"
 _POLICIES = ("", "Aligned", RESTRICTED)
 _OBEYED_EFFECTS = ("NoSchedule", "NoExecute")
-
-
-class _Object(JsonObject):
-    api_version: str | None = None
-    kind: str | None = None
-    metadata: Metadata | None = None
-    spec: Raw = ABSENT
-    status: Raw = ABSENT
 
 
 class _PreAllocation(JsonObject):
@@ -63,30 +54,15 @@ class _Spec(JsonObject):
     taints: Raw = ABSENT
 
 
-class _Taint(JsonObject):
-    key: str | None = None
-    value: str | None = None
-    effect: str | None = None
-
-
-_read_object = Reader(_Object)
 _read_spec = Reader(_Spec)
 _read_text = Reader(str)
 _read_flag = Reader(bool)
 _read_pre_allocation = Reader(_PreAllocation)
-_read_taints = Reader(list[_Taint])
+_read_taints = Reader(list[TaintJson])
 
 
-def decode_reservation(data: bytes | Raw) -> Hold:
-    """Read a Reservation; what is wrong with its spec is in `problems`."""
-    try:
-        thing = _read_object(data)
-        return _hold(thing, thing.metadata or Metadata())
-    except DecodeError as error:
-        raise about(RESERVATIONS.kind, data, error) from error
-
-
-def _hold(thing: _Object, metadata: Metadata) -> Hold:
+def _hold(thing: CustomObject) -> Hold:
+    metadata = thing.metadata or Metadata()
     findings, remarks = Findings(), Findings()
     spec = findings.read(_read_spec, thing.spec, "spec") or _Spec()
     template = read_template(spec.template, metadata.labels, findings, remarks)
@@ -209,3 +185,7 @@ def _taints(raw: Raw, findings: Findings, remarks: Findings) -> tuple[Taint, ...
             remarks.add(f"{path}.effect", f"{each.effect!r} keeps nobody out; only {obeyed} do")
         taints.append(Taint(each.key or "", each.value or "", each.effect or ""))
     return tuple(taints)
+
+
+# What is wrong with the spec of a Reservation is in `problems`.
+decode_reservation = Decoder(RESERVATIONS.kind, CustomObject, _hold)

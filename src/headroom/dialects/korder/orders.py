@@ -36,13 +36,13 @@ from headroom.dialects.korder.kinds import (
     ORDERS,
     TICKETS,
 )
-from headroom.dialects.korder.metadata import KorderMetadata, KorderObject, parent_of
+from headroom.dialects.korder.metadata import KorderMetadata, KorderObject
 from headroom.dialects.korder.orderstatus import order_status_of
 from headroom.dialects.korder.specs import Place, TicketSpec, ticket_spec
-from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.podjson import JsonObject
-from headroom.wire.objects.reader import ABSENT, Reader, about, spelling
+from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.objects.sizes import MOST_SLOTS, number_at
 from headroom.wire.times import bounded
 
@@ -77,7 +77,6 @@ class _Template(JsonObject):
     spec: Raw = ABSENT
 
 
-_read_order = Reader(KorderObject)
 _read_spec = Reader(_Spec)
 _read_strategy = Reader(_Strategy)
 _read_template = Reader(_Template)
@@ -87,18 +86,10 @@ _read_text = Reader(str)
 _sorted = msgspec.json.Encoder(order="sorted")
 
 
-def decode_order(data: bytes | Raw) -> Headroom:
-    """Read an order; what is wrong with its spec is in `problems`."""
-    try:
-        order = _read_order(data)
-        return _headroom(order, order.metadata or KorderMetadata())
-    except DecodeError as error:
-        raise about(ORDERS.kind, data, error) from error
-
-
-def _headroom(order: KorderObject, metadata: KorderMetadata) -> Headroom:
+def _headroom(order: KorderObject) -> Headroom:
+    metadata = order.metadata or KorderMetadata()
     findings = Findings()
-    parent = parent_of(ORDERS, metadata)
+    parent = parent_of(order, ORDERS)
     spec = findings.read(_read_spec, order.spec, "spec") or _Spec()
     strategy = findings.read(_read_strategy, spec.strategy, "spec.strategy") or _Strategy()
     template = findings.read(_read_template, spec.template, "spec.template") or _Template()
@@ -194,3 +185,7 @@ def _slot_objects(
     own = {ORDER_LABEL: label_value(order.name), ORDER_UID_LABEL: order.uid}
     labels = {**given["labels"], **own}
     return SlotObjects(API_VERSION, TICKETS.kind, raw, short_hash(raw), labels, tenure)
+
+
+# What is wrong with the spec of an order is in `problems`.
+decode_order = Decoder(ORDERS.kind, KorderObject, _headroom)

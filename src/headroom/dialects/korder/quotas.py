@@ -7,9 +7,6 @@ multiplier), is a warning: the rest of the quota is in force. `quotaschema` has 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from msgspec import Raw
 
 from headroom.core.checks import selector_refusal
@@ -30,28 +27,16 @@ from headroom.core.quotas.limits import (
     spelled,
 )
 from headroom.dialects.korder.kinds import QUOTAS
+from headroom.dialects.korder.metadata import KorderMetadata, KorderObject
 from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, ceiling_of, multiplier_of
 from headroom.dialects.korder.quotastatus import status_of
-from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.podjson import JsonObject
+from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.objects.selectors import Selector, label_selector
 from headroom.wire.times import bounded
 
 FINALIZER = "korder.dev/quota-finalizer"  # korder's own controller puts it on; it guards nothing
-
-
-class _Metadata(Metadata):
-    finalizers: list[str] | None = None
-
-
-class _Object(JsonObject):
-    api_version: str | None = None
-    kind: str | None = None
-    metadata: _Metadata | None = None
-    spec: Raw = ABSENT
-    status: Raw = ABSENT
 
 
 class _Spec(JsonObject):
@@ -79,7 +64,6 @@ class _Allocation(JsonObject):
     limits: Raw = ABSENT
 
 
-_read_quota = Reader(_Object)
 _read_spec = Reader(_Spec)
 _read_scope = Reader(_Scope)
 _read_windows = Reader(list[_Window])
@@ -102,21 +86,8 @@ class _Notes:
         self.odd = Findings()
 
 
-def decode_quota(data: bytes | Raw) -> Quota:
-    """Read a Quota; what is wrong with its spec is in `problems` and `warnings`."""
-    try:
-        read = _read_quota(data)
-        return _quota(read, read.metadata or _Metadata())
-    except DecodeError as error:
-        raise about(QUOTAS.kind, data, error) from error
-
-
-def quota_from(thing: Mapping[str, Any]) -> Quota:
-    """Read a Quota held as plain dicts."""
-    return decode_quota(to_text(QUOTAS.kind, thing))
-
-
-def _quota(read: _Object, metadata: _Metadata) -> Quota:
+def _quota(read: KorderObject) -> Quota:
+    metadata = read.metadata or KorderMetadata()
     notes = _Notes()
     spec = notes.wrong.read(_read_spec, read.spec, "spec") or _Spec()
     scope = _scope(spec.scope, notes)
@@ -149,7 +120,7 @@ def _quota(read: _Object, metadata: _Metadata) -> Quota:
     )
 
 
-def _freed(metadata: _Metadata) -> tuple[str, ...] | None:
+def _freed(metadata: KorderMetadata) -> tuple[str, ...] | None:
     """The finalizers that a deleted object keeps, if korder's is among those that it has."""
     found = metadata.finalizers or []
     if metadata.deletion_timestamp is None or FINALIZER not in found:
@@ -254,3 +225,7 @@ def _text(raw: Raw, path: str, findings: Findings) -> str | None:
     if not text and (text is not None or not spelling(raw)):
         findings.add(path, "is missing")
     return text or None
+
+
+# What is wrong with the spec of a Quota is in `problems` and `warnings`.
+decode_quota = Decoder(QUOTAS.kind, KorderObject, _quota)

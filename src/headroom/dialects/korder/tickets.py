@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from msgspec import Raw
-
 from headroom.core.holds import Hold, OwnerRule
 from headroom.core.names import SHAPE_ANNOTATION, SLOT_ANNOTATION
 from headroom.core.naming import hashed, label_value
@@ -34,26 +32,21 @@ from headroom.dialects.korder.kinds import (
     TICKET_UID_LABEL,
     TICKETS,
 )
-from headroom.dialects.korder.metadata import KorderMetadata, KorderObject, parent_of
+from headroom.dialects.korder.metadata import KorderMetadata, KorderObject
 from headroom.dialects.korder.specs import Place, labelled, ticket_spec
 from headroom.dialects.korder.ticketstatus import ticket_status_of
-from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.metadata import KEPT_ANNOTATIONS, Kept, labels_of, owners_of
-from headroom.wire.objects.reader import Reader, about, spelling
+from headroom.wire.objects.metadata import (
+    KEPT_ANNOTATIONS,
+    Kept,
+    labels_of,
+    owners_of,
+    parent_of,
+)
+from headroom.wire.objects.reader import Decoder, spelling
 from headroom.wire.times import bounded
 
 _annotations = Kept((*KEPT_ANNOTATIONS, PREFIX))
-_read_ticket = Reader(KorderObject)
-
-
-def decode_ticket(data: bytes | Raw) -> Hold:
-    """Read a ticket; what is wrong with its spec is in `problems`."""
-    try:
-        ticket = _read_ticket(data)
-        return _hold(ticket, ticket.metadata or KorderMetadata())
-    except DecodeError as error:
-        raise about(TICKETS.kind, data, error) from error
 
 
 def guardian_of(ticket: str) -> str:
@@ -61,9 +54,10 @@ def guardian_of(ticket: str) -> str:
     return hashed(f"{GUARDIAN_PREFIX}{ticket}")
 
 
-def _hold(ticket: KorderObject, metadata: KorderMetadata) -> Hold:
+def _hold(ticket: KorderObject) -> Hold:
+    metadata = ticket.metadata or KorderMetadata()
     findings = Findings()
-    parent = parent_of(TICKETS, metadata)
+    parent = parent_of(ticket, TICKETS)
     labels, annotations = labels_of(metadata), _annotations(metadata)
     spec = ticket_spec(ticket.spec, Place(parent.namespace), findings)
     template = labelled(spec.template, _guardian_labels(parent, labels))
@@ -139,3 +133,7 @@ def _membership(
 def _slot(ticket: str, order: str, labels: Mapping[str, str]) -> str:
     """Which slot a ticket is that does not say so."""
     return labels.get(NODE_LABEL) or ticket.removeprefix(f"{order}-")
+
+
+# What is wrong with the spec of a ticket is in `problems`.
+decode_ticket = Decoder(TICKETS.kind, KorderObject, _hold)

@@ -7,11 +7,13 @@ two apart by what it sees.
 from __future__ import annotations
 
 from headroom.core.objects import Node, Pod
+from headroom.ports import Thing
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import Json, Stored
 from headroom.sim.errors import SimulationError
-from headroom.wire.decode import Thing, node_from, pod_from
 from headroom.wire.errors import DecodeError
+from headroom.wire.objects.nodes import node_from
+from headroom.wire.objects.pods import pod_from
 
 
 def pod_of(obj: Json) -> Pod:

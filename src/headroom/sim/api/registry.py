@@ -11,10 +11,10 @@ from functools import cache
 from typing import Any
 
 from headroom.core.objects import Node, Pod
+from headroom.ports import Thing
 from headroom.sim.api.kinds import KINDS, Kind
 from headroom.sim.api.values import Json, Stored, dig
 from headroom.sim.errors import bad_request
-from headroom.wire.decode import Thing
 from headroom.wire.kinds import NODES, PODS, Resource
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.speech import NATIVE, Speech

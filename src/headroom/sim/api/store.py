@@ -16,9 +16,9 @@ from random import Random
 from uuid import UUID
 
 from headroom.core.objects import Node, Pod
+from headroom.ports import Thing
 from headroom.sim.api.registry import Registry
 from headroom.sim.api.values import Json, Ref, Stored, ref_of, uid_of
-from headroom.wire.decode import Thing
 from headroom.wire.objects.podsagain import born, pod_with
 from headroom.wire.times import format_time
 

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Raw
-
 from headroom.core.eviction.budgets import Budget
 from headroom.core.objects import Key
-from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import BUDGETS
 from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import Reader, about
+from headroom.wire.objects.reader import Decoder
 from headroom.wire.objects.selectors import Selector, optional_selector
 
 
@@ -33,17 +30,6 @@ class _Object(JsonObject):
     status: _Status | None = None
 
 
-_read = Reader(_Object)
-
-
-def decode_budget(data: bytes | Raw) -> Budget:
-    """Read a budget; DecodeError names its object."""
-    try:
-        return _budget(_read(data))
-    except DecodeError as error:
-        raise about(BUDGETS.kind, data, error) from error
-
-
 def _budget(read: _Object) -> Budget:
     metadata, status = read.metadata or Metadata(), read.status or _Status()
     return Budget(
@@ -54,3 +40,6 @@ def _budget(read: _Object) -> Budget:
         uid=metadata.uid or "",
         version=metadata.resource_version or "",
     )
+
+
+decode_budget = Decoder(BUDGETS.kind, _Object, _budget)

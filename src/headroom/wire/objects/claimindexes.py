@@ -6,12 +6,9 @@ admission policy inside a real API server, or the webhook.
 
 from __future__ import annotations
 
-from msgspec import Raw
-
 from headroom.core.gating import ClaimIndex
-from headroom.wire.errors import DecodeError
 from headroom.wire.objects.podjson import JsonObject
-from headroom.wire.objects.reader import Reader, Time, about
+from headroom.wire.objects.reader import Decoder, Time
 
 
 class _Spec(JsonObject):
@@ -24,13 +21,9 @@ class _ClaimIndex(JsonObject):
     spec: _Spec
 
 
-_read_index = Reader(_ClaimIndex)
-
-
-def decode_index(data: bytes | Raw) -> ClaimIndex:
-    """Read a claim index; DecodeError names the object and the path of what is wrong."""
-    try:
-        spec = _read_index(data).spec
-    except DecodeError as error:
-        raise about("ClaimIndex", data, error) from error
+def _index(read: _ClaimIndex) -> ClaimIndex:
+    spec = read.spec
     return ClaimIndex(frozenset(spec.keys or ()), spec.fresh_until, spec.priority_at_least)
+
+
+decode_index = Decoder("ClaimIndex", _ClaimIndex, _index)

@@ -7,17 +7,13 @@ later, of somebody with a calendar (`core.windows.judged`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 from msgspec import Raw
 
 from headroom.core.amounts import format_amount
 from headroom.core.holds import LOCKED, PREEMPTIBLE
-from headroom.core.names import API_VERSION
-from headroom.core.objects import Parent
 from headroom.core.standing.headrooms import (
     ALWAYS,
     NEVER,
@@ -34,22 +30,15 @@ from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.headroomstatus import status_of
+from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.owners import owner_rules
-from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
+from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.objects.sizes import MOST_SLOTS, duration_at, number_at, size_of
 from headroom.wire.objects.slots import slot_of, word_at
 from headroom.wire.times import bounded
 
 _MOST = 2**31 - 1
-
-
-class _HeadroomObject(JsonObject):
-    api_version: str | None = None
-    kind: str | None = None
-    metadata: Metadata | None = None
-    spec: Raw = ABSENT
-    status: Raw = ABSENT
 
 
 class _HeadroomSpec(JsonObject):
@@ -80,7 +69,6 @@ class _Window(JsonObject):
     replicas: Raw = ABSENT
 
 
-_read_headroom = Reader(_HeadroomObject)
 _read_spec = Reader(_HeadroomSpec)
 _read_limits = Reader(_Limits)
 _read_windows = Reader(list[Raw])
@@ -89,34 +77,15 @@ _read_text = Reader(str)
 _read_flag = Reader(bool)
 
 
-def decode_headroom(data: bytes | Raw) -> Headroom:
-    """Read a headroom; what is wrong with its spec is in `problems`."""
-    try:
-        headroom = _read_headroom(data)
-        return _headroom(headroom, headroom.metadata or Metadata())
-    except DecodeError as error:
-        raise about(HEADROOMS.kind, data, error) from error
-
-
-def headroom_from(thing: Mapping[str, Any]) -> Headroom:
-    """Read a headroom held as plain dicts."""
-    return decode_headroom(to_text(HEADROOMS.kind, thing))
-
-
-def _headroom(headroom: _HeadroomObject, metadata: Metadata) -> Headroom:
+def _headroom(headroom: CustomObject) -> Headroom:
+    metadata = headroom.metadata or Metadata()
     findings, remarks = Findings(), Findings()
     namespace = metadata.namespace or ""
     spec = findings.read(_read_spec, headroom.spec, "spec") or _HeadroomSpec()
     size = size_of(spec.size, findings)
     mode = word_at(spec.mode, "spec.mode", (LOCKED, PREEMPTIBLE), findings)
     read = Headroom(
-        parent=Parent(
-            api_version=headroom.api_version or API_VERSION,
-            kind=headroom.kind or HEADROOMS.kind,
-            namespace=namespace,
-            name=metadata.name or "",
-            uid=metadata.uid or "",
-        ),
+        parent=parent_of(headroom, HEADROOMS),
         slot=slot_of(spec.slot, namespace, findings, may_ask_nothing=size.in_parts),
         size=size,
         limits=_limits(spec.limits, findings),
@@ -240,3 +209,8 @@ def _check_together(headroom: Headroom, findings: Findings) -> None:
             findings.add(
                 f"spec.limits.resources.{name}", f"{told} {format_amount(name, requests[name])}"
             )
+
+
+# What is wrong with the spec of a headroom is in `problems`.
+decode_headroom = Decoder(HEADROOMS.kind, CustomObject, _headroom)
+headroom_from = decode_headroom.plain

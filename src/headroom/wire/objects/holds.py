@@ -7,24 +7,20 @@ JSON, broken metadata) is a DecodeError.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from msgspec import Raw
 
 from headroom.core.holds import Hold, Terms
-from headroom.core.names import API_VERSION
-from headroom.core.objects import Parent, Taint
+from headroom.core.objects import Taint
 from headroom.wire.durations import parse_duration
-from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import HOLDS
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.holdstatus import status_of
-from headroom.wire.objects.metadata import labels_of
+from headroom.wire.objects.metadata import labels_of, parent_of
 from headroom.wire.objects.owners import owner_rules
-from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata, TaintJson
+from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.objects.templates import template_of
 from headroom.wire.times import bounded, parse_time
 
@@ -32,14 +28,6 @@ DEFAULT_TTL = timedelta(hours=24)
 NATIVE_TERMS = Terms(takes_several=True)
 _POLICIES = ("", "Aligned", "Restricted")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-
-
-class _HoldObject(JsonObject):
-    api_version: str | None = None
-    kind: str | None = None
-    metadata: Metadata | None = None
-    spec: Raw = ABSENT
-    status: Raw = ABSENT
 
 
 class _HoldSpec(JsonObject):
@@ -54,36 +42,15 @@ class _HoldSpec(JsonObject):
     taints: Raw = ABSENT
 
 
-class _Taint(JsonObject):
-    key: str | None = None
-    value: str | None = None
-    effect: str | None = None
-
-
-_read_hold = Reader(_HoldObject)
 _read_spec = Reader(_HoldSpec)
 _read_duration: Reader[str | int] = Reader(str | int)  # type: ignore[arg-type]  # a union is no type
 _read_text = Reader(str)
 _read_flag = Reader(bool)
-_read_taints = Reader(list[_Taint])
+_read_taints = Reader(list[TaintJson])
 
 
-def decode_hold(data: bytes | Raw) -> Hold:
-    """Read a hold; what is wrong with its spec is in `problems`."""
-    try:
-        hold = _read_hold(data)
-        metadata = hold.metadata or Metadata()
-        return _hold(hold, metadata)
-    except DecodeError as error:
-        raise about(HOLDS.kind, data, error) from error
-
-
-def hold_from(thing: Mapping[str, Any]) -> Hold:
-    """Read a hold held as plain dicts."""
-    return decode_hold(to_text(HOLDS.kind, thing))
-
-
-def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
+def _hold(hold: CustomObject) -> Hold:
+    metadata = hold.metadata or Metadata()
     findings, remarks = Findings(), Findings()
     namespace = metadata.namespace or ""
     spec = findings.read(_read_spec, hold.spec, "spec") or _HoldSpec()
@@ -92,13 +59,7 @@ def _hold(hold: _HoldObject, metadata: Metadata) -> Hold:
     if not spelling(spec.owners):
         findings.add("spec.owners", "is missing: nobody could claim this; add at least one rule")
     return Hold(
-        parent=Parent(
-            api_version=hold.api_version or API_VERSION,
-            kind=hold.kind or HOLDS.kind,
-            namespace=namespace,
-            name=metadata.name or "",
-            uid=metadata.uid or "",
-        ),
+        parent=parent_of(hold, HOLDS),
         template=template,
         owners=owners,
         created=bounded(metadata.creation_timestamp),
@@ -158,3 +119,8 @@ def _taints(raw: Raw, findings: Findings) -> tuple[Taint, ...]:
             findings.add(f"{path}.effect", f"{each.effect!r} is none of {', '.join(_EFFECTS)}")
         taints.append(Taint(each.key or "", each.value or "", each.effect or ""))
     return tuple(taints)
+
+
+# What is wrong with the spec of a hold is in `problems`.
+decode_hold = Decoder(HOLDS.kind, CustomObject, _hold)
+hold_from = decode_hold.plain

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from headroom.core.names import GROUP
-from headroom.core.objects import NO_LABELS, OwnerReference
+from headroom.core.objects import NO_LABELS, OwnerReference, Parent
+from headroom.wire.kinds import Resource
 from headroom.wire.objects.intern import Interned
-from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
 from headroom.wire.objects.reader import Reader, spelling
 
 KEPT_ANNOTATIONS: tuple[str, ...] = (f"{GROUP}/",)
@@ -73,6 +74,18 @@ def owners_of(metadata: Metadata) -> tuple[OwnerReference, ...]:
     """The owner references, in their order."""
     text = spelling(metadata.owner_references)
     return _owners(text) if text else ()
+
+
+def parent_of(thing: CustomObject, resource: Resource) -> Parent:
+    """The object itself, as what asks for guardians."""
+    metadata = thing.metadata or Metadata()
+    return Parent(
+        api_version=thing.api_version or resource.api_version,
+        kind=thing.kind or resource.kind,
+        namespace=metadata.namespace or "",
+        name=metadata.name or "",
+        uid=metadata.uid or "",
+    )
 
 
 def _read_labels(text: bytes) -> Mapping[str, str]:

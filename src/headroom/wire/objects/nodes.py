@@ -6,27 +6,18 @@ their version.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from msgspec import Raw
 
 from headroom.core.names import LIMITS_ANNOTATION
 from headroom.core.objects import Namespace, Node, Taint
 from headroom.wire.amounts import amounts_of
-from headroom.wire.errors import DecodeError
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.metadata import annotations_of, labels_of
-from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Reader, Time, about, spelling, to_text
+from headroom.wire.objects.podjson import JsonObject, Metadata, TaintJson
+from headroom.wire.objects.reader import ABSENT, Decoder, Reader, Time, spelling
 from headroom.wire.times import bounded
-
-
-class _Taint(JsonObject):
-    key: str | None = None
-    value: str | None = None
-    effect: str | None = None
 
 
 class _NodeSpec(JsonObject):
@@ -55,38 +46,14 @@ class _NamespaceObject(JsonObject):
     metadata: Metadata | None = None
 
 
-_read_node = Reader(_NodeObject)
-_read_namespace = Reader(_NamespaceObject)
-_read_taints = Reader(list[_Taint])
+_read_taints = Reader(list[TaintJson])
 
 
-def decode_node(data: bytes | Raw) -> Node:
-    """Read a node; DecodeError names the node and the path of what is wrong."""
-    try:
-        return _node(_read_node(data))
-    except DecodeError as error:
-        raise about("Node", data, error) from error
-
-
-def node_from(thing: Mapping[str, Any]) -> Node:
-    """Read a node held as plain dicts."""
-    return decode_node(to_text("Node", thing))
-
-
-def decode_namespace(data: bytes | Raw) -> Namespace:
-    """Read a namespace; DecodeError names it and the path of what is wrong."""
-    try:
-        metadata = _read_namespace(data).metadata or Metadata()
-        version = metadata.resource_version or ""
-        limits = annotations_of(metadata).get(LIMITS_ANNOTATION, "")
-        return Namespace(metadata.name or "", labels_of(metadata), version, limits)
-    except DecodeError as error:
-        raise about("Namespace", data, error) from error
-
-
-def namespace_from(thing: Mapping[str, Any]) -> Namespace:
-    """Read a namespace held as plain dicts."""
-    return decode_namespace(to_text("Namespace", thing))
+def _namespace(namespace: _NamespaceObject) -> Namespace:
+    metadata = namespace.metadata or Metadata()
+    version = metadata.resource_version or ""
+    limits = annotations_of(metadata).get(LIMITS_ANNOTATION, "")
+    return Namespace(metadata.name or "", labels_of(metadata), version, limits)
 
 
 def _node(node: _NodeObject) -> Node:
@@ -129,3 +96,7 @@ def _read_node_taints(text: bytes) -> tuple[Taint, ...]:
 
 
 _taints: Interned[bytes, tuple[Taint, ...]] = Interned(_read_node_taints, limit=1024)
+decode_node = Decoder("Node", _NodeObject, _node)
+decode_namespace = Decoder("Namespace", _NamespaceObject, _namespace)
+node_from = decode_node.plain
+namespace_from = decode_namespace.plain

@@ -28,6 +28,22 @@ class Metadata(JsonObject):
     owner_references: Raw = ABSENT
 
 
+class CustomObject(JsonObject):
+    """An object of a custom kind: spec and status are text that is read later, part by part."""
+
+    api_version: str | None = None
+    kind: str | None = None
+    metadata: Metadata | None = None
+    spec: Raw = ABSENT
+    status: Raw = ABSENT
+
+
+class TaintJson(JsonObject):
+    key: str | None = None
+    value: str | None = None
+    effect: str | None = None
+
+
 class Container(JsonObject):
     name: str | None = None
     restart_policy: str | None = None

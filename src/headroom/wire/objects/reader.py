@@ -7,7 +7,7 @@ them out, because a Raw keeps the whole response alive.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
@@ -15,6 +15,7 @@ import msgspec
 
 from headroom.wire.errors import DecodeError
 
+S = TypeVar("S")
 T_co = TypeVar("T_co", covariant=True)
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 ABSENT = msgspec.Raw(b"")
@@ -99,6 +100,30 @@ def subject_of(kind: str, text: bytes | msgspec.Raw) -> str:
 def about(kind: str, text: bytes | msgspec.Raw, error: DecodeError) -> DecodeError:
     """The same error, naming its object."""
     return DecodeError(error.subject or subject_of(kind, text), error.path, error.problem)
+
+
+class Decoder(Generic[T_co]):
+    """Reads objects of one kind: a shape from the JSON text, then the core value from the shape.
+
+    A DecodeError names the object and the path of what is wrong.
+    """
+
+    __slots__ = ("_decode", "_kind")
+
+    def __init__(self, kind: str, shape: type[S], make: Callable[[S], T_co]) -> None:
+        read = Reader(shape)
+        self._kind = kind
+        self._decode: Callable[[bytes | msgspec.Raw], T_co] = lambda data: make(read(data))
+
+    def __call__(self, data: bytes | msgspec.Raw) -> T_co:
+        try:
+            return self._decode(data)
+        except DecodeError as error:
+            raise about(self._kind, data, error) from error
+
+    def plain(self, thing: Mapping[str, Any]) -> T_co:
+        """Read an object held as plain dicts."""
+        return self(to_text(self._kind, thing))
 
 
 def to_text(kind: str, thing: Mapping[str, Any]) -> bytes:

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Raw
-
 from headroom.core.amounts import amount
 from headroom.core.demand.quotaroom import ResourceQuota, ScopeRule
 from headroom.core.quantity import QuantityError
-from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import RESOURCE_QUOTAS
 from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import Reader, about
+from headroom.wire.objects.reader import Decoder
 
 _PARTS = ("requests.", "limits.")
 
@@ -44,17 +41,6 @@ class _Object(JsonObject):
     metadata: Metadata | None = None
     spec: _Spec | None = None
     status: _Status | None = None
-
-
-_read = Reader(_Object)
-
-
-def decode_resource_quota(data: bytes | Raw) -> ResourceQuota:
-    """Read a quota; DecodeError names its object."""
-    try:
-        return _quota(_read(data))
-    except DecodeError as error:
-        raise about(RESOURCE_QUOTAS.kind, data, error) from error
 
 
 def _quota(read: _Object) -> ResourceQuota:
@@ -92,3 +78,6 @@ def _scopes(spec: _Spec) -> tuple[ScopeRule, ...]:
         for each in selector.match_expressions or ()
     )
     return (*plain, *chosen)
+
+
+decode_resource_quota = Decoder(RESOURCE_QUOTAS.kind, _Object, _quota)

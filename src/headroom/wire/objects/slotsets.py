@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from msgspec import Raw
-
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import Key, Pod
 from headroom.core.standing.headrooms import Workload, WorkloadRef
 from headroom.core.standing.slotsets import SLOT_SET
-from headroom.wire.errors import DecodeError
 from headroom.wire.objects.metadata import owners_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import Reader, about
+from headroom.wire.objects.reader import Decoder
 
 
 class _Object(JsonObject):
     metadata: Metadata | None = None
 
 
-_read = Reader(_Object)
-
-
-def decode_slot_set(data: bytes | Raw) -> Workload:
-    """Read a SlotSet; DecodeError names the object and the path of what is wrong."""
-    try:
-        metadata = _read(data).metadata or Metadata()
-        owners = owners_of(metadata)
-    except DecodeError as error:
-        raise about(SLOT_SET[1], data, error) from error
+def _workload(read: _Object) -> Workload:
+    metadata = read.metadata or Metadata()
     namespace = metadata.namespace or ""
     return Workload(
         ref=WorkloadRef(*SLOT_SET, metadata.name or ""),
@@ -36,5 +25,8 @@ def decode_slot_set(data: bytes | Raw) -> Workload:
         template=PodTemplate(Pod(Key(namespace, ""))),
         uid=metadata.uid or "",
         version=metadata.resource_version or "",
-        controller=next((each.uid for each in owners if each.controller), ""),
+        controller=next((each.uid for each in owners_of(metadata) if each.controller), ""),
     )
+
+
+decode_slot_set = Decoder(SLOT_SET[1], _Object, _workload)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Raw
-
 from headroom.core.demand.volumes import (
     ZONE_LABELS,
     NodeDrivers,
@@ -16,10 +14,9 @@ from headroom.core.demand.volumes import (
 )
 from headroom.core.objects import Key, NodeTerm, Requirement
 from headroom.core.quantity import QuantityError, parse_quantity
-from headroom.wire.errors import DecodeError
 from headroom.wire.objects.metadata import Kept, labels_of, owners_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import Reader, about, to_text
+from headroom.wire.objects.reader import Decoder
 from headroom.wire.objects.selectors import (
     NodeSelectorTerm,
     Selector,
@@ -131,19 +128,10 @@ class _CsiNode(JsonObject):
     spec: _CsiNodeSpec | None = None
 
 
-_read_csi_node = Reader(_CsiNode)
-_read_claim = Reader(_Claim)
-_read_volume = Reader(_Volume)
-_read_class = Reader(_Class)
 _annotations = Kept((BIND_COMPLETED, SELECTED_NODE))
 
 
-def decode_claim(data: bytes | Raw) -> VolumeClaim:
-    """Read a PersistentVolumeClaim; DecodeError names the object and the path of what is wrong."""
-    try:
-        read = _read_claim(data)
-    except DecodeError as error:
-        raise about("PersistentVolumeClaim", data, error) from error
+def _claim(read: _Claim) -> VolumeClaim:
     metadata, spec = read.metadata or Metadata(), read.spec or _ClaimSpec()
     notes = _annotations(metadata)
     return VolumeClaim(
@@ -164,12 +152,7 @@ def decode_claim(data: bytes | Raw) -> VolumeClaim:
     )
 
 
-def decode_volume(data: bytes | Raw) -> Volume:
-    """Read a PersistentVolume."""
-    try:
-        read = _read_volume(data)
-    except DecodeError as error:
-        raise about("PersistentVolume", data, error) from error
+def _volume(read: _Volume) -> Volume:
     metadata, spec = read.metadata or Metadata(), read.spec or _VolumeSpec()
     csi, claim = spec.csi or _Csi(), spec.claim_ref
     phase = read.status.phase if read.status is not None else None
@@ -192,12 +175,7 @@ def decode_volume(data: bytes | Raw) -> Volume:
     )
 
 
-def decode_storage_class(data: bytes | Raw) -> StorageClass:
-    """Read a StorageClass."""
-    try:
-        read = _read_class(data)
-    except DecodeError as error:
-        raise about("StorageClass", data, error) from error
+def _storage_class(read: _Class) -> StorageClass:
     metadata = read.metadata or Metadata()
     return StorageClass(
         name=metadata.name or "",
@@ -209,12 +187,7 @@ def decode_storage_class(data: bytes | Raw) -> StorageClass:
     )
 
 
-def decode_node_drivers(data: bytes | Raw) -> NodeDrivers:
-    """Read a CSINode."""
-    try:
-        read = _read_csi_node(data)
-    except DecodeError as error:
-        raise about("CSINode", data, error) from error
+def _node_drivers(read: _CsiNode) -> NodeDrivers:
     metadata, spec = read.metadata or Metadata(), read.spec or _CsiNodeSpec()
     told = ((each.name, each.allocatable) for each in spec.drivers or ())
     limits = {
@@ -225,26 +198,6 @@ def decode_node_drivers(data: bytes | Raw) -> NodeDrivers:
     return NodeDrivers(
         metadata.name or "", limits, metadata.uid or "", metadata.resource_version or ""
     )
-
-
-def node_drivers_from(thing: Mapping[str, Any]) -> NodeDrivers:
-    """Read a CSINode held as plain dicts."""
-    return decode_node_drivers(to_text("CSINode", thing))
-
-
-def claim_from(thing: Mapping[str, Any]) -> VolumeClaim:
-    """Read a PersistentVolumeClaim held as plain dicts."""
-    return decode_claim(to_text("PersistentVolumeClaim", thing))
-
-
-def volume_from(thing: Mapping[str, Any]) -> Volume:
-    """Read a PersistentVolume held as plain dicts."""
-    return decode_volume(to_text("PersistentVolume", thing))
-
-
-def storage_class_from(thing: Mapping[str, Any]) -> StorageClass:
-    """Read a StorageClass held as plain dicts."""
-    return decode_storage_class(to_text("StorageClass", thing))
 
 
 def _terms(affinity: _NodeAffinity | None) -> tuple[NodeTerm, ...] | None:
@@ -278,3 +231,13 @@ def _size(asked: _Storage | None) -> int:
         return parse_quantity(str(asked.storage)).value()
     except QuantityError:
         return 0
+
+
+decode_claim = Decoder("PersistentVolumeClaim", _Claim, _claim)
+decode_volume = Decoder("PersistentVolume", _Volume, _volume)
+decode_storage_class = Decoder("StorageClass", _Class, _storage_class)
+decode_node_drivers = Decoder("CSINode", _CsiNode, _node_drivers)
+claim_from = decode_claim.plain
+volume_from = decode_volume.plain
+storage_class_from = decode_storage_class.plain
+node_drivers_from = decode_node_drivers.plain

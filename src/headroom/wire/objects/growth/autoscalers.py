@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from msgspec import Raw
-
 from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.objects import Key
-from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import AUTOSCALERS
 from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import Reader, about
+from headroom.wire.objects.reader import Decoder
 
 
 class _Target(JsonObject):
@@ -32,17 +29,6 @@ class _Object(JsonObject):
     status: _Status | None = None
 
 
-_read = Reader(_Object)
-
-
-def decode_autoscaler(data: bytes | Raw) -> Autoscaler:
-    """Read an autoscaler; DecodeError names its object."""
-    try:
-        return _autoscaler(_read(data))
-    except DecodeError as error:
-        raise about(AUTOSCALERS.kind, data, error) from error
-
-
 def _autoscaler(read: _Object) -> Autoscaler:
     metadata, spec = read.metadata or Metadata(), read.spec or _Spec()
     target, most = spec.scale_target_ref or _Target(), max(0, spec.max_replicas or 0)
@@ -57,3 +43,6 @@ def _autoscaler(read: _Object) -> Autoscaler:
         uid=metadata.uid or "",
         version=metadata.resource_version or "",
     )
+
+
+decode_autoscaler = Decoder(AUTOSCALERS.kind, _Object, _autoscaler)
