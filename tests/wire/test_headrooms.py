@@ -18,9 +18,9 @@ from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
 from headroom.core.sizes.utilization import Utilization
 from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Limits, Window, WorkloadRef
-from headroom.wire.encode import headroom_status_json
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.headrooms import decode_headroom, headroom_from
+from headroom.wire.objects.statuses import HEADROOM_STATUS
 from tests.wire.headroom_cases import BAD, EVERYTHING, FROM, GOOD, RIGHT, Case
 
 # What only a schema can know: it would be odd for the decoder to mind these.
@@ -217,11 +217,11 @@ def test_a_status_is_written_and_read_back_the_same() -> None:
         observed_generation=2,
     )
     for each in (status, HeadroomStatus()):
-        assert headroom_from({**GOOD, "status": headroom_status_json(each)}).status == each
+        assert headroom_from({**GOOD, "status": HEADROOM_STATUS.write(each)}).status == each
 
 
 def test_a_status_has_its_counts_even_when_they_are_zero() -> None:
-    written = headroom_status_json(HeadroomStatus())
+    written = HEADROOM_STATUS.write(HeadroomStatus())
     assert written == dict.fromkeys(("desired", "held", "pending", "claimed", "hits", "misses"), 0)
 
 

@@ -30,9 +30,9 @@ from headroom.core.objects import Condition, Key, Parent
 from headroom.core.resources import Resources
 from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.wire.durations import format_duration, parse_duration
-from headroom.wire.encode import status_json
 from headroom.wire.events import Recorder
 from headroom.wire.objects.holds import hold_from
+from headroom.wire.objects.statuses import HOLD_STATUS
 from headroom.wire.render import render
 from headroom.wire.times import format_time, parse_time
 from tests.wire.objects import hold_json
@@ -204,9 +204,9 @@ def test_a_status_replaces_the_whole_old_one_of_that_very_object() -> None:
     assert write.body == [
         {"op": "test", "path": "/metadata/uid", "value": "uid-nightly"},
         {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"},
-        {"op": "add", "path": "/status", "value": status_json(STATUS)},
+        {"op": "add", "path": "/status", "value": HOLD_STATUS.write(STATUS)},
     ]
-    assert status_json(STATUS)["allocatable"] == {
+    assert HOLD_STATUS.write(STATUS)["allocatable"] == {
         "cpu": "6",
         "example.com/gpu": "2",
         "memory": "20Gi",
@@ -235,7 +235,7 @@ statuses = st.builds(
 
 @given(statuses)
 def test_a_status_reads_back_as_it_was_meant(status: HoldStatus) -> None:
-    assert hold_from({**hold_json(), "status": status_json(status)}).status == status
+    assert hold_from({**hold_json(), "status": HOLD_STATUS.write(status)}).status == status
 
 
 def tell(message: str = "room held on a", at: datetime = NOW, about: Key = POD) -> Tell:

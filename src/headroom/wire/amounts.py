@@ -27,9 +27,12 @@ def amounts_of(text: bytes, path: str) -> Resources:
 
 def read_amounts(text: bytes, path: str) -> Mapping[str, int]:
     """Read a list of resources by name; a name with zero is kept, unlike in Resources."""
-    if not text:
-        return EMPTY
-    return {name: _amount(name, written, path) for name, written in _read(text, path).items()}
+    return amounts_in(_read(text, path), path) if text else EMPTY
+
+
+def amounts_in(written: Mapping[str, Any], path: str) -> dict[str, int]:
+    """The same of a list held as plain dicts."""
+    return {name: _amount(name, each, path) for name, each in written.items()}
 
 
 def _amount(name: str, written: object, path: str) -> int:

@@ -50,7 +50,6 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Parent
 from headroom.core.policies import beside_text
-from headroom.wire.encode import headroom_status_json, status_json
 from headroom.wire.events import event_create
 from headroom.wire.guardians import (
     PAUSE_IMAGE,
@@ -61,6 +60,7 @@ from headroom.wire.guardians import (
 )
 from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, PODS, Resource, find_kind
 from headroom.wire.objectpatches import whole_status
+from headroom.wire.objects.statuses import HEADROOM_STATUS, HOLD_STATUS
 from headroom.wire.overheads import companion_write
 from headroom.wire.times import format_time
 from headroom.wire.volumewrites import volume_write
@@ -117,10 +117,10 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
         case SelectNode() | PromiseVolume():
             return volume_write(action)
         case WriteHoldStatus():
-            status = status_json(action.status)
+            status = HOLD_STATUS.write(action.status)
             return whole_status(_resource(action.parent), action.parent, status, action.version)
         case WriteHeadroomStatus():
-            shown = headroom_status_json(action.status)
+            shown = HEADROOM_STATUS.write(action.status)
             return whole_status(_resource(action.parent), action.parent, shown)
         case DeleteObject(parent) if find_kind(parent.api_version, parent.kind) == HOLDS:
             return _delete_object(parent)

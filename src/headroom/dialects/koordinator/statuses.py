@@ -14,27 +14,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from msgspec import Raw
-
-from headroom.core.amounts import format_resources
 from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Condition
-from headroom.wire.amounts import amounts_of
-from headroom.wire.errors import DecodeError
-from headroom.wire.objects.holdstatus import (
-    ConditionJson,
-    OwnerJson,
-    condition_of,
-    owners_of,
-)
-from headroom.wire.objects.podjson import JsonObject
-from headroom.wire.objects.reader import ABSENT, Reader, spelling
-from headroom.wire.times import bounded, format_time
-
-Json = dict[str, Any]
+from headroom.wire.objects.codec import AMOUNTS, TEXT, Codec, Json, filled
+from headroom.wire.objects.statuses import CONDITIONS, OWNERS
+from headroom.wire.times import format_time
 
 AVAILABLE = "Available"
 FULLY_USED = "FullyUsed"
@@ -44,32 +30,21 @@ HELD = (AVAILABLE, *ENDED)
 _SAYS_FULL = "all of it is in use"  # A reason of its own with us, with Koordinator none.
 
 
-class _Status(JsonObject):
-    phase: str | None = None
-    node_name: str | None = None
-    allocatable: Raw = ABSENT
-    allocated: Raw = ABSENT
-    current_owners: list[OwnerJson] | None = None
-    conditions: list[ConditionJson] | None = None
-
-
-_read_status = Reader(_Status)
+_STATUS = Codec(
+    HoldStatus,
+    phase=TEXT,
+    node=TEXT.named("nodeName"),
+    allocatable=AMOUNTS,
+    allocated=AMOUNTS,
+    owners=OWNERS.named("currentOwners"),
+    conditions=CONDITIONS,
+)
 
 
 def status_json(status: HoldStatus) -> Json:
     """Spell a status; what is empty is left out, as Koordinator does."""
-    owners = [
-        {"namespace": use.namespace, "name": use.name, "uid": use.uid} for use in status.owners
-    ]
-    fields: Json = {
-        "phase": status.phase,
-        "nodeName": status.node,
-        "allocatable": format_resources(status.allocatable),
-        "allocated": format_resources(status.allocated),
-        "currentOwners": owners,
-        "conditions": [*_conditions(status), *_doors(status)],
-    }
-    return {name: value for name, value in fields.items() if value}
+    conditions = [*_conditions(status), *_doors(status)]
+    return filled({**_STATUS.write(status), "conditions": conditions})
 
 
 def _conditions(status: HoldStatus) -> list[Json]:
@@ -105,15 +80,16 @@ def _doors(status: HoldStatus) -> list[Json]:
 
 def _condition(kind: str, status: str, known: Condition, reason: str, message: str = "") -> Json:
     since = format_time(known.since) if known.since else None
-    fields: Json = {
-        "type": kind,
-        "status": status,
-        "reason": reason,
-        "message": message,
-        "lastProbeTime": since,
-        "lastTransitionTime": since,
-    }
-    return {name: value for name, value in fields.items() if value}
+    return filled(
+        {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": message,
+            "lastProbeTime": since,
+            "lastTransitionTime": since,
+        }
+    )
 
 
 def status_of(text: bytes, created: datetime | None, generation: int) -> HoldStatus:
@@ -122,41 +98,33 @@ def status_of(text: bytes, created: datetime | None, generation: int) -> HoldSta
     Koordinator keeps fewer times than we do and no generations: what it does not say is as old as
     the object, and about its present generation.
     """
-    try:
-        status = _read_status(text) if text else _Status()
-        return HoldStatus(
-            phase=status.phase or "",
-            node=status.node_name or "",
-            allocatable=amounts_of(spelling(status.allocatable), "status.allocatable"),
-            allocated=amounts_of(spelling(status.allocated), "status.allocated"),
-            owners=owners_of(status.current_owners),
-            conditions=_own_conditions(status, created, generation),
-            observed_generation=generation if status.phase else 0,
-        )
-    except DecodeError:
-        return HoldStatus()
+    status = _STATUS.read(text)
+    return replace(
+        status,
+        conditions=_own_conditions(status, created, generation),
+        observed_generation=generation if status.phase else 0,
+    )
 
 
 def _own_conditions(
-    status: _Status, created: datetime | None, generation: int
+    status: HoldStatus, created: datetime | None, generation: int
 ) -> tuple[Condition, ...]:
     if not status.phase:
         return ()
-    known = {condition.type: condition for condition in status.conditions or ()}
-    placed = known.get("Scheduled", ConditionJson(reason=WAITING_FOR_NODE))
+    known = {condition.type: condition for condition in status.conditions}
+    placed = known.get("Scheduled", Condition("Scheduled", "", WAITING_FOR_NODE))
     ready = known.get("Ready", placed)
     odd = known.get("Degraded")
     told = odd or ready
-    reason, message = told.reason or "", told.message or ""
+    reason, message = told.reason, told.message
     if status.phase == AVAILABLE and odd is None and message.startswith(_SAYS_FULL):
         reason = FULLY_USED
     stuck = status.phase == "Pending" and reason != WAITING_FOR_NODE
     degraded = odd.status == "True" if odd is not None else stuck
 
-    def condition(kind: str, holds: bool, source: ConditionJson) -> Condition:
+    def condition(kind: str, holds: bool, source: Condition) -> Condition:
         word = "True" if holds else "False"
-        since = bounded(source.last_transition_time) or created
-        return Condition(kind, word, reason, message, since, generation)
+        return Condition(kind, word, reason, message, source.since or created, generation)
 
     own = (
         condition("Ready", status.phase == AVAILABLE, ready),
@@ -166,4 +134,4 @@ def _own_conditions(
     doors = known.get(OWNERS_WITHOUT_DOOR)
     if doors is None:
         return own
-    return (*own, replace(condition_of(doors), generation=generation))
+    return (*own, replace(doors, generation=generation))

@@ -7,67 +7,20 @@ every limit for a quantity can read it. A status that makes no sense counts as n
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from headroom.core.actions import Action, SetFinalizers, WriteQuotaStatus
-from headroom.core.objects import Condition
 from headroom.core.quotas.limits import MAX_DURATION, Ceiling, QuotaStatus, spelled
-from headroom.core.resources import Resources
+from headroom.core.resources import EMPTY, Resources
 from headroom.dialects.korder.kinds import QUOTAS
 from headroom.dialects.korder.quotalimits import ceiling_of
-from headroom.wire.errors import DecodeError
 from headroom.wire.objectpatches import whole_finalizers, whole_status
+from headroom.wire.objects.codec import NUMBER, TEXT, Codec, Json, Part
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.holdstatus import ConditionJson, condition_of
-from headroom.wire.objects.podjson import JsonObject
-from headroom.wire.objects.reader import ABSENT, Reader
-from headroom.wire.times import format_time
+from headroom.wire.objects.statuses import CONDITIONS
 from headroom.wire.writes import Write
-
-Json = dict[str, Any]
-
-
-class _Status(JsonObject):
-    hard: Raw = ABSENT
-    used: Raw = ABSENT
-    active_time_window: str | None = None
-    conditions: list[ConditionJson] | None = None
-    observed_generation: int | None = None
-
-
-_read_status = Reader(_Status)
-
-
-def status_of(text: bytes) -> QuotaStatus:
-    """Read a status; empty for what is absent or unreadable."""
-    try:
-        status = _read_status(text) if text else _Status()
-    except DecodeError:
-        return QuotaStatus()
-    ignored = Findings()
-    hard = ceiling_of(status.hard, "status.hard", ignored, ignored) or Ceiling()
-    used = ceiling_of(status.used, "status.used", ignored, ignored) or Ceiling()
-    return QuotaStatus(
-        hard=hard,
-        used=Resources(used.amounts),
-        window=status.active_time_window or "",
-        conditions=tuple(condition_of(each) for each in status.conditions or ()),
-        observed_generation=status.observed_generation or 0,
-    )
-
-
-def status_json(status: QuotaStatus) -> Json:
-    """A Quota's status; what is empty is left out."""
-    fields: Json = {
-        "hard": ceiling_json(status.hard),
-        "used": {name: spelled(name, status.used[name]) for name in sorted(status.used)},
-        "activeTimeWindow": status.window,
-        "conditions": [_condition(each) for each in status.conditions],
-        "observedGeneration": status.observed_generation,
-    }
-    return {name: value for name, value in fields.items() if value}
 
 
 def ceiling_json(ceiling: Ceiling) -> dict[str, str]:
@@ -76,6 +29,28 @@ def ceiling_json(ceiling: Ceiling) -> dict[str, str]:
     if ceiling.longest is not None:
         written[MAX_DURATION] = str(ceiling.longest // timedelta(seconds=1))
     return written
+
+
+def _ceiling(written: Json) -> Ceiling:
+    ignored = Findings()
+    return ceiling_of(Raw(msgspec.json.encode(written)), "status", ignored, ignored) or Ceiling()
+
+
+_STATUS = Codec(
+    QuotaStatus,
+    hard=Part(Json, Ceiling(), _ceiling, ceiling_json),
+    used=Part(
+        Json,
+        EMPTY,
+        lambda written: Resources(_ceiling(written).amounts),
+        lambda used: {name: spelled(name, used[name]) for name in sorted(used)},
+    ),
+    window=TEXT.named("activeTimeWindow"),
+    conditions=CONDITIONS,
+    observed_generation=NUMBER,
+)
+status_of = _STATUS.read
+status_json = _STATUS.write
 
 
 def render_quota(action: Action) -> Write | None:
@@ -87,15 +62,3 @@ def render_quota(action: Action) -> Write | None:
             return whole_finalizers(QUOTAS, parent, action.finalizers, action.version)
         case _:
             return None
-
-
-def _condition(condition: Condition) -> Json:
-    since = {"lastTransitionTime": format_time(condition.since)} if condition.since else {}
-    return {
-        "type": condition.type,
-        "status": condition.status,
-        "reason": condition.reason,
-        "message": condition.message,
-        "observedGeneration": condition.generation,
-        **since,
-    }

@@ -9,55 +9,48 @@ in two more. All that a hold's status has is there, or follows from the rest.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeAlias
 
 import msgspec
-from msgspec import Raw
 
-from headroom.core.amounts import format_resources
 from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.tenancy.values import Chronicle
-from headroom.dialects.korder.words import (
-    Words,
-    condition_json,
-    conditions_of,
-    filled,
-    time_text,
-)
-from headroom.wire.amounts import amounts_of
+from headroom.dialects.korder.words import Words
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.holdstatus import ConditionJson
+from headroom.wire.objects.codec import AMOUNTS, NUMBER, SUM, TEXT, TIME, Codec, Json, filled
 from headroom.wire.objects.podjson import JsonObject
-from headroom.wire.objects.reader import ABSENT, Reader, Time, spelling
-from headroom.wire.times import bounded, bounded_sum
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
+from headroom.wire.objects.reader import Reader
+from headroom.wire.objects.statuses import CONDITIONS
 
 _WORDS = Words({"Available": "Ready", "Succeeded": "Claimed", "WaitingForNode": "Activated"})
 _PHASES = {"Available": "Ready", "Succeeded": "Claimed", "Failed": "Expired"}
 _READ = {"Ready": "Available", "Reserved": "Available", "Claimed": "Succeeded", "Expired": "Failed"}
 
 
-class _Status(JsonObject):
-    phase: str | None = None
-    activation_time: Time | None = None
-    expiration_time: Time | None = None
-    claimed_time: Time | None = None
-    finished_time: Time | None = None
-    node_name: str | None = None
+class _Names(JsonObject):
     guardian_pod: str | None = None
     pod_name: str | None = None
     claimed_pod: str | None = None
     claimed_pod_uid: str | None = msgspec.field(default=None, name="claimedPodUID")
-    allocated: Raw = ABSENT
-    observed_generation: int | None = None
-    conditions: list[ConditionJson] | None = None
 
 
-_read_status = Reader(_Status)
+_read_names = Reader(_Names)
+_STATUS = Codec(
+    HoldStatus,
+    phase=TEXT,
+    node=TEXT.named("nodeName"),
+    allocated=AMOUNTS,
+    conditions=CONDITIONS,
+    observed_generation=NUMBER,
+)
+_MOMENTS = Codec(
+    Chronicle,
+    activated=TIME.named("activationTime"),
+    ends=SUM.named("expirationTime"),
+    claimed=TIME.named("claimedTime"),
+    ended=TIME.named("finishedTime"),
+)
 
 
 def ticket_status_json(status: HoldStatus, namespace: str) -> Json:
@@ -66,25 +59,19 @@ def ticket_status_json(status: HoldStatus, namespace: str) -> Json:
     owner = status.owners[0] if status.owners else None
     conditions = _conditions(status)
     ready = conditions[0] if conditions else Condition("Ready", "", "")
+    phase = _PHASES.get(status.phase, status.phase)
     return filled(
         {
-            "phase": _PHASES.get(status.phase, status.phase),
+            **_STATUS.write(replace(status, phase=phase, conditions=conditions)),
+            **_MOMENTS.write(moments),
             "reason": ready.reason,
             "message": ready.message,
-            "activationTime": time_text(moments.activated),
-            "expirationTime": time_text(moments.ends),
-            "claimedTime": time_text(moments.claimed),
-            "finishedTime": time_text(moments.ended),
             "utilizationRate": _rate(status.allocated, status.allocatable),
-            "nodeName": status.node,
             "guardianPod": f"{namespace}/{moments.guardian}" if moments.guardian else "",
             "podName": moments.guardian,
             "podNamespace": namespace if moments.guardian else "",
             "claimedPod": f"{owner.namespace}/{owner.name}" if owner else "",
             "claimedPodUID": owner.uid if owner else "",
-            "allocated": format_resources(status.allocated),
-            "conditions": [condition_json(each) for each in conditions],
-            "observedGeneration": status.observed_generation,
         }
     )
 
@@ -120,33 +107,23 @@ def _rate(used: Resources, room: Resources) -> str:
 
 def ticket_status_of(text: bytes, room: Resources) -> HoldStatus:
     """Read a ticket's status; empty for what is absent or makes no sense."""
+    status = _STATUS.read(text)
     try:
-        return _status(_read_status(text), room) if text else HoldStatus()
+        names = _read_names(text or b"{}")
     except DecodeError:
-        return HoldStatus()
-
-
-def _status(status: _Status, room: Resources) -> HoldStatus:
-    phase = _READ.get(status.phase or "", status.phase or "")
-    namespace, _, name = (status.claimed_pod or "").partition("/")
-    owner = OwnerUse(namespace, name, status.claimed_pod_uid or "")
-    _, _, guardian = (status.guardian_pod or "").rpartition("/")
-    node = status.node_name or ""
-    return HoldStatus(
+        names = _Names()
+    phase = _READ.get(status.phase, status.phase)
+    namespace, _, name = (names.claimed_pod or "").partition("/")
+    owner = OwnerUse(namespace, name, names.claimed_pod_uid or "")
+    _, _, guardian = (names.guardian_pod or "").rpartition("/")
+    moments = replace(_MOMENTS.read(text), guardian=guardian or names.pod_name or "")
+    return replace(
+        status,
         phase=phase,
-        node=node,
-        allocatable=room if node else EMPTY,
-        allocated=amounts_of(spelling(status.allocated), "status.allocated"),
-        owners=(owner,) if status.claimed_pod else (),
-        conditions=_meant(conditions_of(status.conditions), phase),
-        observed_generation=status.observed_generation or 0,
-        chronicle=Chronicle(
-            activated=bounded(status.activation_time),
-            ends=bounded_sum(status.expiration_time),
-            claimed=bounded(status.claimed_time),
-            ended=bounded(status.finished_time),
-            guardian=guardian or status.pod_name or "",
-        ),
+        allocatable=room if status.node else EMPTY,
+        owners=(owner,) if names.claimed_pod else (),
+        conditions=_meant(status.conditions, phase),
+        chronicle=moments if status.phase or moments != Chronicle() else None,
     )
 
 

@@ -9,16 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
-from typing import Any, TypeAlias
 
 from headroom.core.objects import Condition
 from headroom.core.quotas.limits import QUOTA_EXCEEDED
-from headroom.wire.objects.holdstatus import ConditionJson, condition_of
-from headroom.wire.times import format_time
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 _FAILED = "Failed"
 _TYPES = {"Ready": "Ready", "Progressing": "Progressing", "Degraded": "Failure"}
@@ -57,27 +50,3 @@ class Words:
             return replace(condition, type=kind, reason=reason, message=message)
         reason = self._meant.get(condition.reason, condition.reason)
         return replace(condition, type=kind, reason=reason)
-
-
-def conditions_of(written: Iterable[ConditionJson] | None) -> tuple[Condition, ...]:
-    return tuple(condition_of(each) for each in written or ())
-
-
-def condition_json(condition: Condition) -> Json:
-    return {
-        "type": condition.type,
-        "status": condition.status,
-        "reason": condition.reason,
-        "message": condition.message,
-        "observedGeneration": condition.generation,
-        **filled({"lastTransitionTime": time_text(condition.since)}),
-    }
-
-
-def time_text(moment: datetime | None) -> str:
-    return format_time(moment) if moment is not None else ""
-
-
-def filled(fields: Json) -> Json:
-    """Leave out what is empty, as Kubernetes does."""
-    return {name: value for name, value in fields.items() if value}

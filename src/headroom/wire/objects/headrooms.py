@@ -29,13 +29,13 @@ from headroom.wire.amounts import read_amounts
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.headroomstatus import status_of
 from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.objects.sizes import MOST_SLOTS, duration_at, number_at, size_of
 from headroom.wire.objects.slots import slot_of, word_at
+from headroom.wire.objects.statuses import HEADROOM_STATUS
 from headroom.wire.times import bounded
 
 _MOST = 2**31 - 1
@@ -101,7 +101,7 @@ def _headroom(headroom: CustomObject) -> Headroom:
         deleted=bounded(metadata.deletion_timestamp),
         generation=metadata.generation or 1,
         version=metadata.resource_version or "",
-        status=status_of(spelling(headroom.status)),
+        status=HEADROOM_STATUS.read(spelling(headroom.status)),
     )
     _check_owners(read, findings)
     _check_together(read, findings)

@@ -16,11 +16,11 @@ from headroom.core.objects import Taint
 from headroom.wire.durations import parse_duration
 from headroom.wire.kinds import HOLDS
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.holdstatus import status_of
 from headroom.wire.objects.metadata import labels_of, parent_of
 from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata, TaintJson
 from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
+from headroom.wire.objects.statuses import HOLD_STATUS
 from headroom.wire.objects.templates import template_of
 from headroom.wire.times import bounded, parse_time
 
@@ -77,7 +77,7 @@ def _hold(hold: CustomObject) -> Hold:
         labels=labels_of(metadata),
         terms=NATIVE_TERMS,
         remarks=remarks.problems,
-        status=status_of(spelling(hold.status)),
+        status=HOLD_STATUS.read(spelling(hold.status)),
         problems=findings.problems,
     )
 

@@ -1,8 +1,6 @@
-"""`spec.slot.auto` of a Headroom from its JSON, and `status.auto` from and to it."""
+"""`spec.slot.auto` of a Headroom from its JSON."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from msgspec import Raw
 
@@ -14,17 +12,13 @@ from headroom.core.standing.headrooms import (
     USUAL_KINDS,
     USUAL_TOP,
     Auto,
-    AutoStatus,
-    Shape,
 )
-from headroom.core.standing.shapes import POD
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
 from headroom.wire.objects.selectors import Selector, label_selector
 from headroom.wire.objects.sizes import number_at
 
-MOST_GROWTH = 1e15  # pods; no workloads of a cluster have more together
 _PATH = "spec.slot.auto"
 _SCOPE = f"{_PATH}.scope"
 
@@ -38,20 +32,6 @@ class _Scope(JsonObject):
     namespace_selector: Raw = ABSENT
     label_selector: Raw = ABSENT
     kinds: Raw = ABSENT
-
-
-class ShapeJson(JsonObject):
-    kind: str | None = None
-    namespace: str | None = None
-    name: str | None = None
-    slots: int | None = None
-    growth: float | None = None
-    why: str | None = None
-
-
-class AutoJson(JsonObject):
-    candidates: int | None = None
-    chosen: list[ShapeJson] | None = None
 
 
 _read_auto = Reader(_Auto)
@@ -98,35 +78,3 @@ def _selector(raw: Raw, name: str, findings: Findings) -> LabelSelector | None:
     if refusal is not None:
         findings.add(path, refusal)
     return selector
-
-
-def auto_json(auto: AutoStatus) -> dict[str, Any]:
-    """The JSON of what was chosen, and why."""
-    chosen = [
-        {
-            "kind": each.kind,
-            "namespace": each.namespace,
-            "name": each.name,
-            "slots": each.slots,
-            "growth": each.growth / POD,
-            "why": each.why,
-        }
-        for each in auto.chosen
-    ]
-    return {"candidates": auto.candidates, "chosen": chosen}
-
-
-def autostatus_of(read: AutoJson) -> AutoStatus:
-    """What was chosen, as it was written."""
-    chosen = tuple(
-        Shape(
-            each.kind or "",
-            each.namespace or "",
-            each.name or "",
-            each.slots or 0,
-            round(min(max(each.growth or 0.0, 0.0), MOST_GROWTH) * POD),
-            each.why or "",
-        )
-        for each in (read.chosen or ())[:MOST_SHAPES]
-    )
-    return AutoStatus(read.candidates or 0, chosen)
