@@ -17,7 +17,7 @@ from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
-from headroom.kube.watch import Scope
+from headroom.kube.watch import WatchScope
 from headroom.ports import PodGone, Seen
 from headroom.wire.kinds import PODS
 
@@ -82,7 +82,7 @@ class Coverage:
 
     async def follow(self, client: Client) -> None:
         """Watch a cluster without end."""
-        async for event in KubeCluster(client, (Scope(PODS),)).watch():
+        async for event in KubeCluster(client, (WatchScope(PODS),)).watch():
             match event:
                 case Seen(Pod() as pod):
                     self.see(pod, time.perf_counter())

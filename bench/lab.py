@@ -22,7 +22,7 @@ from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.kubeconfig import find_access
-from headroom.kube.watch import Scope
+from headroom.kube.watch import WatchScope
 from headroom.ports import PodGone, Seen
 from headroom.wire.crds import crds
 from headroom.wire.kinds import HOLDS, PODS, Resource
@@ -123,7 +123,7 @@ class Lab:
 
     async def follow(self) -> None:
         """Keep `pods` and the times up to date, without end."""
-        watcher = KubeCluster(self.client, (Scope(PODS),))
+        watcher = KubeCluster(self.client, (WatchScope(PODS),))
         async for event in watcher.watch():
             now = time.perf_counter()
             match event:

@@ -10,14 +10,14 @@ import asyncio
 import sys
 
 from headroom.kube.cluster import connect
-from headroom.kube.watch import Scope
+from headroom.kube.watch import WatchScope
 from headroom.ports import Synced
 from headroom.wire.kinds import NODES
 
 
 async def receive(kubeconfig: str) -> None:
     """Receive until killed."""
-    cluster = connect(kubeconfig, scopes=(Scope(NODES),))
+    cluster = connect(kubeconfig, scopes=(WatchScope(NODES),))
     async for event in cluster.watch():
         if isinstance(event, Synced):
             print("ready", flush=True)

@@ -41,7 +41,7 @@ SILENT = logging.Logger("headroom.aiohttp", logging.CRITICAL + 1)  # For what ai
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServingLimits:
     """The limits of a server; times are in seconds, sizes in bytes."""
 
     connections: int = 256
@@ -58,8 +58,8 @@ class Limits:
 class LimitedServer:
     """Serves an application between `start` and `stop`."""
 
-    def __init__(self, app: web.Application, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+    def __init__(self, app: web.Application, limits: ServingLimits | None = None) -> None:
+        self._limits = limits or ServingLimits()
         self._app = app
         app.middlewares.insert(0, self._noted)
         self._guards: dict[object, _Guard] = {}  # By aiohttp's protocol.
@@ -149,7 +149,7 @@ class LimitedServer:
         self._guards.pop(guard.inner, None)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> ServingLimits:
         return self._limits
 
 
@@ -277,7 +277,7 @@ class _Guard(asyncio.Protocol):
 class Bodies:
     """Reads request bodies: one body is limited, and all bodies together."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServingLimits) -> None:
         self._limits = limits
         self._taken = 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.cli.playing.view import ASCII, Picture, Use, coloured, picture, plain
+from headroom.cli.playing.view import ASCII, Picture, PieceUse, coloured, picture, plain
 from headroom.core.names import CLAIMED_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
 from headroom.core.objects import Pod
 from tests.builders import node, pod
@@ -49,7 +49,7 @@ def test_the_coloured_picture_says_the_same() -> None:
 
 def test_nothing_is_lost_between_used_held_and_free() -> None:
     shown = small_cluster()
-    assert [shown.total(use) for use in Use] == [4000, 1000, 2000, 1000]
+    assert [shown.total(use) for use in PieceUse] == [4000, 1000, 2000, 1000]
 
 
 @pytest.mark.parametrize("width", [8, 11, 24, 48, 80])
@@ -69,7 +69,7 @@ def test_pods_that_ended_and_latches_that_wait_are_not_shown() -> None:
     ended = pod("done", cpu=2, node="a", phase="Succeeded")
     latch = pod("latch", cpu=2, labels={ROLE_LABEL: ROLE_LATCH})
     shown = picture([node("a")], [ended, latch])
-    assert shown.total(Use.FREE) == 4000
+    assert shown.total(PieceUse.FREE) == 4000
     assert shown.waiting == ()
 
 

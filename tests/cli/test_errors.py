@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.cli.errors import Answer, Misuse, guarded
+from headroom.cli.errors import Misuse, NegativeAnswer, guarded
 from headroom.errors import HeadroomError
 from tests.cli.commands import headroom
 
@@ -14,7 +14,7 @@ class Unreachable(HeadroomError):
 
 
 @pytest.mark.parametrize(
-    ("trouble", "code"), [(Answer("no"), 1), (Misuse("what?"), 2), (Unreachable("gone"), 3)]
+    ("trouble", "code"), [(NegativeAnswer("no"), 1), (Misuse("what?"), 2), (Unreachable("gone"), 3)]
 )
 def test_foreseen_trouble_has_its_own_exit_code(trouble: HeadroomError, code: int) -> None:
     def body() -> None:
@@ -25,7 +25,7 @@ def test_foreseen_trouble_has_its_own_exit_code(trouble: HeadroomError, code: in
 
 def test_trouble_is_one_line_and_a_hint_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     def body() -> None:
-        raise Answer("hold a is not there", "see: headroom get holds")
+        raise NegativeAnswer("hold a is not there", "see: headroom get holds")
 
     guarded(body)
     out, err = capsys.readouterr()

@@ -12,9 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from headroom.cli.live.changes import Changes
+from headroom.cli.live.changes import PrintedChanges
 from headroom.cli.printing.forms import read_form
-from headroom.cli.telling.tables import Row, Table
+from headroom.cli.telling.tables import Table, TableRow
 from headroom.core.objects import Key
 from tests.cli.commands import headroom
 
@@ -138,13 +138,13 @@ def test_who_may_list_but_not_watch_is_told(
 def table(*rows: tuple[str, str, str]) -> Table:
     return Table(
         ("NAME", "PHASE", "AGE"),
-        [Row({"n": name}, [name, phase, age], key=Key("", name)) for name, phase, age in rows],
+        [TableRow({"n": name}, [name, phase, age], key=Key("", name)) for name, phase, age in rows],
         namespaced=False,
     )
 
 
 def test_a_watch_prints_rows_that_differ_and_those_that_are_gone() -> None:
-    changes = Changes(read_form("table"))
+    changes = PrintedChanges(read_form("table"))
     first = changes.text(table(("a", "Pending", "1s"), ("b", "Available", "1s")))
     assert first.splitlines()[0].split() == ["NAME", "PHASE", "AGE"]
     older = table(("a", "Pending", "2s"), ("b", "Available", "2s"))
@@ -156,7 +156,7 @@ def test_a_watch_prints_rows_that_differ_and_those_that_are_gone() -> None:
 
 
 def test_a_watch_prints_the_slots_of_an_order_and_a_headroom_of_one_name() -> None:
-    changes = Changes(read_form("table"))
+    changes = PrintedChanges(read_form("table"))
     both = table(("a", "Held", "1s"), ("a", "Waiting", "1s"))
     assert len(changes.text(both).splitlines()) == 3
     assert changes.text(table(("a", "Held", "2s"), ("a", "Held", "2s"))).split()[:2] == [
@@ -166,11 +166,11 @@ def test_a_watch_prints_the_slots_of_an_order_and_a_headroom_of_one_name() -> No
 
 
 def test_a_watch_says_its_headings_again_when_there_are_others() -> None:
-    changes = Changes(read_form("table"))
+    changes = PrintedChanges(read_form("table"))
     changes.text(table(("a", "Pending", "1s")))
     wider = Table(
         ("NAME", "PHASE", "GPU", "AGE"),
-        [Row({}, ["a", "Available", "2", "1s"], key=Key("", "a"))],
+        [TableRow({}, ["a", "Available", "2", "1s"], key=Key("", "a"))],
         namespaced=False,
     )
     assert changes.text(wider).splitlines()[0].split() == ["NAME", "PHASE", "GPU", "AGE"]

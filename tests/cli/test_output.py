@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headroom.cli.output import Format, columns, document, documents, objects
+from headroom.cli.output import OutputFormat, columns, document, documents, objects
 
 
 def test_columns_line_up_and_an_empty_cell_is_a_dash() -> None:
@@ -15,14 +15,14 @@ def test_a_table_without_rows_still_has_its_headings() -> None:
 
 
 def test_json_keeps_the_order_it_is_given() -> None:
-    assert document({"b": 1, "a": "ü"}, Format.JSON) == '{\n  "b": 1,\n  "a": "ü"\n}'
+    assert document({"b": 1, "a": "ü"}, OutputFormat.JSON) == '{\n  "b": 1,\n  "a": "ü"\n}'
 
 
 def test_yaml_documents_are_separated_as_kubectl_reads_them() -> None:
     assert documents([{"b": 1}, {"a": 2}]) == "b: 1\n---\na: 2\n"
-    assert document({"b": 1, "a": 2}, Format.YAML) == "b: 1\na: 2\n"
+    assert document({"b": 1, "a": 2}, OutputFormat.YAML) == "b: 1\na: 2\n"
 
 
 def test_several_objects_are_a_list_and_one_is_itself() -> None:
-    assert objects([{"kind": "Hold"}], Format.YAML) == "kind: Hold\n"
-    assert objects([], Format.YAML) == "apiVersion: v1\nkind: List\nitems: []\n"
+    assert objects([{"kind": "Hold"}], OutputFormat.YAML) == "kind: Hold\n"
+    assert objects([], OutputFormat.YAML) == "apiVersion: v1\nkind: List\nitems: []\n"

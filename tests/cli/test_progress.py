@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headroom.cli.printing.progress import CLEAR, Progress, Run, span
+from headroom.cli.printing.progress import CLEAR, Progress, RunProgress, span
 from headroom.escaping import escaped_streams
 from headroom.sim.scenarios.loading import load_scenario
 from headroom.sim.scenarios.play import run_scenario
@@ -71,7 +71,7 @@ def test_in_a_pipe_there_is_none() -> None:
 
 def test_a_run_tells_virtual_time_events_and_how_long_still() -> None:
     terminal, clock = Terminal(), Clock()
-    run = Run(Progress(terminal, clock))
+    run = RunProgress(Progress(terminal, clock))
     clock.now = 4.0
     run.tell(6 * 3600.0, 24 * 3600.0, 8000)
     assert terminal.getvalue() == (
@@ -83,7 +83,7 @@ def test_watching_a_run_changes_nothing_of_it(tmp_path: Path) -> None:
     file = tmp_path / "day.yaml"
     file.write_text(DAY)
     terminal = Terminal()
-    told = Run(Progress(terminal, Clock(step=1))).tell
+    told = RunProgress(Progress(terminal, Clock(step=1))).tell
     watched = run_scenario(load_scenario([file]), None, prepare=lambda play: play.watch(told))
     assert "of 24h0m simulated" in terminal.getvalue()
     assert watched.document() == run_scenario(load_scenario([file]), None).document()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headroom.cli.serve import DEFAULT_NAMESPACE, Settings
+from headroom.cli.serve import DEFAULT_NAMESPACE, ServeSettings
 from headroom.kube.access import Access, Endpoint, User
 from tests.cli.commands import headroom
 
@@ -91,4 +91,4 @@ def test_the_operators_namespace_is_named_or_the_pods_own_or_the_usual_one(
     elif "KUBERNETES_SERVICE_HOST" in os.environ:
         monkeypatch.delenv("KUBERNETES_SERVICE_HOST")
     access = Access(Endpoint("https://x"), User(token_file="token"), namespace="from-the-pod")
-    assert Settings(access, namespace=named).home == home
+    assert ServeSettings(access, namespace=named).home == home

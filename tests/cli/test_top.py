@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headroom.cli.telling.rooms import Room
+from headroom.cli.telling.rooms import NodeRoom
 from headroom.cli.telling.tops import fullest, holders, percent
 from headroom.core.sizes.replicas import Replicas
 from tests.builders import resources
@@ -25,8 +25,8 @@ def test_the_slots_of_one_headroom_are_summed_up_and_waiting_ones_told_apart() -
 
 
 def test_the_fullest_node_comes_first() -> None:
-    empty = Room("a", resources(cpu=4))
-    full = Room("b", resources(cpu=4), used=resources(cpu=2), held=resources(cpu=2))
+    empty = NodeRoom("a", resources(cpu=4))
+    full = NodeRoom("b", resources(cpu=4), used=resources(cpu=2), held=resources(cpu=2))
     assert [room.node for room in fullest([empty, full])] == ["b", "a"]
 
 

@@ -25,7 +25,7 @@ from headroom.dashboard.book import MOST_WAITING, Book, filled
 from headroom.dashboard.prices import PRICE_KEY, Prices, parse_prices
 from headroom.dashboard.schedules import windows
 from headroom.dashboard.timeline import Sample, Timeline, from_journal
-from headroom.dashboard.view import View
+from headroom.dashboard.view import ClusterView
 
 NOW = datetime(2027, 1, 4, 12, 0, tzinfo=UTC)
 GI = 2**30
@@ -55,10 +55,10 @@ def node(name: str, **labels: str) -> Node:
     )
 
 
-def view(nodes: list[Node], pods: list[Pod], **more: Any) -> View:
+def view(nodes: list[Node], pods: list[Pod], **more: Any) -> ClusterView:
     holds: list[Hold] = more.get("holds", [])
     headrooms: list[Headroom] = more.get("headrooms", [])
-    return View(
+    return ClusterView(
         NOW,
         {each.name: each for each in nodes},
         {each.key: each for each in pods},

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headroom.dashboard.document import (
     EVERYTHING,
     MAPS,
-    Scope,
+    VisibleScope,
     applied,
     difference,
     namespaces_of,
@@ -35,7 +35,7 @@ PICTURES = st.fixed_dictionaries(
     }
 )
 SCOPES = st.builds(
-    Scope,
+    VisibleScope,
     st.booleans(),
     st.one_of(st.none(), st.frozensets(NAMESPACES)),
     st.one_of(st.none(), st.frozensets(NAMESPACES)),
@@ -48,7 +48,7 @@ def numbered(picture: dict[str, Any], revision: int) -> dict[str, Any]:
 
 @given(PICTURES, PICTURES, SCOPES)
 def test_a_difference_applied_to_the_old_picture_is_the_new_one(
-    first: dict[str, Any], second: dict[str, Any], scope: Scope
+    first: dict[str, Any], second: dict[str, Any], scope: VisibleScope
 ) -> None:
     old, new = visible(numbered(first, 1), scope), visible(numbered(second, 2), scope)
     change = difference(old, new)
@@ -60,7 +60,7 @@ def test_a_difference_applied_to_the_old_picture_is_the_new_one(
 
 @given(PICTURES, SCOPES)
 def test_nobody_sees_a_row_of_a_namespace_that_they_may_not_list(
-    picture: dict[str, Any], scope: Scope
+    picture: dict[str, Any], scope: VisibleScope
 ) -> None:
     shown = visible(numbered(picture, 1), scope)
     assert all(scope.sees_pods(row["namespace"]) for row in shown["waiting"].values())

@@ -12,8 +12,8 @@ from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key
 from headroom.core.policy import Policy
 from headroom.dashboard.book import filled
-from headroom.dashboard.document import EVERYTHING, Scope
-from headroom.dashboard.view import View
+from headroom.dashboard.document import EVERYTHING, VisibleScope
+from headroom.dashboard.view import ClusterView
 from headroom.engine.engine import Engine
 from headroom.ports import Event, NodeGone, PodGone, Seen, Synced
 from headroom.wire.speech import NATIVE
@@ -41,7 +41,7 @@ class Live:
         """The same from everything at once."""
         ledger = self.engine.ledger
         slots = ledger.slots.headrooms
-        return filled(View(NOON, ledger.nodes, ledger.pods, ledger.holds, slots)).sections()
+        return filled(ClusterView(NOON, ledger.nodes, ledger.pods, ledger.holds, slots)).sections()
 
 
 def test_a_picture_kept_up_to_date_is_the_picture_of_everything() -> None:
@@ -88,7 +88,7 @@ def test_any_pod_is_found_by_a_part_of_its_name_the_first_hundred_of_them() -> N
     assert found["more"] == 1100
     one = asyncio.run(live.feed.find_pods("default/web-0777", EVERYTHING))
     assert [(row["name"], row["node"]) for row in one["pods"]] == [("web-0777", "a")]
-    tenant = Scope(nodes=False, pods=frozenset({"shop"}), objects=frozenset())
+    tenant = VisibleScope(nodes=False, pods=frozenset({"shop"}), objects=frozenset())
     assert asyncio.run(live.feed.find_pods("web", tenant)) == {"pods": [], "more": 0}
 
 
@@ -113,7 +113,7 @@ def test_an_explanation_shows_nobody_more_than_they_may_see() -> None:
     live = Live()
     live.tell(Seen(node("secret-node")), Seen(pod("late", cpu=1)), Synced())
     live.picture()
-    tenant = Scope(nodes=False, pods=frozenset({"default"}), objects=frozenset({"default"}))
+    tenant = VisibleScope(nodes=False, pods=frozenset({"default"}), objects=frozenset({"default"}))
     for told in (
         asyncio.run(live.feed.explain("Pod/default/late", tenant)),
         explained_by_words(live.feed._world(), "Pod/default/late", Policy(), tenant),

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from headroom.dashboard.access import Gate, Local, Reviewed
-from headroom.dashboard.document import Document, Scope, applied
+from headroom.dashboard.document import Document, VisibleScope, applied
 from headroom.dashboard.hub import Hub
 from headroom.dashboard.pages import CSP, Pages, StreamLimits
 from headroom.kube.answers import Answer
@@ -62,11 +62,11 @@ class Feed:
     async def pods_on(self, node: str) -> list[dict[str, Any]] | None:
         return [{"namespace": name, "name": "p"} for name in NAMESPACES] if node == "n0" else None
 
-    async def find_pods(self, text: str, scope: Scope) -> dict[str, Any]:
+    async def find_pods(self, text: str, scope: VisibleScope) -> dict[str, Any]:
         found = [name for name in (*NAMESPACES, "quiet") if scope.sees_pods(name)]
         return {"pods": [{"namespace": name, "name": text} for name in found], "more": 0}
 
-    async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
+    async def explain(self, reference: str, scope: VisibleScope) -> dict[str, Any] | None:
         return {"summary": reference} if reference.endswith("/x") else None
 
 

@@ -16,7 +16,7 @@ from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster, connect
 from headroom.kube.errors import CannotReach, Forbidden, KubeError, Unauthorized
 from headroom.kube.kubeconfig import find_access
-from headroom.kube.watch import Scope, WatchTuning
+from headroom.kube.watch import WatchScope, WatchTuning
 from headroom.wire.kinds import PODS
 from testbed.controlplane import ControlPlane
 
@@ -29,7 +29,7 @@ def trouble_of_watching(access: Access) -> KubeError:
     """Watch pods as somebody who may not."""
 
     async def story() -> KubeError:
-        cluster = KubeCluster(Client(access), (Scope(PODS),), HASTY)
+        cluster = KubeCluster(Client(access), (WatchScope(PODS),), HASTY)
         try:
             async with aclosing(cluster.watch()) as stream:
                 async for event in stream:

@@ -12,7 +12,7 @@ from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.kubeconfig import find_access
-from headroom.kube.watch import Scope, WatchTuning
+from headroom.kube.watch import WatchScope, WatchTuning
 from headroom.ports import Event, PodGone, Seen, Synced
 from headroom.wire.kinds import NODES, PODS
 from testbed.controlplane import ControlPlane
@@ -41,8 +41,8 @@ def run(story: Coroutine[Any, Any, None]) -> None:
     asyncio.run(bounded())
 
 
-def cluster_at(client: Client, *scopes: Scope) -> KubeCluster:
-    return KubeCluster(client, scopes or (Scope(PODS, "default"),), HASTY)
+def cluster_at(client: Client, *scopes: WatchScope) -> KubeCluster:
+    return KubeCluster(client, scopes or (WatchScope(PODS, "default"),), HASTY)
 
 
 def make(plane: ControlPlane, *names: str) -> None:
@@ -98,7 +98,7 @@ def test_a_frozen_connection_is_left_for_a_new_one(plane: ControlPlane) -> None:
         async with Relay(find_access(str(plane.kubeconfig))) as relay:
             client = Client(relay.access)
             noticed = asyncio.Event()
-            scopes = (Scope(PODS, "default"),)
+            scopes = (WatchScope(PODS, "default"),)
             cluster = KubeCluster(client, scopes, HASTY, lambda _: noticed.set())
             async with Watching(cluster) as watching:
                 await watching.synced()
@@ -173,7 +173,7 @@ def test_thousands_of_pods_are_all_told_before_synced(plane: ControlPlane) -> No
         names = [f"many-{number}" for number in range(MANY)]
         make(plane, *names)
         client = Client(find_access(str(plane.kubeconfig)))
-        scopes = (Scope(PODS), Scope(NODES))
+        scopes = (WatchScope(PODS), WatchScope(NODES))
         async with Watching(cluster_at(client, *scopes)) as watching:
             await watching.synced()
             seen = told(watching.events[: watching.events.index(Synced())])

@@ -21,7 +21,7 @@ from headroom.kube.kubeconfig import find_access
 from headroom.webhook.certificates import split
 from headroom.webhook.keeper import Habits
 from headroom.webhook.keychain import Lifetimes, tended
-from headroom.webhook.process import Settings, Webhook
+from headroom.webhook.process import Webhook, WebhookSettings
 from headroom.wire.kinds import HOLDS, NAMESPACES, PODS
 from headroom.wire.manifests import Installation, install_objects
 from headroom.wire.webhook import REGISTRATIONS, SECRETS, WEBHOOK_NAME, registration
@@ -109,7 +109,9 @@ class Replica:
 
     def __init__(self, account: Path, port: int) -> None:
         habits = Habits(period=timedelta(seconds=0.2), lifetimes=QUICK)
-        self._settings = Settings(find_access(str(account)), HOME, "127.0.0.1", port, habits=habits)
+        self._settings = WebhookSettings(
+            find_access(str(account)), HOME, "127.0.0.1", port, habits=habits
+        )
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._webhook: Webhook | None = None

@@ -19,9 +19,9 @@ import msgspec
 from headroom.cli.dialects import chosen
 from headroom.cli.manifests import documents_of, read_wanted
 from headroom.cli.nouns import LISTED
-from headroom.cli.output import Format, document
+from headroom.cli.output import OutputFormat, document
 from headroom.cli.pictures.feeds import FileFeed
-from headroom.cli.printing.forms import Look
+from headroom.cli.printing.forms import Layout
 from headroom.cli.printing.lists import table_text
 from headroom.cli.source import WATCHED, decoded
 from headroom.cli.telling import describing
@@ -32,7 +32,7 @@ from headroom.cli.telling.prose import prose
 from headroom.core.holds import Hold
 from headroom.core.policy import Policy
 from headroom.core.standing.headrooms import Headroom
-from headroom.dashboard.document import EVERYTHING, Scope, visible
+from headroom.dashboard.document import EVERYTHING, VisibleScope, visible
 from headroom.dashboard.finding import Finding
 from headroom.errors import HeadroomError
 from headroom.sim.scenarios.loading import load_scenario
@@ -140,7 +140,7 @@ def told(rng: Random, thing: Json, folder: Path) -> Found:
     others = [each for each in (*OBJECTS, EVENT) if (each["kind"], _name(each)) != (kind, name)]
     world = decoded([*others, thing], KINDS, NOW, SPEECH)
     for noun in LISTED:
-        table_text(table_of(world, noun), Look.WIDE)
+        table_text(table_of(world, noun), Layout.WIDE)
     asked: list[Headroom | Hold] = [*world.holds, *world.headrooms]
     for subject in (each for each in asked if _is_asked(rng, each.parent.kind, thing)):
         noun = NOUNS.get(subject.parent.kind, "")
@@ -161,7 +161,7 @@ def shown(rng: Random, thing: Json, folder: Path) -> Found:
     world = decoded([*others, *odd], KINDS, NOW, SPEECH)
     feed = FileFeed(world, "odd")
     whole = feed.whole()
-    for each in (EVERYTHING, Scope(False, frozenset({"shop"}), frozenset({"shop"}))):
+    for each in (EVERYTHING, VisibleScope(False, frozenset({"shop"}), frozenset({"shop"}))):
         msgspec.json.encode(visible(whole, each))
     msgspec.json.encode([feed.pods_of(node.name) for node in world.nodes])
     finding = Finding("e", EVERYTHING)
@@ -193,8 +193,8 @@ def _explained(world: Any, subject: tuple[str, str], namespace: str) -> None:
     for item in world.raw:
         if _name(item) == subject[1]:
             describing.condition_rows(item, world.now)
-            document(describing.bare(item), Format.YAML)
-            document(item, Format.JSON)
+            document(describing.bare(item), OutputFormat.YAML)
+            document(item, OutputFormat.JSON)
             return
 
 

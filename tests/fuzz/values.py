@@ -7,7 +7,7 @@ from typing import Any
 
 from headroom.core.promise.record import History, written
 from headroom.core.promise.stock import stock
-from headroom.wire.schema.notation import Catalogue, Choice, ListOf, MapOf, Scalar, Struct, Type
+from headroom.wire.schema.notation import Catalogue, ListOf, MapOf, Scalar, Struct, Type, WordChoice
 
 NUMBERS: tuple[Any, ...] = (
     0,
@@ -368,7 +368,7 @@ def of_type(rng: Random, kind: Type, catalogue: Catalogue, depth: int = 4, name:
     match kind:
         case Scalar(name=scalar):
             return _scalar(rng, scalar, name)
-        case Choice(words=words):
+        case WordChoice(words=words):
             return rng.choice((*words, *words, *words, "", "Foo"))
         case ListOf(item=item):
             many = rng.choice((0, 1, 1, 2, 3))

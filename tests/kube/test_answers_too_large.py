@@ -9,7 +9,7 @@ import pytest
 from headroom.kube.answers import read_status
 from headroom.kube.client import Client, Tuning
 from headroom.kube.errors import TooLarge, Uncertain
-from headroom.kube.lines import Lines
+from headroom.kube.lines import LineSplitter
 from headroom.wire.decode import decode_list
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import PODS
@@ -45,7 +45,7 @@ def test_an_answer_within_the_limit_is_read_whole() -> None:
 
 
 def test_a_line_of_a_watch_without_an_end_is_an_error() -> None:
-    lines = Lines(longest=1_000)
+    lines = LineSplitter(longest=1_000)
     for _ in range(10):
         assert lines.feed(b"x" * 100) == []
     with pytest.raises(Uncertain, match="longer than 1000"):

@@ -12,7 +12,7 @@ from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.errors import Closed, Forbidden, KubeError
-from headroom.kube.watch import Scope, Trouble, WatchTuning
+from headroom.kube.watch import Trouble, WatchScope, WatchTuning
 from headroom.ports import Event, Seen, Synced
 from headroom.wire.kinds import NODES, PODS
 from tests.kube.fakeapi import (
@@ -27,7 +27,7 @@ from tests.kube.fakeapi import (
     run,
 )
 
-SCOPES = (Scope(PODS), Scope(NODES))
+SCOPES = (WatchScope(PODS), WatchScope(NODES))
 HASTY = WatchTuning(first_backoff=0.001, longest_backoff=0.004)
 EVENTS = "/api/v1/namespaces/shop/events"
 TELL = Tell(

@@ -9,7 +9,7 @@ import pytest
 from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster, scopes_of
-from headroom.kube.watch import Scope, Trouble, WatchTuning
+from headroom.kube.watch import Trouble, WatchScope, WatchTuning
 from headroom.ports import Event, KindHidden, Seen, Synced
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.speech import NATIVE
@@ -36,7 +36,7 @@ def plain(name: str) -> bytes:
 def cluster_at(api: FakeApi) -> KubeCluster:
     client = Client(api.access(), Tuning(attempts=2, first_backoff=0.001))
     troubles: list[Trouble] = []
-    return KubeCluster(client, (Scope(HEADROOMS),), HASTY, troubles.append)
+    return KubeCluster(client, (WatchScope(HEADROOMS),), HASTY, troubles.append)
 
 
 async def told(api: FakeApi, count: int) -> list[str]:

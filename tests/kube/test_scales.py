@@ -9,7 +9,7 @@ from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.dialects.capacitybuffer.names import BUFFERS
 from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster
-from headroom.kube.watch import Scope, WatchTuning
+from headroom.kube.watch import WatchScope, WatchTuning
 from headroom.ports import Event, Seen, Synced, WorkloadGone
 from tests.kube.fakeapi import FakeApi, Reply, Step, Stream, bookmark, line, refusal, run
 from tests.kube.listening import first_words
@@ -41,7 +41,7 @@ def serve(api: FakeApi, *widgets: Step) -> None:
 async def told(api: FakeApi, count: int) -> list[str]:
     client = Client(api.access(), Tuning(attempts=2, first_backoff=0.001))
     speech = chosen(["capacitybuffer"])
-    cluster = KubeCluster(client, (Scope(BUFFERS),), HASTY, lambda _: None, speech=speech)
+    cluster = KubeCluster(client, (WatchScope(BUFFERS),), HASTY, lambda _: None, speech=speech)
     return await first_words(cluster, count, _word)
 
 

@@ -14,7 +14,7 @@ from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client, Tuning
 from headroom.kube.errors import Forbidden, NoSuchKind
 from headroom.kube.pulse import Pulse
-from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
+from headroom.kube.watch import Informer, Listener, Trouble, WatchScope, WatchTuning
 from headroom.ports import Event, PodGone, Seen, Thing
 from headroom.wire.decode import DecodeThing, decode_thing
 from headroom.wire.kinds import PODS, Resource
@@ -74,14 +74,14 @@ def _in_words(event: Event) -> str:
 async def following(
     api: FakeApi,
     tuning: WatchTuning = HASTY,
-    scope: Scope | None = None,
+    scope: WatchScope | None = None,
     decode: DecodeThing = decode_thing,
 ) -> AsyncIterator[Ear]:
     """Run an informer beside the test."""
     ear = Ear()
     client = Client(api.access(), Tuning(first_backoff=0.001, attempts=2))
     listener = Listener(ear.tell, ear.synced, ear.troubles.append)
-    made = Informer(client, scope or Scope(PODS), listener, tuning, decode)
+    made = Informer(client, scope or WatchScope(PODS), listener, tuning, decode)
     informer = asyncio.create_task(made.run())
     try:
         yield ear
@@ -119,7 +119,9 @@ def test_selectors_go_into_the_query() -> None:
     async def main() -> None:
         async with FakeApi() as api:
             api.script(PATH, Stream(listed(), "hang"))
-            scope = Scope(PODS, labels="headroom.dev/role in (guardian)", fields="spec.nodeName=a")
+            scope = WatchScope(
+                PODS, labels="headroom.dev/role in (guardian)", fields="spec.nodeName=a"
+            )
             async with following(api, scope=scope) as ear:
                 await ear.hears("synced")
             assert api.asked[0].query["labelSelector"] == "headroom.dev/role in (guardian)"
@@ -331,7 +333,7 @@ def test_a_missing_right_ends_the_first_list_with_its_reason() -> None:
             client = Client(api.access())
             ear = Ear()
             informer = Informer(
-                client, Scope(PODS), Listener(ear.tell, ear.synced, ear.troubles.append), HASTY
+                client, WatchScope(PODS), Listener(ear.tell, ear.synced, ear.troubles.append), HASTY
             )
             with pytest.raises(Forbidden, match="pods is forbidden"):
                 await informer.run()
@@ -346,7 +348,7 @@ def test_what_may_be_hidden_is_as_good_as_none_until_the_right_comes() -> None:
         async with FakeApi() as api:
             api.script(PATH, *[refusal(403, "pods is forbidden")] * 9)
             api.script(PATH, Stream(listed(added("a")), "hang"))
-            async with following(api, scope=Scope(PODS, may_be_hidden=True)) as ear:
+            async with following(api, scope=WatchScope(PODS, may_be_hidden=True)) as ear:
                 await ear.hears("synced", "a@1")
             assert len(ear.troubles) == 9
             assert "pods is forbidden" in ear.troubles[0].message
@@ -384,7 +386,7 @@ def test_a_kind_that_must_exist_is_not_waited_for() -> None:
             ear = Ear()
             listener = Listener(ear.tell, ear.synced, ear.troubles.append)
             with pytest.raises(NoSuchKind):
-                await Informer(client, Scope(PODS, must_exist=True), listener, HASTY).run()
+                await Informer(client, WatchScope(PODS, must_exist=True), listener, HASTY).run()
             await client.close()
 
     run(main())
@@ -410,7 +412,7 @@ def test_a_watch_is_heard_when_it_opens_and_speaks_and_only_tries_when_it_is_ref
             ear = Ear()
             client = Client(api.access(), Tuning(first_backoff=0.001, attempts=2))
             listener = Listener(ear.tell, ear.synced, ear.troubles.append)
-            informer = Informer(client, Scope(PODS), listener, HASTY, pulse=pulse)
+            informer = Informer(client, WatchScope(PODS), listener, HASTY, pulse=pulse)
             now[0] = 50.0
             assert (pulse.silent_for, pulse.stuck_for) == (50.0, 50.0)
             task = asyncio.create_task(informer.run())

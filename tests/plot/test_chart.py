@@ -7,19 +7,19 @@ from xml.etree import ElementTree
 import pytest
 
 from headroom.plot.chart import Chart
-from headroom.plot.marks import Band, Bars, Dots, Level, Line, Mark, Steps, Window, thinned
-from headroom.plot.page import Code, Page, Section, Table, Text
+from headroom.plot.marks import Band, Bars, Dots, LevelLine, Line, Mark, ShadedSpan, Steps, thinned
+from headroom.plot.page import Code, HtmlPage, HtmlTable, Paragraph, Section
 from headroom.plot.scales import Axis, Unit, scale
 from headroom.plot.text import number, percent, span
 
 HOSTILE = "</svg><script>alert(1)</script>\x1b[31m\"'&\u202e"
 NAN, INFINITE = float("nan"), float("inf")
 EVERY: tuple[Mark, ...] = (
-    Window("night", 0, 10),
+    ShadedSpan("night", 0, 10),
     Band("spread", ((0, 1, 2), (5, 2, 4), (9, 1, 3)), 1),
     Line("mean", ((0, 1.5), (5, 3), (9, 2)), 1, dashed=True),
     Steps("slots", ((0, 4), (3, 8), (9, 2)), 2, filled=True),
-    Level("promise", 6.0),
+    LevelLine("promise", 6.0),
     Dots("misses", ((2, 3), (4, 4)), 5, ("at 2", "at 4")),
 )
 
@@ -46,13 +46,13 @@ def test_no_text_of_others_becomes_markup() -> None:
     marks = (Line(HOSTILE, ((0, 1), (1, 2))), Dots(HOSTILE, ((0, 1),), 1, (HOSTILE,)))
     bars = Chart(HOSTILE, (Bars(HOSTILE, (1.0,)),), categories=(HOSTILE,))
     sections = Section(
-        HOSTILE, (Text(HOSTILE), Table((HOSTILE,), ((HOSTILE,),)), Code(HOSTILE), bars)
+        HOSTILE, (Paragraph(HOSTILE), HtmlTable((HOSTILE,), ((HOSTILE,),)), Code(HOSTILE), bars)
     )
     axis = Axis(HOSTILE, ticks=((0.0, HOSTILE),))
     for text in (
         Chart(HOSTILE, marks, axis, axis).svg(alone=True),
         bars.svg(),
-        Page(HOSTILE, (sections,), HOSTILE).html(),
+        HtmlPage(HOSTILE, (sections,), HOSTILE).html(),
     ):
         assert "<script" not in text
         assert "\x1b" not in text
@@ -133,10 +133,15 @@ def test_numbers_are_written_as_people_read_them() -> None:
 
 def test_a_page_stands_alone_and_loads_nothing() -> None:
     chart = Chart("all", EVERY)
-    parts = (Text("words"), chart, Table(("a", "b"), (("1", ""), ("3", "4")), (1,)), Code("x: 1"))
-    text = Page("report", (Section("first", parts),), "made by a test").html()
+    parts = (
+        Paragraph("words"),
+        chart,
+        HtmlTable(("a", "b"), (("1", ""), ("3", "4")), (1,)),
+        Code("x: 1"),
+    )
+    text = HtmlPage("report", (Section("first", parts),), "made by a test").html()
     assert "default-src 'none'" in text
     assert "http" not in text.replace("http-equiv", "")
     assert "<script" not in text
     assert "prefers-color-scheme: dark" in text
-    assert text == Page("report", (Section("first", parts),), "made by a test").html()
+    assert text == HtmlPage("report", (Section("first", parts),), "made by a test").html()

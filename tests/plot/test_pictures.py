@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from headroom.plot.chart import Chart
 from headroom.plot.marks import Line
-from headroom.plot.page import Page, Section
+from headroom.plot.page import HtmlPage, Section
 from tests.tidy.tree import ROOT
 from tools.pictures import COMMAND, GUIDES, PICTURES, charts
 
@@ -16,7 +16,7 @@ SHOWN = re.compile(r"!\[[^\]]*\]\(pictures/(\S+\.svg)\)")
 
 def test_charts_cut_out_of_a_page_stand_alone() -> None:
     chart = Chart("one", (Line("a", ((0.0, 1.0), (2.0, 3.0))),))
-    page = Page("both", (Section("", (chart, Chart("two", ()))),)).html()
+    page = HtmlPage("both", (Section("", (chart, Chart("two", ()))),)).html()
     first, second = charts(page)
     assert first == chart.svg(alone=True)
     assert ElementTree.fromstring(second).tag == "{http://www.w3.org/2000/svg}svg"

@@ -10,7 +10,7 @@ import pytest
 
 from headroom.runtime.http import Address, Health, HttpServer
 from headroom.runtime.metrics import Metrics
-from headroom.serving import Limits
+from headroom.serving import ServingLimits
 
 
 def answers(health: Health, *paths: str) -> list[tuple[int, str]]:
@@ -112,7 +112,7 @@ def test_a_wrong_address_is_refused_with_an_example(text: str) -> None:
 )
 def test_a_caller_that_does_not_end_is_hung_up_on(said: bytes) -> None:
     async def ask() -> bytes:
-        limits = Limits(header_seconds=0.1)
+        limits = ServingLimits(header_seconds=0.1)
         place = Address("127.0.0.1", 0)
         server = HttpServer(place, Health(), Metrics("0.0.0"), limits=limits)
         address = await server.start()

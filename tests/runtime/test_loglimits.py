@@ -13,7 +13,7 @@ from headroom.runtime.http import Health
 from headroom.runtime.loglimits import MOST_TRACKED, NAMESPACE_LINES, OBJECT_LINES, LogLimits
 from headroom.runtime.logs import LogEvent, configure, get_logger, tell_suppressed
 from headroom.runtime.metrics import Metrics
-from headroom.runtime.reporting import Chronicle
+from headroom.runtime.reporting import LiveReport
 from tests.builders import hold
 
 
@@ -110,7 +110,7 @@ def test_a_handover_counts_for_its_hold() -> None:
 
 def test_a_guardian_that_is_refused_counts_for_its_parent() -> None:
     stream, limits, _ = logging()
-    chronicle = Chronicle(Metrics("1"), Health(), lambda: None)
+    chronicle = LiveReport(Metrics("1"), Health(), lambda: None)
     for n in range(OBJECT_LINES[0] + 5):
         action = CreateGuardian(f"h-{n}", hold("h"), EMPTY)
         chronicle.acted(action, Denied("exceeded quota"))

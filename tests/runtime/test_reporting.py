@@ -12,7 +12,7 @@ from headroom.core.subjects import pod_subject
 from headroom.runtime.http import Health
 from headroom.runtime.logs import configure
 from headroom.runtime.metrics import Metrics
-from headroom.runtime.reporting import Chronicle
+from headroom.runtime.reporting import LiveReport
 
 HANDOVER = Sequence(Work.DOOR1, (pod_subject(Key("ml", "train-0")),), ())
 
@@ -20,7 +20,7 @@ HANDOVER = Sequence(Work.DOOR1, (pod_subject(Key("ml", "train-0")),), ())
 def reported(failed: tuple[tuple[DeletePod, Outcome], ...]) -> dict[str, object]:
     stream = io.StringIO()
     configure("info", stream=stream)
-    Chronicle(Metrics("1"), Health(), lambda: None).finished(HANDOVER, failed, 0.25)
+    LiveReport(Metrics("1"), Health(), lambda: None).finished(HANDOVER, failed, 0.25)
     told: dict[str, object] = json.loads(stream.getvalue())
     return told
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from headroom.wire.schema.notation import Choice
+from headroom.wire.schema.notation import WordChoice
 from headroom.wire.schema.own import known
 from tests.tidy.tree import ROOT, page, parsed, python_files
 
@@ -64,5 +64,5 @@ def test_core_gives_a_hold_every_phase_of_its_schema_and_no_other() -> None:
 def phases() -> set[str]:
     """The values of a hold's `status.phase`, as the API server checks them."""
     phase = known().types["HoldStatus"]["phase"].type
-    assert isinstance(phase, Choice)
+    assert isinstance(phase, WordChoice)
     return set(phase.words)

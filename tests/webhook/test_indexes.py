@@ -9,7 +9,7 @@ import pytest
 
 from headroom.kube.client import Client
 from headroom.kube.errors import Forbidden
-from headroom.webhook.indexes import FollowTuning, Indexes
+from headroom.webhook.indexes import ClaimIndexes, FollowTuning
 from tests.kube.fakeapi import Asked, FakeApi, Reply, Step, Stream, line, run
 
 Json = dict[str, Any]
@@ -31,11 +31,11 @@ def gone(code: int) -> bytes:
     return line("ERROR", {"kind": "Status", "code": code, "message": "too old"})
 
 
-async def followed(api: FakeApi, *steps: Step, requests: int) -> tuple[Indexes, list[Asked]]:
+async def followed(api: FakeApi, *steps: Step, requests: int) -> tuple[ClaimIndexes, list[Asked]]:
     """Follow until so many requests were made: by then the answers to all but the last are read."""
     api.script(PATH, *steps)
     client = Client(api.access())
-    indexes = Indexes(client, QUICK)
+    indexes = ClaimIndexes(client, QUICK)
     task = asyncio.create_task(indexes.run())
     try:
         await api.wait_asked(requests)
@@ -122,7 +122,7 @@ def test_missing_rights_end_it() -> None:
             api.script(PATH, Reply(403, {"message": "you may not", "code": 403}))
             client = Client(api.access())
             with pytest.raises(Forbidden):
-                await Indexes(client, QUICK).run()
+                await ClaimIndexes(client, QUICK).run()
             await client.close()
 
     run(main())

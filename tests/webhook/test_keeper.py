@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 
 from headroom.kube.errors import CannotReach, Forbidden
 from headroom.webhook.certificates import split
-from headroom.webhook.keeper import Habits, Keeper, KeepsChanging
-from headroom.webhook.registered import Kept, Registration
+from headroom.webhook.keeper import CertificateKeeper, Habits, KeepsChanging
+from headroom.webhook.registered import Registration, StoredSecret
 
 START = datetime(2027, 1, 4, tzinfo=UTC)
 
@@ -43,10 +43,10 @@ class FakeShelf:
         self.announced += 1
         return True
 
-    async def kept(self) -> Kept:
-        return Kept(dict(self.data), {"version": self.version})
+    async def kept(self) -> StoredSecret:
+        return StoredSecret(dict(self.data), {"version": self.version})
 
-    async def keep(self, before: Kept, data: Mapping[str, str]) -> bool:
+    async def keep(self, before: StoredSecret, data: Mapping[str, str]) -> bool:
         if self.others:
             self.others -= 1
             self.version += 1
@@ -66,11 +66,11 @@ class Clock:
         return self.now
 
 
-def keeper(shelf: FakeShelf, clock: Clock | None = None) -> Keeper:
-    return Keeper(shelf, "home", Habits(period=timedelta(0), clock=clock or Clock()))
+def keeper(shelf: FakeShelf, clock: Clock | None = None) -> CertificateKeeper:
+    return CertificateKeeper(shelf, "home", Habits(period=timedelta(0), clock=clock or Clock()))
 
 
-def rounds(kept_by: Keeper, times: int = 1) -> None:
+def rounds(kept_by: CertificateKeeper, times: int = 1) -> None:
     async def main() -> None:
         for _ in range(times):
             await kept_by.round()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from headroom.webhook.certificates import Pair, Unreadable, facts_of, signed_by, split
+from headroom.webhook.certificates import Pair, UnreadableCertificate, facts_of, signed_by, split
 from headroom.webhook.keychain import Keychain, Lifetimes, read_keychain, tended
 
 START = datetime(2027, 1, 4, tzinfo=UTC)
@@ -112,7 +112,7 @@ def test_what_is_kept_is_read_back() -> None:
     ids=["part", "no-certificate", "no-key", "other-key", "half-a-pair", "no-bundle"],
 )
 def test_what_cannot_be_used_is_told(data: dict[str, str]) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableCertificate):
         read_keychain(data)
 
 

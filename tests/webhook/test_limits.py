@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headroom.serving import Limits
+from headroom.serving import ServingLimits
 from headroom.webhook.reviews import NoReview, claims_judge
 from headroom.webhook.server import Numbers, Server
 from headroom.wire.speech import NATIVE
@@ -19,7 +19,7 @@ from tests.webhook.test_reviews import INDEXES, review
 
 AUTHORITY = Authority("webhook-test")
 Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-SHORT = Limits(
+SHORT = ServingLimits(
     connections=4,
     header_seconds=0.3,
     body_seconds=0.3,
@@ -33,7 +33,7 @@ REVIEW = json.dumps(review("shop")).encode()
 class Port:
     """A server with few places and little patience."""
 
-    def __init__(self, folder: Path, limits: Limits = SHORT) -> None:
+    def __init__(self, folder: Path, limits: ServingLimits = SHORT) -> None:
         self._tls = server_context(AUTHORITY, folder)
         judges = {"/claims": claims_judge(INDEXES.get, NATIVE)}
         self._server = Server(judges, Numbers(), str, limits, metrics=True)
@@ -159,7 +159,9 @@ def test_large_bodies_that_come_together_share_what_there_is_and_small_ones_stil
     tmp_path: Path,
 ) -> None:
     async def main() -> None:
-        patient = Limits(connections=20, body_seconds=10, largest_body=2**20, all_bodies=3 * 2**18)
+        patient = ServingLimits(
+            connections=20, body_seconds=10, largest_body=2**20, all_bodies=3 * 2**18
+        )
         async with Port(tmp_path, patient) as port:
             pairs = [await port.connect() for _ in range(8)]
             for _, writer in pairs:
@@ -179,7 +181,7 @@ def test_large_bodies_that_come_together_share_what_there_is_and_small_ones_stil
 
 def test_somebody_who_takes_every_place_keeps_nobody_out(tmp_path: Path) -> None:
     async def main() -> None:
-        patient = Limits(connections=4, header_seconds=30)
+        patient = ServingLimits(connections=4, header_seconds=30)
         async with Port(tmp_path, patient) as port:
             idle = [await port.connect() for _ in range(10)]
             for _, writer in idle:

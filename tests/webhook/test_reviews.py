@@ -11,7 +11,7 @@ import pytest
 
 from headroom.core.gating import ClaimIndex
 from headroom.sim.api.patches import json_patch
-from headroom.webhook.reviews import NoReview, Verdict, asks_judge, claims_judge
+from headroom.webhook.reviews import NoReview, ReviewVerdict, asks_judge, claims_judge
 from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.times import format_time
 from tests.wire.toydialect import ASKS, TOY
@@ -48,11 +48,11 @@ def review(namespace: str = "shop", operation: str = "CREATE", **pod: Any) -> Js
     return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
 
 
-def answered(asked: Json) -> Verdict:
+def answered(asked: Json) -> ReviewVerdict:
     return CLAIMS.answer(json.dumps(asked).encode())
 
 
-def response(verdict: Verdict) -> Json:
+def response(verdict: ReviewVerdict) -> Json:
     answer: Json = json.loads(verdict.body)
     assert (answer["apiVersion"], answer["kind"]) == ("admission.k8s.io/v1", "AdmissionReview")
     found: Json = answer["response"]
@@ -61,7 +61,7 @@ def response(verdict: Verdict) -> Json:
     return found
 
 
-def gates_after(asked: Json, verdict: Verdict) -> list[str]:
+def gates_after(asked: Json, verdict: ReviewVerdict) -> list[str]:
     """The gates of the pod once the API server has applied the answer's patch."""
     said = response(verdict)
     assert said["patchType"] == "JSONPatch"

@@ -20,7 +20,7 @@ from headroom.core.policies import beside_of
 from headroom.core.selection import integer
 from headroom.core.tenancy.asking import TICKET_REQUEST, request_of
 from headroom.engine.cron import calendar
-from headroom.wire.events import Recorder
+from headroom.wire.events import EventRecorder
 from headroom.wire.kinds import HOLDS, NODES, PODS
 from headroom.wire.objects.intern import LONGEST, Interned
 from headroom.wire.speech import NATIVE
@@ -29,7 +29,7 @@ from tests.builders import NOON
 LONG = 100_000
 TIMES = 100
 MOST = LONG * TIMES // 10  # a tenth of what was read
-RECORDER = Recorder()
+RECORDER = EventRecorder()
 FULL = 4096  # Spellings, more than any table takes; after twice as many each is as full as then.
 
 

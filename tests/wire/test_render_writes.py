@@ -30,7 +30,7 @@ from headroom.core.objects import Condition, Key, Parent
 from headroom.core.resources import Resources
 from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.wire.durations import format_duration, parse_duration
-from headroom.wire.events import Recorder
+from headroom.wire.events import EventRecorder
 from headroom.wire.objects.holds import hold_from
 from headroom.wire.objects.statuses import HOLD_STATUS
 from headroom.wire.render import render
@@ -243,7 +243,7 @@ def tell(message: str = "room held on a", at: datetime = NOW, about: Key = POD) 
 
 
 def test_an_event_is_told_about_its_object() -> None:
-    write = Recorder().write(tell())
+    write = EventRecorder().write(tell())
     assert (write.method, write.path) == ("POST", "/api/v1/namespaces/shop/events")
     assert isinstance(write.body, dict)
     assert write.body["involvedObject"] == {
@@ -258,7 +258,7 @@ def test_an_event_is_told_about_its_object() -> None:
 
 
 def test_the_same_thing_told_again_is_counted_up() -> None:
-    recorder = Recorder()
+    recorder = EventRecorder()
     first, second = recorder.write(tell()), recorder.write(tell(at=NOW + timedelta(seconds=9)))
     assert isinstance(first.body, dict)
     assert (second.method, second.name) == ("PATCH", first.body["metadata"]["name"])
@@ -268,7 +268,7 @@ def test_the_same_thing_told_again_is_counted_up() -> None:
 
 
 def test_an_event_that_expired_is_made_anew_under_another_name() -> None:
-    recorder = Recorder()
+    recorder = EventRecorder()
     first = recorder.write(tell())
     recorder.forget(tell())
     again = recorder.write(tell(at=NOW + timedelta(hours=2)))
@@ -279,7 +279,7 @@ def test_an_event_that_expired_is_made_anew_under_another_name() -> None:
 
 
 def test_a_recorder_forgets_the_oldest_first() -> None:
-    recorder = Recorder(limit=2)
+    recorder = EventRecorder(limit=2)
     for message in ("a", "b", "a", "c"):
         recorder.write(tell(message))
     assert len(recorder) == 2
@@ -288,14 +288,14 @@ def test_a_recorder_forgets_the_oldest_first() -> None:
 
 
 def test_events_about_cluster_scoped_objects_live_in_default() -> None:
-    write = Recorder().write(tell(about=Key("", "a")))
+    write = EventRecorder().write(tell(about=Key("", "a")))
     assert write.namespace == "default"
     assert isinstance(write.body, dict)
     assert "namespace" not in write.body["involvedObject"]
 
 
 def test_names_and_messages_that_are_too_long_are_cut() -> None:
-    write = Recorder().write(tell("ü" * 2000, about=Key("shop", "x" * 253)))
+    write = EventRecorder().write(tell("ü" * 2000, about=Key("shop", "x" * 253)))
     assert isinstance(write.body, dict)
     assert len(write.body["message"].encode()) <= 1024
     assert len(write.body["metadata"]["name"]) <= 253

@@ -10,12 +10,12 @@ from headroom.core.holds import Problem
 from headroom.wire.schema.checking import check, type_of, validate
 from headroom.wire.schema.notation import (
     Catalogue,
-    Choice,
     ListOf,
     MapOf,
-    Rule,
     Scalar,
+    SchemaRule,
     Struct,
+    WordChoice,
     kubernetes,
     of,
     parse_type,
@@ -66,7 +66,7 @@ def test_a_sound_pod_has_no_problems() -> None:
         ("string", Scalar("string")),
         ("Container", Struct("Container")),
         ("[]{}quantity", ListOf(MapOf(Scalar("quantity")))),
-        ("=A|B|", Choice(("A", "B", ""))),
+        ("=A|B|", WordChoice(("A", "B", ""))),
     ],
 )
 def test_the_notation_reads_as_it_looks(notation: str, meant: object) -> None:
@@ -230,7 +230,7 @@ def by_hand() -> Catalogue:
             "price": of("number"),
         },
     }
-    both = Rule(
+    both = SchemaRule(
         "has(self.seed) || has(self.until)",
         "set seed or until",
         lambda spec: "seed" in spec or "until" in spec,

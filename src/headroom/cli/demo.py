@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headroom.cli.completion import complete_story
-from headroom.cli.errors import Answer, Misuse
+from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.output import columns, put, say
 from headroom.cli.playing.stories import STORIES, Story, find_story
 
@@ -64,5 +64,5 @@ def _sum_up(story: Story, running: Play) -> None:
     put(f"claims {numbers['claims']}, misses {numbers['misses']}, promises broken {broken}")
     if not result.ok:
         told = "; ".join([*result.failures, *result.violations])
-        raise Answer(f"the story failed: {told}")
+        raise NegativeAnswer(f"the story failed: {told}")
     say(f"\nnext: {story.next_step}")

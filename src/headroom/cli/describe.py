@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headroom.cli.nouns import EXPLAINED, subject
 from headroom.cli.options import Context, Dialects, From, Kubeconfig, Namespace, Output, What
-from headroom.cli.output import Format, columns, document, put, say
+from headroom.cli.output import OutputFormat, columns, document, put, say
 
 if TYPE_CHECKING:
     from headroom.cli.source import World
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def describe(
     what: What = None,
     namespace: Namespace = "",
-    output: Output = Format.TABLE,
+    output: Output = OutputFormat.TABLE,
     source: From = None,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
@@ -36,7 +36,7 @@ def describe(
     world = read_world(replace(where, kinds=(*where.kinds, EVENTS)))
     told = explanation_of(world, wanted, where.namespace, Policy())
     item = raw_of(world, wanted, where.namespace)
-    if output is Format.TABLE:
+    if output is OutputFormat.TABLE:
         _put_parts(world, told, item)
     else:
         put(document(_as_document(world, told, item), output))
@@ -55,7 +55,7 @@ def _put_parts(world: World, told: Explanation, item: dict[str, Any]) -> None:
     if events:
         rows = describing.event_rows(events, world.now)
         put("\n" + columns(describing.EVENT_HEADINGS, rows))
-    put("\n" + document(describing.bare(item), Format.YAML))
+    put("\n" + document(describing.bare(item), OutputFormat.YAML))
     if told.next_step:
         say(f"next: {told.next_step}")
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from headroom.cli.options import Context, Dialects, From, Kubeconfig
-from headroom.cli.output import Format, document, put, say
+from headroom.cli.output import OutputFormat, document, put, say
 
 Json = Mapping[str, Any]
 SECRETIVE = frozenset({"env", "envFrom", "command", "args"})
@@ -71,7 +71,7 @@ def dump(
         "dialects": list(world.speech.names),
         "objects": [discreet(item) for item in world.raw],
     }
-    put(document(whole, Format(output.value)))
+    put(document(whole, OutputFormat(output.value)))
     say(f"{len(world.raw)} objects; read them with: headroom get --from FILE")
 
 

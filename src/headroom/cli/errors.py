@@ -29,7 +29,7 @@ DEBUG_VARIABLE = "HEADROOM_DEBUG"
 DISK_TROUBLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
 
 
-class Answer(HeadroomError):
+class NegativeAnswer(HeadroomError):
     """The command was valid and the answer is no: not found, not held, expectation failed."""
 
     exit_code = NO

@@ -19,7 +19,7 @@ from headroom.cli.options import (
     ReservationTaints,
     What,
 )
-from headroom.cli.output import Format, document, put, say
+from headroom.cli.output import OutputFormat, document, put, say
 
 Across = Annotated[
     bool,
@@ -40,7 +40,7 @@ Node = Annotated[
 def explain(
     what: What = None,
     namespace: Namespace = "",
-    output: Output = Format.TABLE,
+    output: Output = OutputFormat.TABLE,
     node: Node = "",
     source: From = None,
     kubeconfig: Kubeconfig = None,
@@ -68,7 +68,7 @@ def explain(
         taints_bind_all=reservation_taints_for_all,
     )
     told = explanation_of(read_world(where), wanted, where.namespace, policy, node)
-    if output is not Format.TABLE:
+    if output is not OutputFormat.TABLE:
         put(document(as_document(told), output))
         return
     put(prose(told))

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headroom.cli.completion import complete_kind_or_name
-from headroom.cli.errors import Answer, Misuse
+from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.nouns import LISTED, Inquiry, dialects_for, subjects
 from headroom.cli.options import AllNamespaces, Context, Dialects, From, Kubeconfig, Namespace
 from headroom.cli.output import put, say
 
 if TYPE_CHECKING:
     from headroom.cli.printing.forms import Form
-    from headroom.cli.printing.lists import Chosen
+    from headroom.cli.printing.lists import RowFilter
     from headroom.cli.source import Where, World
     from headroom.cli.telling.tables import Table
 
@@ -68,7 +68,7 @@ def get(
 ) -> None:
     """List holds, headrooms, their slots, nodes with their held room, guardians or claims."""
     from headroom.cli.printing.forms import read_form
-    from headroom.cli.printing.lists import Chosen
+    from headroom.cli.printing.lists import RowFilter
     from headroom.cli.source import look_in, read_world
 
     asked = subjects(what or (), LISTED, "holds")
@@ -77,7 +77,7 @@ def get(
         raise Misuse("-w follows a live cluster: files do not change", "leave out --from or -w")
     access = (str(kubeconfig or ""), context)
     home = "" if all_namespaces else look_in(access, namespace, source)
-    chosen = Chosen.by(home, selector)
+    chosen = RowFilter.by(home, selector)
     where = _where(asked, home, access, dialect)
     if not watch:
         _put(asked, chosen, form, read_world(replace(where, files=tuple(source or ()))))
@@ -110,7 +110,7 @@ def _where(
     )
 
 
-def _put(asked: list[Inquiry], chosen: Chosen, form: Form, world: World) -> None:
+def _put(asked: list[Inquiry], chosen: RowFilter, form: Form, world: World) -> None:
     """Print what was found; if names were not found, report them at the end."""
     from headroom.cli.printing.lists import list_text, table_text
     from headroom.cli.telling.lists import table_of
@@ -128,13 +128,15 @@ def _put(asked: list[Inquiry], chosen: Chosen, form: Form, world: World) -> None
     _tell_missing(asked, tables, chosen, world)
 
 
-def _place(chosen: Chosen, table: Table) -> str:
+def _place(chosen: RowFilter, table: Table) -> str:
     if not chosen.namespace or not table.namespaced:
         return "here"
     return f"in namespace {chosen.namespace}"
 
 
-def _tell_missing(asked: list[Inquiry], tables: list[Table], chosen: Chosen, world: World) -> None:
+def _tell_missing(
+    asked: list[Inquiry], tables: list[Table], chosen: RowFilter, world: World
+) -> None:
     """Report the names that do not exist; a headroom may exist and have no slot."""
     empty = {each.key.name for each in world.headrooms}
     missing = [
@@ -149,16 +151,16 @@ def _tell_missing(asked: list[Inquiry], tables: list[Table], chosen: Chosen, wor
             f"there is no {each.noun} {name} {_place(chosen, table)}"
             for each, name, table in missing
         )
-        raise Answer(told, f"see: headroom get {missing[0][0].plural} -A")
+        raise NegativeAnswer(told, f"see: headroom get {missing[0][0].plural} -A")
 
 
-async def _follow(each: Inquiry, chosen: Chosen, form: Form, where: Where) -> None:
+async def _follow(each: Inquiry, chosen: RowFilter, form: Form, where: Where) -> None:
     """Print the list, then every row that changes."""
-    from headroom.cli.live.changes import Changes
+    from headroom.cli.live.changes import PrintedChanges
     from headroom.cli.live.following import worlds
     from headroom.cli.telling.lists import table_of
 
-    changes = Changes(form)
+    changes = PrintedChanges(form)
     async for world in worlds(where):
         text = changes.text(chosen.of(table_of(world, each.noun), each.names))
         if text:

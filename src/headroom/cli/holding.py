@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from headroom.cli.errors import Answer, Misuse
+from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.printing.progress import span, waiting
 from headroom.core.objects import Key
 from headroom.kube.answers import refusal
@@ -31,7 +31,7 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class HoldFlags:
     """The values of the flags."""
 
     key: Key
@@ -83,7 +83,7 @@ def _toleration(text: str) -> Json:
     return {**found, "effect": effect} if effect else found
 
 
-def hold_manifest(asked: Asked) -> Json:
+def hold_manifest(asked: HoldFlags) -> Json:
     """Build the Hold as a manifest; raise Misuse if a value is wrong."""
     if not asked.requests:
         raise Misuse("nothing to hold: set --cpu, --memory or --request")
@@ -117,7 +117,7 @@ def hold_manifest(asked: Asked) -> Json:
     return manifest
 
 
-def _owners(asked: Asked) -> list[Json]:
+def _owners(asked: HoldFlags) -> list[Json]:
     owners: list[Json] = []
     if asked.labels:
         owners.append({"labelSelector": {"matchLabels": dict(asked.labels)}})
@@ -131,7 +131,7 @@ async def make(manifest: Json, client: Client, patience: float, dry: bool = Fals
     with waiting(f"asking {client.access.endpoint.server}"):
         answer = await client.send("POST", path, json.dumps(manifest).encode())
     if answer.status == 409:
-        raise Answer(
+        raise NegativeAnswer(
             f"hold {metadata['name']} already exists in namespace {metadata['namespace']}",
             f"headroom explain hold/{metadata['name']}",
         )

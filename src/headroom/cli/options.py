@@ -14,7 +14,7 @@ import typer
 
 from headroom.cli.completion import complete_context, complete_dialect, complete_subject
 from headroom.cli.errors import Misuse
-from headroom.cli.output import Format
+from headroom.cli.output import OutputFormat
 from headroom.wire.naming import image_problem, namespace_problem
 
 
@@ -55,7 +55,7 @@ Context = Annotated[
         help="Context of the kubeconfig. [default: its current one]",
     ),
 ]
-Output = Annotated[Format, typer.Option("--output", "-o", help="How to print the answer.")]
+Output = Annotated[OutputFormat, typer.Option("--output", "-o", help="How to print the answer.")]
 Namespace = Annotated[
     str,
     typer.Option(

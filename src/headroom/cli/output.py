@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 GAP = "   "
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     TABLE = "table"
     JSON = "json"
     YAML = "yaml"
@@ -50,9 +50,9 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def document(value: Any, form: Format) -> str:
+def document(value: Any, form: OutputFormat) -> str:
     """Print one value as JSON or YAML."""
-    if form is Format.JSON:
+    if form is OutputFormat.JSON:
         return quoted(json.dumps(value, indent=2, ensure_ascii=False))
     from headroom.wire.yamls import dump
 
@@ -66,7 +66,7 @@ def documents(values: Sequence[Mapping[str, Any]]) -> str:
     return dump_all(values)
 
 
-def objects(values: Sequence[Mapping[str, Any]], form: Format) -> str:
+def objects(values: Sequence[Mapping[str, Any]], form: OutputFormat) -> str:
     """Print objects as kubectl does: one object alone, several as a List."""
     if len(values) == 1:
         return document(values[0], form)

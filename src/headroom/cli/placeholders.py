@@ -89,14 +89,14 @@ async def _autoscaler(client: Client, now: datetime) -> str:
         return ""
 
 
-class _Metadata(msgspec.Struct):
+class _PlaceholderMetadata(msgspec.Struct):
     labels: dict[str, Any] | None = None
 
 
-class _Object(msgspec.Struct):
-    metadata: _Metadata
+class _PlaceholderObject(msgspec.Struct):
+    metadata: _PlaceholderMetadata
 
 
 def _is_ours(body: bytes) -> bool:
-    labels = msgspec.json.decode(body, type=_Object).metadata.labels or {}
+    labels = msgspec.json.decode(body, type=_PlaceholderObject).metadata.labels or {}
     return labels.get(PLACEHOLDER_LABEL) == PLACEHOLDER

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headroom.cli.errors import Answer, Misuse
+from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.options import (
     AllowInvalid,
     Context,
@@ -19,7 +19,7 @@ from headroom.cli.options import (
     Output,
     read_limits,
 )
-from headroom.cli.output import Format, document, put, say
+from headroom.cli.output import OutputFormat, document, put, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,7 @@ def plan(
     files: Files,
     namespace: Namespace = "",
     at: At = "",
-    output: Output = Format.TABLE,
+    output: Output = OutputFormat.TABLE,
     source: From = None,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
@@ -84,7 +84,11 @@ def plan(
     world = wanted.beside(read_world(where))
     with waiting(f"finding places for {len(wanted.asked)} objects on {len(world.nodes)} nodes"):
         found = planned(replace(world, now=moment) if moment else world, wanted.asked, limits)
-    told = plan_prose(found) if output is Format.TABLE else document(plan_document(found), output)
+    told = (
+        plan_prose(found)
+        if output is OutputFormat.TABLE
+        else document(plan_document(found), output)
+    )
     put(told)
     troubles = [line for each in found for line in _trouble(each, wanted.places)]
     if not troubles:
@@ -93,7 +97,7 @@ def plan(
         for line in troubles:
             say(f"accepted: {line}")
         return
-    raise Answer(
+    raise NegativeAnswer(
         "\n".join(["not everything would be held", *troubles]),
         "headroom get nodes  shows what is free",
     )

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headroom.cli.errors import Answer, Misuse
+from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.options import Context, Dry, DryRun, Kubeconfig, Namespace
-from headroom.cli.output import Format, document, documents, put, say
+from headroom.cli.output import OutputFormat, document, documents, put, say
 from headroom.wire.naming import name_problem
 
 if TYPE_CHECKING:
@@ -108,11 +108,11 @@ def reserve(
     context: Context = "",
 ) -> None:
     """Make a Hold: room for the pods that carry these labels, or have these names."""
-    from headroom.cli.holding import Asked, hold_manifest, pairs, tolerations
+    from headroom.cli.holding import HoldFlags, hold_manifest, pairs, tolerations
     from headroom.core.objects import Key
 
     amounts = {"cpu": cpu, "memory": memory, **pairs(request or (), "--request")}
-    asked = Asked(
+    asked = HoldFlags(
         Key(namespace or "default", name),
         requests={key: value for key, value in amounts.items() if value},
         labels=pairs(owner or (), "--owner"),
@@ -138,7 +138,7 @@ def reserve(
         return
     if patience and stand.phase != "Available":
         why = stand.why or "no operator has processed it"
-        raise Answer(f"hold {name} is not held: {why}", f"headroom explain hold/{name}")
+        raise NegativeAnswer(f"hold {name} is not held: {why}", f"headroom explain hold/{name}")
     told = f"hold {name} is held on {stand.node}" if patience else f"hold {name} made"
     put(_printed(stand.item, output) if output else told)
     say(f"next: headroom explain hold/{name} -n {namespace}")
@@ -147,7 +147,7 @@ def reserve(
 def _printed(item: dict[str, Any], form: HoldFormat) -> str:
     if form is HoldFormat.NAME:
         return f"hold.headroom.dev/{item['metadata']['name']}"
-    return documents([item]) if form is HoldFormat.YAML else document(item, Format.JSON)
+    return documents([item]) if form is HoldFormat.YAML else document(item, OutputFormat.JSON)
 
 
 def _home(namespace: str, access: tuple[str, str], dry_run: Dry) -> str:
@@ -202,7 +202,9 @@ def release(
             await client.close()
 
     if not asyncio.run(act()):
-        raise Answer(f"there is no hold {name} in namespace {namespace}", "see: headroom get holds")
+        raise NegativeAnswer(
+            f"there is no hold {name} in namespace {namespace}", "see: headroom get holds"
+        )
     how = "" if dry_run is Dry.NONE else f" ({dry_run} dry run)"
     put(f"hold {name} released{how}")
 

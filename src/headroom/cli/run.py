@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from headroom.runtime.http import Address
 
 
-class Level(StrEnum):
+class LogLevelName(StrEnum):
     DEBUG = "debug"
     INFO = "info"
     WARNING = "warning"
     ERROR = "error"
 
 
-class Counted(StrEnum):
+class CountedSlots(StrEnum):
     """Whether a DaemonSet without pods shows slots per node to autoscalers."""
 
     AUTO = "auto"
@@ -46,7 +46,7 @@ class Counted(StrEnum):
 
     @property
     def decided(self) -> bool | None:
-        return None if self is Counted.AUTO else self is Counted.ALWAYS
+        return None if self is CountedSlots.AUTO else self is CountedSlots.ALWAYS
 
 
 class LogForm(StrEnum):
@@ -110,7 +110,7 @@ MostSlots = Annotated[
     ),
 ]
 NodeOverhead = Annotated[
-    Counted,
+    CountedSlots,
     typer.Option(
         "--node-overhead",
         envvar="HEADROOM_NODE_OVERHEAD",
@@ -118,7 +118,7 @@ NodeOverhead = Annotated[
     ),
 ]
 LogLevel = Annotated[
-    Level, typer.Option("--log-level", envvar="HEADROOM_LOG_LEVEL", help="How much to log.")
+    LogLevelName, typer.Option("--log-level", envvar="HEADROOM_LOG_LEVEL", help="How much to log.")
 ]
 LogFormat = Annotated[
     LogForm,
@@ -144,7 +144,7 @@ def run(
     allow_cross_namespace_owners: AcrossNamespaces = False,
     allow_cluster_preallocation: ClusterPreallocation = False,
     most_slots: MostSlots = 100_000,
-    node_overhead: NodeOverhead = Counted.AUTO,
+    node_overhead: NodeOverhead = CountedSlots.AUTO,
     pause_image: PauseImage = "",
     mountpoint_names: MountpointNames = "",
     reservation_taints_for_all: ReservationTaints = False,
@@ -157,11 +157,11 @@ def run(
     proactive_scaleup_profile: proactive.ProfileName = None,
     proactive_scaleup_requests: proactive.Requests = None,
     proactive_scaleup_namespace: proactive.NamespaceName = None,
-    log_level: LogLevel = Level.INFO,
+    log_level: LogLevel = LogLevelName.INFO,
     log_format: LogFormat = LogForm.AUTO,
 ) -> None:
     """Run the operator until it is told to stop; prints `ready` once it is synced and leads."""
-    from headroom.cli.serve import Settings, start
+    from headroom.cli.serve import ServeSettings, start
     from headroom.kube.kubeconfig import find_access
     from headroom.runtime.logs import configure
 
@@ -170,7 +170,7 @@ def run(
         *(proactive_scaleup_profile, proactive_scaleup_requests, proactive_scaleup_namespace),
     )
     ahead, names = proactive.read_with(flags, dialect or ())
-    settings = Settings(
+    settings = ServeSettings(
         namespace=namespace,
         http=_address("--http", http),
         prices=read_prices(price, price_file, pool_label),

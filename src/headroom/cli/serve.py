@@ -75,7 +75,7 @@ class StoppedByBug(HeadroomError):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServeSettings:
     """The settings from the command line."""
 
     access: Access
@@ -113,7 +113,7 @@ def home_of(access: Access, named: str) -> str:
 class Replica:
     """One replica of the operator with all its parts."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServeSettings) -> None:
         self._home = settings.home
         self._client = Client(settings.access)
         self._speech = settings.speech
@@ -278,17 +278,17 @@ class Replica:
             )
 
 
-def start(settings: Settings) -> None:
+def start(settings: ServeSettings) -> None:
     """Run a replica until it ends."""
     asyncio.run(serve(settings))
 
 
-async def serve(settings: Settings) -> None:
+async def serve(settings: ServeSettings) -> None:
     """Create a replica inside the running loop, and run it."""
     await Replica(await _as_found(settings)).run()
 
 
-async def _as_found(settings: Settings) -> Settings:
+async def _as_found(settings: ServeSettings) -> ServeSettings:
     """The settings for the kinds that the cluster serves: Karpenter's kinds, and SlotSets.
 
     An operator that is newer than the installed CRDs works without SlotSets.

@@ -13,7 +13,7 @@ import typer
 
 from headroom.cli import proactive
 from headroom.cli.dialects import chosen
-from headroom.cli.errors import Answer, Misuse
+from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.options import (
     AllowInvalid,
     ClusterPreallocation,
@@ -24,8 +24,8 @@ from headroom.cli.options import (
     ReservationTaints,
     read_limits,
 )
-from headroom.cli.output import Format, document, put, say
-from headroom.cli.pictures.flags import NOT_SHOWN, Html, JournalFile, Serve, Shown, Svg
+from headroom.cli.output import OutputFormat, document, put, say
+from headroom.cli.pictures.flags import NOT_SHOWN, Html, JournalFile, Serve, ShownFlags, Svg
 from headroom.cli.run import AcrossNamespaces
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def simulate(
     html: Html = None,
     svg: Svg = None,
     journal: JournalFile = None,
-    output: Output = Format.TABLE,
+    output: Output = OutputFormat.TABLE,
 ) -> None:
     """Run manifests and scenarios on the embedded cluster, with the real operator code.
 
@@ -105,20 +105,20 @@ def simulate(
         taints_bind_all=reservation_taints_for_all,
         namespace_limits=read_limits(namespace_limits),
     )
-    result = _played(scenario, speech, policy, Shown(serve, html, svg, journal))
+    result = _played(scenario, speech, policy, ShownFlags(serve, html, svg, journal))
     if result is not None:
         _tell(result, output, allow_invalid)
 
 
 def _played(
-    scenario: Scenario, speech: Speech, policy: Policy, shown: Shown = NOT_SHOWN
+    scenario: Scenario, speech: Speech, policy: Policy, shown: ShownFlags = NOT_SHOWN
 ) -> Result | None:
     """Run a scenario, with progress on a terminal; None if it was served and stopped early."""
     from functools import partial
 
     from headroom.cli.embedded import embedded_operator, found_in
     from headroom.cli.printing.lines import lines_into
-    from headroom.cli.printing.progress import Run, waiting
+    from headroom.cli.printing.progress import RunProgress, waiting
     from headroom.sim.scenarios.play import Play, run_scenario
 
     speech, policy = found_in(scenario, speech, policy)
@@ -127,7 +127,7 @@ def _played(
         if shown.journal:
             raise Misuse("--journal leaves the pictures of --serve, --html and --svg no journal")
         from headroom.cli.pictures.showing import show
-        from headroom.cli.pictures.simulating import Run as Pictured
+        from headroom.cli.pictures.simulating import PlannedRun as Pictured
 
         play = partial(Play, scenario, operator, speech=speech, policy=policy)
         return show(Pictured(scenario, speech, policy, play), shown)
@@ -135,20 +135,24 @@ def _played(
 
         def prepare(play: Play) -> None:
             if progress.on:
-                play.watch(Run(progress).tell)
+                play.watch(RunProgress(progress).tell)
             if write is not None:
                 play.divert(write)
 
         return run_scenario(scenario, operator, speech=speech, policy=policy, prepare=prepare)
 
 
-def _tell(result: Result, output: Format, allow_invalid: bool) -> None:
+def _tell(result: Result, output: OutputFormat, allow_invalid: bool) -> None:
     """Print a result; raise Answer if something was not as expected."""
     from headroom.cli.telling.results import result_table
 
     for note in result.notes:
         say(f"note: {note}")
-    put(result_table(result) if output is Format.TABLE else document(result.document(), output))
+    put(
+        result_table(result)
+        if output is OutputFormat.TABLE
+        else document(result.document(), output)
+    )
     _judge(result, allow_invalid)
 
 
@@ -162,7 +166,7 @@ def _judge(result: Result, allow_invalid: bool) -> None:
     troubles = [*result.failures, *result.violations, *unserved]
     if troubles:
         again = f"replay with --seed {result.seed}"
-        raise Answer("\n".join(troubles), f"{len(troubles)} not as expected; {again}")
+        raise NegativeAnswer("\n".join(troubles), f"{len(troubles)} not as expected; {again}")
 
 
 def adjusted(

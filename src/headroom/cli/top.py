@@ -8,7 +8,7 @@ import typer
 
 from headroom.cli.errors import Misuse
 from headroom.cli.options import Context, Dialects, From, Kubeconfig, Output, a_namespace
-from headroom.cli.output import Format, document, put, say
+from headroom.cli.output import OutputFormat, document, put, say
 
 if TYPE_CHECKING:
     from headroom.cli.source import Where
@@ -46,7 +46,7 @@ def top(
     resource: Resource = "cpu",
     sort: Sort = "free",
     filter: Filter = "",
-    output: Output = Format.TABLE,
+    output: Output = OutputFormat.TABLE,
     source: From = None,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
@@ -69,14 +69,14 @@ def top(
         needed=(PODS,),
     )
     if watch:
-        if source or output is not Format.TABLE:
+        if source or output is not OutputFormat.TABLE:
             raise Misuse("-w draws a live cluster: it goes neither with --from nor with -o")
         _follow(where, resource, sort, filter)
         return
     world = read_world(where)
     found = holders(world.pods, namespace)
     nodes = fullest(rooms(world.nodes, world.pods)) if world.sees_room else []
-    if output is not Format.TABLE:
+    if output is not OutputFormat.TABLE:
         put(document(top_document(found, nodes), output))
         return
     if not found:

@@ -9,10 +9,10 @@ import typer
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse
 from headroom.cli.options import Context, Dialects, Kubeconfig, a_namespace
-from headroom.cli.run import InCluster, Level, LogForm, LogFormat, LogLevel
+from headroom.cli.run import InCluster, LogForm, LogFormat, LogLevel
 
 if TYPE_CHECKING:
-    from headroom.webhook.process import Settings
+    from headroom.webhook.process import WebhookSettings
 
 Home = Annotated[
     str,
@@ -49,7 +49,7 @@ def webhook(
     listen: Listen = ":8443",
     dialect: Dialects = None,
     metrics: OpenMetrics = False,
-    log_level: LogLevel = Level.INFO,
+    log_level: LogLevel = LogLevel.INFO,
     log_format: LogFormat = LogForm.AUTO,
 ) -> None:
     """Run the webhook that gates owners, on clusters without MutatingAdmissionPolicy.
@@ -63,7 +63,7 @@ def webhook(
     from headroom.kube.kubeconfig import find_access
     from headroom.runtime.http import Address
     from headroom.runtime.logs import configure
-    from headroom.webhook.process import Settings
+    from headroom.webhook.process import WebhookSettings
 
     speech = chosen(dialect)
     try:
@@ -73,11 +73,11 @@ def webhook(
     configure(log_level.value, form=log_format.value)
     access = find_access(str(kubeconfig or ""), context, in_cluster)
     home = home_of(access, namespace)
-    settings = Settings(access, home, address.host, address.port, speech, metrics)
+    settings = WebhookSettings(access, home, address.host, address.port, speech, metrics)
     asyncio.run(_serve(settings))
 
 
-async def _serve(settings: Settings) -> None:
+async def _serve(settings: WebhookSettings) -> None:
     """Create a replica inside the running loop, and run it until a signal arrives."""
     import asyncio
 

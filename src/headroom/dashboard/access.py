@@ -21,7 +21,7 @@ import msgspec
 from aiohttp import web
 
 from headroom.core.names import GROUP
-from headroom.dashboard.document import EVERYTHING, Scope
+from headroom.dashboard.document import EVERYTHING, VisibleScope
 from headroom.kube.answers import Answer
 from headroom.kube.errors import KubeError
 from headroom.wire.errors import UNREADABLE_JSON
@@ -40,10 +40,10 @@ WHO = 'Bearer realm="headroom"'
 T = TypeVar("T")
 
 
-class Asked(Protocol):
+class ReviewClient(Protocol):
     """The part of a client that reviews need."""
 
-    def lane(self) -> Asked: ...
+    def lane(self) -> ReviewClient: ...
 
     async def send(
         self, method: str, path: str, body: bytes | None = None, *, repeatable: bool = False
@@ -53,7 +53,7 @@ class Asked(Protocol):
 class Gate(Protocol):
     """Decides what a user may see; raises a refusal for a user who may see nothing."""
 
-    async def scope(self, request: web.Request, namespaces: Iterable[str]) -> Scope: ...
+    async def scope(self, request: web.Request, namespaces: Iterable[str]) -> VisibleScope: ...
 
 
 def is_loopback(host: str) -> bool:
@@ -67,7 +67,7 @@ def is_loopback(host: str) -> bool:
 class Local:
     """Every user of this machine, with the machine's own host names."""
 
-    async def scope(self, request: web.Request, namespaces: Iterable[str]) -> Scope:
+    async def scope(self, request: web.Request, namespaces: Iterable[str]) -> VisibleScope:
         if _host(request) not in LOCAL_NAMES:
             text = "ask for it as localhost or 127.0.0.1: other names are refused here\n"
             raise web.HTTPForbidden(text=text)
@@ -86,7 +86,7 @@ class _Person:
 class Reviewed:
     """Users with a token of the cluster, each with their permissions."""
 
-    def __init__(self, client: Asked) -> None:
+    def __init__(self, client: ReviewClient) -> None:
         self._client = client.lane()
         self._people: _Kept[_Person | None] = _Kept(MOST_PEOPLE)
         self._rights: _Kept[bool] = _Kept(MOST_RIGHTS)
@@ -94,11 +94,11 @@ class Reviewed:
         self._waiting = 0
         self.reviews = 0
 
-    async def scope(self, request: web.Request, namespaces: Iterable[str]) -> Scope:
+    async def scope(self, request: web.Request, namespaces: Iterable[str]) -> VisibleScope:
         """The permissions of the user whose token is in the request."""
         person = await self._person(_token(request))
         nodes = await self._may(person, "", "nodes", "")
-        found = Scope(
+        found = VisibleScope(
             nodes,
             await self._namespaces(person, "", "pods", namespaces),
             await self._namespaces(person, GROUP, "headrooms", namespaces),

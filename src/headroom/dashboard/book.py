@@ -1,8 +1,8 @@
 """The dashboard's data, kept up to date: sums per node, rows of objects, waiting pods.
 
 The caller tells `Book` which pods, nodes and objects may have changed, and `Book` reads them from a
-`View`. Unchanged rows stay the same object, so that differences are cheap. There is no clock and no
-I/O. If everything is passed at once, this is a pure function from a view to the data.
+`ClusterView`. Unchanged rows stay the same object, so that differences are cheap. There is no clock
+and no I/O. If everything is passed at once, this is a pure function from a view to the data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from headroom.dashboard.rows import (
     use_of,
     waiting_row,
 )
-from headroom.dashboard.view import View
+from headroom.dashboard.view import ClusterView
 
 USES = ("used", "claimed", "held")
 MOST_WAITING = 2000
@@ -85,7 +85,7 @@ class Book:
         self._costs: dict[str, tuple[str, dict[str, float], bool]] = {}
         self._dirty: dict[str, None] = {}
 
-    def take_pods(self, view: View, keys: Iterable[Key]) -> None:
+    def take_pods(self, view: ClusterView, keys: Iterable[Key]) -> None:
         """Count these pods as they are now."""
         for key in keys:
             pod = view.pods.get(key)
@@ -100,7 +100,7 @@ class Book:
         """Mark these nodes as changed."""
         self._dirty.update(dict.fromkeys(names))
 
-    def take_objects(self, view: View, names: Iterable[str]) -> None:
+    def take_objects(self, view: ClusterView, names: Iterable[str]) -> None:
         """Update the rows of these Headrooms and Holds."""
         for name in names:
             row = None
@@ -110,7 +110,7 @@ class Book:
                 row = hold_row(hold) if not hold.slot else None
             _put(self._objects, name, row)
 
-    def settle(self, view: View, most: int = sys.maxsize) -> bool:
+    def settle(self, view: ClusterView, most: int = sys.maxsize) -> bool:
         """Update the rows of changed nodes; return whether more remain."""
         for name in list(islice(self._dirty, most)):
             del self._dirty[name]
@@ -159,7 +159,7 @@ class Book:
             "unpriced": unpriced,
         }
 
-    def pods_on(self, view: View, node: str) -> list[Row]:
+    def pods_on(self, view: ClusterView, node: str) -> list[Row]:
         """The pods of a node, with guardians and owners."""
         sums = self._sums.get(node)
         found = [view.pods[key] for key in (sums.pods if sums else ()) if key in view.pods]
@@ -233,16 +233,16 @@ def _shown(allocatable: Resources) -> dict[str, int]:
     }
 
 
-def filled(view: View, prices: Prices | None = None) -> Book:
+def filled(view: ClusterView, prices: Prices | None = None) -> Book:
     """A book of everything in a view."""
     book = Book(prices)
     take_all(book, view)
     return book
 
 
-def take_all(book: Book, view: View, old: View | None = None) -> None:
+def take_all(book: Book, view: ClusterView, old: ClusterView | None = None) -> None:
     """Update a book from an old view to a new one."""
-    was = old or View(view.now, {}, {}, {}, {})
+    was = old or ClusterView(view.now, {}, {}, {}, {})
     book.take_pods(view, dict.fromkeys((*was.pods, *view.pods)))
     book.take_nodes((*was.nodes, *view.nodes))
     names = (*was.headrooms, *was.holds, *view.headrooms, *view.holds)

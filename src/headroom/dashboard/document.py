@@ -64,7 +64,7 @@ def applied(old: Mapping[str, Any], change: Mapping[str, Any]) -> Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class VisibleScope:
     """What a user may see; None for a set means all namespaces.
 
     `nodes` is the permission to list nodes; `pods` and `objects` are the namespaces in which pods
@@ -86,10 +86,10 @@ class Scope:
         return self.objects is None or namespace in self.objects
 
 
-EVERYTHING = Scope()
+EVERYTHING = VisibleScope()
 
 
-def visible(document: Mapping[str, Any], scope: Scope) -> Document:
+def visible(document: Mapping[str, Any], scope: VisibleScope) -> Document:
     """The part of a snapshot that a user may see; sums over all namespaces need access to all."""
     if scope.everything:
         return dict(document)

@@ -7,7 +7,7 @@ from heapq import nsmallest
 from typing import Any
 
 from headroom.core.objects import Key, Pod
-from headroom.dashboard.document import Scope
+from headroom.dashboard.document import VisibleScope
 from headroom.dashboard.rows import pod_row
 
 MOST_FOUND = 100
@@ -16,7 +16,7 @@ MOST_FOUND = 100
 class Finding:
     """Searches for a text in `namespace/name`, ignoring case; the first matches are kept."""
 
-    def __init__(self, text: str, scope: Scope) -> None:
+    def __init__(self, text: str, scope: VisibleScope) -> None:
         self._text = text.casefold()
         self._scope = scope
         self._first: list[Key] = []

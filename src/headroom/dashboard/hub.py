@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from headroom.dashboard.document import FORMAT, Document, Scope, difference, visible
+from headroom.dashboard.document import FORMAT, Document, VisibleScope, difference, visible
 
 PACE_S = 1.0
 KEPT = 16
@@ -36,7 +36,7 @@ class NoPicture(Exception):
     """No snapshot could be built yet; the reason was reported."""
 
 
-class Feed(Protocol):
+class PictureFeed(Protocol):
     """The source of snapshots: an operator, a simulation or a file."""
 
     async def sections(self) -> Document:
@@ -47,11 +47,11 @@ class Feed(Protocol):
         """The pods of a node; None if the node does not exist."""
         ...
 
-    async def find_pods(self, text: str, scope: Scope) -> dict[str, Any]:
+    async def find_pods(self, text: str, scope: VisibleScope) -> dict[str, Any]:
         """Pods with a text in their `namespace/name`, as far as the user may see them."""
         ...
 
-    async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
+    async def explain(self, reference: str, scope: VisibleScope) -> dict[str, Any] | None:
         """The output of `headroom explain` for `Kind/namespace/name`; None if it does not exist."""
         ...
 
@@ -60,7 +60,7 @@ class Hub:
     """Numbers the snapshots of a feed and encodes what is sent to pages."""
 
     def __init__(
-        self, feed: Feed, trouble: Callable[[Exception], None], pace: float = PACE_S
+        self, feed: PictureFeed, trouble: Callable[[Exception], None], pace: float = PACE_S
     ) -> None:
         self.feed = feed
         self.pace = pace
@@ -71,7 +71,7 @@ class Hub:
         self._newest: Document = {}
         self._made_at: float | None = None
         self._kept: OrderedDict[int, Document] = OrderedDict()
-        self._encoded: OrderedDict[tuple[int, int, Scope], bytes] = OrderedDict()
+        self._encoded: OrderedDict[tuple[int, int, VisibleScope], bytes] = OrderedDict()
         self._bytes = 0
 
     async def current(self) -> Document:
@@ -112,14 +112,14 @@ class Hub:
     def id_of(self, document: Document) -> str:
         return f"{self.epoch}.{document['revision']}"
 
-    def snapshot(self, document: Document, scope: Scope) -> bytes:
+    def snapshot(self, document: Document, scope: VisibleScope) -> bytes:
         """A whole snapshot as JSON, as far as the user may see it."""
         return self._remembered(
             (0, document["revision"], scope),
             lambda: msgspec.json.encode({**visible(document, scope), "id": self.id_of(document)}),
         )
 
-    def change(self, old: Document, new: Document, scope: Scope) -> bytes:
+    def change(self, old: Document, new: Document, scope: VisibleScope) -> bytes:
         """A difference as JSON; empty if the user would see none."""
 
         def encoded() -> bytes:
@@ -128,7 +128,7 @@ class Hub:
 
         return self._remembered((old["revision"], new["revision"], scope), encoded)
 
-    def _remembered(self, key: tuple[int, int, Scope], make: Callable[[], bytes]) -> bytes:
+    def _remembered(self, key: tuple[int, int, VisibleScope], make: Callable[[], bytes]) -> bytes:
         found = self._encoded.get(key)
         if found is None:
             found = self._encoded[key] = make()

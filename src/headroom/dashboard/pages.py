@@ -18,7 +18,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from headroom.dashboard.access import Gate
-from headroom.dashboard.document import Document, Scope, namespaces_of
+from headroom.dashboard.document import Document, VisibleScope, namespaces_of
 from headroom.dashboard.hub import Hub, NoPicture
 from headroom.wire.errors import UNREADABLE_JSON
 
@@ -141,7 +141,7 @@ class Pages:
             body=self._assets[name], content_type=kind, charset="utf-8", headers=HEADERS
         )
 
-    async def _seen(self, request: web.Request, asked: str = "") -> tuple[Document, Scope]:
+    async def _seen(self, request: web.Request, asked: str = "") -> tuple[Document, VisibleScope]:
         """The newest snapshot, and what the user may see of it and of one namespace."""
         # Check access first: a snapshot costs more than a refusal.
         try:
@@ -224,7 +224,11 @@ class Pages:
         return response
 
     async def _follow(
-        self, request: web.Request, response: web.StreamResponse, document: Document, scope: Scope
+        self,
+        request: web.Request,
+        response: web.StreamResponse,
+        document: Document,
+        scope: VisibleScope,
     ) -> None:
         hub, loop = self._hub, asyncio.get_running_loop()
         known = hub.past(request.headers.get("Last-Event-ID", ""))

@@ -12,7 +12,7 @@ from headroom.dashboard.book import Book
 from headroom.dashboard.document import Document
 from headroom.dashboard.schedules import AHEAD, windows
 from headroom.dashboard.timeline import Timeline
-from headroom.dashboard.view import View
+from headroom.dashboard.view import ClusterView
 from headroom.wire.times import format_time
 
 LIVE, SIMULATION, FILE = "live", "simulation", "file"
@@ -40,7 +40,7 @@ class Windows:
 
 
 def picture(
-    view: View, book: Book, timeline: Timeline, windows_: Windows, source: tuple[str, str]
+    view: ClusterView, book: Book, timeline: Timeline, windows_: Windows, source: tuple[str, str]
 ) -> Document:
     """All data of the page, without format and revision."""
     kind, name = source

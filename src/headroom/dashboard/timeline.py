@@ -15,7 +15,7 @@ from typing import Any
 from headroom.core.claims import claim_of
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
-from headroom.dashboard.view import View
+from headroom.dashboard.view import ClusterView
 
 MOST = 600
 LINES = ("wanted", "held", "claimed", "waiting", "misses")
@@ -64,7 +64,7 @@ class Timeline:
         return next(iter(self._samples), None)
 
 
-def sample_of(view: View, claimed: int, waiting: int) -> Sample:
+def sample_of(view: ClusterView, claimed: int, waiting: int) -> Sample:
     """The numbers of a view, from the statuses of objects."""
     statuses = [headroom.status for headroom in view.headrooms.values() if headroom.served]
     holds = [hold for hold in view.holds.values() if not hold.slot and hold.member is None]

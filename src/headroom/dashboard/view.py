@@ -17,7 +17,7 @@ from headroom.core.standing.headrooms import Headroom, Workload
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ClusterView:
     """A cluster at `now`; holds and headrooms are keyed by the text of their parent.
 
     Holds that represent a slot of a headroom are not objects, and are left out.
@@ -30,7 +30,7 @@ class View:
     headrooms: Mapping[str, Headroom]
 
 
-class Seen(Protocol):
+class SeenObjects(Protocol):
     """Objects that were read once, such as those of a file; plain sequences."""
 
     @property
@@ -47,9 +47,9 @@ class Seen(Protocol):
     def workloads(self) -> tuple[Workload, ...]: ...
 
 
-def view_of(seen: Seen) -> View:
+def view_of(seen: SeenObjects) -> ClusterView:
     """The view of objects that were read once."""
-    return View(
+    return ClusterView(
         seen.now,
         {node.name: node for node in seen.nodes},
         {pod.key: pod for pod in seen.pods},

@@ -29,15 +29,15 @@ from headroom.core.actions import (
 from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError, NoSuchKind
-from headroom.kube.gathering import Gathering, Source
+from headroom.kube.gathering import Gathering, WatchSource
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
 from headroom.kube.pulse import Pulse
-from headroom.kube.watch import Scope, Trouble, WatchTuning
+from headroom.kube.watch import Trouble, WatchScope, WatchTuning
 from headroom.ports import Event, Synced
 from headroom.throttle import Throttle
 from headroom.wire.errors import UNREADABLE_JSON
-from headroom.wire.events import Recorder
+from headroom.wire.events import EventRecorder
 from headroom.wire.kinds import CLAIM_INDEXES, LIMIT_RANGES, PODS, Resource
 from headroom.wire.objects.limitranges import is_about_limits, with_limit_range
 from headroom.wire.speech import NATIVE, Speech
@@ -66,7 +66,7 @@ class KubeCluster:
     def __init__(
         self,
         client: Client,
-        scopes: tuple[Scope, ...] | None = None,
+        scopes: tuple[WatchScope, ...] | None = None,
         tuning: WatchTuning | None = None,
         on_trouble: Callable[[Trouble], None] | None = None,
         speech: Speech = NATIVE,
@@ -77,7 +77,7 @@ class KubeCluster:
         self._speech = speech
         self._tuning = tuning
         self._on_trouble = on_trouble or _log_trouble
-        self._recorder = Recorder()
+        self._recorder = EventRecorder()
         self._last_trouble: dict[str, str] = {}
         self._throttle = Throttle()
         self._pulses: dict[Resource, Pulse] = {}
@@ -91,7 +91,7 @@ class KubeCluster:
         """Request the server's version once, without retries; raise an error for the user."""
         try:
             body = await self.client.get("/version", "read the server's version")
-            return msgspec.json.decode(body, type=_Version).git_version
+            return msgspec.json.decode(body, type=_ServerVersion).git_version
         except (NoSuchKind, *UNREADABLE_JSON) as error:
             raise no_kubernetes(self.client.access.endpoint.server) from error
 
@@ -183,7 +183,7 @@ class KubeCluster:
 
         A dead watch must never look like a cluster without changes.
         """
-        source = Source(
+        source = WatchSource(
             self.client, self._speech, self._tuning, self._pulses, self.awaits_autoscaler
         )
         try:
@@ -209,16 +209,16 @@ class KubeCluster:
             self._on_trouble(trouble)
 
 
-def scopes_of(speech: Speech) -> tuple[Scope, ...]:
+def scopes_of(speech: Speech) -> tuple[WatchScope, ...]:
     """Everything of every kind that is watched from the start."""
-    return tuple(Scope(resource) for resource in speech.resources)
+    return tuple(WatchScope(resource) for resource in speech.resources)
 
 
 class _Items(msgspec.Struct):
     items: list[dict[str, Any]]
 
 
-class _Version(msgspec.Struct, rename="camel"):
+class _ServerVersion(msgspec.Struct, rename="camel"):
     git_version: str
 
 
@@ -240,7 +240,7 @@ def connect(
     kubeconfig: str = "",
     context: str = "",
     in_cluster: bool = False,
-    scopes: tuple[Scope, ...] | None = None,
+    scopes: tuple[WatchScope, ...] | None = None,
     speech: Speech = NATIVE,
 ) -> KubeCluster:
     """The selected cluster (see `find_access`); nothing is sent before the first request."""

@@ -36,7 +36,7 @@ class Issued:
     expires: float = float("inf")
 
 
-class _Status(msgspec.Struct, rename="camel"):
+class _CredentialStatus(msgspec.Struct, rename="camel"):
     token: str = ""
     client_certificate_data: str = ""
     client_key_data: str = ""
@@ -46,7 +46,7 @@ class _Status(msgspec.Struct, rename="camel"):
 class _Credential(msgspec.Struct, rename="camel"):
     api_version: str = ""
     kind: str = ""
-    status: _Status | None = None
+    status: _CredentialStatus | None = None
 
 
 async def run_plugin(plugin: ExecPlugin, endpoint: Endpoint, origin: str) -> Issued:

@@ -21,7 +21,7 @@ from headroom.kube.client import Client
 from headroom.kube.pulse import Pulse
 from headroom.kube.rivals import has_karpenter
 from headroom.kube.scales import ScaledKind
-from headroom.kube.watch import Informer, Listener, Scope, Trouble, WatchTuning
+from headroom.kube.watch import Informer, Listener, Trouble, WatchScope, WatchTuning
 from headroom.ports import AutoscalerSeen, Event, KindHidden, Seen, Synced, Thing, WorkloadGone
 from headroom.wire.kinds import DAEMON_SETS, Resource
 from headroom.wire.objects.needed import ANNOUNCING, looks_ahead, needed_kinds
@@ -38,7 +38,7 @@ AUTOSCALER_LOOK_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class WatchSource:
     """The client, the decoders and the timing of the informers."""
 
     client: Client
@@ -53,7 +53,7 @@ class Gathering:
 
     def __init__(
         self,
-        source: Source,
+        source: WatchSource,
         put: Callable[[list[Event]], Awaitable[None]],
         trouble: Callable[[Trouble], None],
     ) -> None:
@@ -69,7 +69,7 @@ class Gathering:
         self._listing = 0
         self._synced = False
 
-    async def run(self, scopes: Iterable[Scope]) -> None:
+    async def run(self, scopes: Iterable[WatchScope]) -> None:
         """Run all of these informers; the first one that gives up ends the others."""
         async with self._group:
             for scope in scopes:
@@ -83,11 +83,11 @@ class Gathering:
         while not await has_karpenter(self._source.client):  # noqa: ASYNC110
             await asyncio.sleep(AUTOSCALER_LOOK_S)
         if DAEMON_SETS not in self._followed:
-            self._follow(Scope(DAEMON_SETS, may_be_hidden=True))
+            self._follow(WatchScope(DAEMON_SETS, may_be_hidden=True))
         await self._followed[DAEMON_SETS].wait()
         await self._put([AutoscalerSeen()])
 
-    def _follow(self, scope: Scope) -> None:
+    def _follow(self, scope: WatchScope) -> None:
         self._listing += 1
         source, listed = self._source, asyncio.Event()
         self._followed[scope.resource] = listed
@@ -115,7 +115,7 @@ class Gathering:
                 wanted[needed] = wanted.get(needed, False) or not isinstance(thing, Pod)
         new = [needed for needed in wanted if needed not in self._followed]
         for needed in new:
-            self._follow(Scope(needed, may_be_hidden=True))
+            self._follow(WatchScope(needed, may_be_hidden=True))
         for needed, must in wanted.items():
             if must:
                 await self._followed[needed].wait()

@@ -76,7 +76,7 @@ def load_kubeconfig(
     if chosen.user:
         user, user_home = merged.entry("user", merged.users, chosen.user)
     else:
-        user, user_home = file.User(), home
+        user, user_home = file.UserEntry(), home
     access = Access(
         _endpoint(cluster, cluster_home, chosen.cluster, environ),
         _user(user, user_home, chosen.user),
@@ -132,8 +132,8 @@ class _Merged:
         self.where = ", ".join(str(path) for path in paths)
         self.current = ""
         self.contexts: dict[str, tuple[file.Context, Path]] = {}
-        self.clusters: dict[str, tuple[file.Cluster, Path]] = {}
-        self.users: dict[str, tuple[file.User, Path]] = {}
+        self.clusters: dict[str, tuple[file.ClusterEntry, Path]] = {}
+        self.users: dict[str, tuple[file.UserEntry, Path]] = {}
         for path in paths:
             content = file.read(path)
             self.current = self.current or content.current_context
@@ -152,7 +152,9 @@ class _Merged:
         return entries[name]
 
 
-def _endpoint(cluster: file.Cluster, home: Path, name: str, environ: Mapping[str, str]) -> Endpoint:
+def _endpoint(
+    cluster: file.ClusterEntry, home: Path, name: str, environ: Mapping[str, str]
+) -> Endpoint:
     """Check an address and its TLS settings."""
     where = f"{home}: cluster {name!r}"
     server, login = split_login(cluster.server, f"{where}: server")
@@ -186,7 +188,7 @@ def _endpoint(cluster: file.Cluster, home: Path, name: str, environ: Mapping[str
 
 
 def _proxy(
-    cluster: file.Cluster, server: str, where: str, environ: Mapping[str, str]
+    cluster: file.ClusterEntry, server: str, where: str, environ: Mapping[str, str]
 ) -> tuple[str, Login]:
     """The proxy, and the credentials for it."""
     url, field = cluster.proxy_url, f"{where}: proxy-url"
@@ -206,7 +208,7 @@ def _pem(data: str, path: str, home: Path, where: str) -> Pem | None:
     return Pem(path=str(home.parent / path)) if path else None
 
 
-def _user(user: file.User, home: Path, name: str) -> User:
+def _user(user: file.UserEntry, home: Path, name: str) -> User:
     """Check the user's settings."""
     where = f"{home}: user {name!r}"
     if user.auth_provider is not None:
@@ -256,7 +258,7 @@ def _plugin(plugin: file.Exec, home: Path, where: str) -> ExecPlugin:
     )
 
 
-def _impersonation(user: file.User) -> tuple[tuple[str, str], ...]:
+def _impersonation(user: file.UserEntry) -> tuple[tuple[str, str], ...]:
     """Headers for `as`, `as-uid`, `as-groups` and `as-user-extra`."""
     headers = [("Impersonate-User", user.as_user)] if user.as_user else []
     headers += [("Impersonate-Uid", user.as_uid)] if user.as_uid else []

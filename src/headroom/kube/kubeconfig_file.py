@@ -20,7 +20,7 @@ MOST_VALUES = 200_000
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
-class Cluster(msgspec.Struct, rename="kebab"):
+class ClusterEntry(msgspec.Struct, rename="kebab"):
     server: str = ""
     certificate_authority: str = ""
     certificate_authority_data: str = ""
@@ -54,7 +54,7 @@ class AuthProvider(msgspec.Struct):
     name: str = ""
 
 
-class User(
+class UserEntry(
     msgspec.Struct,
     rename={
         "client_certificate": "client-certificate",
@@ -87,7 +87,7 @@ class User(
 
 class NamedCluster(msgspec.Struct):
     name: str
-    cluster: Cluster
+    cluster: ClusterEntry
 
 
 class NamedContext(msgspec.Struct):
@@ -97,7 +97,7 @@ class NamedContext(msgspec.Struct):
 
 class NamedUser(msgspec.Struct):
     name: str
-    user: User = msgspec.field(default_factory=User)
+    user: UserEntry = msgspec.field(default_factory=UserEntry)
 
 
 class Kubeconfig(msgspec.Struct, rename={"current_context": "current-context"}):

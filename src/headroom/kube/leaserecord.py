@@ -47,13 +47,13 @@ class Record:
         return replace(self, holder="", duration=duration, renewed=now)
 
 
-class _Metadata(msgspec.Struct, rename="camel", omit_defaults=True):
+class _LeaseMetadata(msgspec.Struct, rename="camel", omit_defaults=True):
     name: str = ""
     namespace: str = ""
     resource_version: str = ""
 
 
-class _Spec(msgspec.Struct, rename="camel", omit_defaults=True):
+class _LeaseSpec(msgspec.Struct, rename="camel", omit_defaults=True):
     holder_identity: str | None = None
     lease_duration_seconds: int | None = None
     acquire_time: str | None = None
@@ -62,8 +62,8 @@ class _Spec(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 class _Lease(msgspec.Struct, rename="camel"):
-    metadata: _Metadata
-    spec: _Spec = msgspec.field(default_factory=_Spec)
+    metadata: _LeaseMetadata
+    spec: _LeaseSpec = msgspec.field(default_factory=_LeaseSpec)
     api_version: str = LEASES.api_version
     kind: str = LEASES.kind
 
@@ -115,11 +115,13 @@ def _record(lease: _Lease) -> Record:
 
 def write_record(record: Record, key: Key) -> bytes:
     """The JSON to create or replace a Lease."""
-    spec = _Spec(
+    spec = _LeaseSpec(
         holder_identity=record.holder or None,
         lease_duration_seconds=math.ceil(record.duration),
         acquire_time=record.acquired,
         renew_time=record.renewed,
         lease_transitions=record.transitions,
     )
-    return msgspec.json.encode(_Lease(_Metadata(key.name, key.namespace, record.version), spec))
+    return msgspec.json.encode(
+        _Lease(_LeaseMetadata(key.name, key.namespace, record.version), spec)
+    )

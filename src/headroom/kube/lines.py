@@ -7,7 +7,7 @@ from headroom.kube.errors import Uncertain
 LONGEST_LINE = 64 * 2**20  # Far above what etcd can store: beyond it something else is talking.
 
 
-class Lines:
+class LineSplitter:
     """Keeps the incomplete line between two chunks; it is dropped at the end of the stream."""
 
     def __init__(self, longest: int = LONGEST_LINE) -> None:

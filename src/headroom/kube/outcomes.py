@@ -12,16 +12,16 @@ from headroom.kube.answers import Answer
 from headroom.kube.errors import KubeError, Refused
 from headroom.wire import outcomes
 from headroom.wire.errors import UNREADABLE_JSON
-from headroom.wire.outcomes import RETRY_SECONDS, Refusal
+from headroom.wire.outcomes import RETRY_SECONDS, StatusRefusal
 from headroom.wire.writes import JSON_PATCH, Write
 
 
-class _Metadata(msgspec.Struct):
+class _CreatedMetadata(msgspec.Struct):
     uid: str = ""
 
 
 class _Created(msgspec.Struct):
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    metadata: _CreatedMetadata = msgspec.field(default_factory=_CreatedMetadata)
 
 
 _CREATED = msgspec.json.Decoder(_Created)
@@ -44,7 +44,7 @@ def outcome_of(write: Write, answer: Answer) -> Outcome:
         return Done(_uid_of(answer.body) if creates else "")
     told = answer.read_status()
     causes = tuple((cause.reason, cause.field) for cause in told.causes)
-    refusal = Refusal(answer.status, told.message, told.reason, causes, answer.retry_after)
+    refusal = StatusRefusal(answer.status, told.message, told.reason, causes, answer.retry_after)
     return outcomes.outcome_of(write, refusal)
 
 

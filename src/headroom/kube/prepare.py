@@ -95,7 +95,7 @@ def _wanted(namespace: str, speech: Speech) -> list[tuple[Resource, Json]]:
     return wanted
 
 
-class _Class(msgspec.Struct):
+class _PriorityClass(msgspec.Struct):
     policy: str = msgspec.field(name="preemptionPolicy", default="PreemptLowerPriority")
 
 
@@ -105,7 +105,7 @@ class _Preempts:
 
 
 def _judged_class(wanted: Json, found: bytes) -> Done | _Preempts:
-    there = msgspec.json.decode(found, type=_Class).policy
+    there = msgspec.json.decode(found, type=_PriorityClass).policy
     if wanted.get("preemptionPolicy") != "Never" or there == "Never":
         return Done()
     return _Preempts()

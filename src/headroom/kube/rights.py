@@ -46,7 +46,7 @@ class _Decision(msgspec.Struct):
     allowed: bool = False
 
 
-class _Review(msgspec.Struct):
+class _RightsReview(msgspec.Struct):
     status: _Decision
 
 
@@ -97,4 +97,4 @@ async def _is_allowed(client: Client, right: Right) -> bool:
     answer = await client.send("POST", REVIEWS, body, repeatable=True)
     if not answer.ok:
         raise KubeError(f"cannot check our permissions: HTTP {answer.status}")
-    return msgspec.json.decode(answer.body, type=_Review).status.allowed
+    return msgspec.json.decode(answer.body, type=_RightsReview).status.allowed

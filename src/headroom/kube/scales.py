@@ -19,7 +19,7 @@ from headroom.core.objects import Key
 from headroom.core.standing.headrooms import Workload
 from headroom.kube.client import Client
 from headroom.kube.errors import Closed, KubeError, Refused
-from headroom.kube.watch import Informer, Listener, Scope, WatchTuning
+from headroom.kube.watch import Informer, Listener, WatchScope, WatchTuning
 from headroom.ports import Event, Seen, Thing, WorkloadGone
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import PODS, Resource
@@ -36,7 +36,7 @@ from headroom.wire.objects.scales import (
 AGAIN_S = 30.0
 
 
-class Unserved(KubeError):
+class UnservedKind(KubeError):
     """The kind does not exist, or it cannot be scaled."""
 
 
@@ -76,7 +76,7 @@ class ScaledKind:
             try:
                 self._resource = await self._discovered()
                 listener = Listener(self._tell, self._listed, self._listener.trouble)
-                scope = Scope(self._resource, must_exist=True)
+                scope = WatchScope(self._resource, must_exist=True)
                 await Informer(self._client, scope, listener, self._tuning, self._decode).run()
             except Closed:
                 raise
@@ -92,7 +92,7 @@ class ScaledKind:
         root = Resource(kind.group, version, "", kind.kind).root
         found = served_as(kind, version, await self._client.get(root, f"look for {kind}"))
         if isinstance(found, str):
-            raise Unserved(found)
+            raise UnservedKind(found)
         return found
 
     def _decode(self, resource: Resource, data: bytes | Raw) -> Thing:

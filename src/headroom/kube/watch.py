@@ -32,7 +32,7 @@ from headroom.kube.errors import (
     Silence,
     Unauthorized,
 )
-from headroom.kube.lines import Lines
+from headroom.kube.lines import LineSplitter
 from headroom.kube.mirror import Mirror, key_of
 from headroom.kube.pulse import Pulse
 from headroom.ports import Event
@@ -65,7 +65,7 @@ class WatchTuning:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class WatchScope:
     """Which objects of a kind; empty parts mean all."""
 
     resource: Resource
@@ -116,7 +116,7 @@ class Informer:
     def __init__(
         self,
         client: Client,
-        scope: Scope,
+        scope: WatchScope,
         listener: Listener,
         tuning: WatchTuning | None = None,
         decode: DecodeThing = decode_thing,
@@ -159,7 +159,7 @@ class Informer:
             self._watch_path(), f"watch {self._scope.resource}", self._tuning.quiet_seconds
         ) as chunks:
             self.pulse.heard()
-            lines = Lines()
+            lines = LineSplitter()
             async for chunk in chunks:
                 complete = lines.feed(chunk)
                 if complete:

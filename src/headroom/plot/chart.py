@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import isfinite
 
 from headroom.plot import drawing
-from headroom.plot.marks import Band, Bars, Dots, Level, Line, Mark, Steps, Window
-from headroom.plot.scales import Axis, Scale, scale
+from headroom.plot.marks import Band, Bars, Dots, LevelLine, Line, Mark, ShadedSpan, Steps
+from headroom.plot.scales import Axis, AxisScale, scale
 from headroom.plot.style import CHART, TONES, variables
 from headroom.plot.text import place, safe
 
@@ -65,7 +65,7 @@ class _Drawn:
         inner = (LEFT, chart.width - RIGHT)
         xs, ys = list(_all_x(chart)), list(_all_y(chart))
         if chart.categories:
-            self.x = Scale(0.0, float(len(chart.categories)), *inner, ())
+            self.x = AxisScale(0.0, float(len(chart.categories)), *inner, ())
         else:
             self.x = scale(chart.x, xs, inner, int((inner[1] - inner[0]) / X_TICK))
         upright = (self.bottom, self.top)
@@ -120,17 +120,17 @@ class _Drawn:
 
     def _marks(self) -> Iterator[str]:
         """Shaded areas first, then bands, then lines, so that thin marks stay visible."""
-        order = (Window, Band, Bars, Steps, Line, Level, Dots)
+        order = (ShadedSpan, Band, Bars, Steps, Line, LevelLine, Dots)
         together = [mark for mark in self.chart.marks if isinstance(mark, Bars)]
         for mark in sorted(self.chart.marks, key=lambda mark: order.index(type(mark))):
             match mark:
-                case Window():
+                case ShadedSpan():
                     yield drawing.window(mark, self.x, (self.top, self.bottom))
                 case Bars():
                     turn = next(i for i, other in enumerate(together) if other is mark)
                     names = self.chart.categories
                     yield drawing.bars(mark, (self.x, self.y), names, (turn, len(together)))
-                case Level():
+                case LevelLine():
                     yield drawing.level(mark, self.x, self.y)
                 case _:
                     yield drawing.drawn(mark, self.x, self.y)
@@ -141,7 +141,7 @@ def _all_x(chart: Chart) -> Iterator[float]:
         match mark:
             case Line() | Steps() | Dots() | Band():
                 yield from (point[0] for point in mark.points)
-            case Window():
+            case ShadedSpan():
                 yield from (mark.begin, mark.end)
             case _:
                 pass
@@ -159,7 +159,7 @@ def _all_y(chart: Chart) -> Iterator[float]:
                 yield from (y for _, *ends in mark.points for y in ends if isfinite(y))
             case Bars():
                 yield from (0.0, *(value for value in mark.values if isfinite(value)))
-            case Level():
+            case LevelLine():
                 yield mark.value
             case _:
                 pass

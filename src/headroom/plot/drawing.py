@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
-from headroom.plot.marks import Band, Bars, Dots, Level, Line, Mark, Point, Steps, Window, thinned
-from headroom.plot.scales import Scale
+from headroom.plot.marks import (
+    Band,
+    Bars,
+    Dots,
+    LevelLine,
+    Line,
+    Mark,
+    Point,
+    ShadedSpan,
+    Steps,
+    thinned,
+)
+from headroom.plot.scales import AxisScale
 from headroom.plot.style import TONES
 from headroom.plot.text import number, place, safe
 
@@ -40,17 +51,17 @@ def key(mark: Mark, left: float, middle: float) -> str:
         case Line() | Steps():
             kind = f"line s{tone}" + (" dashed" if mark.dashed else "")
             return rule((left, middle), (left + 20, middle), kind) + name
-        case Level():
+        case LevelLine():
             return rule((left, middle), (left + 20, middle), f"level s{tone}") + name
         case Dots():
             return _dot(left + 10, middle, tone) + name
         case _:
-            kind = {Window: "window", Band: "area"}.get(type(mark), "bar")
+            kind = {ShadedSpan: "window", Band: "area"}.get(type(mark), "bar")
             box = f'x="{place(left)}" y="{place(middle - 6)}" width="20" height="12"'
             return f'<rect class="{kind} f{tone}" {box}/>{name}'
 
 
-def window(mark: Window, x: Scale, ends: tuple[float, float]) -> str:
+def window(mark: ShadedSpan, x: AxisScale, ends: tuple[float, float]) -> str:
     """A shaded span over the whole height."""
     begin, end = x.at(mark.begin), x.at(mark.end)
     where = f'x="{place(begin)}" y="{place(ends[0])}" width="{place(max(1.0, end - begin))}"'
@@ -59,7 +70,7 @@ def window(mark: Window, x: Scale, ends: tuple[float, float]) -> str:
     return f'<rect class="window f{mark.tone % TONES}" {where} height="{high}">{told}</rect>'
 
 
-def level(mark: Level, x: Scale, y: Scale) -> str:
+def level(mark: LevelLine, x: AxisScale, y: AxisScale) -> str:
     """A horizontal line across the chart."""
     if not y.shows(mark.value):
         return ""
@@ -68,7 +79,7 @@ def level(mark: Level, x: Scale, y: Scale) -> str:
 
 
 def bars(
-    mark: Bars, scales: tuple[Scale, Scale], names: Sequence[str], turn: tuple[int, int]
+    mark: Bars, scales: tuple[AxisScale, AxisScale], names: Sequence[str], turn: tuple[int, int]
 ) -> str:
     """A bar for each category; `turn` is its position among the bars side by side."""
     x, y = scales
@@ -89,7 +100,7 @@ def bars(
     return "".join(drawn)
 
 
-def drawn(mark: Line | Steps | Band | Dots, x: Scale, y: Scale) -> str:
+def drawn(mark: Line | Steps | Band | Dots, x: AxisScale, y: AxisScale) -> str:
     """A mark that consists of points."""
     tone = mark.tone % TONES
     match mark:
@@ -107,7 +118,7 @@ def drawn(mark: Line | Steps | Band | Dots, x: Scale, y: Scale) -> str:
             return "".join(_dots(mark, x, y, tone))
 
 
-def _dots(mark: Dots, x: Scale, y: Scale, tone: int) -> Iterator[str]:
+def _dots(mark: Dots, x: AxisScale, y: AxisScale, tone: int) -> Iterator[str]:
     for index, (across, up) in enumerate(mark.points[:MOST_POINTS]):
         if isfinite(across) and isfinite(up):
             said = mark.words[index] if index < len(mark.words) else ""
@@ -149,20 +160,20 @@ def _stairs(points: Sequence[Point]) -> list[Point]:
     return corners
 
 
-def _path(points: Sequence[Point], x: Scale, y: Scale) -> str:
+def _path(points: Sequence[Point], x: AxisScale, y: AxisScale) -> str:
     places = [f"{place(x.at(across))} {place(y.at(up))}" for across, up in points]
     if len(places) == 1:  # A single point is drawn as a short dash.
         places.append(f"{place(x.at(points[0][0]) + 1)} {place(y.at(points[0][1]))}")
     return "M" + "L".join(places)
 
 
-def _down(points: Sequence[Point], x: Scale, y: Scale) -> str:
+def _down(points: Sequence[Point], x: AxisScale, y: AxisScale) -> str:
     """The area between a run and the bottom of the chart."""
     foot = max(0.0, y.low)
     return _path([*points, (points[-1][0], foot), (points[0][0], foot)], x, y) + "Z"
 
 
-def _band(mark: Band, x: Scale, y: Scale) -> str:
+def _band(mark: Band, x: AxisScale, y: AxisScale) -> str:
     whole = [point for point in mark.points if all(isfinite(value) for value in point)]
     if not whole:
         return ""

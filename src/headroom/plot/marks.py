@@ -62,7 +62,7 @@ class Dots:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ShadedSpan:
     """A span of x that is shaded."""
 
     name: str
@@ -72,7 +72,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class LevelLine:
     """A horizontal line across the chart: a promise, a limit."""
 
     name: str
@@ -80,7 +80,7 @@ class Level:
     tone: int = 7
 
 
-Mark = Line | Steps | Band | Bars | Dots | Window | Level
+Mark = Line | Steps | Band | Bars | Dots | ShadedSpan | LevelLine
 
 
 def thinned(points: tuple[Point, ...], most: int) -> tuple[Point, ...]:

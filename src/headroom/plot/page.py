@@ -16,14 +16,14 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Paragraph:
     """A paragraph."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class HtmlTable:
     """Rows under headings; those in `chosen` (by index) are highlighted."""
 
     headings: tuple[str, ...]
@@ -38,7 +38,7 @@ class Code:
     text: str
 
 
-Part = Text | Table | Code | Chart
+Part = Paragraph | HtmlTable | Code | Chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class HtmlPage:
     title: str
     sections: tuple[Section, ...]
     foot: str = ""
@@ -76,17 +76,17 @@ def _section(section: Section) -> Iterator[str]:
         yield f"<h2>{safe(section.heading)}</h2>"
     for part in section.parts:
         match part:
-            case Text():
+            case Paragraph():
                 yield f"<p>{safe(part.words)}</p>"
             case Code():
                 yield f"<pre>{escape(escaped(part.text))}</pre>"
             case Chart():
                 yield f'<div class="wide">{part.svg()}</div>'
-            case Table():
+            case HtmlTable():
                 yield from _table(part)
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: HtmlTable) -> Iterator[str]:
     heads = "".join(f'<th scope="col">{safe(name)}</th>' for name in table.headings)
     # Keyboard users can scroll a wide table.
     told = f'tabindex="0" role="region" aria-label="Table: {safe(", ".join(table.headings))}"'

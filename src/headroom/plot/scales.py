@@ -44,7 +44,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class AxisScale:
     """Maps values between `low` and `high` to coordinates between `begin` and `end`."""
 
     low: float
@@ -63,7 +63,7 @@ class Scale:
         return self.low <= value <= self.high
 
 
-def scale(axis: Axis, values: Iterable[float], ends: tuple[float, float], wished: int) -> Scale:
+def scale(axis: Axis, values: Iterable[float], ends: tuple[float, float], wished: int) -> AxisScale:
     """A scale for an axis with about the requested number of ticks, around all values."""
     seen = [value for value in values if isfinite(value)]
     low = min(seen, default=0.0) if axis.low is None else axis.low
@@ -73,7 +73,9 @@ def scale(axis: Axis, values: Iterable[float], ends: tuple[float, float], wished
     elif high <= low:
         high = low + (abs(low) or 1.0)
     if axis.ticks:
-        return Scale(low, high, *ends, tuple(tick for tick in axis.ticks if low <= tick[0] <= high))
+        return AxisScale(
+            low, high, *ends, tuple(tick for tick in axis.ticks if low <= tick[0] <= high)
+        )
     step = _step(axis.unit, (high - low) / max(1, wished))
     if axis.unit in (Unit.NUMBER, Unit.PERCENT):
         low = low if axis.low is not None else floor(low / step + 1e-9) * step
@@ -81,7 +83,7 @@ def scale(axis: Axis, values: Iterable[float], ends: tuple[float, float], wished
     first = ceil(low / step - 1e-9)
     last = floor(high / step + 1e-9)
     places = [round(index * step, 9) for index in range(first, last + 1)]
-    return Scale(
+    return AxisScale(
         low, high, *ends, tuple((value, _said(axis.unit, value, step)) for value in places)
     )
 

@@ -29,7 +29,7 @@ from headroom.ports import Clock, Event, HeadroomGone, HoldGone, PodGone, Seen
 from headroom.runtime.http import Health
 from headroom.runtime.logs import LogEvent, get_logger
 from headroom.runtime.metrics import Metrics
-from headroom.runtime.reporting import Chronicle
+from headroom.runtime.reporting import LiveReport
 
 CORE = 1000
 WORLD_CHANGES = {
@@ -42,7 +42,7 @@ WORLD_CHANGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingOwner:
     """A waiting owner: since when we know it, and whether it had our gate."""
 
     since: datetime
@@ -55,7 +55,7 @@ class Census:
     def __init__(self, metrics: Metrics, clock: Clock) -> None:
         self._metrics = metrics
         self._clock = clock
-        self._waiting: dict[str, Waiting] = {}
+        self._waiting: dict[str, WaitingOwner] = {}
         self._holds: dict[str, Hold] = {}
         self._headrooms: dict[str, HeadroomStatus] = {}
         self._new_holds: dict[str, datetime] = {}
@@ -116,7 +116,7 @@ class Census:
                 self._metrics.owner_wait.observe(waited)
         elif known is None:
             if self._synced and (gated or pod.scheduler == SCHEDULER_NAME):
-                self._waiting[pod.uid] = Waiting(self._clock.now(), gated)
+                self._waiting[pod.uid] = WaitingOwner(self._clock.now(), gated)
         elif known.gated and not gated and CLAIMED_ANNOTATION not in pod.annotations:
             self._metrics.misses.inc()
             del self._waiting[pod.uid]
@@ -132,7 +132,7 @@ class Census:
             self._new_holds[parent] = self._clock.now()
 
 
-class CountingChronicle(Chronicle):
+class CountingChronicle(LiveReport):
     """Logs and metrics, together with a census."""
 
     def __init__(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from headroom.runtime.metrics import Metrics
-from headroom.serving import LimitedServer, Limits
+from headroom.serving import LimitedServer, ServingLimits
 
 LONGEST_SILENCE_S = 90.0  # A bookmark arrives once a minute.
 LONGEST_STUCK_S = 300.0  # A silent watch is reopened after 70 s, a refused one within seconds.
@@ -93,7 +93,7 @@ class HttpServer:
         health: Health,
         metrics: Metrics | None = None,
         refresh: Callable[[], None] | None = None,
-        limits: Limits | None = None,
+        limits: ServingLimits | None = None,
         mount: Callable[[web.Application], None] | None = None,
     ) -> None:
         self._address = address

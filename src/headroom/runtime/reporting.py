@@ -81,7 +81,7 @@ class Silent:
             raise error
 
 
-class Chronicle:
+class LiveReport:
     """Logs and metrics of a live operator; `announce` is called once it is ready."""
 
     def __init__(self, metrics: Metrics, health: Health, announce: Callable[[], None]) -> None:

@@ -37,7 +37,7 @@ from headroom.sim.api.values import Ref, dig, ref_of
 from headroom.sim.faults import Fault, Faults
 from headroom.sim.requests import carry_out
 from headroom.sim.stage import Stage
-from headroom.wire.events import Recorder
+from headroom.wire.events import EventRecorder
 from headroom.wire.objects.limitranges import with_limit_range
 from headroom.wire.objects.needed import needed_kinds
 from headroom.wire.objects.scales import foreign_kind, unusable
@@ -56,7 +56,7 @@ class SimCluster:
         self._on_write = on_write
         self._name = name
         self._delay = stage.jitter(f"{name}/write", stage.settings.write_delay)
-        self._recorder = Recorder()
+        self._recorder = EventRecorder()
         self._feeds: list[Feed] = []
         self._cut = False
 

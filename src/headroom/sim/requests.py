@@ -13,7 +13,7 @@ from headroom.core.actions import Done, Outcome
 from headroom.sim.api.server import ApiServer
 from headroom.sim.api.values import Json, Ref, dig, uid_of
 from headroom.sim.errors import ApiError, bad_request
-from headroom.wire.outcomes import Refusal, outcome_of
+from headroom.wire.outcomes import StatusRefusal, outcome_of
 from headroom.wire.writes import APPLY_PATCH, STRATEGIC_PATCH, Write
 
 
@@ -25,9 +25,9 @@ def carry_out(server: ApiServer, write: Write) -> Outcome:
         return outcome_of(write, _refusal(error))
 
 
-def _refusal(error: ApiError) -> Refusal:
+def _refusal(error: ApiError) -> StatusRefusal:
     causes = ((error.cause, error.field),) if error.cause or error.field else ()
-    return Refusal(error.code, error.message, error.reason, causes)
+    return StatusRefusal(error.code, error.message, error.reason, causes)
 
 
 def _send(server: ApiServer, write: Write) -> str:

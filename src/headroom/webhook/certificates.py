@@ -21,7 +21,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 BACKDATED = timedelta(hours=1)
 
 
-class Unreadable(ValueError):
+class UnreadableCertificate(ValueError):
     """A certificate or key that is invalid, or of another kind than ours."""
 
 
@@ -34,7 +34,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class CertificateFacts:
     """The fields of a certificate."""
 
     made: datetime
@@ -81,7 +81,7 @@ def issue(authority: Pair, names: Iterable[str], now: datetime, lifetime: timede
     return _pair(made, key)
 
 
-def facts_of(pem: str) -> Facts:
+def facts_of(pem: str) -> CertificateFacts:
     """Read the fields of a certificate; raise Unreadable if it is invalid."""
     found = _certificate(pem)
     try:
@@ -89,7 +89,9 @@ def facts_of(pem: str) -> Facts:
         names = tuple(str(each.value) for each in said)
     except x509.ExtensionNotFound:
         names = ()
-    return Facts(found.not_valid_before_utc + BACKDATED, found.not_valid_after_utc, names)
+    return CertificateFacts(
+        found.not_valid_before_utc + BACKDATED, found.not_valid_after_utc, names
+    )
 
 
 def signed_by(certificate: str, authority: str) -> bool:
@@ -113,7 +115,7 @@ def split(bundle: str) -> tuple[str, ...]:
     try:
         found = x509.load_pem_x509_certificates(bundle.encode())
     except ValueError as error:
-        raise Unreadable(f"not PEM certificates: {error}") from error
+        raise UnreadableCertificate(f"not PEM certificates: {error}") from error
     return tuple(_pem(each) for each in found)
 
 
@@ -121,16 +123,16 @@ def _certificate(pem: str) -> x509.Certificate:
     try:
         return x509.load_pem_x509_certificate(pem.encode())
     except ValueError as error:
-        raise Unreadable(f"not a PEM certificate: {error}") from error
+        raise UnreadableCertificate(f"not a PEM certificate: {error}") from error
 
 
 def _key(pem: str) -> ec.EllipticCurvePrivateKey:
     try:
         found = serialization.load_pem_private_key(pem.encode(), password=None)
     except (ValueError, TypeError) as error:
-        raise Unreadable(f"not a PEM key: {error}") from error
+        raise UnreadableCertificate(f"not a PEM key: {error}") from error
     if not isinstance(found, ec.EllipticCurvePrivateKey):
-        raise Unreadable("not a key on an elliptic curve")
+        raise UnreadableCertificate("not a key on an elliptic curve")
     return found
 
 

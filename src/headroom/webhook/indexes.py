@@ -30,7 +30,7 @@ from headroom.kube.errors import (
     Refused,
     Unauthorized,
 )
-from headroom.kube.lines import Lines
+from headroom.kube.lines import LineSplitter
 from headroom.wire.errors import UNREADABLE_JSON, DecodeError
 from headroom.wire.kinds import CLAIM_INDEXES
 from headroom.wire.objects.claimindexes import decode_index
@@ -65,12 +65,12 @@ class _Line(msgspec.Struct):
     object: Raw
 
 
-class _Status(msgspec.Struct):
+class _StreamStatus(msgspec.Struct):
     code: int = 0
     message: str = ""
 
 
-class Indexes:
+class ClaimIndexes:
     """The index of each namespace; `run` keeps them up to date."""
 
     def __init__(self, client: Client, tuning: FollowTuning | None = None) -> None:
@@ -124,7 +124,7 @@ class Indexes:
         )
         what, heard = f"watch {CLAIM_INDEXES}", 0
         async with self._client.stream(path, what, self._tuning.quiet_seconds) as chunks:
-            lines = Lines()
+            lines = LineSplitter()
             async for chunk in chunks:
                 for line in lines.feed(chunk):
                     self._hear(_decoded(line, _Line, what))
@@ -140,7 +140,7 @@ class Indexes:
             case "DELETED":
                 self._by_namespace.pop(identity_of(line.object).namespace, None)
             case "ERROR":
-                status = _decoded(line.object, _Status, f"watch {CLAIM_INDEXES}")
+                status = _decoded(line.object, _StreamStatus, f"watch {CLAIM_INDEXES}")
                 kind = Expired if status.code == 410 else Refused
                 raise kind(status.code, f"cannot watch {CLAIM_INDEXES}: {status.message}")
         version = identity_of(line.object).version

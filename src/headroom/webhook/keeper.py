@@ -20,9 +20,9 @@ from typing import Protocol
 import structlog
 
 from headroom.kube.errors import ConfigError, Forbidden, KubeError, Unauthorized
-from headroom.webhook.certificates import Pair, Unreadable, facts_of
+from headroom.webhook.certificates import Pair, UnreadableCertificate, facts_of
 from headroom.webhook.keychain import Keychain, Lifetimes, read_keychain, tended
-from headroom.webhook.registered import Kept, Registration
+from headroom.webhook.registered import Registration, StoredSecret
 from headroom.wire.webhook import WEBHOOK_NAME
 
 log = structlog.get_logger("headroom.webhook")
@@ -47,22 +47,22 @@ class Habits:
     clock: Callable[[], datetime] = wall_clock
 
 
-class Shelf(Protocol):
+class SecretStore(Protocol):
     """The storage of keys and CA bundles: `registered.Objects`, or a fake in tests."""
 
     async def registration(self) -> Registration | None: ...
 
     async def announce(self, known: Registration, bundle: str) -> bool: ...
 
-    async def kept(self) -> Kept: ...
+    async def kept(self) -> StoredSecret: ...
 
-    async def keep(self, before: Kept, data: Mapping[str, str]) -> bool: ...
+    async def keep(self, before: StoredSecret, data: Mapping[str, str]) -> bool: ...
 
 
-class Keeper:
+class CertificateKeeper:
     """Maintains the keys of one replica and loads them into its TLS context."""
 
-    def __init__(self, shelf: Shelf, home: str, habits: Habits | None = None) -> None:
+    def __init__(self, shelf: SecretStore, home: str, habits: Habits | None = None) -> None:
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.minimum_version = ssl.TLSVersion.TLSv1_2
         self.ends: datetime | None = None  # of the certificate that is served
@@ -135,7 +135,7 @@ class Keeper:
     def _read(self, data: Mapping[str, str]) -> Keychain | None:
         try:
             return read_keychain(data)
-        except Unreadable as error:
+        except UnreadableCertificate as error:
             log.warning("certificates_unreadable", secret=WEBHOOK_NAME, problem=str(error))
             return None
 

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 
 from headroom.webhook.certificates import (
     Pair,
-    Unreadable,
+    UnreadableCertificate,
     belong_together,
     facts_of,
     issue,
@@ -79,11 +79,11 @@ def read_keychain(data: Mapping[str, str]) -> Keychain | None:
         if "next-ca.crt" in data:
             following = Pair(data["next-ca.crt"], data["next-ca.key"])
     except KeyError as error:
-        raise Unreadable(f"{error.args[0]} is missing") from error
+        raise UnreadableCertificate(f"{error.args[0]} is missing") from error
     retired = split(data.get("retired-ca.crt", ""))
     for pair in (authority, serving, *([following] if following is not None else [])):
         if not belong_together(pair):
-            raise Unreadable("a key is not that of its certificate")
+            raise UnreadableCertificate("a key is not that of its certificate")
     return Keychain(authority, serving, following, retired)
 
 

@@ -15,8 +15,8 @@ import structlog
 from headroom.errors import HeadroomError
 from headroom.kube.access import Access
 from headroom.kube.client import Client
-from headroom.webhook.indexes import FollowTuning, Indexes
-from headroom.webhook.keeper import Habits, Keeper
+from headroom.webhook.indexes import ClaimIndexes, FollowTuning
+from headroom.webhook.keeper import CertificateKeeper, Habits
 from headroom.webhook.registered import Objects
 from headroom.webhook.reviews import asks_judge, claims_judge
 from headroom.webhook.server import Numbers, Server
@@ -33,7 +33,7 @@ class CannotListen(HeadroomError):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class WebhookSettings:
     """The settings from the command line."""
 
     access: Access
@@ -49,13 +49,13 @@ class Settings:
 class Webhook:
     """One replica."""
 
-    def __init__(self, settings: Settings, ready: Callable[[], None]) -> None:
+    def __init__(self, settings: WebhookSettings, ready: Callable[[], None]) -> None:
         self._settings = settings
         self._announce = ready
         self._client = Client(settings.access)
-        self._indexes = Indexes(self._client, settings.following)
+        self._indexes = ClaimIndexes(self._client, settings.following)
         objects = Objects(self._client, settings.home)
-        self._keeper = Keeper(objects, settings.home, settings.habits)
+        self._keeper = CertificateKeeper(objects, settings.home, settings.habits)
         self._numbers = Numbers()
         self._numbers.certificate_ends.set_function(self._certificate_ends)
         speech, index_of = settings.speech, self._indexes.of

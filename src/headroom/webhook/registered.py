@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredSecret:
     """The Secret as it was read: its content, and the whole object for the update."""
 
     data: Mapping[str, str] = field(default_factory=dict)
@@ -50,12 +50,12 @@ class _Hook(msgspec.Struct, rename="camel"):
     client_config: _ClientConfig
 
 
-class _Metadata(msgspec.Struct, rename="camel"):
+class _SecretMetadata(msgspec.Struct, rename="camel"):
     resource_version: str = ""
 
 
 class _Registration(msgspec.Struct):
-    metadata: _Metadata
+    metadata: _SecretMetadata
     webhooks: tuple[_Hook, ...] = ()
 
 
@@ -104,16 +104,16 @@ class Objects:
             raise refusal(answer, f"patch {REGISTRATIONS.plural} {WEBHOOK_NAME}")
         return True
 
-    async def kept(self) -> Kept:
+    async def kept(self) -> StoredSecret:
         """Read the Secret; a missing one is empty."""
         answer = await self._client.send("GET", SECRETS.path(self._home, WEBHOOK_NAME))
         if answer.status == 404:
-            return Kept()
+            return StoredSecret()
         whole = _decoded(answer, Json, f"read secret {self._home}/{WEBHOOK_NAME}")
         data = whole.get("data") or {}
-        return Kept({name: _text(str(value)) for name, value in data.items()}, whole)
+        return StoredSecret({name: _text(str(value)) for name, value in data.items()}, whole)
 
-    async def keep(self, before: Kept, data: Mapping[str, str]) -> bool:
+    async def keep(self, before: StoredSecret, data: Mapping[str, str]) -> bool:
         """Replace the Secret; False if another replica was faster."""
         encoded = {name: base64.b64encode(text.encode()).decode() for name, text in data.items()}
         if before.whole is not None:

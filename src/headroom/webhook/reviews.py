@@ -66,7 +66,7 @@ _read_stamps = msgspec.json.Decoder(_Stamped)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ReviewVerdict:
     """The answer to one review, and why the pod is not gated (empty if it is)."""
 
     body: bytes
@@ -83,7 +83,7 @@ class Judge:
         self._index_of = index_of
         self._speech = speech
 
-    def answer(self, text: bytes) -> Verdict:
+    def answer(self, text: bytes) -> ReviewVerdict:
         """Answer one review; raise NoReview if it is none."""
         try:
             request = _read_review.decode(text).request
@@ -102,10 +102,10 @@ class Judge:
         refusal = self._rule(pod, self._index_of(request.namespace), at)
         if refusal is not None:
             return self._left_alone(request, refusal)
-        return Verdict(_answer(request.uid, gate_patch(pod)), request.namespace)
+        return ReviewVerdict(_answer(request.uid, gate_patch(pod)), request.namespace)
 
-    def _left_alone(self, request: _Request, why: str, unreadable: bool = False) -> Verdict:
-        return Verdict(_answer(request.uid), request.namespace, why, unreadable)
+    def _left_alone(self, request: _Request, why: str, unreadable: bool = False) -> ReviewVerdict:
+        return ReviewVerdict(_answer(request.uid), request.namespace, why, unreadable)
 
 
 def claims_judge(index_of: Lookup, speech: Speech) -> Judge:

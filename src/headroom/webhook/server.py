@@ -14,13 +14,13 @@ import structlog
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 
-from headroom.serving import Bodies, LimitedServer, Limits
-from headroom.webhook.reviews import Judge, NoReview, Verdict
+from headroom.serving import Bodies, LimitedServer, ServingLimits
+from headroom.webhook.reviews import Judge, NoReview, ReviewVerdict
 
 log = structlog.get_logger("headroom.webhook")
 
 LARGEST_REVIEW = 8 * 2**20  # An API server accepts objects of up to 3 MiB.
-LIMITS = Limits(largest_body=LARGEST_REVIEW)
+LIMITS = ServingLimits(largest_body=LARGEST_REVIEW)
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -41,7 +41,7 @@ class Numbers:
             registry=self.registry,
         )
 
-    def note(self, verdict: Verdict) -> None:
+    def note(self, verdict: ReviewVerdict) -> None:
         answer = "unreadable" if verdict.unreadable else "left" if verdict.why else "gated"
         self.reviews.labels(answer).inc()
 
@@ -54,7 +54,7 @@ class Server:
         judges: Mapping[str, Judge],
         numbers: Numbers,
         why_not_ready: Callable[[], str],
-        limits: Limits = LIMITS,
+        limits: ServingLimits = LIMITS,
         *,
         metrics: bool = False,
     ) -> None:

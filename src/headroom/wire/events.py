@@ -1,7 +1,7 @@
 """core/v1 Events: what we tell about objects, with repeats counted up instead of piled up.
 
-`event_create` renders one Tell; a `Recorder`, one per adapter, remembers the latest ones (bounded)
-and turns a repeat into a patch of the event that is there already.
+`event_create` renders one Tell; an `EventRecorder`, one per adapter, remembers the latest ones
+(bounded) and turns a repeat into a patch of the event that is there already.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class _Told:
     count: int
 
 
-class Recorder:
+class EventRecorder:
     """Remembers what was told lately; the least recently told is forgotten first.
 
     Messages are long and most are told once: what is remembered of each is a hash and a suffix.

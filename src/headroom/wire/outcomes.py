@@ -17,7 +17,7 @@ NAMESPACE_ENDS = "NamespaceTerminating"
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class StatusRefusal:
     """A metav1.Status that says no; `causes` are reason and field of each cause."""
 
     code: int
@@ -27,7 +27,7 @@ class Refusal:
     retry_after: float = 0.0
 
 
-def outcome_of(write: Write, refusal: Refusal) -> Outcome:
+def outcome_of(write: Write, refusal: StatusRefusal) -> Outcome:
     """Say what a refusal means for the write."""
     message, wait = refusal.message, refusal.retry_after or RETRY_SECONDS
     match refusal.code:
@@ -53,7 +53,7 @@ def outcome_of(write: Write, refusal: Refusal) -> Outcome:
             return Invalid(message)
 
 
-def _is_another_object(write: Write, refusal: Refusal) -> bool:
+def _is_another_object(write: Write, refusal: StatusRefusal) -> bool:
     """A failed JSON patch test has no causes; a wrong uid is a cause of its own."""
     if write.content_type == JSON_PATCH and not refusal.causes:
         return True

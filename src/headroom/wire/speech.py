@@ -26,7 +26,7 @@ from headroom.wire.decode import DECODERS, Decode
 from headroom.wire.dialect import Dialect, Rival
 from headroom.wire.guardians import PAUSE_IMAGE
 from headroom.wire.kinds import HEADROOMS, HOLDS, NAMESPACES, NODES, PODS, Resource, find_kind
-from headroom.wire.objects.metadata import KEPT_ANNOTATIONS, Kept
+from headroom.wire.objects.metadata import KEPT_ANNOTATIONS, AnnotationReader
 from headroom.wire.objects.pods import decode_pod
 from headroom.wire.objects.reader import to_text
 from headroom.wire.render import render
@@ -75,7 +75,9 @@ class Speech:
         self._by_kind = {(kind.api_version, kind.kind): kind for kind in foreign}
         self._decoders: dict[Resource, Decode] = dict(DECODERS)
         if self.annotation_prefixes != KEPT_ANNOTATIONS:
-            self._decoders[PODS] = partial(decode_pod, kept=Kept(self.annotation_prefixes))
+            self._decoders[PODS] = partial(
+                decode_pod, kept=AnnotationReader(self.annotation_prefixes)
+            )
         for dialect in self.dialects:
             self._decoders.update({**dialect.reads, **dialect.decoders})
         self._dressing = tuple(each.dress for each in self.dialects if each.dress is not None)

@@ -13,7 +13,7 @@ from headroom.core.sizes.utilization import Utilization
 from headroom.core.standing.headrooms import Headroom
 from headroom.dialects.proactive import PROACTIVE
 from headroom.dialects.proactive.objects import class_object, headroom_object, remark_on
-from headroom.dialects.proactive.options import Options, Profile
+from headroom.dialects.proactive.options import Options, PlaceholderProfile
 from headroom.wire.guardians import guardian_json
 from headroom.wire.kinds import DEPLOYMENTS, HEADROOMS
 from headroom.wire.schema.checking import validate
@@ -63,7 +63,7 @@ def test_placeholders_carry_the_label_the_annotation_and_the_class() -> None:
 
 
 def test_the_profile_for_cluster_autoscaler_stays_above_its_cutoff() -> None:
-    options = Options(True, profile=Profile.CLUSTER_AUTOSCALER)
+    options = Options(True, profile=PlaceholderProfile.CLUSTER_AUTOSCALER)
     headroom = read(headroom_object(options, "ours", CA))
     assert guardian_of(headroom)["spec"]["priorityClassName"] == "headroom-preemptible"
     assert headroom.remarks == ()

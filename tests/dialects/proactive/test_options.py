@@ -8,7 +8,7 @@ from headroom.dialects.proactive.objects import change_to, headroom_object
 from headroom.dialects.proactive.options import (
     BadOption,
     Options,
-    Profile,
+    PlaceholderProfile,
     Texts,
     read_options,
 )
@@ -22,7 +22,7 @@ def test_the_defaults_are_those_of_the_proposal() -> None:
 
 def test_all_may_be_given() -> None:
     texts = Texts("true", "10", "3", "0.5", "clusterAutoscaler")
-    assert read_options(texts) == Options(True, 10, 3, 0.5, Profile.CLUSTER_AUTOSCALER)
+    assert read_options(texts) == Options(True, 10, 3, 0.5, PlaceholderProfile.CLUSTER_AUTOSCALER)
 
 
 @pytest.mark.parametrize("text", ["1", "t", "T", "TRUE", "true", "True"])

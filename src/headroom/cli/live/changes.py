@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 
 from headroom.cli.output import columns
-from headroom.cli.printing.forms import Form, Look
+from headroom.cli.printing.forms import Form, Layout
 from headroom.cli.printing.lists import item_text, own_columns
-from headroom.cli.telling.tables import Row, Table
+from headroom.cli.telling.tables import Table, TableRow
 
 # Cells under these headings change with time alone, so they do not count as changes.
 CLOCKS = frozenset({"AGE", "EXPIRES", "NEXT START"})
 
 
-class Changes:
+class PrintedChanges:
     """Remembers the printed rows, and returns those that differ.
 
     As in kubectl, a deleted object is printed once more, in its last state.
@@ -21,7 +21,7 @@ class Changes:
 
     def __init__(self, form: Form) -> None:
         self._form = form
-        self._before: dict[str, Row] = {}
+        self._before: dict[str, TableRow] = {}
         self._news: dict[str, tuple[str, ...]] = {}
         self._first = True
         self._width = 0
@@ -39,7 +39,7 @@ class Changes:
             return ""
         return self._lines(table, rows, known, first)
 
-    def _tells(self, table: Table, row: Row) -> tuple[str, ...]:
+    def _tells(self, table: Table, row: TableRow) -> tuple[str, ...]:
         """The parts of a row that count as a change."""
         if not self._form.is_table:
             return (str(row.item),)
@@ -48,15 +48,15 @@ class Changes:
             cell for heading, cell in zip(headings, cells, strict=True) if heading not in CLOCKS
         )
 
-    def _cells(self, table: Table, row: Row) -> tuple[tuple[str, ...], list[str]]:
-        if self._form.look is Look.WIDE:
+    def _cells(self, table: Table, row: TableRow) -> tuple[tuple[str, ...], list[str]]:
+        if self._form.look is Layout.WIDE:
             return (*table.headings, *table.wide), [*row.cells, *row.wide]
         return table.headings, list(row.cells)
 
-    def _lines(self, table: Table, rows: list[Row], known: list[Row], first: bool) -> str:
-        if not self._form.is_table and self._form.look is not Look.COLUMNS:
+    def _lines(self, table: Table, rows: list[TableRow], known: list[TableRow], first: bool) -> str:
+        if not self._form.is_table and self._form.look is not Layout.COLUMNS:
             return "\n".join(item_text(row, self._form) for row in rows)
-        if self._form.look is Look.COLUMNS:
+        if self._form.look is Layout.COLUMNS:
             headings, lines = own_columns(self._form, [*known, *rows])
         else:
             headings = self._cells(table, rows[0])[0]
@@ -71,9 +71,9 @@ class Changes:
         return "\n".join([laid_out[0], *new] if first else new)
 
 
-def _by_name(rows: list[Row]) -> dict[str, Row]:
+def _by_name(rows: list[TableRow]) -> dict[str, TableRow]:
     """Rows by their object; objects of two kinds may have slots with the same name."""
-    found: dict[str, Row] = {}
+    found: dict[str, TableRow] = {}
     seen: Counter[str] = Counter()
     for row in rows:
         name = f"{row.key} {row.ref}"

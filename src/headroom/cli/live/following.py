@@ -18,7 +18,7 @@ import msgspec
 
 from headroom.cli.dialects import chosen
 from headroom.cli.live.dialects import dialects_on
-from headroom.cli.live.reading import Hidden, Reader, copied
+from headroom.cli.live.reading import Hidden, LiveReader, copied
 from headroom.cli.output import say
 from headroom.cli.printing.progress import Progress, waiting
 from headroom.cli.source import Where, World, decoded
@@ -27,7 +27,7 @@ from headroom.core.objects import Key
 from headroom.kube.client import Client
 from headroom.kube.errors import CannotReach, Expired
 from headroom.kube.kubeconfig import find_access
-from headroom.kube.lines import Lines
+from headroom.kube.lines import LineSplitter
 from headroom.wire.kinds import HEADROOMS, HOLDS, Resource
 
 Json = Mapping[str, Any]
@@ -83,7 +83,7 @@ class Follower:
         self._client = client
         self._where = where
         self._speech = chosen(where.dialects)
-        self._reader = Reader(client, where, Hidden())
+        self._reader = LiveReader(client, where, Hidden())
         self._items: dict[Resource, dict[Key, Json]] = {}
 
     async def begin(self, progress: Progress) -> World:
@@ -139,7 +139,7 @@ class Follower:
         }
         path = f"{resource.path(namespace)}?{urlencode(query)}"
         async with self._client.stream(path, f"watch {resource}", QUIET) as chunks:
-            lines = Lines()
+            lines = LineSplitter()
             async for chunk in chunks:
                 for line in lines.feed(chunk):
                     yield line

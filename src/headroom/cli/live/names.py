@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headroom.cli.nouns import dialects_for
 from headroom.cli.source import Where, read_world
-from headroom.cli.telling.lists import Needs, needs, table_of
+from headroom.cli.telling.lists import KindsToRead, needs, table_of
 from headroom.wire.kinds import PODS
 
 
@@ -14,7 +14,7 @@ def names_of(
     noun: str, namespace: str, access: tuple[str, str], files: tuple[Path, ...] = ()
 ) -> list[str]:
     """The names of a noun's objects in a namespace (empty: in all), each once."""
-    needed = Needs((PODS,)) if noun == "pod" else needs(noun)
+    needed = KindsToRead((PODS,)) if noun == "pod" else needs(noun)
     where = Where(
         files,
         *access,

@@ -89,7 +89,7 @@ async def read_cluster(where: Where) -> World:
 
 
 async def _read(client: Client, where: Where, progress: Progress) -> World:
-    reader = Reader(client, where, Hidden(), progress=progress)
+    reader = LiveReader(client, where, Hidden(), progress=progress)
     try:
         speech = chosen((*where.dialects, *await dialects_on(client)))
         foreign = speech.foreign if where.foreign else ()
@@ -125,7 +125,7 @@ def copied(world: World) -> list[Resource]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class LiveReader:
     """Lists kinds as widely as the command needs and the permissions allow.
 
     `versions` has the namespace (empty: all) and the version of each list, for watches.

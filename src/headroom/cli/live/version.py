@@ -8,7 +8,7 @@ import typer
 
 from headroom import __version__
 from headroom.cli.options import Context, Kubeconfig, Output
-from headroom.cli.output import Format, columns, document, put, say
+from headroom.cli.output import OutputFormat, columns, document, put, say
 
 if TYPE_CHECKING:
     from headroom.kube.features import Abilities
@@ -21,7 +21,7 @@ AskCluster = Annotated[
 
 def version(
     cluster: AskCluster = False,
-    output: Output = Format.TABLE,
+    output: Output = OutputFormat.TABLE,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
 ) -> None:
@@ -29,7 +29,7 @@ def version(
     from headroom.kube.versions import SUPPORTED_RANGE
 
     found = _asked(str(kubeconfig or ""), context) if cluster else None
-    if output is not Format.TABLE:
+    if output is not OutputFormat.TABLE:
         put(document(_told(found), output))
     elif found is None:
         put(__version__)

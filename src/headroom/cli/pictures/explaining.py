@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from headroom.cli.errors import Answer
+from headroom.cli.errors import NegativeAnswer
 from headroom.cli.nouns import KINDS
 from headroom.cli.source import World
 from headroom.cli.telling.answers import as_document
 from headroom.cli.telling.asking import UNSEEN
 from headroom.cli.telling.finding import explanation_of
 from headroom.core.policy import Policy
-from headroom.dashboard.document import EVERYTHING, Scope
+from headroom.dashboard.document import EVERYTHING, VisibleScope
 from headroom.wire.kinds import NODES, PODS
 
 NOT_ASKED = "nodes are not checked one by one on a cluster of this size"
 NOUNS = {kind: noun for noun, kind in KINDS.items()}
 
 
-def explained(world: World, reference: str, policy: Policy, scope: Scope) -> dict[str, Any] | None:
+def explained(
+    world: World, reference: str, policy: Policy, scope: VisibleScope
+) -> dict[str, Any] | None:
     """Explain `Kind/namespace/name` for a user with these permissions; None if it is missing."""
     kind, _, place = reference.partition("/")
     namespace, _, name = place.partition("/")
@@ -28,13 +30,13 @@ def explained(world: World, reference: str, policy: Policy, scope: Scope) -> dic
         return None
     try:
         told = explanation_of(limited(world, scope), (noun, name), namespace, policy)
-    except Answer:
+    except NegativeAnswer:
         return None
     return as_document(told)
 
 
 def explained_by_words(
-    world: World, reference: str, policy: Policy, scope: Scope
+    world: World, reference: str, policy: Policy, scope: VisibleScope
 ) -> dict[str, Any] | None:
     """The same without checking every node, for clusters where that takes long."""
     unseen = replace(limited(world, scope), unseen=world.unseen | {NODES.plural})
@@ -51,7 +53,7 @@ def explained_by_words(
     }
 
 
-def limited(world: World, scope: Scope) -> World:
+def limited(world: World, scope: VisibleScope) -> World:
     """The world as a user with these permissions would have read it."""
     if scope.everything:
         return world

@@ -9,7 +9,7 @@ from headroom.cli.pictures.explaining import explained
 from headroom.cli.source import World
 from headroom.core.policy import Policy
 from headroom.dashboard.book import filled
-from headroom.dashboard.document import EVERYTHING, Document, Scope
+from headroom.dashboard.document import EVERYTHING, Document, VisibleScope
 from headroom.dashboard.finding import Finding
 from headroom.dashboard.picture import FILE, Windows, picture
 from headroom.dashboard.prices import Prices
@@ -58,12 +58,12 @@ class FileFeed:
             return None
         return self._book.pods_on(self._view, node)
 
-    async def find_pods(self, text: str, scope: Scope) -> dict[str, Any]:
+    async def find_pods(self, text: str, scope: VisibleScope) -> dict[str, Any]:
         finding = Finding(text, scope)
         finding.look(self._view.pods)
         return finding.result(self._view.pods)
 
-    async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
+    async def explain(self, reference: str, scope: VisibleScope) -> dict[str, Any] | None:
         return await asyncio.to_thread(explained, self._world, reference, self._policy, scope)
 
     def explain_now(self, reference: str) -> dict[str, Any] | None:

@@ -35,7 +35,7 @@ JournalFile = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownFlags:
     """How to show a run, besides its result; `journal` is the file for its journal."""
 
     serve: str = ""
@@ -48,4 +48,4 @@ class Shown:
         return bool(self.serve or self.html or self.svg)
 
 
-NOT_SHOWN = Shown()
+NOT_SHOWN = ShownFlags()

@@ -22,13 +22,13 @@ from headroom.core.objects import Key, Node, Pod
 from headroom.core.quotas.limits import Quota
 from headroom.core.standing.headrooms import Headroom
 from headroom.dashboard.book import Book
-from headroom.dashboard.document import Document, Scope
+from headroom.dashboard.document import Document, VisibleScope
 from headroom.dashboard.finding import Finding
 from headroom.dashboard.hub import contained
 from headroom.dashboard.picture import LIVE, Windows, picture
 from headroom.dashboard.prices import Prices
 from headroom.dashboard.timeline import Timeline, sample_of
-from headroom.dashboard.view import View
+from headroom.dashboard.view import ClusterView
 from headroom.engine.ledger import Ledger
 from headroom.ports import (
     Event,
@@ -130,9 +130,11 @@ class LiveFeed:
         view = self._view()
         self._timeline.add(view.now, sample_of(view, len(self._claimed), len(self._waiting)))
 
-    def _view(self) -> View:
+    def _view(self) -> ClusterView:
         ledger = self._ledger
-        return View(self._now(), ledger.nodes, ledger.pods, ledger.holds, ledger.slots.headrooms)
+        return ClusterView(
+            self._now(), ledger.nodes, ledger.pods, ledger.holds, ledger.slots.headrooms
+        )
 
     async def sections(self) -> Document:
         self._asked_at = asyncio.get_running_loop().time()
@@ -154,7 +156,7 @@ class LiveFeed:
             self.sample()
         return picture(view, book, self._timeline, self._windows, (LIVE, self._name))
 
-    async def _bring_up_to_date(self, book: Book, view: View) -> None:
+    async def _bring_up_to_date(self, book: Book, view: ClusterView) -> None:
         for keys in _portions(_taken(self._pods)):
             book.take_pods(view, keys)
             await asyncio.sleep(0)
@@ -172,14 +174,14 @@ class LiveFeed:
             return None
         return self._book.pods_on(self._view(), node)
 
-    async def find_pods(self, text: str, scope: Scope) -> dict[str, Any]:
+    async def find_pods(self, text: str, scope: VisibleScope) -> dict[str, Any]:
         pods, finding = self._ledger.pods, Finding(text, scope)
         for keys in _portions(list(pods), SEARCHED):
             finding.look(keys)
             await asyncio.sleep(0)
         return finding.result(pods)
 
-    async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
+    async def explain(self, reference: str, scope: VisibleScope) -> dict[str, Any] | None:
         """Explain in a thread, then pause for the same time, so that the operator has priority."""
         loop = asyncio.get_running_loop()
         world, policy, began = self._world(), self._ledger.policy, loop.time()

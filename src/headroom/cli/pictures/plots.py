@@ -7,7 +7,7 @@ from datetime import datetime
 from headroom.dashboard.document import Document
 from headroom.dashboard.timeline import LINES
 from headroom.plot.chart import Chart
-from headroom.plot.marks import Mark, Steps, Window
+from headroom.plot.marks import Mark, ShadedSpan, Steps
 from headroom.plot.scales import Axis, Unit
 
 TONES = {"wanted": 7, "held": 1, "claimed": 2, "waiting": 3, "misses": 4}
@@ -21,7 +21,7 @@ def timeline_svg(whole: Document) -> str:
         first, last = rows[0][0], rows[-1][0]
         spans = [(_second(each["opens"]), _second(each["ends"])) for each in whole["windows"]]
         inside = sorted((max(first, a), min(last, b)) for a, b in spans if a < last and b > first)
-        marks += [Window("window", begin, end) for begin, end in inside]
+        marks += [ShadedSpan("window", begin, end) for begin, end in inside]
     for index, name in enumerate(LINES):
         points = tuple((second, float(row[index])) for second, row in rows)
         marks.append(Steps(name, points, TONES[name], dashed=name == "wanted"))

@@ -11,7 +11,7 @@ from aiohttp import web
 from headroom.cli.errors import Misuse
 from headroom.cli.output import put, say
 from headroom.dashboard.access import Local, is_loopback
-from headroom.dashboard.hub import Feed, Hub
+from headroom.dashboard.hub import Hub, PictureFeed
 from headroom.dashboard.pages import Clockwork, Pages
 from headroom.runtime.http import Address
 from headroom.serving import LimitedServer
@@ -34,7 +34,7 @@ def local_address(flag: str, text: str) -> Address:
 
 
 async def serve_page(
-    feed: Feed,
+    feed: PictureFeed,
     address: Address,
     clockwork: Clockwork | None = None,
     started: Callable[[], None] | None = None,

@@ -7,10 +7,10 @@ import asyncio
 from headroom.cli.errors import Misuse
 from headroom.cli.output import say
 from headroom.cli.pictures.feeds import FileFeed
-from headroom.cli.pictures.flags import Shown
+from headroom.cli.pictures.flags import ShownFlags
 from headroom.cli.pictures.plots import timeline_svg
 from headroom.cli.pictures.serving import local_address, serve_page
-from headroom.cli.pictures.simulating import Recorder, Run, Simulation, recorded
+from headroom.cli.pictures.simulating import PictureRecorder, PlannedRun, Simulation, recorded
 from headroom.cli.pictures.writing import page_of, write_file
 from headroom.cli.printing.progress import waiting
 from headroom.dashboard.picture import SIMULATION
@@ -20,7 +20,7 @@ from headroom.sim.scenarios.report import Result
 PAGE_PACE_S = 0.5
 
 
-def show(run: Run, shown: Shown) -> Result | None:
+def show(run: PlannedRun, shown: ShownFlags) -> Result | None:
     """Serve a run or write it into files; return its result, unless it was stopped early."""
     if shown.serve:
         if shown.html or shown.svg:
@@ -39,7 +39,7 @@ def show(run: Run, shown: Shown) -> Result | None:
     return result
 
 
-def _feed(run: Run, recorder: Recorder, result: Result) -> FileFeed:
+def _feed(run: PlannedRun, recorder: PictureRecorder, result: Result) -> FileFeed:
     """The end of a run, with its whole timeline."""
     if recorder.world is None:
         raise Misuse("the simulation has no state to show")
@@ -48,7 +48,7 @@ def _feed(run: Run, recorder: Recorder, result: Result) -> FileFeed:
     return FileFeed(recorder.world, name, run.prices, timeline, run.policy, kind=SIMULATION)
 
 
-def _served(run: Run, where: str) -> Result | None:
+def _served(run: PlannedRun, where: str) -> Result | None:
     address = local_address("--serve", where)
     simulation = Simulation(run)
     asyncio.run(serve_page(simulation, address, simulation, simulation.start, PAGE_PACE_S))

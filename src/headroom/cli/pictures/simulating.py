@@ -19,12 +19,12 @@ from headroom.cli.pictures.feeds import FileFeed
 from headroom.cli.source import WATCHED, World, decoded
 from headroom.core.policy import Policy
 from headroom.dashboard.book import Book, take_all
-from headroom.dashboard.document import Document, Scope
+from headroom.dashboard.document import Document, VisibleScope
 from headroom.dashboard.frames import Frames
 from headroom.dashboard.picture import SIMULATION, Windows, picture
 from headroom.dashboard.prices import Prices
 from headroom.dashboard.timeline import Timeline, counted, sample_of
-from headroom.dashboard.view import View, view_of
+from headroom.dashboard.view import ClusterView, view_of
 from headroom.sim.scenarios.model import Scenario
 from headroom.sim.scenarios.play import Play
 from headroom.sim.scenarios.report import Result
@@ -40,7 +40,7 @@ CHANGING = ("at", "nodes", "labels", "objects", "waiting", "more_waiting", "cost
 
 
 @dataclass(frozen=True)
-class Run:
+class PlannedRun:
     """What to run, and with which operator."""
 
     scenario: Scenario
@@ -54,16 +54,16 @@ class Run:
         return Prices(found)
 
 
-class Recorder:
+class PictureRecorder:
     """Records a run: the newest snapshot, the timeline, and frames to go back to."""
 
-    def __init__(self, run: Run, most: int, apart: float = 0.0) -> None:
+    def __init__(self, run: PlannedRun, most: int, apart: float = 0.0) -> None:
         self._run = run
         self.frames = Frames(most, apart)
         self.timeline = Timeline()
         self._windows = Windows()
         self._book = Book(run.prices)
-        self._view: View | None = None
+        self._view: ClusterView | None = None
         self.world: World | None = None
         self.newest: Document = {}
 
@@ -89,10 +89,10 @@ def world_of(play: Play, speech: Speech) -> World:
     return decoded(raw, kinds, play.world.clock.now(), speech)
 
 
-def recorded(run: Run, most: int = 60) -> tuple[Result, Recorder]:
+def recorded(run: PlannedRun, most: int = 60) -> tuple[Result, PictureRecorder]:
     """Run to the end, and take snapshots at intervals."""
     play = run.play()
-    recorder = Recorder(run, most, play.ends / (LASTING * most))
+    recorder = PictureRecorder(run, most, play.ends / (LASTING * most))
     seen = -1
 
     def look(upcoming: float, end: float, changes: int) -> None:
@@ -114,9 +114,9 @@ def recorded(run: Run, most: int = 60) -> tuple[Result, Recorder]:
 class Simulation:
     """A simulation that runs while pages are open: their data and their clock."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: PlannedRun) -> None:
         self._run = run
-        self._recorder = Recorder(run, STEPS)
+        self._recorder = PictureRecorder(run, STEPS)
         self._paused = False
         self._speed: float | None = None
         self._elapsed = self._end = 0.0
@@ -205,10 +205,10 @@ class Simulation:
     async def pods_on(self, node: str) -> list[dict[str, Any]] | None:
         return self._feed().pods_of(node)
 
-    async def find_pods(self, text: str, scope: Scope) -> dict[str, Any]:
+    async def find_pods(self, text: str, scope: VisibleScope) -> dict[str, Any]:
         return await self._feed().find_pods(text, scope)
 
-    async def explain(self, reference: str, scope: Scope) -> dict[str, Any] | None:
+    async def explain(self, reference: str, scope: VisibleScope) -> dict[str, Any] | None:
         return await self._feed().explain(reference, scope)
 
     def _feed(self) -> FileFeed:

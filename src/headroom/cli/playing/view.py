@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BAR_WIDTH = 48
 
 
-class Use(StrEnum):
+class PieceUse(StrEnum):
     """The use of a part of a node."""
 
     USED = "used"
@@ -38,17 +38,21 @@ class Use(StrEnum):
 class Glyphs:
     """The characters of a bar: one for each use, and the separator between two pods."""
 
-    fill: dict[Use, str]
+    fill: dict[PieceUse, str]
     edge: str
 
 
-BLOCKS = Glyphs({Use.USED: "█", Use.CLAIMED: "▓", Use.HELD: "░", Use.FREE: " "}, "│")
-ASCII = Glyphs({Use.USED: "#", Use.CLAIMED: "@", Use.HELD: "=", Use.FREE: " "}, "|")
+BLOCKS = Glyphs(
+    {PieceUse.USED: "█", PieceUse.CLAIMED: "▓", PieceUse.HELD: "░", PieceUse.FREE: " "}, "│"
+)
+ASCII = Glyphs(
+    {PieceUse.USED: "#", PieceUse.CLAIMED: "@", PieceUse.HELD: "=", PieceUse.FREE: " "}, "|"
+)
 STYLES = {
-    Use.USED: "black on steel_blue1",
-    Use.CLAIMED: "black on green3",
-    Use.HELD: "black on gold1",
-    Use.FREE: "on grey15",
+    PieceUse.USED: "black on steel_blue1",
+    PieceUse.CLAIMED: "black on green3",
+    PieceUse.HELD: "black on gold1",
+    PieceUse.FREE: "on grey15",
 }
 
 
@@ -56,7 +60,7 @@ STYLES = {
 class Segment:
     """A pod's part of a node, or the free rest; `amount` in thousandths of a core."""
 
-    use: Use
+    use: PieceUse
     label: str
     amount: int
 
@@ -75,7 +79,7 @@ class Picture:
     bars: tuple[Bar, ...]
     waiting: tuple[str, ...]
 
-    def total(self, use: Use) -> int:
+    def total(self, use: PieceUse) -> int:
         """The sum of one use over all nodes, in thousandths of a core."""
         return sum(part.amount for bar in self.bars for part in bar.segments if part.use is use)
 
@@ -122,7 +126,7 @@ def coloured(shown: Picture, glyphs: Glyphs = BLOCKS, width: int = BAR_WIDTH) ->
             text.append(glyphs.edge, style=STYLES[part.use])
             text.append(_label(part.label, columns - 1).ljust(columns - 1), style=STYLES[part.use])
         text.append(f"  {cores(bar.capacity)} cpu\n", style="dim")
-    legend = [use for use in Use if shown.total(use)]
+    legend = [use for use in PieceUse if shown.total(use)]
     for use in legend:
         text.append("  ", style=STYLES[use])
         text.append(f" {use.value} {cores(shown.total(use))}   ")
@@ -140,21 +144,21 @@ def _bar(node: Node, pods: Sequence[Pod]) -> Bar:
     capacity = node.allocatable[CPU]
     segments = [_segment(pod) for pod in pods if pod.requests[CPU] > 0]
     # Guardians last, so that held room is next to free room.
-    order = {Use.USED: 0, Use.CLAIMED: 1, Use.HELD: 2}
+    order = {PieceUse.USED: 0, PieceUse.CLAIMED: 1, PieceUse.HELD: 2}
     segments.sort(key=lambda part: (order[part.use], part.label))
     free = capacity - sum(part.amount for part in segments)
     if free > 0:
-        segments.append(Segment(Use.FREE, "", free))
+        segments.append(Segment(PieceUse.FREE, "", free))
     return Bar(one_line(node.name), capacity, tuple(segments))
 
 
 def _segment(pod: Pod) -> Segment:
     amount = pod.requests[CPU]
     if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
-        return Segment(Use.HELD, "held", amount)
+        return Segment(PieceUse.HELD, "held", amount)
     if not pod.node:  # Nominated: kube-scheduler counts it, so the room is as good as held.
-        return Segment(Use.HELD, f"for {one_line(pod.key.name)}", amount)
-    use = Use.CLAIMED if CLAIMED_ANNOTATION in pod.annotations else Use.USED
+        return Segment(PieceUse.HELD, f"for {one_line(pod.key.name)}", amount)
+    use = PieceUse.CLAIMED if CLAIMED_ANNOTATION in pod.annotations else PieceUse.USED
     return Segment(use, one_line(pod.labels.get("app", pod.key.name)), amount)
 
 
@@ -196,7 +200,7 @@ def _name_width(shown: Picture) -> int:
 def _footer(shown: Picture, glyphs: Glyphs) -> list[str]:
     legend = "   ".join(
         f"{glyphs.fill[use] * 2} {use.value} {cores(shown.total(use))}".strip()
-        for use in Use
+        for use in PieceUse
         if shown.total(use)
     )
     return [legend, _waiting_line(shown)]

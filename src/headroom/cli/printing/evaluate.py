@@ -13,15 +13,15 @@ from typing import Any
 from headroom.cli.printing.jsonpath import (
     Elements,
     Every,
-    Field,
+    FieldStep,
     Filter,
+    LiteralText,
     Operand,
     Part,
     Path,
     Range,
     Slice,
     Step,
-    Text,
 )
 
 
@@ -48,7 +48,7 @@ def shown(value: Any) -> str:
 def _written(parts: Iterable[Part], value: Any, root: Any) -> Iterator[str]:
     for part in parts:
         match part:
-            case Text(text):
+            case LiteralText(text):
                 yield text
             case Path():
                 yield " ".join(shown(each) for each in found_by(part, value, root))
@@ -59,7 +59,7 @@ def _written(parts: Iterable[Part], value: Any, root: Any) -> Iterator[str]:
 
 def _step(step: Step, value: Any, root: Any) -> Iterator[Any]:
     match step:
-        case Field(names):
+        case FieldStep(names):
             if isinstance(value, Mapping):
                 yield from (value[name] for name in names if name in value)
         case Every(deep=True):

@@ -9,7 +9,7 @@ from headroom.cli.errors import Misuse
 from headroom.cli.printing.jsonpath import BadPath, Part, Path, parse_path, parse_template
 
 
-class Look(StrEnum):
+class Layout(StrEnum):
     """The output formats."""
 
     TABLE = "table"
@@ -25,32 +25,32 @@ class Look(StrEnum):
 class Form:
     """A format and its parameters: the parts of a template, or columns by their headings."""
 
-    look: Look = Look.TABLE
+    look: Layout = Layout.TABLE
     template: tuple[Part, ...] = ()
     columns: tuple[tuple[str, Path], ...] = ()
 
     @property
     def is_table(self) -> bool:
-        return self.look in (Look.TABLE, Look.WIDE)
+        return self.look in (Layout.TABLE, Layout.WIDE)
 
 
 def read_form(text: str) -> Form:
     """Parse the value of `-o`; raise Misuse if it is wrong."""
     word, equals, argument = text.partition("=")
     try:
-        look = Look(word)
+        look = Layout(word)
     except ValueError:
         known = "table, wide, name, json, yaml, jsonpath=TEMPLATE, custom-columns=HEADING:PATH,…"
         raise Misuse(f"-o {text}: there is no such output format", f"there are: {known}") from None
-    if look not in (Look.JSONPATH, Look.COLUMNS):
+    if look not in (Layout.JSONPATH, Layout.COLUMNS):
         if equals:
             raise Misuse(f"-o {text}: {word} takes no value")
         return Form(look)
     if not argument:
-        example = "{.items[*].metadata.name}" if look is Look.JSONPATH else "NAME:.metadata.name"
+        example = "{.items[*].metadata.name}" if look is Layout.JSONPATH else "NAME:.metadata.name"
         raise Misuse(f"-o {word}: a value is missing", f"write for example -o {word}='{example}'")
     try:
-        if look is Look.JSONPATH:
+        if look is Layout.JSONPATH:
             return Form(look, template=parse_template(argument))
         return Form(look, columns=tuple(_column(each) for each in _split(argument)))
     except BadPath as trouble:

@@ -24,7 +24,7 @@ class BadPath(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FieldStep:
     """One or several members of an object, by name."""
 
     names: tuple[str, ...]
@@ -71,7 +71,7 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class LiteralText:
     text: str
 
 
@@ -83,9 +83,9 @@ class Range:
     body: tuple[Part, ...]
 
 
-Step: TypeAlias = Field | Every | Slice | Elements | Filter
+Step: TypeAlias = FieldStep | Every | Slice | Elements | Filter
 Operand: TypeAlias = "str | int | float | bool | Path | None"
-Part: TypeAlias = Text | Path | Range
+Part: TypeAlias = LiteralText | Path | Range
 
 
 def parse_template(template: str) -> tuple[Part, ...]:
@@ -142,7 +142,7 @@ class _Reader:
             start = self.text.find("{", self.at)
             stop = len(self.text) if start < 0 else start
             if stop > self.at:
-                found.append(Text(self.text[self.at : stop]))
+                found.append(LiteralText(self.text[self.at : stop]))
             self.at = stop
             if start < 0:
                 break
@@ -170,7 +170,7 @@ class _Reader:
             quoted = _TEXT.match(self.text, self.at)
             if quoted is not None:
                 self.at = quoted.end()
-                found.append(Text(_unquoted(quoted)))
+                found.append(LiteralText(_unquoted(quoted)))
             else:
                 found.append(self.path())
             self._blank()
@@ -219,7 +219,7 @@ class _Reader:
         if name is None:
             raise self.trouble("the name of a field is expected here")
         self.at = name.end()
-        return Field((re.sub(r"\\(.)", r"\1", name[0]),))
+        return FieldStep((re.sub(r"\\(.)", r"\1", name[0]),))
 
     def _brackets(self) -> Step:
         self._blank()
@@ -228,7 +228,7 @@ class _Reader:
         elif self._next("?"):
             step = self._filter()
         elif _TEXT.match(self.text, self.at):
-            step = Field(tuple(self._names()))
+            step = FieldStep(tuple(self._names()))
         else:
             step = self._numbers()
         self._blank()

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headroom.cli.errors import Misuse
-from headroom.cli.output import Format, columns, document, documents, objects
+from headroom.cli.output import OutputFormat, columns, document, documents, objects
 from headroom.cli.printing.evaluate import filled_in, found_by, shown
-from headroom.cli.printing.forms import Form, Look
-from headroom.cli.telling.tables import Row, Table
+from headroom.cli.printing.forms import Form, Layout
+from headroom.cli.telling.tables import Table, TableRow
 from headroom.core.names import API_VERSION
 from headroom.core.objects import LabelSelector
 from headroom.core.selection import matches
@@ -22,14 +22,14 @@ NONE = "<none>"
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class RowFilter:
     """A filter for rows: a namespace (empty: all) and labels."""
 
     namespace: str
     labels: LabelSelector
 
     @classmethod
-    def by(cls, namespace: str, selector: str) -> Chosen:
+    def by(cls, namespace: str, selector: str) -> RowFilter:
         """Parse the selector; raise Misuse if it is wrong."""
         try:
             return cls(namespace, parse_selector(selector))
@@ -45,7 +45,7 @@ class Chosen:
         bare = [replace(row, cells=row.cells[1:]) for row in rows]
         return replace(table, rows=bare, headings=table.headings[1:])
 
-    def _wants(self, row: Row, namespaced: bool, names: Sequence[str]) -> bool:
+    def _wants(self, row: TableRow, namespaced: bool, names: Sequence[str]) -> bool:
         """A manifest without a namespace is in "default"."""
         here = row.key.namespace or DEFAULT
         return (
@@ -55,9 +55,9 @@ class Chosen:
         )
 
 
-def table_text(table: Table, look: Look) -> str:
+def table_text(table: Table, look: Layout) -> str:
     """A table; the wide one has all columns."""
-    if look is not Look.WIDE:
+    if look is not Layout.WIDE:
         width = len(table.headings)
         rows = [*(line[:width] for line in table.above), *(row.cells for row in table.rows)]
         return columns(table.headings, rows)
@@ -69,18 +69,18 @@ def list_text(tables: Sequence[Table], form: Form, one: bool) -> str:
     """Every format except tables; `one`: a single object was requested by name."""
     rows = [row for table in tables for row in table.rows]
     match form.look:
-        case Look.NAME:
+        case Layout.NAME:
             return "\n".join(row.ref for row in rows)
-        case Look.COLUMNS:
+        case Layout.COLUMNS:
             return columns(*own_columns(form, rows))
-        case Look.JSONPATH:
+        case Layout.JSONPATH:
             whole = list_document(tables, one)
             return filled_in(form.template, whole, whole)
         case _:
-            return document(list_document(tables, one), Format(form.look.value))
+            return document(list_document(tables, one), OutputFormat(form.look.value))
 
 
-def own_columns(form: Form, rows: Iterable[Row]) -> tuple[tuple[str, ...], list[list[str]]]:
+def own_columns(form: Form, rows: Iterable[TableRow]) -> tuple[tuple[str, ...], list[list[str]]]:
     """The custom columns, with a line for each object."""
     lines = [
         [
@@ -110,14 +110,14 @@ def _whole(table: Table, item: Json) -> Json:
     return {"apiVersion": API_VERSION, "kind": table.listed.removesuffix("List"), **item}
 
 
-def item_text(row: Row, form: Form) -> str:
+def item_text(row: TableRow, form: Form) -> str:
     """One object, as a watch prints each changed object."""
     match form.look:
-        case Look.NAME:
+        case Layout.NAME:
             return row.ref
-        case Look.JSONPATH:
+        case Layout.JSONPATH:
             return filled_in(form.template, row.item, row.item)
-        case Look.YAML:
+        case Layout.YAML:
             return f"---\n{documents([row.item])}"
         case _:
-            return objects([row.item], Format.JSON)
+            return objects([row.item], OutputFormat.JSON)

@@ -110,7 +110,7 @@ def _tick(progress: Progress, over: Event) -> None:
         progress.tell_again()
 
 
-class Run:
+class RunProgress:
     """The progress of a simulation: virtual time, events a second, remaining time."""
 
     def __init__(self, progress: Progress, before: str = "") -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headroom.cli.output import columns
-from headroom.cli.sizing.demand import Demand
+from headroom.cli.sizing.demand import KnownArrivals
 from headroom.core.names import API_VERSION
 from headroom.core.promise.settings import DAY, HOUR
 from headroom.core.sizing.choosing import Choice, next_nine
@@ -21,10 +21,10 @@ DIGITS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Recommendation:
     """A recommendation with its inputs; `price` is for one slot and hour (0: unknown)."""
 
-    demand: Demand
+    demand: KnownArrivals
     past: Past
     study: Study
     choice: Choice
@@ -36,7 +36,7 @@ class Answer:
         return ("COST A DAY",) if self.price else ()
 
 
-def text(answer: Answer) -> str:
+def text(answer: Recommendation) -> str:
     """For people: the policies, the curve, how certain it is, and the manifest to copy."""
     study, choice = answer.study, answer.choice
     curve = [
@@ -57,7 +57,7 @@ def text(answer: Answer) -> str:
     return "\n\n".join(parts)
 
 
-def document(answer: Answer) -> dict[str, Any]:
+def document(answer: Recommendation) -> dict[str, Any]:
     """For programs."""
     study, question = answer.study, answer.study.question
     begin, end = answer.past.begin, answer.past.end
@@ -83,7 +83,7 @@ def document(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _row(answer: Answer, row: Row) -> dict[str, Any]:
+def _row(answer: Recommendation, row: Row) -> dict[str, Any]:
     outcome = row.outcome
     found: dict[str, Any] = {
         "policy": str(row.kind),
@@ -104,11 +104,11 @@ def _row(answer: Answer, row: Row) -> dict[str, Any]:
     return found
 
 
-def _cost(answer: Answer, row: Row) -> float:
+def _cost(answer: Recommendation, row: Row) -> float:
     return row.outcome.idle * HOURS_A_DAY * answer.price
 
 
-def _cells(answer: Answer, row: Row) -> tuple[str, ...]:
+def _cells(answer: Recommendation, row: Row) -> tuple[str, ...]:
     outcome = row.outcome
     cost = (f"{_cost(answer, row):.2f}",) if answer.price else ()
     return (
@@ -137,7 +137,7 @@ def setting(row: Row) -> str:
             return "learnt as it goes"
 
 
-def about(answer: Answer) -> str:
+def about(answer: Recommendation) -> str:
     question, study = answer.study.question, answer.study
     pods = number(study.trained.pods + study.rows[Kind.ADAPTIVE].outcome.pods)
     return (
@@ -148,12 +148,12 @@ def about(answer: Answer) -> str:
     )
 
 
-def _curve_span(answer: Answer) -> str:
+def _curve_span(answer: Recommendation) -> str:
     outcome = answer.study.curve[answer.study.question.promise][Kind.STATIC].outcome
     return f"over {span(outcome.seconds)} of the rest"
 
 
-def _why(answer: Answer) -> Sequence[str]:
+def _why(answer: Recommendation) -> Sequence[str]:
     words = list(answer.choice.why)
     found = next_nine(answer.study, answer.choice.kind)
     if found is not None:
@@ -166,11 +166,11 @@ def _why(answer: Answer) -> Sequence[str]:
     return words
 
 
-def reasons(answer: Answer) -> tuple[str, ...]:
+def reasons(answer: Recommendation) -> tuple[str, ...]:
     """Why it is recommended, and what the user should know, one sentence each."""
     return (*_why(answer), *answer.demand.notes)
 
 
-def table_rows(answer: Answer) -> tuple[tuple[str, ...], ...]:
+def table_rows(answer: Recommendation) -> tuple[tuple[str, ...], ...]:
     """The policies as rows of a table."""
     return tuple(_cells(answer, answer.study.rows[kind]) for kind in Kind)

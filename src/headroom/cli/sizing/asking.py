@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 
 from headroom.cli.errors import Misuse
-from headroom.cli.sizing.demand import Demand, from_files, from_pods, from_trace
+from headroom.cli.sizing.demand import KnownArrivals, from_files, from_pods, from_trace
 from headroom.core.objects import LabelSelector
 from headroom.core.sizing.studying import Past, Question
 from headroom.wire.durations import parse_duration
@@ -22,7 +22,7 @@ MOST_PROMISE = 0.99999
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ArrivalSource:
     """The source of the arrivals, from the command line."""
 
     trace: Path | None
@@ -38,7 +38,7 @@ class Source:
 
     def of(
         self, chosen: tuple[str, str], access: tuple[str, str], dialects: Sequence[str]
-    ) -> Source:
+    ) -> ArrivalSource:
         """The same for pods of a cluster, by namespace and labels."""
         namespace, selector = chosen
         return replace(
@@ -74,7 +74,7 @@ class Source:
         _selected(self.selector)
 
 
-def read_demand(given: Source) -> Demand:
+def read_demand(given: ArrivalSource) -> KnownArrivals:
     """Fetch the arrivals; raise an error if there are none."""
     if given.trace is not None:
         return from_trace(given.trace)
@@ -85,7 +85,7 @@ def read_demand(given: Source) -> Demand:
     return found
 
 
-def _from_cluster(given: Source) -> Demand:
+def _from_cluster(given: ArrivalSource) -> KnownArrivals:
     from headroom.cli.source import Where, read_world
     from headroom.wire.kinds import PODS
 
@@ -111,12 +111,12 @@ def _from_cluster(given: Source) -> Demand:
 
 
 def _selected(selector: str) -> LabelSelector | None:
-    from headroom.cli.printing.lists import Chosen
+    from headroom.cli.printing.lists import RowFilter
 
-    return Chosen.by("", selector).labels if selector else None
+    return RowFilter.by("", selector).labels if selector else None
 
 
-def _from_prometheus(given: Source) -> Demand:
+def _from_prometheus(given: ArrivalSource) -> KnownArrivals:
     from headroom.cli.sizing.prometheus import Query, arrivals, default_query
 
     step = int(length("--step", given.step))
@@ -127,14 +127,14 @@ def _from_prometheus(given: Source) -> Demand:
     text = given.query or default_query(given.namespace, step)
     query = Query(given.prometheus, text, now - since // step * step, now, step)
     series = series_of(arrivals(query), given.prometheus)
-    demand = Demand(series, f"Prometheus ({text})")
+    demand = KnownArrivals(series, f"Prometheus ({text})")
     words = f"pods are counted in steps of {given.step}, and taken to come all at once in each"
     demand.notes.append(words)
     return demand
 
 
 def question_of(
-    demand: Demand, lengths: Mapping[str, str], promise: str, train_until: str
+    demand: KnownArrivals, lengths: Mapping[str, str], promise: str, train_until: str
 ) -> tuple[Past, Question]:
     """The arrivals and the question; raise Misuse if a flag is wrong."""
     series = demand.series
@@ -160,7 +160,7 @@ def question_of(
     )
 
 
-def _duration(demand: Demand, lengths: Mapping[str, str]) -> float:
+def _duration(demand: KnownArrivals, lengths: Mapping[str, str]) -> float:
     series = demand.series
     if lengths["--duration"]:
         return length("--duration", lengths["--duration"])

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headroom.cli.errors import Answer, Misuse
+from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.options import Dialects, Output
-from headroom.cli.output import Format, document, put, say
+from headroom.cli.output import OutputFormat, document, put, say
 from headroom.cli.run import AcrossNamespaces
 from headroom.cli.simulate import Seed, Start, Until
 from headroom.cli.sizing.recommend import Html, StartWithin
 
 if TYPE_CHECKING:
     from headroom.cli.sizing.configurations import Configuration
-    from headroom.cli.sizing.runs import Promise, Run
+    from headroom.cli.sizing.runs import ConfigurationRun, Promise
     from headroom.sim.scenarios.model import Scenario
     from headroom.wire.speech import Speech
 
@@ -57,7 +57,7 @@ def compare(
     dialect: Dialects = None,
     allow_cross_namespace_owners: AcrossNamespaces = False,
     html: Html = None,
-    output: Output = Format.TABLE,
+    output: Output = OutputFormat.TABLE,
 ) -> None:
     """Play the same world under several configurations, side by side."""
     from headroom.cli.dialects import chosen
@@ -87,10 +87,10 @@ def compare(
     if html is not None:
         write_file(html, comparisons.page(told, runs))
         say(f"{html}: open it in a browser")
-    put(comparisons.text(told) if output is Format.TABLE else document(told, output))
+    put(comparisons.text(told) if output is OutputFormat.TABLE else document(told, output))
     unsound = [run.name for run in runs if not run.sound]
     if unsound:
-        raise Answer(f"an invariant was violated: {', '.join(unsound)}")
+        raise NegativeAnswer(f"an invariant was violated: {', '.join(unsound)}")
 
 
 def _scenarios(
@@ -129,22 +129,22 @@ def _played(
     speech: Speech,
     promise: Promise,
     manner: tuple[int, bool],
-) -> list[Run]:
+) -> list[ConfigurationRun]:
     """Run every configuration with every seed, with progress on a terminal."""
     from dataclasses import replace
 
     from headroom.cli.embedded import embedded_play
+    from headroom.cli.printing.progress import RunProgress as Told
     from headroom.cli.printing.progress import Progress, waiting
-    from headroom.cli.printing.progress import Run as Told
-    from headroom.cli.sizing.runs import Run, promises
+    from headroom.cli.sizing.runs import ConfigurationRun, promises
     from headroom.core.policy import Policy
 
     seeds, across = manner
     promised = promises(scenarios, promise)
-    runs: list[Run] = []
+    runs: list[ConfigurationRun] = []
     notes: dict[str, None] = {}
     for index, (name, scenario) in enumerate(scenarios.items(), 1):
-        run = Run(name, promised[name])
+        run = ConfigurationRun(name, promised[name])
         for number in range(seeds):
             words = f"{name} ({index} of {len(scenarios)}): "
             with waiting(f"{words}starting the simulation", Progress()) as progress:

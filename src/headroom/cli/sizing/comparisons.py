@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from headroom.cli.output import columns
-from headroom.cli.sizing.runs import Run, promised_to, summed
+from headroom.cli.sizing.runs import ConfigurationRun, promised_to, summed
 from headroom.cli.telling.results import waited
 from headroom.core.names import API_VERSION
 from headroom.plot.chart import Chart
 from headroom.plot.marks import Bars, Dots, Steps
-from headroom.plot.page import Page, Section, Table, Text
+from headroom.plot.page import HtmlPage, HtmlTable, Paragraph, Section
 from headroom.plot.scales import Axis, Unit
 from headroom.plot.text import percent
 
@@ -24,7 +24,7 @@ WORKLOAD_HEADINGS = ("WORKLOAD", "CONFIGURATION", "PODS", "P50", "P95", "P99", "
 MOST_WORKLOADS = 10
 
 
-def document(runs: Sequence[Run], about: dict[str, Any]) -> dict[str, Any]:
+def document(runs: Sequence[ConfigurationRun], about: dict[str, Any]) -> dict[str, Any]:
     """For programs; numbers are averages over the seeds, waits are of all seeds together."""
     meant = promised_to(runs)
     return {
@@ -35,7 +35,7 @@ def document(runs: Sequence[Run], about: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _entry(run: Run, meant: frozenset[str]) -> dict[str, Any]:
+def _entry(run: ConfigurationRun, meant: frozenset[str]) -> dict[str, Any]:
     achieved = run.achieved(meant)
     promise = run.promise
     return {
@@ -162,22 +162,22 @@ def _workload(name: str, configuration: str, numbers: dict[str, Any]) -> tuple[s
     return (name, configuration, str(numbers["created"]), *waits, never)
 
 
-def page(found: dict[str, Any], runs: Sequence[Run]) -> str:
+def page(found: dict[str, Any], runs: Sequence[ConfigurationRun]) -> str:
     """One page with pictures."""
     names = short_names(_names(found["configurations"]))
     pairs = zip(found["configurations"], names, strict=True)
     entries = [{**entry, "name": name} for entry, name in pairs]
     runs = [replace(run, name=name) for run, name in zip(runs, names, strict=True)]
-    table = Table(HEADINGS, tuple(row(entry) for entry in entries))
-    by_workload = Table(WORKLOAD_HEADINGS, tuple(_workload_rows(entries)))
+    table = HtmlTable(HEADINGS, tuple(row(entry) for entry in entries))
+    by_workload = HtmlTable(WORKLOAD_HEADINGS, tuple(_workload_rows(entries)))
     sections = (
-        Section("", tuple(map(Text, _opening(found)))),
+        Section("", tuple(map(Paragraph, _opening(found)))),
         Section("Waits", (_waits(entries), table)),
         Section("What it costs", (_trade(entries), _costs(entries))),
         Section("Slots held over time", (_held(runs),)),
         Section("Workload by workload", (by_workload,)),
     )
-    return Page("Configurations compared", sections, "made by headroom compare").html()
+    return HtmlPage("Configurations compared", sections, "made by headroom compare").html()
 
 
 def _opening(found: dict[str, Any]) -> list[str]:
@@ -226,7 +226,7 @@ def _trade(entries: Sequence[dict[str, Any]]) -> Chart:
     )
 
 
-def _held(runs: Sequence[Run]) -> Chart:
+def _held(runs: Sequence[ConfigurationRun]) -> Chart:
     marks = tuple(
         Steps(run.name, run.held, tone, dashed=tone >= 8)
         for tone, run in enumerate(runs)

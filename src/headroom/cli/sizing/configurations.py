@@ -29,7 +29,7 @@ Read = Callable[[Path], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Variation:
     """A value to set in objects of a kind (and name, if given) before a run."""
 
     kind: str
@@ -48,7 +48,7 @@ class Configuration:
 
     name: str
     files: tuple[Path, ...]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Variation, ...] = ()
 
     def reader(self, read: Read) -> Read:
         """A reader of its files that sets its values."""
@@ -88,7 +88,9 @@ def configurations(
     return _distinct(varied)
 
 
-def _named(each: Configuration, found: Sequence[Configuration], changes: Sequence[Change]) -> str:
+def _named(
+    each: Configuration, found: Sequence[Configuration], changes: Sequence[Variation]
+) -> str:
     told = ", ".join(map(str, changes))
     if not told:
         return each.name
@@ -127,7 +129,7 @@ def _all(documents: Sequence[Document], ours: Callable[[str, str], bool]) -> boo
     )
 
 
-def _values(text: str, documents: Iterable[Sequence[Document]]) -> list[Change]:
+def _values(text: str, documents: Iterable[Sequence[Document]]) -> list[Variation]:
     """Parse `[KIND[/NAME]:]PATH=A,B,C`; raise Misuse if it is wrong."""
     target, equals, listed = text.partition("=")
     kind, colon, path = target.rpartition(":")
@@ -143,7 +145,7 @@ def _values(text: str, documents: Iterable[Sequence[Document]]) -> list[Change]:
     if not known:
         whose = f"{kind}/{name}" if name else kind
         raise Misuse(f"--vary {text!r}: there is no {whose} in the files")
-    return [Change(kind, name, path, _value(part)) for part in _split(listed)]
+    return [Variation(kind, name, path, _value(part)) for part in _split(listed)]
 
 
 def _split(text: str) -> list[str]:
@@ -178,7 +180,7 @@ def _meant(data: dict[str, Any], kind: str, name: str) -> bool:
     return str(data.get("kind")).lower() == kind.lower() and (not name or own == name)
 
 
-def _changed(path: Path, text: str, changes: Sequence[Change]) -> str:
+def _changed(path: Path, text: str, changes: Sequence[Variation]) -> str:
     documents = load(text, str(path))
     meant = [(item, change) for item in documents for change in changes if _is(item, change)]
     if not meant:
@@ -191,11 +193,11 @@ def _changed(path: Path, text: str, changes: Sequence[Change]) -> str:
     return dump_all(data)
 
 
-def _is(item: Document, change: Change) -> bool:
+def _is(item: Document, change: Variation) -> bool:
     return _meant(item.data, change.kind, change.name)
 
 
-def _put(obj: Any, steps: list[str | int], change: Change, where: str) -> None:
+def _put(obj: Any, steps: list[str | int], change: Variation, where: str) -> None:
     """Set a nested value in an object; missing maps are created, list items must exist."""
     for index, step in enumerate(steps):
         last = index + 1 == len(steps)

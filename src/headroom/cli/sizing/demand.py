@@ -23,7 +23,7 @@ ENOUGH = 0.95  # A slot is large enough for this share of the pods.
 
 
 @dataclass(slots=True)
-class Demand:
+class KnownArrivals:
     """Arrivals, and notes about their source."""
 
     series: Series
@@ -33,12 +33,12 @@ class Demand:
     complete: bool = True  # False: deleted pods are missing
 
 
-def from_trace(path: Path) -> Demand:
+def from_trace(path: Path) -> KnownArrivals:
     """The arrivals of a CSV file."""
     from headroom.core.quantity import parse_quantity
     from headroom.wire.traces.files import arrivals_of
 
-    found = Demand(series_of(arrivals_of(path), str(path)), str(path))
+    found = KnownArrivals(series_of(arrivals_of(path), str(path)), str(path))
     for index, resource in ((1, "cpu"), (2, "memory")):
         amounts: Counter[str] = Counter()
         for shape, pods in found.series.shapes.items():
@@ -50,7 +50,7 @@ def from_trace(path: Path) -> Demand:
     return found
 
 
-def from_run(document: Mapping[str, Any], source: str) -> Demand:
+def from_run(document: Mapping[str, Any], source: str) -> KnownArrivals:
     """The pods that were created in a simulation, also those that have ended."""
     start = parse_time(str(document.get("start"))).timestamp()
     made = [
@@ -58,10 +58,12 @@ def from_run(document: Mapping[str, Any], source: str) -> Demand:
         for entry in document.get("journal") or ()
         if entry.get("what") == "pod_created" and "role" not in entry
     ]
-    return Demand(series_of(made, source), f"the pods created in {source}")
+    return KnownArrivals(series_of(made, source), f"the pods created in {source}")
 
 
-def from_pods(pods: Iterable[Pod], source: str, selector: LabelSelector | None = None) -> Demand:
+def from_pods(
+    pods: Iterable[Pod], source: str, selector: LabelSelector | None = None
+) -> KnownArrivals:
     """The existing pods: when each was created, and what it requests."""
     from headroom.core.amounts import format_amount
     from headroom.core.names import ROLE_LABEL
@@ -77,7 +79,7 @@ def from_pods(pods: Iterable[Pod], source: str, selector: LabelSelector | None =
         and (selector is None or matches(selector, pod.labels))
     )
     arrivals = (Arrival(created.timestamp()) for created, *_ in chosen)
-    found = Demand(series_of(arrivals, source), source, complete=False)
+    found = KnownArrivals(series_of(arrivals, source), source, complete=False)
     for resource in (CPU, MEMORY):
         amounts = Counter(pod.requests[resource] for *_, pod in chosen if pod.requests[resource])
         if amounts:
@@ -89,7 +91,9 @@ def from_pods(pods: Iterable[Pod], source: str, selector: LabelSelector | None =
     return found
 
 
-def from_files(paths: Sequence[Path], where: Where, selector: LabelSelector | None) -> Demand:
+def from_files(
+    paths: Sequence[Path], where: Where, selector: LabelSelector | None
+) -> KnownArrivals:
     """The pods of a dump or of manifests, or all pods of a simulation's result."""
     from headroom.cli.source import read_text, read_world
     from headroom.wire.yamls import load

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log10
 
-from headroom.cli.sizing.answers import HEADINGS, Answer, about, reasons, table_rows
+from headroom.cli.sizing.answers import HEADINGS, Recommendation, about, reasons, table_rows
 from headroom.core.sizing.studying import Kind
 from headroom.plot.chart import Chart
-from headroom.plot.marks import Bars, Dots, Line, Steps, Window
-from headroom.plot.page import Code, Page, Section, Table, Text
+from headroom.plot.marks import Bars, Dots, Line, ShadedSpan, Steps
+from headroom.plot.page import Code, HtmlPage, HtmlTable, Paragraph, Section
 from headroom.plot.scales import Axis, Unit
 from headroom.plot.text import percent
 from headroom.wire.traces.cells import CLOCK
@@ -20,21 +20,21 @@ NINES = (0.5, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999)
 HALVES = 400  # time intervals in the picture of arrivals
 
 
-def page(answer: Answer) -> str:
+def page(answer: Recommendation) -> str:
     """The whole page."""
     chosen = answer.choice.kind
     headings = (*HEADINGS, *answer.cost_heading)
     rows = table_rows(answer)
-    table = Table(headings, rows, (list(Kind).index(chosen),))
-    told = tuple(Text(words) for words in reasons(answer))
+    table = HtmlTable(headings, rows, (list(Kind).index(chosen),))
+    told = tuple(Paragraph(words) for words in reasons(answer))
     sections = (
-        Section("", (Text(about(answer)),)),
+        Section("", (Paragraph(about(answer)),)),
         Section("What a promise costs", (curve(answer), table)),
         Section("Sizes and arrivals", (sizes(answer), by_day(answer))),
         Section(f"Recommended: {chosen} (how sure: {answer.choice.sure})", told),
         Section("To paste", (Code(dump(answer.recommended)),)),
     )
-    return Page("How much headroom", sections, "made by headroom recommend").html()
+    return HtmlPage("How much headroom", sections, "made by headroom recommend").html()
 
 
 def nines(ratio: float) -> float:
@@ -42,9 +42,9 @@ def nines(ratio: float) -> float:
     return -log10(max(1.0 - ratio, 1e-5))
 
 
-def curve(answer: Answer) -> Chart:
+def curve(answer: Recommendation) -> Chart:
     """The hits that each policy reached, and its unused slots."""
-    marks: list[Line | Dots | Window] = []
+    marks: list[Line | Dots | ShadedSpan] = []
     for kind in Kind:
         points, words = [], []
         for promise, rows in sorted(answer.study.curve.items()):
@@ -64,7 +64,7 @@ def curve(answer: Answer) -> Chart:
     )
 
 
-def sizes(answer: Answer) -> Chart:
+def sizes(answer: Recommendation) -> Chart:
     """The size of the adaptive and of the fixed policy over time, with the arrivals."""
     adaptive = answer.study.rows[Kind.ADAPTIVE].outcome
     static = answer.study.rows[Kind.STATIC]
@@ -85,7 +85,7 @@ def sizes(answer: Answer) -> Chart:
     return Chart(
         "Wanted slots over time",
         (
-            Window("learnt from", begin - shift, train - shift),
+            ShadedSpan("learnt from", begin - shift, train - shift),
             Line("arrivals in a lead time", arrivals_in_lead(answer, shift), 2),
             Steps("adaptive", tuple(points), TONES[Kind.ADAPTIVE]),
             Line("static", ((train - shift, fixed), (end - shift, fixed)), TONES[Kind.STATIC]),
@@ -95,7 +95,7 @@ def sizes(answer: Answer) -> Chart:
     )
 
 
-def arrivals_in_lead(answer: Answer, shift: float) -> tuple[tuple[float, float], ...]:
+def arrivals_in_lead(answer: Recommendation, shift: float) -> tuple[tuple[float, float], ...]:
     """The number of pods in each lead time; for each interval of the picture the maximum."""
     lead, past = answer.study.question.lead, answer.past
     counts: dict[int, int] = {}
@@ -111,7 +111,7 @@ def arrivals_in_lead(answer: Answer, shift: float) -> tuple[tuple[float, float],
     return tuple(points)
 
 
-def by_day(answer: Answer) -> Chart:
+def by_day(answer: Recommendation) -> Chart:
     """The hits of each policy, and the hits of its worst day."""
     rows = [answer.study.rows[kind].outcome for kind in Kind]
     return Chart(

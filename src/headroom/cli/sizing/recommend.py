@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headroom.cli.errors import Answer as No
 from headroom.cli.errors import Misuse
+from headroom.cli.errors import NegativeAnswer as No
 from headroom.cli.get import Labels
 from headroom.cli.options import Context, Dialects, From, Kubeconfig, Output, a_namespace
-from headroom.cli.output import Format, document, put, say
+from headroom.cli.output import OutputFormat, document, put, say
 from headroom.core.sizing.studying import Kind
 
 if TYPE_CHECKING:
-    from headroom.cli.sizing.answers import Answer
-    from headroom.cli.sizing.demand import Demand
+    from headroom.cli.sizing.answers import Recommendation
+    from headroom.cli.sizing.demand import KnownArrivals
     from headroom.core.sizing.studying import Past, Question
 
 Trace = Annotated[
@@ -106,7 +106,7 @@ def recommend(
     name: Name = "headroom",
     namespace: OfNamespace = "",
     selector: Labels = "",
-    output: Output = Format.TABLE,
+    output: Output = OutputFormat.TABLE,
     kubeconfig: Kubeconfig = None,
     context: Context = "",
     dialect: Dialects = None,
@@ -117,9 +117,9 @@ def recommend(
     when the recommended Headroom would not have kept the promise.
     """
     from headroom.cli.printing.progress import waiting
-    from headroom.cli.sizing.asking import Source, question_of, read_demand
+    from headroom.cli.sizing.asking import ArrivalSource, question_of, read_demand
 
-    given = Source(trace, tuple(source or ()), prometheus, query, since, step)
+    given = ArrivalSource(trace, tuple(source or ()), prometheus, query, since, step)
     given = given.of((namespace, selector), (str(kubeconfig or ""), context), dialect or ())
     given.check()
     lengths = {"--lead-time": lead_time, "--start-within": start_within, "--duration": duration}
@@ -133,9 +133,9 @@ def recommend(
 
 
 def _answered(
-    demand: Demand, past: Past, question: Question, only: Kind | None, tell: object
-) -> Answer:
-    from headroom.cli.sizing.answers import Answer
+    demand: KnownArrivals, past: Past, question: Question, only: Kind | None, tell: object
+) -> Recommendation:
+    from headroom.cli.sizing.answers import Recommendation
     from headroom.core.sizing.choosing import choose
     from headroom.core.sizing.studying import study
 
@@ -145,12 +145,12 @@ def _answered(
             "--policy percent: a share of what runs needs a workload to follow",
             "write slot.from and size.percent yourself; the table has the number",
         )
-    return Answer(demand, past, found, choose(found, only), {})
+    return Recommendation(demand, past, found, choose(found, only), {})
 
 
 def _with_manifest(
-    answer: Answer, name: str, namespace: str, selector: str, price: float
-) -> Answer:
+    answer: Recommendation, name: str, namespace: str, selector: str, price: float
+) -> Recommendation:
     from dataclasses import replace
 
     from headroom.cli.sizing.asking import owner_labels
@@ -168,7 +168,7 @@ def _with_manifest(
     return replace(answer, recommended=made, price=price)
 
 
-def _write(answer: Answer, series: Path | None, html: Path | None) -> None:
+def _write(answer: Recommendation, series: Path | None, html: Path | None) -> None:
     from headroom.cli.sizing.files import write_file, write_series
     from headroom.cli.sizing.pictures import page
 
@@ -180,10 +180,10 @@ def _write(answer: Answer, series: Path | None, html: Path | None) -> None:
         say(f"{html}: open it in a browser")
 
 
-def _tell(answer: Answer, output: Format) -> None:
+def _tell(answer: Recommendation, output: OutputFormat) -> None:
     from headroom.cli.sizing import answers
 
-    if output is Format.TABLE:
+    if output is OutputFormat.TABLE:
         put(answers.text(answer))
     else:
         put(document(answers.document(answer), output))

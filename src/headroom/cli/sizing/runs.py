@@ -34,7 +34,7 @@ class Waited:
 
 
 @dataclass(slots=True)
-class Run:
+class ConfigurationRun:
     """A configuration and the results of its runs."""
 
     name: str
@@ -108,7 +108,7 @@ def summed(waits: Sequence[Waited]) -> dict[str, Any]:
     }
 
 
-def promised_to(runs: Sequence[Run]) -> frozenset[str]:
+def promised_to(runs: Sequence[ConfigurationRun]) -> frozenset[str]:
     """The workloads whose promise is compared: those with held room in any of the runs.
 
     If no workload had held room, all of them.

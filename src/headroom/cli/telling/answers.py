@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from headroom.cli.telling.rooms import Room
+from headroom.cli.telling.rooms import NodeRoom
 from headroom.core.names import API_VERSION
 from headroom.core.objects import Key, Parent, identity
 
@@ -54,7 +54,7 @@ class SlotAnswer:
 class NodeAnswer:
     """The answer of one node; `room` is how full it is, an empty `answer` means it fits."""
 
-    room: Room
+    room: NodeRoom
     answer: str
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from headroom.cli.amounts import shown
-from headroom.cli.playing.view import BLOCKS, Glyphs, Use
+from headroom.cli.playing.view import BLOCKS, Glyphs, PieceUse
 from headroom.escaping import one_line
 
-USES = (Use.USED, Use.CLAIMED, Use.HELD)
+USES = (PieceUse.USED, PieceUse.CLAIMED, PieceUse.HELD)
 SORTS = ("free", "held", "name")
 NARROW, NARROW_WORDS = 64, 9
 MOST_NAME, LEAST_NAME = 32, 14
@@ -150,7 +150,7 @@ def _waiting_lines(waiting: Mapping[str, Any], look: Look, column: int) -> list[
 
 
 def _waiting_line(name: str, sizes: Sequence[int], look: Look, column: int) -> str:
-    marks = look.glyphs.edge.join(look.glyphs.fill[Use.HELD] * 2 for _ in sizes[:10])
+    marks = look.glyphs.edge.join(look.glyphs.fill[PieceUse.HELD] * 2 for _ in sizes[:10])
     amount = shown(look.resource, sum(sizes))
     words = f"waits: {len(sizes)} for {one_line(name)} ({look.resource} {amount})"
     return f"{'no node yet'.ljust(column)} {marks} {words}"[: look.width]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from headroom.cli.errors import Answer
+from headroom.cli.errors import NegativeAnswer
 from headroom.cli.nouns import KINDS, dialects_for
 from headroom.cli.source import WATCHED, Where, World, look_in
 from headroom.cli.telling.answers import Explanation
@@ -62,7 +62,7 @@ def explanation_of(
     """Explain one object; raise Answer if it does not exist."""
     noun, name = subject
     if node and node not in {each.name for each in world.nodes}:
-        raise Answer(f"there is no node {node}", "see: headroom get nodes")
+        raise NegativeAnswer(f"there is no node {node}", "see: headroom get nodes")
     if noun == "pod" and (pod := _named(world.pods, namespace, name)) is not None:
         return explain_pod(world, pod, policy)
     kind = KINDS[noun]
@@ -74,7 +74,9 @@ def explanation_of(
         headrooms = [each for each in world.headrooms if each.parent.kind == kind]
         if (headroom := _named(headrooms, namespace, name)) is not None:
             return HEADROOMS[noun](world, headroom, policy, node)
-    raise Answer(f"there is no {noun} {name} in namespace {namespace}", "another one? -n NAMESPACE")
+    raise NegativeAnswer(
+        f"there is no {noun} {name} in namespace {namespace}", "another one? -n NAMESPACE"
+    )
 
 
 def raw_of(world: World, subject: tuple[str, str], namespace: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from headroom.cli.amounts import cells, headings, in_play
 from headroom.cli.source import World
 from headroom.cli.spans import age, remaining
 from headroom.cli.telling.doors import told_reason
-from headroom.cli.telling.tables import Row, Table, key_of, object_row
+from headroom.cli.telling.tables import Table, TableRow, key_of, object_row
 from headroom.core.claims import claim_of, expiry, is_claimant
 from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
@@ -85,7 +85,7 @@ def _pod_table(
 ) -> Table:
     raw = {key_of(item): item for item in world.of(PODS.kind)}
     resources = in_play(pod.requests for pod in pods)
-    rows: list[Row] = [
+    rows: list[TableRow] = [
         object_row(
             raw[pod.key],
             "pod",

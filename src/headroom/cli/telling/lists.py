@@ -17,7 +17,7 @@ from headroom.wire.kinds import HEADROOMS, HOLDS, NODES, PODS, Resource
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class KindsToRead:
     """The kinds to read, the main one first; `local`: only those of the namespace."""
 
     kinds: tuple[Resource, ...]
@@ -25,12 +25,12 @@ class Needs:
 
 
 _NEEDS = {
-    "hold": Needs((HOLDS,)),
-    "headroom": Needs((HEADROOMS,)),
-    "slot": Needs((HEADROOMS, PODS, NODES), local=False),
-    "node": Needs((NODES, PODS), local=False),
-    "guardian": Needs((PODS,)),
-    "claim": Needs((PODS, HOLDS)),
+    "hold": KindsToRead((HOLDS,)),
+    "headroom": KindsToRead((HEADROOMS,)),
+    "slot": KindsToRead((HEADROOMS, PODS, NODES), local=False),
+    "node": KindsToRead((NODES, PODS), local=False),
+    "guardian": KindsToRead((PODS,)),
+    "claim": KindsToRead((PODS, HOLDS)),
 }
 _TABLES = {
     "hold": holds,
@@ -41,12 +41,12 @@ _TABLES = {
 }
 
 
-def needs(noun: str) -> Needs:
+def needs(noun: str) -> KindsToRead:
     """What to read to list a noun."""
     if noun not in DIALECT_OF:
         return _NEEDS[noun]
     kinds = dialect_of(DIALECT_OF[noun]).kinds
-    return Needs(tuple(each for each in kinds if each.kind == KINDS[noun]))
+    return KindsToRead(tuple(each for each in kinds if each.kind == KINDS[noun]))
 
 
 def table_of(world: World, noun: str) -> Table:

@@ -7,7 +7,7 @@ from typing import Any
 
 from headroom.cli.amounts import cells, headings, in_play
 from headroom.cli.output import columns
-from headroom.cli.telling.planning import Place, Planned
+from headroom.cli.telling.planning import Planned, SlotPlace
 from headroom.core.names import API_VERSION
 from headroom.core.resources import EMPTY, Resources
 
@@ -46,7 +46,7 @@ def _told(each: Planned) -> list[str]:
 
 
 def _node_rows(each: Planned, resources: Sequence[str]) -> list[tuple[str, ...]]:
-    on: dict[str, list[Place]] = {}
+    on: dict[str, list[SlotPlace]] = {}
     for place in each.places:
         if place.node:
             on.setdefault(place.node, []).append(place)
@@ -62,7 +62,7 @@ def _node_rows(each: Planned, resources: Sequence[str]) -> list[tuple[str, ...]]
     ]
 
 
-def _requests(place: Place) -> Resources:
+def _requests(place: SlotPlace) -> Resources:
     return place.hold.template.pod.requests
 
 

@@ -41,7 +41,7 @@ WANTED = (State.HELD, State.WAITING, State.MISSING, State.HANDOVER)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SlotPlace:
     """The node of one slot; without a node, the reason."""
 
     slot: str
@@ -60,14 +60,14 @@ class Planned:
 
     subject: str
     name: str = ""
-    places: tuple[Place, ...] = ()
+    places: tuple[SlotPlace, ...] = ()
     leaving: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     refused: str = ""
     blamed: str = ""
 
     @property
-    def unplaced(self) -> tuple[Place, ...]:
+    def unplaced(self) -> tuple[SlotPlace, ...]:
         return tuple(place for place in self.places if not place.node)
 
     @property
@@ -76,7 +76,7 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PlannedCluster:
     """The state that a plan changes step by step: nodes with their pods, quotas and limits."""
 
     state: ClusterState
@@ -94,7 +94,7 @@ def planned(
     known = [_known(world, each) for each in wanted]
     there = _with(world, known)
     state, quotas = ledger_of(there, Policy()).state, QuotaRoom(world.resource_quotas)
-    table = Table(state, quotas, LimitRoom(world, limits))
+    table = PlannedCluster(state, quotas, LimitRoom(world, limits))
     return tuple(
         _headroom(there, each, table) if isinstance(each, Headroom) else _hold(there, each, table)
         for each in known
@@ -123,7 +123,7 @@ def _with(world: World, wanted: Sequence[Headroom | Hold]) -> World:
     return replace(world, headrooms=tuple(headrooms), holds=tuple(holds))
 
 
-def _headroom(world: World, headroom: Headroom, table: Table) -> Planned:
+def _headroom(world: World, headroom: Headroom, table: PlannedCluster) -> Planned:
     subject = f"{headroom.parent.kind.lower()} {headroom.key}"
     wished = wish_of(world, headroom)
     name = headroom.parent.whole
@@ -167,7 +167,7 @@ def _refusal(headroom: Headroom, wished: Wish) -> Unserved | None:
     return None
 
 
-def _hold(world: World, hold: Hold, table: Table) -> Planned:
+def _hold(world: World, hold: Hold, table: PlannedCluster) -> Planned:
     subject = f"{hold.parent.kind.lower()} {hold.key}"
     name, hold = hold.parent.whole, judged_rules(hold, Policy().across_namespaces)
     if hold.problems:
@@ -178,22 +178,22 @@ def _hold(world: World, hold: Hold, table: Table) -> Planned:
     return Planned(subject, name, places, notes=tuple(_doors(world, hold)))
 
 
-def _place(slot: str, hold: Hold, guardian: Pod | None, table: Table) -> Place:
+def _place(slot: str, hold: Hold, guardian: Pod | None, table: PlannedCluster) -> SlotPlace:
     """Place one slot's guardian, and count it there from now on."""
     if guardian is not None and guardian.node and _as_wished(hold, guardian):
-        return Place(slot, hold, guardian.node, stands=True)
+        return SlotPlace(slot, hold, guardian.node, stands=True)
     if refused := table.limits.take(hold):
-        return Place(slot, hold, why=refused)
+        return SlotPlace(slot, hold, why=refused)
     if guardian is None and (refused := table.quotas.take(hold)):
-        return Place(slot, hold, why=refused)
+        return SlotPlace(slot, hold, why=refused)
     pod = _supposed(slot, hold)
     choice = choose(pod, table.state)
     if guardian is not None:
         table.state.remove_pod(guardian.key)
     if not isinstance(choice, Chosen):
-        return Place(slot, hold, why=choice.message)
+        return SlotPlace(slot, hold, why=choice.message)
     table.state.add_pod(pod, choice.node)
-    return Place(slot, hold, choice.node)
+    return SlotPlace(slot, hold, choice.node)
 
 
 def _as_wished(hold: Hold, guardian: Pod) -> bool:

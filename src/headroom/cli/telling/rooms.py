@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headroom.cli.amounts import in_play, shown
-from headroom.cli.telling.tables import Row, Table
+from headroom.cli.telling.tables import Table, TableRow
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Node, Pod
 from headroom.core.resources import EMPTY, PODS, Resources
@@ -20,7 +20,7 @@ CLUSTER = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class NodeRoom:
     """One node's room; `state` says what keeps pods away from it, if anything."""
 
     node: str
@@ -35,7 +35,7 @@ class Room:
         return self.allocatable - self.used - self.held
 
 
-def rooms(nodes: Iterable[Node], pods: Iterable[Pod]) -> list[Room]:
+def rooms(nodes: Iterable[Node], pods: Iterable[Pod]) -> list[NodeRoom]:
     """The room of every node, by name."""
     used: dict[str, Resources] = {}
     held: dict[str, Resources] = {}
@@ -46,7 +46,7 @@ def rooms(nodes: Iterable[Node], pods: Iterable[Pod]) -> list[Room]:
         counted = pod.requests + Resources({PODS: 1})
         sums[pod.node] = sums.get(pod.node, EMPTY) + counted
     return [
-        Room(
+        NodeRoom(
             node.name,
             node.allocatable,
             used.get(node.name, EMPTY),
@@ -57,17 +57,17 @@ def rooms(nodes: Iterable[Node], pods: Iterable[Pod]) -> list[Room]:
     ]
 
 
-def total(found: Sequence[Room]) -> Room:
+def total(found: Sequence[NodeRoom]) -> NodeRoom:
     """The whole cluster as one line."""
     allocatable, used, held = EMPTY, EMPTY, EMPTY
     for room in found:
         allocatable = allocatable + room.allocatable
         used = used + room.used
         held = held + room.held
-    return Room(CLUSTER, allocatable, used, held)
+    return NodeRoom(CLUSTER, allocatable, used, held)
 
 
-def resources_of(found: Iterable[Room]) -> tuple[str, ...]:
+def resources_of(found: Iterable[NodeRoom]) -> tuple[str, ...]:
     """The resources that a node offers or a pod requests, as columns of a table."""
     there = list(found)
     asked = [part for room in there for part in (room.used, room.held)]
@@ -80,7 +80,7 @@ def room_headings(resources: Sequence[str]) -> tuple[str, ...]:
     return ("NODE", *(heading for part in parts for heading in part), "STATE")
 
 
-def room_row(room: Room, resources: Sequence[str]) -> list[str]:
+def room_row(room: NodeRoom, resources: Sequence[str]) -> list[str]:
     """One line of the table."""
     cells = [room.node]
     for resource in resources:
@@ -89,7 +89,7 @@ def room_row(room: Room, resources: Sequence[str]) -> list[str]:
     return [*cells, room.state]
 
 
-def room_item(room: Room) -> dict[str, Any]:
+def room_item(room: NodeRoom) -> dict[str, Any]:
     """The same for programs; CPU in thousandths, everything else in its own unit."""
     return {
         "name": room.node,
@@ -107,7 +107,7 @@ def node_table(nodes: Sequence[Node], pods: Iterable[Pod]) -> Table:
     labels = {node.name: node.labels for node in nodes}
     resources = resources_of(found)
     rows = [
-        Row(
+        TableRow(
             room_item(room),
             room_row(room, resources),
             room_row(room, (PODS,))[1:-1],

@@ -9,7 +9,7 @@ from headroom.cli.amounts import cells, headings, in_play
 from headroom.cli.source import World
 from headroom.cli.spans import age
 from headroom.cli.telling.slots import SlotView, slots_of
-from headroom.cli.telling.tables import Row, Table
+from headroom.cli.telling.tables import Table, TableRow
 from headroom.core.resources import EMPTY, Resources
 
 HEADINGS = ("NAMESPACE", "HEADROOM", "SLOT", "STATE", "NODE")
@@ -29,7 +29,7 @@ def slots(world: World) -> Table:
     )
 
 
-def _row(view: SlotView, resources: Sequence[str], world: World) -> Row:
+def _row(view: SlotView, resources: Sequence[str], world: World) -> TableRow:
     """One line of the table; the age is its guardian's, the labels are its headroom's."""
     key, guardian = view.headroom.key, view.guardian
     cells_shown = [
@@ -44,7 +44,7 @@ def _row(view: SlotView, resources: Sequence[str], world: World) -> Row:
     ]
     name = guardian.key.name if guardian is not None else ""
     ref = f"slot/{key.name}/{view.name}"
-    return Row(slot_item(view), cells_shown, [name], key, view.headroom.labels, ref)
+    return TableRow(slot_item(view), cells_shown, [name], key, view.headroom.labels, ref)
 
 
 def slot_item(view: SlotView) -> dict[str, Any]:

@@ -12,7 +12,7 @@ NOWHERE = Key("", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """One line: `wide` are the extra cells of the wide table; `ref` is for `-o name`."""
 
     item: Mapping[str, Any]
@@ -32,7 +32,7 @@ class Table:
     """
 
     headings: tuple[str, ...]
-    rows: list[Row]
+    rows: list[TableRow]
     wide: tuple[str, ...] = ()
     namespaced: bool = True
     above: tuple[Sequence[str], ...] = ()
@@ -41,13 +41,13 @@ class Table:
 
 def object_row(
     item: Mapping[str, Any], singular: str, cells: Sequence[str], wide: Sequence[str] = ()
-) -> Row:
+) -> TableRow:
     """The line of an object of the cluster, with its own namespace and name."""
     metadata = item.get("metadata") or {}
     group, _, _ = str(item.get("apiVersion", "")).rpartition("/")
     key = key_of(item)
     ref = f"{singular}.{group}/{key.name}" if group else f"{singular}/{key.name}"
-    return Row(item, cells, wide, key, metadata.get("labels") or {}, ref)
+    return TableRow(item, cells, wide, key, metadata.get("labels") or {}, ref)
 
 
 def key_of(item: Mapping[str, Any]) -> Key:

@@ -8,7 +8,7 @@ from typing import Any
 
 from headroom.cli.amounts import shown
 from headroom.cli.output import columns
-from headroom.cli.telling.rooms import Room, resources_of, total
+from headroom.cli.telling.rooms import NodeRoom, resources_of, total
 from headroom.core.names import API_VERSION, PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod, titled
 from headroom.core.resources import CPU, EMPTY, MEMORY, Resources
@@ -43,11 +43,11 @@ def holders(pods: Iterable[Pod], namespace: str = "") -> list[Holder]:
     )
 
 
-def top_text(found: Sequence[Holder], nodes: Sequence[Room]) -> str:
+def top_text(found: Sequence[Holder], nodes: Sequence[NodeRoom]) -> str:
     """Both tables, if they have rows."""
     everything = total(nodes)
     resources = resources_of(
-        [*nodes, Room("", EMPTY, held=sum((each.held for each in found), EMPTY))]
+        [*nodes, NodeRoom("", EMPTY, held=sum((each.held for each in found), EMPTY))]
     )
     parts = []
     if found:
@@ -80,16 +80,16 @@ def holder_row(holder: Holder, everything: Resources, resources: Sequence[str]) 
     return cells
 
 
-def fullest(found: Sequence[Room]) -> list[Room]:
+def fullest(found: Sequence[NodeRoom]) -> list[NodeRoom]:
     """Nodes sorted by free CPU, the fullest first."""
     return sorted(found, key=lambda room: (_free_permille(room), room.node))
 
 
-def _free_permille(room: Room) -> int:
+def _free_permille(room: NodeRoom) -> int:
     return 1000 * room.free[CPU] // (room.allocatable[CPU] or 1)
 
 
-def node_row(room: Room, resources: Sequence[str]) -> list[str]:
+def node_row(room: NodeRoom, resources: Sequence[str]) -> list[str]:
     """One line of the table: everything as a share of the node."""
     cells = [room.node]
     for resource in resources:
@@ -103,7 +103,7 @@ def percent(amount: int, of: int) -> str:
     return f"{(200 * amount + of) // (2 * of)}%" if of else ""
 
 
-def top_document(found: Sequence[Holder], nodes: Sequence[Room]) -> dict[str, Any]:
+def top_document(found: Sequence[Holder], nodes: Sequence[NodeRoom]) -> dict[str, Any]:
     """The same for programs; CPU in thousandths, everything else in its own unit."""
     return {
         "apiVersion": API_VERSION,

@@ -31,15 +31,15 @@ class _Manager(JsonObject):
     subresource: str | None = None
 
 
-class _Metadata(Metadata):
+class _BufferMetadata(Metadata):
     managed_fields: list[_Manager] | None = None
 
 
-class _Object(CustomObject):
-    metadata: _Metadata | None = None
+class _BufferObject(CustomObject):
+    metadata: _BufferMetadata | None = None
 
 
-class _Spec(JsonObject):
+class _BufferSpec(JsonObject):
     provisioning_strategy: Raw = ABSENT
     pod_template_ref: Raw = ABSENT
     scalable_ref: Raw = ABSENT
@@ -48,7 +48,7 @@ class _Spec(JsonObject):
     limits: Raw = ABSENT
 
 
-class _TemplateRef(JsonObject):
+class _BufferTemplateRef(JsonObject):
     name: str | None = None
 
 
@@ -58,16 +58,16 @@ class _ScalableRef(JsonObject):
     name: str | None = None
 
 
-_read_spec = Reader(_Spec)
-_read_template_ref = Reader(_TemplateRef)
+_read_spec = Reader(_BufferSpec)
+_read_template_ref = Reader(_BufferTemplateRef)
 _read_scalable_ref = Reader(_ScalableRef)
 _read_text = Reader(str)
 
 
-def _headroom(read: _Object) -> Headroom:
-    metadata = read.metadata or _Metadata()
+def _headroom(read: _BufferObject) -> Headroom:
+    metadata = read.metadata or _BufferMetadata()
     findings = Findings()
-    spec = findings.read(_read_spec, read.spec, "spec") or _Spec()
+    spec = findings.read(_read_spec, read.spec, "spec") or _BufferSpec()
     strategy = findings.read(_read_text, spec.provisioning_strategy, "spec.provisioningStrategy")
     return Headroom(
         parent=parent_of(read, BUFFERS),
@@ -84,7 +84,7 @@ def _headroom(read: _Object) -> Headroom:
     )
 
 
-def _others(metadata: _Metadata) -> bool:
+def _others(metadata: _BufferMetadata) -> bool:
     """Whether somebody but us writes the status: an autoscaler that serves buffers itself."""
     return any(
         each.subresource == "status" and not (each.manager or "").startswith((OURS, PEOPLE))
@@ -92,7 +92,7 @@ def _others(metadata: _Metadata) -> bool:
     )
 
 
-def _size(spec: _Spec, findings: Findings) -> BufferSize:
+def _size(spec: _BufferSpec, findings: Findings) -> BufferSize:
     limits: tuple[tuple[str, int], ...] | None = None
     if spelling(spec.limits):
         try:
@@ -106,7 +106,7 @@ def _size(spec: _Spec, findings: Findings) -> BufferSize:
     )
 
 
-def _source(spec: _Spec, findings: Findings) -> WorkloadRef | None:
+def _source(spec: _BufferSpec, findings: Findings) -> WorkloadRef | None:
     template = findings.read(_read_template_ref, spec.pod_template_ref, "spec.podTemplateRef")
     scalable = findings.read(_read_scalable_ref, spec.scalable_ref, "spec.scalableRef")
     if template is not None and scalable is not None:
@@ -132,4 +132,4 @@ def _workload(ref: _ScalableRef) -> WorkloadRef:
 
 
 # What is wrong with the spec of a buffer is in `problems`.
-decode_buffer = Decoder(BUFFERS.kind, _Object, _headroom)
+decode_buffer = Decoder(BUFFERS.kind, _BufferObject, _headroom)

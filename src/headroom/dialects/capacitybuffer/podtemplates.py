@@ -13,16 +13,16 @@ from headroom.wire.objects.reader import ABSENT, Decoder, spelling
 from headroom.wire.objects.templates import template_of
 
 
-class _Template(JsonObject):
+class _PodTemplate(JsonObject):
     spec: Raw = ABSENT
 
 
-class _Object(JsonObject):
+class _PodTemplateObject(JsonObject):
     metadata: Metadata | None = None
-    template: _Template | None = None
+    template: _PodTemplate | None = None
 
 
-def _workload(read: _Object) -> Workload:
+def _workload(read: _PodTemplateObject) -> Workload:
     metadata = read.metadata or Metadata()
     findings = Findings()
     shape = spelling(read.template.spec) if read.template else b""
@@ -40,4 +40,4 @@ def _workload(read: _Object) -> Workload:
 
 
 # Labels and annotations of its pods stay out, as for any workload.
-decode_pod_template = Decoder(POD_TEMPLATES.kind, _Object, _workload)
+decode_pod_template = Decoder(POD_TEMPLATES.kind, _PodTemplateObject, _workload)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from headroom.core.sizes.buffer import ACTIVE
 from headroom.dialects.capacitybuffer.names import BUFFERS, GROUP, OLDER_VERSION, VERSION
-from headroom.wire.schema.notation import Catalogue, Field, Rule, kubernetes, of
+from headroom.wire.schema.notation import Catalogue, Field, SchemaRule, kubernetes, of
 from headroom.wire.schema.structural import structural
 
 # Objects of the API are open-ended JSON.
@@ -56,12 +56,12 @@ TYPES: Mapping[str, Mapping[str, Field]] = {
 }
 
 _RULES = (
-    Rule(
+    SchemaRule(
         "!has(self.podTemplateRef) || has(self.replicas) || has(self.limits)",
         "a buffer with podTemplateRef needs replicas or limits",
         lambda spec: "podTemplateRef" not in spec or "replicas" in spec or "limits" in spec,
     ),
-    Rule(
+    SchemaRule(
         "!has(self.podTemplateRef) || !has(self.scalableRef)",
         "a buffer has podTemplateRef or scalableRef, not both",
         lambda spec: "podTemplateRef" not in spec or "scalableRef" not in spec,

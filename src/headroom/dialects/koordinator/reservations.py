@@ -41,7 +41,7 @@ class _PreAllocation(JsonObject):
     enable_multiple: bool | None = None
 
 
-class _Spec(JsonObject):
+class _ReservationSpec(JsonObject):
     template: Raw = ABSENT
     owners: Raw = ABSENT
     ttl: Raw = ABSENT
@@ -54,7 +54,7 @@ class _Spec(JsonObject):
     taints: Raw = ABSENT
 
 
-_read_spec = Reader(_Spec)
+_read_spec = Reader(_ReservationSpec)
 _read_text = Reader(str)
 _read_flag = Reader(bool)
 _read_pre_allocation = Reader(_PreAllocation)
@@ -64,7 +64,7 @@ _read_taints = Reader(list[TaintJson])
 def _hold(thing: CustomObject) -> Hold:
     metadata = thing.metadata or Metadata()
     findings, remarks = Findings(), Findings()
-    spec = findings.read(_read_spec, thing.spec, "spec") or _Spec()
+    spec = findings.read(_read_spec, thing.spec, "spec") or _ReservationSpec()
     template = read_template(spec.template, metadata.labels, findings, remarks)
     owners = owner_rules(spec.owners, findings, remarks)
     if not spelling(spec.owners):
@@ -156,7 +156,7 @@ def _policy(raw: Raw, findings: Findings) -> str:
     return policy
 
 
-def _pre_allocation(spec: _Spec, policy: str, findings: Findings) -> bool:
+def _pre_allocation(spec: _ReservationSpec, policy: str, findings: Findings) -> bool:
     path = "spec.preAllocation"
     if not findings.read(_read_flag, spec.pre_allocation, path):
         return False
@@ -165,7 +165,7 @@ def _pre_allocation(spec: _Spec, policy: str, findings: Findings) -> bool:
     return True
 
 
-def _candidates(spec: _Spec, succeeds: bool, findings: Findings) -> tuple[bool, bool]:
+def _candidates(spec: _ReservationSpec, succeeds: bool, findings: Findings) -> tuple[bool, bool]:
     """Whether it may take the place of several pods, and whether of pods that are marked for it."""
     path = "spec.preAllocationPolicy"
     policy = findings.read(_read_pre_allocation, spec.pre_allocation_policy, path)

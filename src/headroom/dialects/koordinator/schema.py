@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from headroom.dialects.koordinator.names import GROUP, RESERVATIONS, VERSION
-from headroom.wire.schema.notation import Catalogue, Field, Rule, kubernetes, of
+from headroom.wire.schema.notation import Catalogue, Field, SchemaRule, kubernetes, of
 from headroom.wire.schema.structural import structural
 
 # Objects of the API are open-ended JSON.
@@ -87,7 +87,7 @@ TYPES: Mapping[str, Mapping[str, Field]] = {
 }
 
 _PARTS = ("object", "controller", "labelSelector")
-_NEEDS_A_PART = Rule(
+_NEEDS_A_PART = SchemaRule(
     " || ".join(f"has(self.{part})" for part in _PARTS),
     f"an owner needs at least one of {', '.join(_PARTS)}",
     lambda owner: any(part in owner for part in _PARTS),

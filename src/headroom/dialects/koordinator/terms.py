@@ -17,7 +17,7 @@ from headroom.dialects.koordinator.names import ANNOTATIONS, GROUP
 from headroom.wire.amounts import amounts_of
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.metadata import Kept, labels_of
+from headroom.wire.objects.metadata import AnnotationReader, labels_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
 
@@ -32,13 +32,13 @@ class _Amounts(JsonObject):
     resources: Raw = ABSENT
 
 
-class _Names(JsonObject):
+class _ResourceNames(JsonObject):
     resources: list[str] | None = None
 
 
-_annotations = Kept(ANNOTATIONS)
+_annotations = AnnotationReader(ANNOTATIONS)
 _read_amounts = Reader(_Amounts)
-_read_names = Reader(_Names)
+_read_names = Reader(_ResourceNames)
 
 
 def terms_of(metadata: Metadata, findings: Findings, remarks: Findings) -> Terms:

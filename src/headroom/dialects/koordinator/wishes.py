@@ -24,7 +24,7 @@ class _Required(JsonObject):
     reservation_selector_terms: list[NodeSelectorTerm] | None = None
 
 
-class _Affinity(JsonObject):
+class _ReservationAffinity(JsonObject):
     name: str | None = None
     required_during_scheduling_ignored_during_execution: _Required | None = None
     reservation_selector: dict[str, str] | None = None
@@ -35,13 +35,13 @@ class _Exact(JsonObject):
     resource_names: list[str] | None = None
 
 
-class _Spelled(NamedTuple):
+class _SpelledWish(NamedTuple):
     affinity: str | None
     exact: str | None
     shuns: bool
 
 
-_read_affinity = Reader(_Affinity)
+_read_affinity = Reader(_ReservationAffinity)
 _read_exact = Reader(_Exact)
 
 
@@ -53,10 +53,10 @@ def wish_of(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Wish:
     affinity, exact = annotations.get(AFFINITY), annotations.get(EXACT)
     if affinity is None and exact is None and not shuns:
         return NO_WISH
-    return _wishes(_Spelled(affinity, exact, shuns))
+    return _wishes(_SpelledWish(affinity, exact, shuns))
 
 
-def _read(spelled: _Spelled) -> Wish:
+def _read(spelled: _SpelledWish) -> Wish:
     needs_hold = spelled.affinity is not None
     try:
         # An empty text counts as an empty object.
@@ -95,4 +95,4 @@ def _refusal(terms: tuple[NodeTerm, ...], tolerations: tuple[Toleration, ...]) -
     return next((refusal for refusal in refusals if refusal), None)
 
 
-_wishes: Interned[_Spelled, Wish] = Interned(_read, limit=512)
+_wishes: Interned[_SpelledWish, Wish] = Interned(_read, limit=512)

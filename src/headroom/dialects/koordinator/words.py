@@ -29,11 +29,11 @@ from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import Reader
 
 
-class _Object(JsonObject):
+class _WordedHold(JsonObject):
     metadata: Metadata | None = None
 
 
-_read = Reader(_Object)
+_read = Reader(_WordedHold)
 
 
 def dressed(pod: Pod) -> Pod:

@@ -38,7 +38,7 @@ from headroom.dialects.korder.kinds import (
 )
 from headroom.dialects.korder.metadata import KorderMetadata, KorderObject
 from headroom.dialects.korder.orderstatus import order_status_of
-from headroom.dialects.korder.specs import Place, TicketSpec, ticket_spec
+from headroom.dialects.korder.specs import SpecPlace, TicketSpec, ticket_spec
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.podjson import JsonObject
@@ -52,7 +52,7 @@ EVER = timedelta(days=36_525)
 _POLICIES = (ON_CLAIM, ALWAYS, NEVER)
 
 
-class _Spec(JsonObject):
+class _OrderSpec(JsonObject):
     paused: Raw = ABSENT
     replicas: Raw = ABSENT
     daemon_set: Raw = ABSENT
@@ -72,14 +72,14 @@ class _TemplateMetadata(JsonObject):
     annotations: dict[str, str] | None = None
 
 
-class _Template(JsonObject):
+class _TicketTemplate(JsonObject):
     metadata: Raw = ABSENT
     spec: Raw = ABSENT
 
 
-_read_spec = Reader(_Spec)
+_read_spec = Reader(_OrderSpec)
 _read_strategy = Reader(_Strategy)
-_read_template = Reader(_Template)
+_read_template = Reader(_TicketTemplate)
 _read_metadata = Reader(_TemplateMetadata)
 _read_flag = Reader(bool)
 _read_text = Reader(str)
@@ -90,12 +90,12 @@ def _headroom(order: KorderObject) -> Headroom:
     metadata = order.metadata or KorderMetadata()
     findings = Findings()
     parent = parent_of(order, ORDERS)
-    spec = findings.read(_read_spec, order.spec, "spec") or _Spec()
+    spec = findings.read(_read_spec, order.spec, "spec") or _OrderSpec()
     strategy = findings.read(_read_strategy, spec.strategy, "spec.strategy") or _Strategy()
-    template = findings.read(_read_template, spec.template, "spec.template") or _Template()
+    template = findings.read(_read_template, spec.template, "spec.template") or _TicketTemplate()
     if not spelling(template.spec):
         findings.add("spec.template.spec", "is missing: it says what tickets are like")
-    place = Place(parent.namespace, "spec.template.spec")
+    place = SpecPlace(parent.namespace, "spec.template.spec")
     ticket = ticket_spec(template.spec, place, findings)
     refill = _refill(spec, strategy, findings)
     schedule = _schedule(strategy, ticket, findings)
@@ -121,14 +121,14 @@ def _headroom(order: KorderObject) -> Headroom:
     )
 
 
-def _size(spec: _Spec, findings: Findings) -> Size:
+def _size(spec: _OrderSpec, findings: Findings) -> Size:
     count = number_at(spec.replicas, "spec.replicas", findings, 0, MOST_SLOTS)
     if findings.read(_read_flag, spec.daemon_set, "spec.daemonSet"):
         return PerNode(1)
     return Replicas(1 if count is None else count)
 
 
-def _refill(spec: _Spec, strategy: _Strategy, findings: Findings) -> str:
+def _refill(spec: _OrderSpec, strategy: _Strategy, findings: Findings) -> str:
     path, older = "spec.refreshPolicy", "spec.strategy.refreshPolicy"
     latest = _policy(spec.refresh_policy, path, findings)
     first = _policy(strategy.refresh_policy, older, findings)
@@ -170,7 +170,7 @@ def _closes(ticket: TicketSpec) -> datetime | None:
 
 
 def _slot_objects(
-    template: _Template, order: Parent, tenure: Tenure, findings: Findings
+    template: _TicketTemplate, order: Parent, tenure: Tenure, findings: Findings
 ) -> SlotObjects:
     path = "spec.template.metadata"
     metadata = findings.read(_read_metadata, template.metadata, path) or _TemplateMetadata()

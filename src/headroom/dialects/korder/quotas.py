@@ -39,21 +39,21 @@ from headroom.wire.times import bounded
 FINALIZER = "korder.dev/quota-finalizer"  # korder's own controller puts it on; it guards nothing
 
 
-class _Spec(JsonObject):
+class _KorderQuotaSpec(JsonObject):
     scope: Raw = ABSENT
     hard: Raw = ABSENT
     time_windows: Raw = ABSENT
     allocation: Raw = ABSENT
 
 
-class _Scope(JsonObject):
+class _QuotaScope(JsonObject):
     type: Raw = ABSENT
     namespace_selector: Raw = ABSENT
     namespaces: Raw = ABSENT
     object_selector: Raw = ABSENT
 
 
-class _Window(JsonObject):
+class _QuotaWindow(JsonObject):
     name: Raw = ABSENT
     schedule: Raw = ABSENT
     multiplier: Raw = ABSENT
@@ -64,9 +64,9 @@ class _Allocation(JsonObject):
     limits: Raw = ABSENT
 
 
-_read_spec = Reader(_Spec)
-_read_scope = Reader(_Scope)
-_read_windows = Reader(list[_Window])
+_read_spec = Reader(_KorderQuotaSpec)
+_read_scope = Reader(_QuotaScope)
+_read_windows = Reader(list[_QuotaWindow])
 _read_allocation = Reader(list[_Allocation])
 _read_selector = Reader(Selector)
 _read_texts = Reader(list[str])
@@ -89,7 +89,7 @@ class _Notes:
 def _quota(read: KorderObject) -> Quota:
     metadata = read.metadata or KorderMetadata()
     notes = _Notes()
-    spec = notes.wrong.read(_read_spec, read.spec, "spec") or _Spec()
+    spec = notes.wrong.read(_read_spec, read.spec, "spec") or _KorderQuotaSpec()
     scope = _scope(spec.scope, notes)
     hard = ceiling_of(spec.hard, "spec.hard", notes.wrong, notes.odd) or DEFAULT_LIMITS
     if hard.longest is None:

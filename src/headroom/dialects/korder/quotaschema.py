@@ -25,7 +25,7 @@ from headroom.dialects.korder.definitions import AGE, column, definition
 from headroom.dialects.korder.kinds import QUOTAS
 from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, known_name, limit_of, longest_of
 from headroom.dialects.korder.quotastatus import ceiling_json
-from headroom.wire.schema.notation import Catalogue, Field, Rule, of
+from headroom.wire.schema.notation import Catalogue, Field, SchemaRule, of
 from headroom.wire.schema.own import known
 from headroom.wire.schema.structural import COMPARED, DURATION_PATTERN, QUANTITY_PATTERN
 
@@ -129,8 +129,8 @@ def _readable(limits: Mapping[str, Any]) -> bool:
     return True
 
 
-def _limits(field: str, cel: str) -> Rule:
-    return Rule(
+def _limits(field: str, cel: str) -> SchemaRule:
+    return SchemaRule(
         cel,
         f"only {MAX_DURATION} may be a duration; write a quantity such as 500m, 2 or 1Gi",
         lambda holder: _readable(holder.get(field) or {}),
@@ -148,8 +148,8 @@ _HARD = _limits(
 )
 
 
-def _needs(kind: str, field: str) -> Rule:
-    return Rule(
+def _needs(kind: str, field: str) -> SchemaRule:
+    return SchemaRule(
         f"self.type != '{kind}' || has(self.{field})",
         f"{field} is needed with type {kind}",
         lambda scope: scope.get("type") != kind or field in scope,
@@ -162,11 +162,11 @@ def _lists_namespaces(scope: Mapping[str, Any]) -> bool:
     return bool(names) and all(names)
 
 
-RULES: dict[str, tuple[Rule, ...]] = {
+RULES: dict[str, tuple[SchemaRule, ...]] = {
     "QuotaSpec": (_HARD,),
     "QuotaAllocation": (_limits("limits", ""),),
     "QuotaScope": (
-        Rule(
+        SchemaRule(
             "self.type == oldSelf.type",
             "the type of a scope does not change; make another Quota",
             lambda scope: True,  # Only an update can break it.
@@ -174,7 +174,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
         _needs(NAMESPACE_SELECTOR, "namespaceSelector"),
         _needs(OBJECT_SELECTOR, "objectSelector"),
-        Rule(
+        SchemaRule(
             f"self.type != '{NAMESPACE_LIST}' || (has(self.namespaces) && "
             "size(self.namespaces) > 0 && self.namespaces.all(name, name != ''))",
             f"namespaces are needed with type {NAMESPACE_LIST}, none of them empty",

@@ -13,7 +13,7 @@ from typing import Any
 from headroom.core.quantity import parse_quantity
 from headroom.dialects.korder.spellings import CRON, parse_start
 from headroom.wire.durations import parse_duration
-from headroom.wire.schema.notation import Rule
+from headroom.wire.schema.notation import SchemaRule
 from headroom.wire.schema.structural import DURATION_PATTERN, cel_at_most
 from headroom.wire.times import parse_time
 
@@ -23,9 +23,9 @@ TOO_LARGE = "a request is larger than its limit"
 _NO_TIME = "a ticket that lasts no time keeps nothing; leave it out for 24h"
 
 
-def _lasts(field: str) -> Rule:
+def _lasts(field: str) -> SchemaRule:
     name = field.rpartition(".")[2]
-    return Rule(
+    return SchemaRule(
         f"!has(self.{name}) || !self.{name}.matches('{DURATION_PATTERN}') || "
         f"duration(self.{name}) > duration('0s')",
         _NO_TIME,
@@ -71,7 +71,7 @@ _WINDOW = "has(self.window) && has(self.window"
 
 _TICKET_RULES = (
     _lasts("duration"),
-    Rule(
+    SchemaRule(
         f"!(has(self.duration) && {_WINDOW}.duration)) || "
         f"!self.duration.matches('{DURATION_PATTERN}') || "
         f"!self.window.duration.matches('{DURATION_PATTERN}') || "
@@ -80,7 +80,7 @@ _TICKET_RULES = (
         _durations_agree,
         at="duration",
     ),
-    Rule(
+    SchemaRule(
         f"!(has(self.startTime) && {_WINDOW}.startTime)) || self.window.startTime == '' || "
         f"!self.window.startTime.matches('{_OFFSET}') || "
         "timestamp(self.window.startTime) == self.startTime",
@@ -92,9 +92,9 @@ _TICKET_RULES = (
 
 _TYPE = "(has({0}.strategy) ? {0}.strategy.type : 'OneTime')"
 
-RULES: dict[str, tuple[Rule, ...]] = {
+RULES: dict[str, tuple[SchemaRule, ...]] = {
     "OrderSpec": (
-        Rule(
+        SchemaRule(
             "!has(self.refreshPolicy) || !has(self.strategy) || "
             "!has(self.strategy.refreshPolicy) || "
             "self.refreshPolicy == self.strategy.refreshPolicy",
@@ -106,7 +106,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
             ),
             at="refreshPolicy",
         ),
-        Rule(
+        SchemaRule(
             f"{_TYPE.format('self')} == {_TYPE.format('oldSelf')}",
             "the type of a strategy cannot be changed; make another Order",
             lambda _: True,
@@ -114,14 +114,14 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
     ),
     "OrderStrategy": (
-        Rule(
+        SchemaRule(
             f"!has(self.schedule) || self.schedule.matches('{CRON}')",
             "no cron expression: five fields (minute, hour, day of month, month, day of week) are "
             "needed, or a name such as @daily",
             lambda strategy: re.search(CRON, strategy.get("schedule", "")) is not None,
             at="schedule",
         ),
-        Rule(
+        SchemaRule(
             "(self.type == 'OneTime') == (!has(self.schedule) || self.schedule == '')",
             "Scheduled and Recurring need a schedule, OneTime takes none",
             lambda strategy: (strategy["type"] == "OneTime") == (not strategy.get("schedule")),
@@ -129,7 +129,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
     ),
     "OrderSelector": (
-        Rule(
+        SchemaRule(
             "(has(self.matchLabels) && size(self.matchLabels) > 0) || "
             "(has(self.matchExpressions) && size(self.matchExpressions) > 0)",
             "an empty selector; leave it out",
@@ -139,7 +139,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "TicketTemplateSpec": _TICKET_RULES,
     "TicketSpec": (
         *_TICKET_RULES,
-        Rule(
+        SchemaRule(
             "!has(oldSelf.nodeName) || oldSelf.nodeName == '' || "
             "(has(self.nodeName) && self.nodeName == oldSelf.nodeName)",
             "the node of a ticket cannot be changed; make another Ticket",
@@ -149,7 +149,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "TicketWindow": (_lasts("window.duration"),),
     "TicketResources": (
-        Rule(
+        SchemaRule(
             "!has(self.requests) || !has(self.limits) || "
             + cel_at_most("self.requests", "self.limits"),
             TOO_LARGE,

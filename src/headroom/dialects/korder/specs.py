@@ -33,7 +33,7 @@ _MOST = 2**31 - 1
 _WRITTEN = "spec.template"
 
 
-class _Spec(JsonObject):
+class _TicketJson(JsonObject):
     lifecycle: Raw = ABSENT
     duration: Raw = ABSENT
     start_time: Raw = ABSENT
@@ -52,21 +52,21 @@ class _Lifecycle(JsonObject):
     cleanup_policy: Raw = ABSENT
 
 
-class _Window(JsonObject):
+class _TicketWindow(JsonObject):
     start_time: Raw = ABSENT
     time_zone: Raw = ABSENT
     duration: Raw = ABSENT
 
 
-class _Resources(JsonObject):
+class _TicketResources(JsonObject):
     requests: Raw = ABSENT
     limits: Raw = ABSENT
 
 
-_read_spec = Reader(_Spec)
+_read_spec = Reader(_TicketJson)
 _read_lifecycle = Reader(_Lifecycle)
-_read_window = Reader(_Window)
-_read_resources = Reader(_Resources)
+_read_window = Reader(_TicketWindow)
+_read_resources = Reader(_TicketResources)
 _read_text = Reader(str)
 
 
@@ -87,18 +87,18 @@ class TicketSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SpecPlace:
     """Where a spec stands: in which namespace, and at which path of its object."""
 
     namespace: str
     path: str = "spec"
 
 
-def ticket_spec(raw: Raw, place: Place, findings: Findings) -> TicketSpec:
+def ticket_spec(raw: Raw, place: SpecPlace, findings: Findings) -> TicketSpec:
     """Read a spec, taking down what is wrong."""
-    spec = findings.read(_read_spec, raw, place.path) or _Spec()
+    spec = findings.read(_read_spec, raw, place.path) or _TicketJson()
     path = f"{place.path}.window"
-    window = findings.read(_read_window, spec.window, path) or _Window()
+    window = findings.read(_read_window, spec.window, path) or _TicketWindow()
     zone = findings.read(_read_text, window.time_zone, f"{path}.timeZone") or "UTC"
     if findings.parse(parse_zone, zone, f"{path}.timeZone") is None:
         zone = "UTC"
@@ -119,7 +119,7 @@ def labelled(template: PodTemplate, labels: Mapping[str, str]) -> PodTemplate:
     return replace(template, pod=replace(template.pod, labels=labels), raw=raw)
 
 
-def _duration(spec: _Spec, window: _Window, path: str, findings: Findings) -> timedelta:
+def _duration(spec: _TicketJson, window: _TicketWindow, path: str, findings: Findings) -> timedelta:
     first = _lasting(spec.duration, f"{path}.duration", findings)
     second = _lasting(window.duration, f"{path}.window.duration", findings)
     if first is not None and second is not None and first != second:
@@ -137,7 +137,7 @@ def _lasting(raw: Raw, path: str, findings: Findings) -> timedelta | None:
 
 
 def _starts(
-    spec: _Spec, window: _Window, zone: str, path: str, findings: Findings
+    spec: _TicketJson, window: _TicketWindow, zone: str, path: str, findings: Findings
 ) -> datetime | None:
     parse = partial(parse_start, zone=zone)
     first, second = (
@@ -170,7 +170,7 @@ def _cleanup(raw: Raw, path: str, findings: Findings) -> timedelta | None:
     return timedelta(seconds=DEFAULT_TTL if seconds is None else seconds)
 
 
-def _template(spec: _Spec, place: Place, findings: Findings) -> PodTemplate:
+def _template(spec: _TicketJson, place: SpecPlace, findings: Findings) -> PodTemplate:
     """The pod template that a guardian is made from, shared by tickets of one spelling."""
     parts = {
         "schedulerName": spec.scheduler_name,
@@ -190,10 +190,10 @@ def _template(spec: _Spec, place: Place, findings: Findings) -> PodTemplate:
     return template
 
 
-def _resources(raw: Raw, place: Place, findings: Findings) -> Raw | dict[str, object]:
+def _resources(raw: Raw, place: SpecPlace, findings: Findings) -> Raw | dict[str, object]:
     """What the ticket asks for; korder's own default where it asks for nothing."""
     path = f"{place.path}.resources"
-    resources = findings.read(_read_resources, raw, path) or _Resources()
+    resources = findings.read(_read_resources, raw, path) or _TicketResources()
     given = any(
         spelling(part) not in (b"", b"{}") for part in (resources.requests, resources.limits)
     )

@@ -33,12 +33,12 @@ from headroom.dialects.korder.kinds import (
     TICKETS,
 )
 from headroom.dialects.korder.metadata import KorderMetadata, KorderObject
-from headroom.dialects.korder.specs import Place, labelled, ticket_spec
+from headroom.dialects.korder.specs import SpecPlace, labelled, ticket_spec
 from headroom.dialects.korder.ticketstatus import ticket_status_of
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import (
     KEPT_ANNOTATIONS,
-    Kept,
+    AnnotationReader,
     labels_of,
     owners_of,
     parent_of,
@@ -46,7 +46,7 @@ from headroom.wire.objects.metadata import (
 from headroom.wire.objects.reader import Decoder, spelling
 from headroom.wire.times import bounded
 
-_annotations = Kept((*KEPT_ANNOTATIONS, PREFIX))
+_annotations = AnnotationReader((*KEPT_ANNOTATIONS, PREFIX))
 
 
 def guardian_of(ticket: str) -> str:
@@ -59,7 +59,7 @@ def _hold(ticket: KorderObject) -> Hold:
     findings = Findings()
     parent = parent_of(ticket, TICKETS)
     labels, annotations = labels_of(metadata), _annotations(metadata)
-    spec = ticket_spec(ticket.spec, Place(parent.namespace), findings)
+    spec = ticket_spec(ticket.spec, SpecPlace(parent.namespace), findings)
     template = labelled(spec.template, _guardian_labels(parent, labels))
     member = _membership(metadata, parent, labels, annotations)
     return Hold(

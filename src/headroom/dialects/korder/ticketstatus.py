@@ -28,14 +28,14 @@ _PHASES = {"Available": "Ready", "Succeeded": "Claimed", "Failed": "Expired"}
 _READ = {"Ready": "Available", "Reserved": "Available", "Claimed": "Succeeded", "Expired": "Failed"}
 
 
-class _Names(JsonObject):
+class _TicketNames(JsonObject):
     guardian_pod: str | None = None
     pod_name: str | None = None
     claimed_pod: str | None = None
     claimed_pod_uid: str | None = msgspec.field(default=None, name="claimedPodUID")
 
 
-_read_names = Reader(_Names)
+_read_names = Reader(_TicketNames)
 _STATUS = Codec(
     HoldStatus,
     phase=TEXT,
@@ -111,7 +111,7 @@ def ticket_status_of(text: bytes, room: Resources) -> HoldStatus:
     try:
         names = _read_names(text or b"{}")
     except DecodeError:
-        names = _Names()
+        names = _TicketNames()
     phase = _READ.get(status.phase, status.phase)
     namespace, _, name = (names.claimed_pod or "").partition("/")
     owner = OwnerUse(namespace, name, names.claimed_pod_uid or "")

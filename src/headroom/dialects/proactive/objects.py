@@ -15,7 +15,7 @@ from headroom.dialects.proactive.names import (
     PRIORITY_CLASS,
     REMARK_ANNOTATION,
 )
-from headroom.dialects.proactive.options import Options, Profile
+from headroom.dialects.proactive.options import Options, PlaceholderProfile
 
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]
@@ -79,18 +79,18 @@ def class_object() -> Json:
 
 def remark_on(options: Options, autoscaler: str) -> str:
     """What is wrong with these flags in this cluster; empty if nothing is."""
-    if not autoscaler or options.profile is Profile.CLUSTER_AUTOSCALER:
+    if not autoscaler or options.profile is PlaceholderProfile.CLUSTER_AUTOSCALER:
         return ""
     return (
         f"{autoscaler}: it makes no node for pods with a priority below {CUTOFF} unless told to, "
         f"and placeholders have {PRIORITY}; start with --proactive-scaleup-profile "
-        f"{Profile.CLUSTER_AUTOSCALER}, or give it --expendable-pods-priority-cutoff={PRIORITY}"
+        f"{PlaceholderProfile.CLUSTER_AUTOSCALER}, or give it --expendable-pods-priority-cutoff={PRIORITY}"
     )
 
 
 def _annotations(options: Options, autoscaler: str) -> dict[str, str]:
     found = {}
-    if options.profile is Profile.CLUSTER_AUTOSCALER:
+    if options.profile is PlaceholderProfile.CLUSTER_AUTOSCALER:
         found[CLASS_ANNOTATION] = PREEMPTIBLE_CLASS
     if remark := remark_on(options, autoscaler):
         found[REMARK_ANNOTATION] = remark

@@ -28,7 +28,7 @@ _LEAST_THRESHOLD = 0.001
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
-class Profile(StrEnum):
+class PlaceholderProfile(StrEnum):
     """For whom placeholders ask: Cluster Autoscaler overlooks those below its cutoff."""
 
     KARPENTER = "karpenter"
@@ -60,7 +60,7 @@ class Options:
     pod_limit: int = 5000
     node_limit: int = 15000
     threshold: float = 0.8
-    profile: Profile = Profile.KARPENTER
+    profile: PlaceholderProfile = PlaceholderProfile.KARPENTER
     requests: tuple[tuple[str, str], ...] = (("cpu", "500m"), ("memory", "512Mi"))
     namespace: str = ""
 
@@ -154,9 +154,9 @@ def _part(text: str | None, usual: float) -> float | BadOption:
     return number
 
 
-def _profile(text: str | None) -> Profile | BadOption:
+def _profile(text: str | None) -> PlaceholderProfile | BadOption:
     if text is None:
-        return Profile.KARPENTER
-    if text not in tuple(Profile):
-        return BadOption(PROFILE, f"{text!r} is none of {', '.join(Profile)}")
-    return Profile(text)
+        return PlaceholderProfile.KARPENTER
+    if text not in tuple(PlaceholderProfile):
+        return BadOption(PROFILE, f"{text!r} is none of {', '.join(PlaceholderProfile)}")
+    return PlaceholderProfile(text)

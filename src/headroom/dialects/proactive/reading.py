@@ -31,23 +31,23 @@ from headroom.wire.objects.reader import Reader
 CLASSES = (PRIORITY_CLASS, PREEMPTIBLE_CLASS)  # both are below every ordinary pod
 
 
-class _Metadata(JsonObject):
+class _MarkedMetadata(JsonObject):
     name: str | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
 
 
-class _Object(JsonObject):
-    metadata: _Metadata | None = None
+class _MarkedObject(JsonObject):
+    metadata: _MarkedMetadata | None = None
 
 
-_read = Reader(_Object)
+_read = Reader(_MarkedObject)
 
 
 def decode(data: bytes | Raw) -> Headroom:
     """Read a headroom; that of the flags has their name and the placeholders' label."""
     headroom = decode_headroom(data)
-    metadata = _read(data).metadata or _Metadata()
+    metadata = _read(data).metadata or _MarkedMetadata()
     labelled = (metadata.labels or {}).get(PLACEHOLDER_LABEL) == PLACEHOLDER
     if metadata.name != OBJECT_NAME or not labelled:
         return headroom

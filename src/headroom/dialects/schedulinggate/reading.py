@@ -20,15 +20,15 @@ from headroom.wire.objects.reader import Reader
 _RESERVED = (f"{DRIVER}/", f"{GROUP}/", "app.kubernetes.io/")
 
 
-class _Metadata(JsonObject):
+class _GatedMetadata(JsonObject):
     labels: dict[str, str] | None = None
 
 
-class _Object(JsonObject):
-    metadata: _Metadata | None = None
+class _GatedObject(JsonObject):
+    metadata: _GatedMetadata | None = None
 
 
-_read = Reader(_Object)
+_read = Reader(_GatedObject)
 
 
 def dressed(headroom: Headroom, data: bytes | Raw, names: Names = USUAL) -> Headroom:
@@ -40,7 +40,7 @@ def dressed(headroom: Headroom, data: bytes | Raw, names: Names = USUAL) -> Head
     followed = replace(rule, everywhere=True, marks=names.marks)
     if template is None:
         return replace(headroom, size=followed)
-    labels = wanted_labels((_read(data).metadata or _Metadata()).labels or {})
+    labels = wanted_labels((_read(data).metadata or _GatedMetadata()).labels or {})
     slot = replace(headroom.slot, template=replace(template, labels=labels))
     return replace(headroom, size=followed, slot=slot)
 

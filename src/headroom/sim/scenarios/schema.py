@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headroom.wire.schema.notation import Catalogue, Field, Rule, of
+from headroom.wire.schema.notation import Catalogue, Field, SchemaRule, of
 
 API_VERSION = "sim.headroom.dev/v1alpha1"
 KIND = "Scenario"
@@ -105,17 +105,21 @@ def _one_act(step: Mapping[str, Any]) -> bool:
     return sum(1 for act in ACTS if act in step) == 1
 
 
-def _companion(name: str, act: str) -> tuple[Rule, Rule]:
+def _companion(name: str, act: str) -> tuple[SchemaRule, SchemaRule]:
     """A field that belongs to one act: needed there, senseless elsewhere."""
     return (
-        Rule("", f"{act} needs `{name}` beside it", lambda step: act not in step or name in step),
-        Rule("", f"only {act} takes `{name}`", lambda step: name not in step or act in step, name),
+        SchemaRule(
+            "", f"{act} needs `{name}` beside it", lambda step: act not in step or name in step
+        ),
+        SchemaRule(
+            "", f"only {act} takes `{name}`", lambda step: name not in step or act in step, name
+        ),
     )
 
 
-_RULES: dict[str, tuple[Rule, ...]] = {
+_RULES: dict[str, tuple[SchemaRule, ...]] = {
     "SimStep": (
-        Rule("", f"a step does exactly one of {', '.join(ACTS)}", _one_act),
+        SchemaRule("", f"a step does exactly one of {', '.join(ACTS)}", _one_act),
         *(
             rule
             for name, act in _COMPANIONS.items()
@@ -124,7 +128,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         ),
     ),
     "SimPool": (
-        Rule(
+        SchemaRule(
             "",
             "max is less than count",
             lambda pool: int(pool.get("max", pool.get("count", 0))) >= int(pool.get("count", 0)),

@@ -15,26 +15,26 @@ from headroom.wire.objects.reader import Decoder
 from headroom.wire.objects.selectors import Selector, optional_selector
 
 
-class _Spec(JsonObject):
+class _BudgetSpec(JsonObject):
     selector: Selector | None = None
 
 
-class _Status(JsonObject):
+class _BudgetStatus(JsonObject):
     disruptions_allowed: int | None = None
     disrupted_pods: dict[str, Any] | None = None
 
 
-class _Object(JsonObject):
+class _BudgetObject(JsonObject):
     metadata: Metadata | None = None
-    spec: _Spec | None = None
-    status: _Status | None = None
+    spec: _BudgetSpec | None = None
+    status: _BudgetStatus | None = None
 
 
-def _budget(read: _Object) -> Budget:
-    metadata, status = read.metadata or Metadata(), read.status or _Status()
+def _budget(read: _BudgetObject) -> Budget:
+    metadata, status = read.metadata or Metadata(), read.status or _BudgetStatus()
     return Budget(
         key=Key(metadata.namespace or "", metadata.name or ""),
-        selector=optional_selector((read.spec or _Spec()).selector),
+        selector=optional_selector((read.spec or _BudgetSpec()).selector),
         allowed=status.disruptions_allowed or 0,
         disrupted=frozenset(status.disrupted_pods or ()),
         uid=metadata.uid or "",
@@ -42,4 +42,4 @@ def _budget(read: _Object) -> Budget:
     )
 
 
-decode_budget = Decoder(BUDGETS.kind, _Object, _budget)
+decode_budget = Decoder(BUDGETS.kind, _BudgetObject, _budget)

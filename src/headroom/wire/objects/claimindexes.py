@@ -11,14 +11,14 @@ from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Decoder, Time
 
 
-class _Spec(JsonObject):
+class _ClaimIndexSpec(JsonObject):
     fresh_until: Time
     keys: dict[str, bool] | None = None
     priority_at_least: int | None = None
 
 
 class _ClaimIndex(JsonObject):
-    spec: _Spec
+    spec: _ClaimIndexSpec
 
 
 def _index(read: _ClaimIndex) -> ClaimIndex:

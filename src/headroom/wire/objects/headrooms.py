@@ -61,7 +61,7 @@ class _Limits(JsonObject):
     resources: Raw = ABSENT
 
 
-class _Window(JsonObject):
+class _WindowSpec(JsonObject):
     start: Raw = ABSENT
     duration: Raw = ABSENT
     time_zone: Raw = ABSENT
@@ -72,7 +72,7 @@ class _Window(JsonObject):
 _read_spec = Reader(_HeadroomSpec)
 _read_limits = Reader(_Limits)
 _read_windows = Reader(list[Raw])
-_read_window = Reader(_Window)
+_read_window = Reader(_WindowSpec)
 _read_text = Reader(str)
 _read_flag = Reader(bool)
 
@@ -163,7 +163,7 @@ def _schedule(raw: Raw, findings: Findings) -> tuple[Window, ...]:
     return tuple(read)
 
 
-def _window(window: _Window, path: str, findings: Findings) -> Window:
+def _window(window: _WindowSpec, path: str, findings: Findings) -> Window:
     for name, raw in (("start", window.start), ("duration", window.duration)):
         if not spelling(raw):
             findings.add(f"{path}.{name}", "is missing")

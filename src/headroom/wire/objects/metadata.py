@@ -2,7 +2,8 @@
 
 Annotations are kept only under the prefixes that we or a dialect read: most of their text (what
 kubectl applied last, what a service mesh noted) decides nothing and would fill the memory. A
-dialect that is on adds its own prefixes (`Kept`); while it is off its words are not even read.
+dialect that is on adds its own prefixes (`AnnotationReader`). While it is off, its annotations are not
+read.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def spelled_labels(text: bytes) -> Mapping[str, str]:
     return _labels(text) if text else NO_LABELS
 
 
-class Kept:
+class AnnotationReader:
     """Reads the annotations under some prefixes."""
 
     __slots__ = ("_in_bytes", "_read", "prefixes")
@@ -67,7 +68,7 @@ class Kept:
         )
 
 
-annotations_of = Kept(KEPT_ANNOTATIONS)
+annotations_of = AnnotationReader(KEPT_ANNOTATIONS)
 
 
 def owners_of(metadata: Metadata) -> tuple[OwnerReference, ...]:

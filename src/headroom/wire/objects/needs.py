@@ -31,7 +31,7 @@ from headroom.wire.objects.podjson import (
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
 
 
-class Needs(NamedTuple):
+class PodNeeds(NamedTuple):
     """What a pod asks for, and the same with kube-scheduler's stand-ins for what it leaves open.
 
     `growth` is what its node cannot give it yet, of a running pod that is being resized.
@@ -54,7 +54,7 @@ class _SpelledContainer(NamedTuple):
     allocated: bytes
 
 
-class _Spelled(NamedTuple):
+class _SpelledNeeds(NamedTuple):
     """The text of every part that says how much a pod needs; empty where a part is absent."""
 
     containers: tuple[_SpelledContainer, ...]
@@ -71,13 +71,13 @@ _read_requirements = Reader(_Requirements)
 _NOT_TOLD = ContainerStatus()
 
 
-def needs_of(spec: PodSpec, status: PodStatus) -> Needs:
+def needs_of(spec: PodSpec, status: PodStatus) -> PodNeeds:
     """Work out what a pod asks for; DecodeError names the path of a wrong part."""
     statuses = {each.name: each for each in status.container_statuses or ()}
     sidecars = {each.name: each for each in status.init_container_statuses or ()}
     answer = _resize(status)
     return _needs(
-        _Spelled(
+        _SpelledNeeds(
             tuple(_spelled(each, statuses, False) for each in spec.containers or ()),
             tuple(
                 _spelled(each, sidecars, each.restart_policy == "Always")
@@ -110,7 +110,7 @@ def _resize(status: PodStatus) -> list[str | None]:
     return [each.reason for each in status.conditions or () if each.type == "PodResizePending"]
 
 
-def _read(spelled: _Spelled) -> Needs:
+def _read(spelled: _SpelledNeeds) -> PodNeeds:
     pod_level = _requirements(spelled.pod_level, "spec.resources")
     actual = _requirements(spelled.pod_actual, "status.resources")
     need = PodNeed(
@@ -124,10 +124,10 @@ def _read(spelled: _Spelled) -> Needs:
         infeasible=spelled.infeasible,
     )
     growth = growth_of(need) if spelled.deferred else EMPTY
-    return Needs(effective_requests(need), nonzero_requests(need), growth)
+    return PodNeeds(effective_requests(need), nonzero_requests(need), growth)
 
 
-_needs: Interned[_Spelled, Needs] = Interned(_read)
+_needs: Interned[_SpelledNeeds, PodNeeds] = Interned(_read)
 
 
 def _containers(spelled: tuple[_SpelledContainer, ...], field: str) -> tuple[ContainerNeed, ...]:
@@ -150,14 +150,14 @@ def _container(spelled: _SpelledContainer, path: str, resizable: bool) -> Contai
     )
 
 
-class _Read(NamedTuple):
+class _ReadNeeds(NamedTuple):
     requests: Mapping[str, int]
     limits: Mapping[str, int]
 
 
-def _requirements(text: bytes, path: str) -> _Read:
+def _requirements(text: bytes, path: str) -> _ReadNeeds:
     read = _read_requirements(text or b"{}", path)
-    return _Read(
+    return _ReadNeeds(
         read_amounts(spelling(read.requests), f"{path}.requests"),
         read_amounts(spelling(read.limits), f"{path}.limits"),
     )

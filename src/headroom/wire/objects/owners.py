@@ -25,7 +25,7 @@ _LOWEST_PRIORITY = -(2**31)
 _NOT_DIRECT = {"Deployment": "ReplicaSets", "CronJob": "Jobs"}
 
 
-class _Object(JsonObject):
+class _ObjectRule(JsonObject):
     api_version: str | None = None
     kind: str | None = None
     name: str | None = None
@@ -43,7 +43,7 @@ class _Controller(JsonObject):
 
 
 class _Owner(JsonObject):
-    object: _Object | None = None
+    object: _ObjectRule | None = None
     controller: _Controller | None = None
     label_selector: Selector | None = None
     priority_at_least: int | None = None
@@ -99,7 +99,7 @@ def _rule(owner: _Owner, index: int) -> OwnerRule:
     )
 
 
-def _object(match: _Object) -> ObjectMatch:
+def _object(match: _ObjectRule) -> ObjectMatch:
     return ObjectMatch(match.name or "", match.namespace or "", match.uid or "")
 
 
@@ -127,7 +127,7 @@ def _check_rule(rule: OwnerRule, owner: _Owner, path: str, findings: Findings) -
         findings.add(f"{path}.priorityAtLeast", f"{_IN_VAIN}: no pod can have such a priority")
 
 
-def _check_object(match: _Object, path: str, findings: Findings) -> None:
+def _check_object(match: _ObjectRule, path: str, findings: Findings) -> None:
     if match.kind not in (None, "", "Pod"):
         findings.add(
             f"{path}.kind",

@@ -51,7 +51,7 @@ class Container(JsonObject):
     ports: Raw = ABSENT
 
 
-class Gate(JsonObject):
+class GateJson(JsonObject):
     name: str | None = None
 
 
@@ -59,7 +59,7 @@ class ClaimVolume(JsonObject):
     claim_name: str | None = None
 
 
-class Volume(JsonObject):
+class VolumeJson(JsonObject):
     name: str | None = None
     persistent_volume_claim: ClaimVolume | None = None
     ephemeral: Raw = ABSENT
@@ -74,7 +74,7 @@ class PodSpec(JsonObject):
     scheduler_name: str | None = None
     priority: int | None = None
     preemption_policy: str | None = None
-    scheduling_gates: list[Gate] | None = None
+    scheduling_gates: list[GateJson] | None = None
     containers: list[Container] | None = None
     init_containers: list[Container] | None = None
     host_network: bool | None = None
@@ -84,7 +84,7 @@ class PodSpec(JsonObject):
     affinity: Raw = ABSENT
     tolerations: Raw = ABSENT
     topology_spread_constraints: Raw = ABSENT
-    volumes: list[Volume] | None = None
+    volumes: list[VolumeJson] | None = None
     resource_claims: list[DeviceClaim] | None = None
     termination_grace_period_seconds: int | None = None
 

@@ -16,7 +16,7 @@ from msgspec import Raw
 from headroom.core.names import BESIDE_LABEL, DEFAULT_SCHEDULER_NAME
 from headroom.core.objects import Key, Pod
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.metadata import Kept, annotations_of, labels_of, owners_of
+from headroom.wire.objects.metadata import AnnotationReader, annotations_of, labels_of, owners_of
 from headroom.wire.objects.needs import needs_of
 from headroom.wire.objects.placement import placement_of
 from headroom.wire.objects.podjson import Metadata, PodCondition, PodObject, PodSpec, PodStatus
@@ -25,11 +25,11 @@ from headroom.wire.times import bounded
 
 _GRACE_SECONDS = 30
 _BESIDE = f"{BESIDE_LABEL}-".encode()
-_all_annotations = Kept(("",))
+_all_annotations = AnnotationReader(("",))
 _read_pod = Reader(PodObject)
 
 
-def decode_pod(data: bytes | Raw, kept: Kept = annotations_of) -> Pod:
+def decode_pod(data: bytes | Raw, kept: AnnotationReader = annotations_of) -> Pod:
     """Read a pod; DecodeError names the pod and the path of what is wrong."""
     try:
         return pod_of(_read_pod(data), kept)
@@ -42,7 +42,7 @@ def pod_from(thing: Mapping[str, Any]) -> Pod:
     return decode_pod(to_text("Pod", thing))
 
 
-def pod_of(pod: PodObject, kept: Kept = annotations_of) -> Pod:
+def pod_of(pod: PodObject, kept: AnnotationReader = annotations_of) -> Pod:
     """Make the core value from a pod's JSON shape."""
     metadata = pod.metadata or Metadata()
     spec = pod.spec or PodSpec()

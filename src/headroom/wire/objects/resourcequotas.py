@@ -23,33 +23,33 @@ class _Expression(JsonObject):
     values: list[str] | None = None
 
 
-class _Selector(JsonObject):
+class _ScopeSelector(JsonObject):
     match_expressions: list[_Expression] | None = None
 
 
-class _Spec(JsonObject):
+class _QuotaSpec(JsonObject):
     scopes: list[str] | None = None
-    scope_selector: _Selector | None = None
+    scope_selector: _ScopeSelector | None = None
 
 
-class _Status(JsonObject):
+class _QuotaStatus(JsonObject):
     hard: dict[str, str | int] | None = None
     used: dict[str, str | int] | None = None
 
 
-class _Object(JsonObject):
+class _QuotaObject(JsonObject):
     metadata: Metadata | None = None
-    spec: _Spec | None = None
-    status: _Status | None = None
+    spec: _QuotaSpec | None = None
+    status: _QuotaStatus | None = None
 
 
-def _quota(read: _Object) -> ResourceQuota:
-    metadata, status = read.metadata or Metadata(), read.status or _Status()
+def _quota(read: _QuotaObject) -> ResourceQuota:
+    metadata, status = read.metadata or Metadata(), read.status or _QuotaStatus()
     return ResourceQuota(
         name=metadata.name or "",
         hard=_amounts(status.hard),
         used=_amounts(status.used),
-        scopes=_scopes(read.spec or _Spec()),
+        scopes=_scopes(read.spec or _QuotaSpec()),
         namespace=metadata.namespace or "",
         uid=metadata.uid or "",
         version=metadata.resource_version or "",
@@ -70,9 +70,9 @@ def _amounts(written: Mapping[str, str | int] | None) -> dict[str, int]:
     return found
 
 
-def _scopes(spec: _Spec) -> tuple[ScopeRule, ...]:
+def _scopes(spec: _QuotaSpec) -> tuple[ScopeRule, ...]:
     plain = (ScopeRule(name) for name in spec.scopes or ())
-    selector = spec.scope_selector or _Selector()
+    selector = spec.scope_selector or _ScopeSelector()
     chosen = (
         ScopeRule(each.scope_name or "", each.operator or "", tuple(each.values or ()))
         for each in selector.match_expressions or ()
@@ -80,4 +80,4 @@ def _scopes(spec: _Spec) -> tuple[ScopeRule, ...]:
     return (*plain, *chosen)
 
 
-decode_resource_quota = Decoder(RESOURCE_QUOTAS.kind, _Object, _quota)
+decode_resource_quota = Decoder(RESOURCE_QUOTAS.kind, _QuotaObject, _quota)

@@ -44,25 +44,25 @@ class ForeignKind:
         return f"{self.group}/{ANY_VERSION}"
 
 
-class _Served(JsonObject):
+class _ServedKind(JsonObject):
     name: str = ""
     kind: str = ""
     namespaced: bool = True
 
 
 class _ServedList(JsonObject):
-    resources: list[_Served] | None = None
+    resources: list[_ServedKind] | None = None
 
 
-class _Version(JsonObject):
+class _GroupVersion(JsonObject):
     version: str = ""
 
 
-class _Group(JsonObject):
-    preferred_version: _Version | None = None
+class _ApiGroup(JsonObject):
+    preferred_version: _GroupVersion | None = None
 
 
-class _Object(JsonObject):
+class _ScaledObject(JsonObject):
     metadata: Metadata | None = None
 
 
@@ -95,8 +95,8 @@ class _Pods(JsonObject):
 
 
 _read_served = Reader(_ServedList)
-_read_group = Reader(_Group)
-_read_object = Reader(_Object)
+_read_group = Reader(_ApiGroup)
+_read_object = Reader(_ScaledObject)
 _read_scale = Reader(_Scale)
 _read_pods = Reader(_Pods)
 

@@ -11,11 +11,11 @@ from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import Decoder
 
 
-class _Object(JsonObject):
+class _SlotSetObject(JsonObject):
     metadata: Metadata | None = None
 
 
-def _workload(read: _Object) -> Workload:
+def _workload(read: _SlotSetObject) -> Workload:
     metadata = read.metadata or Metadata()
     namespace = metadata.namespace or ""
     return Workload(
@@ -29,4 +29,4 @@ def _workload(read: _Object) -> Workload:
     )
 
 
-decode_slot_set = Decoder(SLOT_SET[1], _Object, _workload)
+decode_slot_set = Decoder(SLOT_SET[1], _SlotSetObject, _workload)

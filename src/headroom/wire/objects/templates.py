@@ -36,7 +36,7 @@ _read_template = Reader(PodObject)
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _ReadTemplate:
     template: PodTemplate
     problems: tuple[Problem, ...] = ()
 
@@ -49,20 +49,20 @@ def template_of(raw: Raw, namespace: str, findings: Findings) -> PodTemplate:
     return read.template
 
 
-def _read(spelled: tuple[str, bytes]) -> _Read:
+def _read(spelled: tuple[str, bytes]) -> _ReadTemplate:
     namespace, text = spelled
     nothing = PodTemplate(Pod(Key(namespace, "")))
     findings = Findings()
     if not text:
         findings.add(_PATH, "is missing: it says what room to keep")
-        return _Read(nothing, findings.problems)
+        return _ReadTemplate(nothing, findings.problems)
     try:
         shape = _read_template(text)
         spec = shape.spec or PodSpec()
         pod = pod_of(PodObject(shape.metadata, structs.replace(spec, node_name=None)))
     except DecodeError as error:
         findings.note(error, _PATH)
-        return _Read(nothing, findings.problems)
+        return _ReadTemplate(nothing, findings.problems)
     if not pod.requests:
         findings.add(
             f"{_PATH}.spec.containers",
@@ -73,10 +73,10 @@ def _read(spelled: tuple[str, bytes]) -> _Read:
             findings.add(path, refusal)
     slot = replace(pod, key=Key(namespace, ""), uid="", version="", owners=())
     template = PodTemplate(slot, text.decode(), spec.node_name or "", shape_text(text))
-    return _Read(template, findings.problems)
+    return _ReadTemplate(template, findings.problems)
 
 
-_templates: Interned[tuple[str, bytes], _Read] = Interned(_read, limit=128)
+_templates: Interned[tuple[str, bytes], _ReadTemplate] = Interned(_read, limit=128)
 
 
 def _refusals(pod: Pod) -> Iterator[tuple[str, str | None]]:

@@ -14,7 +14,7 @@ from headroom.core.demand.volumes import (
 )
 from headroom.core.objects import Key, NodeTerm, Requirement
 from headroom.core.quantity import QuantityError, parse_quantity
-from headroom.wire.objects.metadata import Kept, labels_of, owners_of
+from headroom.wire.objects.metadata import AnnotationReader, labels_of, owners_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import Decoder
 from headroom.wire.objects.selectors import (
@@ -36,7 +36,7 @@ class _Storage(JsonObject):
     storage: Any = None
 
 
-class _Resources(JsonObject):
+class _ClaimResources(JsonObject):
     requests: _Storage | None = None
 
 
@@ -46,7 +46,7 @@ class _ClaimSpec(JsonObject):
     access_modes: list[str] | None = None
     volume_mode: str | None = None
     selector: Selector | None = None
-    resources: _Resources | None = None
+    resources: _ClaimResources | None = None
 
 
 class _Phase(JsonObject):
@@ -70,18 +70,18 @@ class _ClaimRef(JsonObject):
     uid: str | None = None
 
 
-class _NodeSelector(JsonObject):
+class _VolumeNodeSelector(JsonObject):
     node_selector_terms: list[NodeSelectorTerm] | None = None
 
 
-class _NodeAffinity(JsonObject):
-    required: _NodeSelector | None = None
+class _VolumeNodeAffinity(JsonObject):
+    required: _VolumeNodeSelector | None = None
 
 
 class _VolumeSpec(JsonObject):
     csi: _Csi | None = None
     claim_ref: _ClaimRef | None = None
-    node_affinity: _NodeAffinity | None = None
+    node_affinity: _VolumeNodeAffinity | None = None
     storage_class_name: str | None = None
     capacity: _Storage | None = None
     access_modes: list[str] | None = None
@@ -103,7 +103,7 @@ class _Topology(JsonObject):
     match_label_expressions: list[_TopologyValues] | None = None
 
 
-class _Class(JsonObject):
+class _StorageClass(JsonObject):
     metadata: Metadata | None = None
     provisioner: str | None = None
     volume_binding_mode: str | None = None
@@ -128,7 +128,7 @@ class _CsiNode(JsonObject):
     spec: _CsiNodeSpec | None = None
 
 
-_annotations = Kept((BIND_COMPLETED, SELECTED_NODE))
+_annotations = AnnotationReader((BIND_COMPLETED, SELECTED_NODE))
 
 
 def _claim(read: _Claim) -> VolumeClaim:
@@ -175,7 +175,7 @@ def _volume(read: _Volume) -> Volume:
     )
 
 
-def _storage_class(read: _Class) -> StorageClass:
+def _storage_class(read: _StorageClass) -> StorageClass:
     metadata = read.metadata or Metadata()
     return StorageClass(
         name=metadata.name or "",
@@ -200,7 +200,7 @@ def _node_drivers(read: _CsiNode) -> NodeDrivers:
     )
 
 
-def _terms(affinity: _NodeAffinity | None) -> tuple[NodeTerm, ...] | None:
+def _terms(affinity: _VolumeNodeAffinity | None) -> tuple[NodeTerm, ...] | None:
     if affinity is None or affinity.required is None:
         return None
     return tuple(node_term(term) for term in affinity.required.node_selector_terms or ())
@@ -235,7 +235,7 @@ def _size(asked: _Storage | None) -> int:
 
 decode_claim = Decoder("PersistentVolumeClaim", _Claim, _claim)
 decode_volume = Decoder("PersistentVolume", _Volume, _volume)
-decode_storage_class = Decoder("StorageClass", _Class, _storage_class)
+decode_storage_class = Decoder("StorageClass", _StorageClass, _storage_class)
 decode_node_drivers = Decoder("CSINode", _CsiNode, _node_drivers)
 claim_from = decode_claim.plain
 volume_from = decode_volume.plain

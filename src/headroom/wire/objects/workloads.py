@@ -29,23 +29,23 @@ from headroom.wire.objects.templates import template_of
 from headroom.wire.times import bounded
 
 
-class _Template(JsonObject):
+class _WorkloadTemplate(JsonObject):
     metadata: Metadata | None = None
     spec: Raw = ABSENT
 
 
-class _Selector(JsonObject):
+class _WorkloadSelector(JsonObject):
     match_labels: Raw = ABSENT
 
 
-class _Spec(JsonObject):
-    selector: _Selector | None = None
+class _WorkloadSpec(JsonObject):
+    selector: _WorkloadSelector | None = None
     replicas: int | None = None
     parallelism: int | None = None
     completions: int | None = None
     suspend: bool | None = None
     pod_management_policy: str | None = None
-    template: _Template | None = None
+    template: _WorkloadTemplate | None = None
 
 
 class _Condition(JsonObject):
@@ -53,7 +53,7 @@ class _Condition(JsonObject):
     status: str | None = None
 
 
-class _Status(JsonObject):
+class _WorkloadStatus(JsonObject):
     desired_number_scheduled: int | None = None
     replicas: int | None = None
     active: int | None = None
@@ -61,13 +61,13 @@ class _Status(JsonObject):
     conditions: list[_Condition] | None = None
 
 
-class _Object(JsonObject):
+class _WorkloadObject(JsonObject):
     metadata: Metadata | None = None
-    spec: _Spec | None = None
-    status: _Status | None = None
+    spec: _WorkloadSpec | None = None
+    status: _WorkloadStatus | None = None
 
 
-_read = Reader(_Object)
+_read = Reader(_WorkloadObject)
 _WITH_REPLICAS = ("Deployment", "ReplicaSet", "StatefulSet")
 _OVER = ("Complete", "Failed", "Suspended", "FailureTarget", "SuccessCriteriaMet")
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in WORKLOADS}
@@ -100,14 +100,14 @@ def unseen_workload(ref: WorkloadRef, namespace: str, why: str) -> Workload:
     return Workload(ref, namespace, 0, PodTemplate(Pod(Key(namespace, ""))), (problem,))
 
 
-def _workload(read: _Object, kind: str) -> Workload:
+def _workload(read: _WorkloadObject, kind: str) -> Workload:
     metadata = read.metadata or Metadata()
-    spec = read.spec or _Spec()
+    spec = read.spec or _WorkloadSpec()
     namespace = metadata.namespace or ""
     findings = Findings()
     shape = spelling(spec.template.spec) if spec.template else b""
     template = msgspec.json.encode({"spec": Raw(shape)}) if shape else b""
-    status = read.status or _Status()
+    status = read.status or _WorkloadStatus()
     alive = not metadata.deletion_timestamp
     return Workload(
         ref=WorkloadRef(API_VERSIONS.get(kind, ""), kind, metadata.name or ""),
@@ -122,14 +122,14 @@ def _workload(read: _Object, kind: str) -> Workload:
         made_as=annotations_of(metadata).get(SHAPE_ANNOTATION, ""),
         in_order=_in_order(spec, kind),
         suspended=_suspended(status, spec, kind) if alive else 0,
-        pod_labels=labels_of((spec.template or _Template()).metadata or Metadata()),
+        pod_labels=labels_of((spec.template or _WorkloadTemplate()).metadata or Metadata()),
         labels=labels_of(metadata),
-        selector=labels_of(Metadata(labels=(spec.selector or _Selector()).match_labels)),
+        selector=labels_of(Metadata(labels=(spec.selector or _WorkloadSelector()).match_labels)),
         created=bounded(metadata.creation_timestamp),
     )
 
 
-def _missing(status: _Status, spec: _Spec, kind: str) -> int:
+def _missing(status: _WorkloadStatus, spec: _WorkloadSpec, kind: str) -> int:
     """How many pods it is about to make; its own status says how many it has."""
     true = _true(status)
     if kind == "Job":
@@ -144,7 +144,7 @@ def _missing(status: _Status, spec: _Spec, kind: str) -> int:
     return missing(desired, present, in_order=_in_order(spec, kind), refused=refused)
 
 
-def _suspended(status: _Status, spec: _Spec, kind: str) -> int:
+def _suspended(status: _WorkloadStatus, spec: _WorkloadSpec, kind: str) -> int:
     """How many pods a suspended Job makes at once when it is resumed."""
     ended = [each for each in _true(status) if each in _OVER and each != "Suspended"]
     if kind != "Job" or not spec.suspend or ended:
@@ -152,21 +152,21 @@ def _suspended(status: _Status, spec: _Spec, kind: str) -> int:
     return _job_size(status, spec)
 
 
-def _job_size(status: _Status, spec: _Spec) -> int:
+def _job_size(status: _WorkloadStatus, spec: _WorkloadSpec) -> int:
     return job_size(spec.parallelism, spec.completions, status.succeeded or 0)
 
 
-def _in_order(spec: _Spec, kind: str) -> bool:
+def _in_order(spec: _WorkloadSpec, kind: str) -> bool:
     return kind == "StatefulSet" and spec.pod_management_policy != "Parallel"
 
 
-def _true(status: _Status) -> list[str | None]:
+def _true(status: _WorkloadStatus) -> list[str | None]:
     return [each.type for each in status.conditions or () if each.status == "True"]
 
 
-def _replicas(read: _Object, spec: _Spec, kind: str) -> int:
+def _replicas(read: _WorkloadObject, spec: _WorkloadSpec, kind: str) -> int:
     """How many pods it wants; a number that is left out means one, as for Kubernetes."""
     if kind == "DaemonSet":
-        return (read.status or _Status()).desired_number_scheduled or 0
+        return (read.status or _WorkloadStatus()).desired_number_scheduled or 0
     wanted = spec.parallelism if kind == "Job" else spec.replicas
     return 1 if wanted is None else wanted

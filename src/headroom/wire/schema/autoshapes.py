@@ -6,7 +6,7 @@ A part of `own`, next to `headrooms`.
 from __future__ import annotations
 
 from headroom.core.standing.headrooms import MOST_SHAPES, USUAL_TOP
-from headroom.wire.schema.notation import Field, Rule, of
+from headroom.wire.schema.notation import Field, SchemaRule, of
 
 _NAME = {"maxLength": 253}
 _KINDS = "Deployment|Job|ReplicaSet|StatefulSet"
@@ -55,7 +55,7 @@ TYPES: dict[str, dict[str, Field]] = {
 _SIZES = "has(self.size.replicas) || has(self.size.percent) || has(self.size.adaptive)"
 
 ON_SPEC = (
-    Rule(
+    SchemaRule(
         f"!has(self.slot.auto) || {_SIZES}",
         "auto goes with size.replicas, size.percent and size.adaptive only: other sizes have one "
         "shape, which template says",
@@ -65,13 +65,13 @@ ON_SPEC = (
         ),
         at="slot",
     ),
-    Rule(
+    SchemaRule(
         "!has(self.slot.auto) || self.slot.chunk != 'Node'",
         "chunk: Node holds slots of one shape, and auto has several",
         lambda spec: "auto" not in spec["slot"] or spec["slot"].get("chunk") != "Node",
         at="slot",
     ),
-    Rule(
+    SchemaRule(
         "!has(self.slot.auto) || self.refill != 'Never'",
         "Never goes with template and from only; auto refills",
         lambda spec: "auto" not in spec["slot"] or spec.get("refill") != "Never",

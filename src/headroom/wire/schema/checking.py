@@ -16,13 +16,13 @@ from headroom.core.holds import Problem
 from headroom.wire.kinds import FOREIGN_GROUPS
 from headroom.wire.schema.notation import (
     Catalogue,
-    Choice,
     Field,
     ListOf,
     MapOf,
     Scalar,
     Struct,
     Type,
+    WordChoice,
 )
 from headroom.wire.schema.scalars import check_facts, check_scalar, named
 from headroom.wire.yamls import Document, ManifestError
@@ -108,7 +108,7 @@ class _Walk:
                 problem = self._scalar(name, value)
                 if problem:
                     yield Problem(path, problem)
-            case Choice(words):
+            case WordChoice(words):
                 if value not in words:
                     yield Problem(path, _choose(value, words))
             case ListOf(item):
@@ -139,7 +139,7 @@ class _Walk:
 def _is_absent(value: object, known: Field, foreign: bool) -> bool:
     """Whether the API server takes this for absent: null, or an empty word of its own types."""
     if foreign and value == "":
-        return isinstance(known.type, Choice) and not known.required
+        return isinstance(known.type, WordChoice) and not known.required
     return value is None
 
 

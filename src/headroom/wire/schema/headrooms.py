@@ -12,7 +12,7 @@ from typing import Any
 from headroom.core.quantity import parse_quantity
 from headroom.wire.durations import parse_duration
 from headroom.wire.schema import autoshapes, promises
-from headroom.wire.schema.notation import Field, Rule, of
+from headroom.wire.schema.notation import Field, SchemaRule, of
 from headroom.wire.schema.structural import DURATION_PATTERN, cel_at_most, scalar
 
 SHAPES = ("template", "from", "auto")
@@ -258,17 +258,17 @@ _REQUESTS = f"{_TEMPLATE}.resources.requests"
 _BY_VOLUME = "(has(self.size.follow) && has(self.size.follow.perVolume))"
 _IS_PART = "(has(self.size.perNode) && has(self.size.perNode.percent))"
 
-RULES: dict[str, tuple[Rule, ...]] = {
+RULES: dict[str, tuple[SchemaRule, ...]] = {
     "HeadroomSpec": (
         *promises.ON_SPEC,
         *autoshapes.ON_SPEC,
-        Rule(
+        SchemaRule(
             "!has(self.size.percent) || !has(self.slot.template)",
             "percent is of the replicas of a workload: name it in slot.from",
             lambda spec: "percent" not in spec["size"] or "template" not in spec["slot"],
             at="size",
         ),
-        Rule(
+        SchemaRule(
             "self.slot.chunk != 'Node' || has(self.size.replicas) || has(self.size.percent)",
             "chunk: Node goes with size.replicas and size.percent only",
             lambda spec: (
@@ -277,7 +277,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
             ),
             at="slot",
         ),
-        Rule(
+        SchemaRule(
             f"!has({_TEMPLATE}) || {_IS_PART} || {_BY_VOLUME} || (has({_TEMPLATE}.resources) && "
             f"((has({_REQUESTS}) && size({_REQUESTS}) > 0) || "
             f"(has({_TEMPLATE}.resources.limits) && size({_TEMPLATE}.resources.limits) > 0)))",
@@ -286,7 +286,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
             _asks,
             at="slot",
         ),
-        Rule(
+        SchemaRule(
             f"{_IS_PART} || !has(self.limits) || !has(self.limits.resources) || "
             f"!has({_TEMPLATE}) || !has({_TEMPLATE}.resources) || !has({_REQUESTS}) || "
             + cel_at_most(_REQUESTS, "self.limits.resources"),
@@ -294,7 +294,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
             _room_for_one,
             at="limits",
         ),
-        Rule(
+        SchemaRule(
             "self.mode == 'Preemptible' || has(self.owners) || has(self.slot.auto)",
             "missing: nobody could claim a slot; add at least one rule, or mode: Preemptible",
             lambda spec: (
@@ -302,13 +302,13 @@ RULES: dict[str, tuple[Rule, ...]] = {
             ),
             at="owners",
         ),
-        Rule(
+        SchemaRule(
             "self.mode != 'Preemptible' || !has(self.owners)",
             "anything more important takes a Preemptible slot: leave owners out, or mode: Locked",
             lambda spec: spec.get("mode") != "Preemptible" or "owners" not in spec,
             at="owners",
         ),
-        Rule(
+        SchemaRule(
             "!has(self.schedule) || has(self.size.replicas) || has(self.size.adaptive) || "
             "self.schedule.all(window, !has(window.replicas))",
             "replicas of a window go with size.replicas and size.adaptive only",
@@ -320,14 +320,14 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
     ),
     "HeadroomSlot": (
-        Rule(
+        SchemaRule(
             f"[{', '.join(f'has(self.{name})' for name in SHAPES)}].exists_one(given, given)",
             f"exactly one of {', '.join(SHAPES)} is needed",
             lambda slot: sum(name in slot for name in SHAPES) == 1,
         ),
     ),
     "SlotSource": (
-        Rule(
+        SchemaRule(
             "self.apiVersion == (self.kind == 'Job' ? 'batch/v1' : 'apps/v1')",
             "a Job is of batch/v1, every other workload of apps/v1",
             lambda source: (source["kind"] == "Job") == (source["apiVersion"] == "batch/v1"),
@@ -335,21 +335,21 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
     ),
     "HeadroomSize": (
-        Rule(
+        SchemaRule(
             f"[{', '.join(f'has(self.{name})' for name in SIZES)}].exists_one(given, given)",
             f"exactly one of {', '.join(SIZES)} is needed",
             lambda size: sum(name in size for name in SIZES) == 1,
         ),
     ),
     "SizePerNode": (
-        Rule(
+        SchemaRule(
             "has(self.slots) != has(self.percent)",
             "exactly one of slots and percent is needed",
             lambda per_node: ("slots" in per_node) != ("percent" in per_node),
         ),
     ),
     "SizeUtilization": (
-        Rule(
+        SchemaRule(
             # The API server compares a whole number with the whole part of a minimum only.
             "self.threshold > 0.0",
             "must be more than 0",
@@ -358,12 +358,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
     ),
     "SizeFollow": (
-        Rule(
+        SchemaRule(
             f"[{', '.join(f'has(self.{name})' for name in FOLLOWERS)}].filter(one, one).size() < 2",
             f"at most one of {', '.join(FOLLOWERS)} says how many slots",
             lambda follow: sum(name in follow for name in FOLLOWERS) < 2,
         ),
-        Rule(
+        SchemaRule(
             "!has(self.deadline) || "
             f"!self.deadline.matches('{DURATION_PATTERN}') || "
             "duration(self.deadline) > duration('0s')",
@@ -375,7 +375,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
     ),
     "HeadroomWindow": (
-        Rule(
+        SchemaRule(
             f"!self.duration.matches('{DURATION_PATTERN}') || "
             "duration(self.duration) > duration('0s')",
             "a window that lasts no time holds nothing",

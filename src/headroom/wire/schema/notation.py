@@ -40,7 +40,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class WordChoice:
     words: tuple[str, ...]
 
 
@@ -61,7 +61,7 @@ class Struct:
     name: str
 
 
-Type = Scalar | Choice | ListOf | MapOf | Struct
+Type = Scalar | WordChoice | ListOf | MapOf | Struct
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SchemaRule:
     """What must hold of a whole struct, told twice: in CEL for a CRD, in Python for ourselves.
 
     `holds` gets data whose fields have the right types already. `at` is the field to blame. A rule
@@ -98,7 +98,7 @@ class Catalogue:
 
     types: Mapping[str, Mapping[str, Field]]
     kinds: Mapping[str, str] = field(default_factory=dict)
-    rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
+    rules: Mapping[str, tuple[SchemaRule, ...]] = field(default_factory=dict)
     foreign: frozenset[str] = frozenset()
     custom: frozenset[str] = frozenset()
 
@@ -106,7 +106,7 @@ class Catalogue:
         self,
         types: Mapping[str, Mapping[str, Field]],
         kinds: Mapping[str, str],
-        rules: Mapping[str, tuple[Rule, ...]] | None = None,
+        rules: Mapping[str, tuple[SchemaRule, ...]] | None = None,
         custom: frozenset[str] = frozenset(),
     ) -> Catalogue:
         """Return a catalogue that knows these too; a name that is taken is replaced."""
@@ -126,7 +126,7 @@ def parse_type(notation: str) -> Type:
     if notation.startswith("{}"):
         return MapOf(parse_type(notation[2:]))
     if notation.startswith("="):
-        return Choice(tuple(notation[1:].split("|")))
+        return WordChoice(tuple(notation[1:].split("|")))
     if notation in SCALARS:
         return Scalar(notation)
     if not notation[:1].isupper():

@@ -15,7 +15,7 @@ from typing import Any
 
 from headroom.core.names import API_VERSION
 from headroom.wire.schema import autoshapes, headrooms, promises
-from headroom.wire.schema.notation import Catalogue, Field, Rule, kubernetes, of
+from headroom.wire.schema.notation import Catalogue, Field, SchemaRule, kubernetes, of
 
 _NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 _KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
@@ -240,23 +240,23 @@ def _cel_asks(holder: str) -> str:
     )
 
 
-_RULES: dict[str, tuple[Rule, ...]] = {
+_RULES: dict[str, tuple[SchemaRule, ...]] = {
     "OwnerRule": (
-        Rule(
+        SchemaRule(
             " || ".join(f"has(self.{part})" for part in _PARTS),
             f"an owner rule needs at least one of {', '.join(_PARTS)}",
             lambda rule: any(part in rule for part in _PARTS),
         ),
     ),
     "OwnerObject": (
-        Rule(
+        SchemaRule(
             "has(self.name) || has(self.uid) || has(self.__namespace__)",
             "an owner object needs a name, a namespace or a uid",
             lambda named: any(part in named for part in ("name", "namespace", "uid")),
         ),
     ),
     "OwnerController": (
-        Rule(
+        SchemaRule(
             "(has(self.controller) && self.controller) || "
             + " || ".join(f"(has(self.{part}) && self.{part} != '')" for part in _CONTROLLER_PARTS),
             f"an owner controller needs at least one of {', '.join(_CONTROLLER_PARTS)}",
@@ -266,7 +266,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         ),
     ),
     "OwnerSelector": (
-        Rule(
+        SchemaRule(
             "!has(self.matchLabels) || self.matchLabels.all(key, size(key) <= 317 && "
             f"key.matches('{_KEY}') && self.matchLabels[key].matches('{_VALUE}'))",
             "no pod can have such a label: keys are like app or example.com/app, values have at "
@@ -276,7 +276,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         ),
     ),
     "OwnerExpression": (
-        Rule(
+        SchemaRule(
             "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
             "In and NotIn need values; Exists and DoesNotExist take none",
             _values_fit,
@@ -284,7 +284,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         ),
     ),
     "HoldPodSpec": (
-        Rule(
+        SchemaRule(
             f"{_cel_asks('self')} || self.containers.exists(c, {_cel_asks('c')}) || "
             f"(has(self.initContainers) && self.initContainers.exists(c, {_cel_asks('c')}))",
             "no container asks for anything, so nothing would be held: set "

@@ -6,7 +6,7 @@ A part of `own`, next to `headrooms`.
 from __future__ import annotations
 
 from headroom.wire.durations import parse_duration
-from headroom.wire.schema.notation import Field, Rule, of
+from headroom.wire.schema.notation import Field, SchemaRule, of
 from headroom.wire.schema.structural import DURATION_PATTERN
 
 _MOST_SLOTS = 100_000
@@ -61,7 +61,7 @@ TYPES: dict[str, dict[str, Field]] = {
 
 
 ON_SPEC = (
-    Rule(
+    SchemaRule(
         "!has(self.size.adaptive) || self.mode != 'Preemptible'",
         "adaptive learns from owners, and mode Preemptible has none",
         lambda spec: "adaptive" not in spec["size"] or spec.get("mode") != "Preemptible",
@@ -69,23 +69,23 @@ ON_SPEC = (
     ),
 )
 
-RULES: dict[str, tuple[Rule, ...]] = {
+RULES: dict[str, tuple[SchemaRule, ...]] = {
     "SizeAdaptive": (
-        Rule(
+        SchemaRule(
             # The API server compares a whole number with the whole part of a bound only.
             "self.ratio > 0.0 && self.ratio < 1.0",
             "must be more than 0 and less than 1: no headroom keeps a promise to all",
             lambda adaptive: 0 < adaptive["ratio"] < 1,
             at="ratio",
         ),
-        Rule(
+        SchemaRule(
             f"!self.startWithin.matches('{DURATION_PATTERN}') || "
             "duration(self.startWithin) > duration('0s')",
             "no pod starts in no time; write for example 2s",
             lambda adaptive: parse_duration(adaptive["startWithin"]).total_seconds() > 0,
             at="startWithin",
         ),
-        Rule(
+        SchemaRule(
             f"!has(self.memory) || !self.memory.matches('{DURATION_PATTERN}') || "
             "(duration(self.memory) >= duration('1h') && "
             "duration(self.memory) <= duration('2160h'))",
@@ -96,7 +96,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
             ),
             at="memory",
         ),
-        Rule(
+        SchemaRule(
             "!has(self.min) || !has(self.max) || self.min <= self.max",
             "is less than min",
             lambda adaptive: (

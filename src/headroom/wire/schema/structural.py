@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 
 from headroom.wire.schema.notation import (
     Catalogue,
-    Choice,
     Field,
     ListOf,
     MapOf,
     Scalar,
     Struct,
     Type,
+    WordChoice,
 )
 
 # An OpenAPI schema is open-ended JSON.
@@ -122,7 +122,7 @@ def _of_type(wanted: Type, catalogue: Catalogue, lenient: bool) -> Json:
     match wanted:
         case Scalar(name):
             return scalar(name)
-        case Choice(words):
+        case WordChoice(words):
             return {"type": "string", "enum": [*words, ""] if lenient else [*words]}
         case ListOf(item):
             return {"type": "array", "items": _of_type(item, catalogue, False)}

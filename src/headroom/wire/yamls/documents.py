@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from headroom.wire.yamls.lines import Lines, ManifestError
-from headroom.wire.yamls.reading import MAX_VALUES, Reader, compose_all, expanded_size
+from headroom.wire.yamls.reading import MAX_VALUES, YamlReader, compose_all, expanded_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _load_yaml(text: str, source: str) -> list[Document]:
             if "&" in text and expanded_size(root) > MAX_VALUES:  # No alias without an anchor.
                 words = f"more than {MAX_VALUES} values; aliases gone wild?"
                 raise ManifestError(source, index, root.start_mark.line + 1, "", words)
-            reader = Reader(source, index)
+            reader = YamlReader(source, index)
             data = reader.value(root, "")
             if data is None:
                 continue

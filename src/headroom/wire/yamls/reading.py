@@ -98,7 +98,7 @@ def _inner(node: yaml.Node) -> list[yaml.Node]:
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
-class Reader:
+class YamlReader:
     """Makes plain values of one document's nodes."""
 
     def __init__(self, source: str, index: int) -> None:

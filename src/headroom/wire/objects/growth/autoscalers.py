@@ -14,25 +14,25 @@ class _Target(JsonObject):
     name: str | None = None
 
 
-class _Spec(JsonObject):
+class _AutoscalerSpec(JsonObject):
     scale_target_ref: _Target | None = None
     max_replicas: int | None = None
 
 
-class _Status(JsonObject):
+class _AutoscalerStatus(JsonObject):
     desired_replicas: int | None = None
 
 
-class _Object(JsonObject):
+class _AutoscalerObject(JsonObject):
     metadata: Metadata | None = None
-    spec: _Spec | None = None
-    status: _Status | None = None
+    spec: _AutoscalerSpec | None = None
+    status: _AutoscalerStatus | None = None
 
 
-def _autoscaler(read: _Object) -> Autoscaler:
-    metadata, spec = read.metadata or Metadata(), read.spec or _Spec()
+def _autoscaler(read: _AutoscalerObject) -> Autoscaler:
+    metadata, spec = read.metadata or Metadata(), read.spec or _AutoscalerSpec()
     target, most = spec.scale_target_ref or _Target(), max(0, spec.max_replicas or 0)
-    desired = (read.status or _Status()).desired_replicas or 0
+    desired = (read.status or _AutoscalerStatus()).desired_replicas or 0
     leaves = metadata.deletion_timestamp is not None
     return Autoscaler(
         key=Key(metadata.namespace or "", metadata.name or ""),
@@ -45,4 +45,4 @@ def _autoscaler(read: _Object) -> Autoscaler:
     )
 
 
-decode_autoscaler = Decoder(AUTOSCALERS.kind, _Object, _autoscaler)
+decode_autoscaler = Decoder(AUTOSCALERS.kind, _AutoscalerObject, _autoscaler)

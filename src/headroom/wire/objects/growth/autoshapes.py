@@ -28,14 +28,14 @@ class _Auto(JsonObject):
     top: Raw = ABSENT
 
 
-class _Scope(JsonObject):
+class _AutoScope(JsonObject):
     namespace_selector: Raw = ABSENT
     label_selector: Raw = ABSENT
     kinds: Raw = ABSENT
 
 
 _read_auto = Reader(_Auto)
-_read_scope = Reader(_Scope)
+_read_scope = Reader(_AutoScope)
 _read_selector = Reader(Selector)
 _read_kinds = Reader(list[str])
 
@@ -45,7 +45,7 @@ def auto_of(raw: Raw, findings: Findings) -> Auto | None:
     given = findings.read(_read_auto, raw, _PATH)
     if given is None:
         return None
-    scope = findings.read(_read_scope, given.scope, _SCOPE) or _Scope()
+    scope = findings.read(_read_scope, given.scope, _SCOPE) or _AutoScope()
     top = number_at(given.top, f"{_PATH}.top", findings, 1, MOST_SHAPES)
     return Auto(
         top=USUAL_TOP if top is None else top,
