@@ -134,8 +134,8 @@ def _played(
     from dataclasses import replace
 
     from headroom.cli.embedded import embedded_play
-    from headroom.cli.printing.progress import RunProgress as Told
     from headroom.cli.printing.progress import Progress, waiting
+    from headroom.cli.printing.progress import RunProgress as Told
     from headroom.cli.sizing.runs import ConfigurationRun, promises
     from headroom.core.policy import Policy
 

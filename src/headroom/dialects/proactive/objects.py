@@ -84,7 +84,8 @@ def remark_on(options: Options, autoscaler: str) -> str:
     return (
         f"{autoscaler}: it makes no node for pods with a priority below {CUTOFF} unless told to, "
         f"and placeholders have {PRIORITY}; start with --proactive-scaleup-profile "
-        f"{PlaceholderProfile.CLUSTER_AUTOSCALER}, or give it --expendable-pods-priority-cutoff={PRIORITY}"
+        f"{PlaceholderProfile.CLUSTER_AUTOSCALER}, or give it "
+        f"--expendable-pods-priority-cutoff={PRIORITY}"
     )
 
 

@@ -2,8 +2,8 @@
 
 Annotations are kept only under the prefixes that we or a dialect read: most of their text (what
 kubectl applied last, what a service mesh noted) decides nothing and would fill the memory. A
-dialect that is on adds its own prefixes (`AnnotationReader`). While it is off, its annotations are not
-read.
+dialect that is on adds its own prefixes (`AnnotationReader`). While it is off, nobody reads its
+annotations.
 """
 
 from __future__ import annotations
