@@ -18,13 +18,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from bench.lab import percentile
-from headroom.cli.pictures.live import LiveFeed
+from headroom.cli.pages.live import LiveFeed
+from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Slot
 from headroom.core.names import PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Node, Parent, Pod
 from headroom.core.policy import Policy
 from headroom.core.resources import Resources
 from headroom.core.sizes.replicas import NOTHING
-from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Slot
 from headroom.dashboard.access import Local
 from headroom.dashboard.hub import Hub
 from headroom.dashboard.pages import Pages
@@ -32,7 +32,7 @@ from headroom.engine.engine import Engine
 from headroom.ports import Seen, Synced
 from headroom.runtime.http import Address, Health, HttpServer
 from headroom.runtime.metrics import Metrics
-from headroom.wire.speech import NATIVE
+from headroom.wire.codec import NATIVE
 
 GI = 2**30
 BEAT_S = 0.005

@@ -27,7 +27,7 @@ from bench.stock import bound_pods, made_nodes
 from headroom.core.objects import Key
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
-from headroom.kube.mirror import Mirror
+from headroom.kube.list_diff import Mirror
 from headroom.ports import Event, Synced, Thing
 from headroom.wire.decode import decode_watch, listed_identity
 from headroom.wire.kinds import NODES, PODS, Resource

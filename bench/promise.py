@@ -34,12 +34,12 @@ from pathlib import Path
 from typing import Any
 
 from bench import rows
-from headroom.core.promise.learning import Learner
+from headroom.core.promise.estimator import Learner
 from headroom.core.promise.settings import DEFAULTS, Settings
 from headroom.core.promise.stock import Stock
-from headroom.core.sizing.fitting import fit
-from headroom.core.sizing.policies import ByHour, Fixed, Policy, Promised, Share, needs_of
-from headroom.core.sizing.replaying import Outcome, replay
+from headroom.core.replay.policies import ByHour, Fixed, Policy, Promised, Share, needs_of
+from headroom.core.replay.policy_fit import fit
+from headroom.core.replay.replay import Outcome, replay
 
 HOUR, DAY = 3600, 86400
 PART, PARTS = 600, 144  # of a day

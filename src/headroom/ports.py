@@ -16,10 +16,10 @@ from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Stored, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
+from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Parent, Pod
 from headroom.core.quotas.limits import Quota
-from headroom.core.standing.headrooms import Headroom, Workload
 
 Thing = (
     Pod

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from headroom.cli.installing.runflags import DECIDED, OF_THIS_MACHINE, UNFIT
+from headroom.cli.installation.runflags import DECIDED, OF_THIS_MACHINE, UNFIT
 from headroom.cli.run import run
 from tools.chart.values import RUN_FLAGS, schema_json
 

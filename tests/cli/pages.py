@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from headroom.cli.playing.stories import find_story
+from headroom.cli.playback.stories import find_story
 from tests.cli.commands import Finished, headroom
 from tests.tidy.tree import ROOT
 

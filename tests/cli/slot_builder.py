@@ -6,6 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from headroom.cli.source import World
+from headroom.core.derived_names import guardian_name
+from headroom.core.headrooms.headrooms import Headroom, Workload
+from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
 from headroom.core.names import (
     API_VERSION,
@@ -14,11 +18,7 @@ from headroom.core.names import (
     ROLE_LABEL,
     SLOT_ANNOTATION,
 )
-from headroom.core.naming import guardian_name
 from headroom.core.objects import Namespace, Node, OwnerReference, Pod
-from headroom.core.standing.headrooms import Headroom, Workload
-from headroom.core.standing.sizing import Sight, wish
-from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON, node, pod
 
 

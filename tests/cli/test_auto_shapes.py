@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.cli.telling.headrooms import explain_headroom
-from headroom.cli.telling.planning import planned
+from headroom.cli.views.headrooms import explain_headroom
+from headroom.cli.views.plan_result import planned
 from headroom.core.demand.autoscalers import Autoscaler
-from headroom.core.objects import Key, LabelSelector
-from headroom.core.policy import Policy
-from headroom.core.sizes.percent import Percent
-from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import (
+from headroom.core.headrooms.headrooms import (
     Auto,
     AutoStatus,
     Headroom,
@@ -21,6 +17,10 @@ from headroom.core.standing.headrooms import (
     Workload,
     WorkloadRef,
 )
+from headroom.core.objects import Key, LabelSelector
+from headroom.core.policy import Policy
+from headroom.core.sizes.percent import Percent
+from headroom.core.sizes.replicas import Replicas
 from tests.builders import NAMESPACE, node
 from tests.cli.slot_builder import world
 from tests.core.headroom_builder import headroom, shape, web

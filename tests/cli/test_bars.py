@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from headroom.cli.playing.view import ASCII
-from headroom.cli.telling.bars import Look, top_lines
+from headroom.cli.playback.view import ASCII
+from headroom.cli.views.bars import Look, top_lines
 
 
 def row(used: int, claimed: int = 0, held: int = 0, state: str = "") -> dict[str, Any]:

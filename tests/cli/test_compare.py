@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from headroom.cli.analysis.comparisons import short_names
+from headroom.cli.analysis.configurations import MOST, configurations
+from headroom.cli.analysis.runs import Promise, promises
 from headroom.cli.errors import Misuse
-from headroom.cli.sizing.comparisons import short_names
-from headroom.cli.sizing.configurations import MOST, configurations
-from headroom.cli.sizing.runs import Promise, promises
 from headroom.sim.scenarios.model import Scenario
 from tests.cli.commands import Finished, headroom
 

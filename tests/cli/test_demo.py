@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from headroom.cli.playing.stories import STORIES
+from headroom.cli.playback.stories import STORIES
 from tests.cli.commands import headroom
 
 Golden = Callable[[str, str], None]

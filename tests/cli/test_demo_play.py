@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from headroom.cli.playing.play import Wait, play, summary, waits
-from headroom.cli.playing.screen import PipeScreen, clock
-from headroom.cli.playing.stories import STORIES, Scene, Story, find_story
-from headroom.cli.playing.view import ASCII, Picture
+from headroom.cli.playback.play import Wait, play, summary, waits
+from headroom.cli.playback.screen import PipeScreen, clock
+from headroom.cli.playback.stories import STORIES, Scene, Story, find_story
+from headroom.cli.playback.view import ASCII, Picture
 
 NODE = {
     "apiVersion": "v1",

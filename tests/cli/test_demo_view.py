@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.cli.playing.view import ASCII, Picture, PieceUse, coloured, picture, plain
+from headroom.cli.playback.view import ASCII, Picture, PieceUse, coloured, picture, plain
 from headroom.core.names import CLAIMED_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
 from headroom.core.objects import Pod
 from tests.builders import node, pod

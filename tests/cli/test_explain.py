@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from headroom.cli.source import World
-from headroom.cli.telling.holds import explain_hold
-from headroom.cli.telling.pods import explain_pod
-from headroom.cli.telling.prose import prose
+from headroom.cli.views.holds import explain_hold
+from headroom.cli.views.pods import explain_pod
+from headroom.cli.views.prose import prose
+from headroom.core.derived_names import guardian_name
 from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus, OwnerUse, Problem
 from headroom.core.names import (
     API_VERSION,
@@ -23,7 +24,6 @@ from headroom.core.names import (
     ROLE_GUARDIAN,
     ROLE_LABEL,
 )
-from headroom.core.naming import guardian_name
 from headroom.core.objects import Condition, Node, OwnerReference, Pod
 from headroom.core.policy import Policy
 from headroom.core.sizes.replicas import Replicas

@@ -7,11 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from headroom.cli.telling.answers import Explanation
-from headroom.cli.telling.headrooms import explain_headroom
-from headroom.cli.telling.prose import MOST_ROWS, prose
-from headroom.cli.telling.slots import State, slots_of
-from headroom.core.demand.following import PerVolume
+from headroom.cli.views.answers import Explanation
+from headroom.cli.views.headrooms import explain_headroom
+from headroom.cli.views.prose import MOST_ROWS, prose
+from headroom.cli.views.slots import State, slots_of
+from headroom.core.demand.followers import PerVolume
+from headroom.core.headrooms.headrooms import NODE_CHUNK, Headroom, HeadroomStatus, Limits, Window
 from headroom.core.holds import PREEMPTIBLE, Problem
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
@@ -29,7 +30,6 @@ from headroom.core.sizes.percent import Percent
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
 from headroom.core.sizes.utilization import Utilization
-from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, HeadroomStatus, Limits, Window
 from tests.builders import NOON, node, pod, taint
 from tests.cli.slot_builder import keeper, world
 from tests.core.headroom_builder import headroom, web

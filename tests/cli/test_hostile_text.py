@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
-from headroom.cli.printing.progress import CLEAR, Progress
-from headroom.escaping import escaped, escaped_streams, one_line, quoted
+from headroom.cli.formats.progress import CLEAR, Progress
+from headroom.terminal_text import escaped, escaped_streams, one_line, quoted
 from tests.cli.commands import headroom
 from tests.fuzz.basics import Json
 from tests.fuzz.samples import (

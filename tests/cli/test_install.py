@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.cli.installing.applying import path_of
+from headroom.cli.installation.object_client import path_of
 from headroom.wire.manifests import Installation, install_objects
 from headroom.wire.yamls import load
 from tests.cli.commands import headroom

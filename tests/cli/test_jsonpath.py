@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.cli.printing.evaluate import filled_in, found_by, shown
-from headroom.cli.printing.jsonpath import BadPath, parse_path, parse_template
+from headroom.cli.formats.evaluate import filled_in, found_by, shown
+from headroom.cli.formats.jsonpath import BadPath, parse_path, parse_template
 
 LIST = {
     "items": [

@@ -12,9 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from headroom.cli.formats.forms import read_form
 from headroom.cli.live.changes import PrintedChanges
-from headroom.cli.printing.forms import read_form
-from headroom.cli.telling.tables import Table, TableRow
+from headroom.cli.views.tables import Table, TableRow
 from headroom.core.objects import Key
 from tests.cli.commands import headroom
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from headroom.cli.telling.plan_rows import plan_prose
-from headroom.cli.telling.planning import planned
+from headroom.cli.views.plan_result import planned
+from headroom.cli.views.plan_rows import plan_prose
+from headroom.core.headrooms.headrooms import Window
 from headroom.core.holds import Problem
 from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Namespace
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import Window
 from tests.builders import NOON, hold, node, pod, taint
 from tests.cli.commands import headroom as command
 from tests.cli.slot_builder import keeper, world

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from headroom.cli.printing.progress import CLEAR, Progress, RunProgress, span
-from headroom.escaping import escaped_streams
-from headroom.sim.scenarios.loading import load_scenario
+from headroom.cli.formats.progress import CLEAR, Progress, RunProgress, span
+from headroom.sim.scenarios.loader import load_scenario
 from headroom.sim.scenarios.play import run_scenario
+from headroom.terminal_text import escaped_streams
 from tests.cli.commands import headroom
 
 DAY = """apiVersion: sim.headroom.dev/v1alpha1

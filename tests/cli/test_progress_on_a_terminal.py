@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from headroom.cli.printing.progress import CLEAR
+from headroom.cli.formats.progress import CLEAR
 
 pytestmark = pytest.mark.e2e  # No cluster, but each takes some seconds.
 COMMAND = str(Path(sys.executable).with_name("headroom"))

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from headroom.cli.sizing.prometheus import POINTS, Query, arrivals
+from headroom.cli.analysis.prometheus import POINTS, Query, arrivals
 from testbed.binaries import BinariesUnavailable
 from testbed.ports import Ports
 from testbed.prometheus import Prometheus

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from headroom.cli.telling.rooms import NodeRoom
-from headroom.cli.telling.tops import fullest, holders, percent
+from headroom.cli.views.rooms import NodeRoom
+from headroom.cli.views.tops import fullest, holders, percent
 from headroom.core.sizes.replicas import Replicas
 from tests.builders import resources
 from tests.cli.commands import headroom as command

@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from headroom.core.actions import Outcome
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.indexes import PodIndex
 from headroom.sim.api.server import ApiServer
 from headroom.sim.api.store import Store
@@ -15,7 +16,6 @@ from headroom.sim.faults import Faults
 from headroom.sim.loop import SimClock, VirtualLoop
 from headroom.sim.preloaded import preloaded
 from headroom.sim.settings import Settings
-from headroom.sim.stage import Stage
 from headroom.sim.world import START
 from headroom.wire.kinds import Resource
 from headroom.wire.writes import Write

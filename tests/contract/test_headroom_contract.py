@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from headroom.core.actions import Done, Gone, Stale, WriteHeadroomStatus
+from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Workload
 from headroom.core.objects import Condition, Key
-from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Workload
 from headroom.ports import Event, HeadroomGone, Seen, Synced, WorkloadGone
 from headroom.wire.kinds import DEPLOYMENTS, HEADROOMS, STATEFUL_SETS
 from tests.contract.ground import Ground, Watching, headroom_manifest, workload_manifest

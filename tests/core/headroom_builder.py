@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from headroom.core.headrooms.headrooms import Headroom, Slot, Workload, WorkloadRef
 from headroom.core.holds import PodTemplate
 from headroom.core.names import API_VERSION
 from headroom.core.objects import Parent
 from headroom.core.sizes.kind import Size
 from headroom.core.sizes.percent import Percent
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import Headroom, Slot, Workload, WorkloadRef
 from tests.builders import NAMESPACE, NOON, Amount, owned_by, pod
 
 WEB = WorkloadRef("apps/v1", "Deployment", "web")

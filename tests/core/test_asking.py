@@ -9,7 +9,7 @@ import pytest
 from headroom.core.holds import Hold, OwnerRule, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.owners import gate_keys, hold_keys, owner_refusal, pod_keys
-from headroom.core.tenancy.asking import Asks, Malformed, Request, request_of
+from headroom.core.tickets.hold_requests import Asks, Malformed, Request, request_of
 
 TICKET = Asks(
     name="web-0",

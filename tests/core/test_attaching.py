@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.core.demand.attaching import are_too_many, attachments
+from headroom.core.demand.attach_limits import are_too_many, attachments
 from headroom.core.demand.volumes import NodeDrivers, Storage, StorageClass, Volume, VolumeClaim
 from headroom.core.objects import Key, Pod
 

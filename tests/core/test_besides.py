@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.demand.following import Followed, FollowerSlot, Following
+from headroom.core.demand.followers import Followed, FollowerSlot, Following
+from headroom.core.headrooms.headrooms import Limits
+from headroom.core.headrooms.wanted_slots import Sight, Wish, surplus, wish
+from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.objects import Pod
 from headroom.core.sizes.follow import Follow, beside_slots, owner_label, troubles
-from headroom.core.standing.headrooms import Limits
-from headroom.core.standing.sizing import Sight, Wish, surplus, wish
-from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON, pod, resources
 from tests.core.headroom_builder import headroom, shape
 

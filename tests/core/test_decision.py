@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from headroom.core.headrooms.decision import LOAD_PAUSE, LONGEST_PAUSE, Opening, decide, opening
+from headroom.core.headrooms.headrooms import HeadroomStatus, Window
+from headroom.core.headrooms.wanted_slots import Sight
+from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.sizes.adaptive import Adaptive
 from headroom.core.sizes.replicas import Replicas
 from headroom.core.sizes.utilization import Utilization
-from headroom.core.standing.decision import LOAD_PAUSE, LONGEST_PAUSE, Opening, decide, opening
-from headroom.core.standing.headrooms import HeadroomStatus, Window
-from headroom.core.standing.sizing import Sight
-from headroom.core.standing.windows import ActiveWindow
 from headroom.engine.cron import calendar
 from tests.builders import NOON
 from tests.core.headroom_builder import headroom

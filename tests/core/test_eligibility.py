@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from headroom.core.headrooms.eligibility import Rule, eligible, sorted_out, summary
 from headroom.core.objects import NodeTerm, Placement, Toleration
-from headroom.core.standing.eligibility import Rule, eligible, sorted_out, summary
 from tests.builders import NOON, need, node, pod, taint, to_nodes, tolerating
 
 SLOT = pod("", cpu=1)

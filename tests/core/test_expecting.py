@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.headrooms.announced_pods import expected, first_pod
+from headroom.core.headrooms.headrooms import Workload, WorkloadRef
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import Key, Pod
-from headroom.core.standing.expecting import expected, first_pod
-from headroom.core.standing.headrooms import Workload, WorkloadRef
 
 SHAPE = PodTemplate(Pod(Key("shop", "")))
 WEB = Workload(WorkloadRef("apps/v1", "Deployment", "web"), "shop", 3, SHAPE, uid="1")

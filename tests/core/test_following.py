@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headroom.core.demand.following import (
+from headroom.core.demand.followers import (
     Fixed,
     Following,
     FromAnnotation,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.demand.latebinding import MADE, bindings, late_claims
-from headroom.core.demand.mounting import with_volumes
+from headroom.core.demand.unbound_claims import MADE, bindings, late_claims
+from headroom.core.demand.volume_constraints import with_volumes
 from headroom.core.demand.volumes import Storage, StorageClass, Volume, VolumeClaim
 from headroom.core.objects import Key, LateClaim, Node, NodeTerm, Pod
 from tests.builders import need

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.actions import DeleteObject, DeletePod
+from headroom.core.hold_lifecycle import HoldView, Life, decide
 from headroom.core.holds import Hold, HoldStatus, Problem, Terms
-from headroom.core.life import HoldView, Life, decide
 from headroom.core.objects import Condition, Pod
 from headroom.core.policy import Policy
 from tests.builders import NOON, hold, pod

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headroom.core.hold_lifecycle import HoldView
 from headroom.core.holds import LOCKED, PREEMPTIBLE
-from headroom.core.life import HoldView
 from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Pod
-from tests.core.test_life import ONCE, guardian, live, reason, steps
+from tests.core.test_hold_lifecycle import ONCE, guardian, live, reason, steps
 
 
 def old() -> Pod:

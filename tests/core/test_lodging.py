@@ -6,12 +6,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from headroom.core.actions import DeleteObject, DeletePod, SetFinalizers
+from headroom.core.hold_lifecycle import HoldView, Life
 from headroom.core.holds import Hold, HoldStatus, OwnerUse
-from headroom.core.life import HoldView, Life
 from headroom.core.objects import Key, OwnerReference, Parent, Pod
 from headroom.core.policy import Policy
-from headroom.core.tenancy.lodging import decide, left_over
-from headroom.core.tenancy.values import Chronicle, Tenure
+from headroom.core.tickets.ticket_lifecycle import decide, left_over
+from headroom.core.tickets.values import Chronicle, Tenure
 from tests.builders import NOON, hold, pod
 
 HOUR = timedelta(hours=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from headroom.core.demand.pacing import (
+from headroom.core.demand.scale_rate import (
     Pace,
     Rate,
     Stall,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headroom.core.eviction.preallocating import Fits, may_succeed, permitted, succession
+from headroom.core.eviction.preallocation import Fits, may_succeed, permitted, succession
 from headroom.core.holds import ControllerMatch, Hold, OwnerRule, Terms
 from headroom.core.names import CLAIMED_ANNOTATION
 from headroom.core.objects import Key, Pod, Wish

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from headroom.core.eviction.budgets import Budget
-from headroom.core.eviction.preempting import Crowd, promise, victims
+from headroom.core.eviction.preemption import Crowd, promise, victims
 from headroom.core.holds import Hold, Terms
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Key, LabelSelector, Pod, Requirement, Wish

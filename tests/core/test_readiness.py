@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Limits
+from headroom.core.headrooms.readiness import Tally, selector_of, status_of
+from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Problem
 from headroom.core.objects import Condition
 from headroom.core.sizes.percent import Percent
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Limits
-from headroom.core.standing.readiness import Tally, selector_of, status_of
-from headroom.core.standing.sizing import Sight, wish
-from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON, node
 from tests.core.headroom_builder import headroom
 

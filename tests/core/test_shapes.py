@@ -9,14 +9,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headroom.core.holds import ControllerMatch, PodTemplate
-from headroom.core.objects import Key, LabelSelector, OwnerReference, Parent, Pod, Requirement
-from headroom.core.owners import has_right, judged
-from headroom.core.sizes.replicas import NOTHING
-from headroom.core.standing.candidates import candidates
-from headroom.core.standing.expecting import first_pod
-from headroom.core.standing.headrooms import Auto, Headroom, Slot, Workload, WorkloadRef
-from headroom.core.standing.shapes import (
+from headroom.core.headrooms.announced_pods import first_pod
+from headroom.core.headrooms.candidates import candidates
+from headroom.core.headrooms.headrooms import Auto, Headroom, Slot, Workload, WorkloadRef
+from headroom.core.headrooms.shapes import (
     Candidate,
     Chosen,
     divided,
@@ -25,6 +21,10 @@ from headroom.core.standing.shapes import (
     ranked,
     shape_name,
 )
+from headroom.core.holds import ControllerMatch, PodTemplate
+from headroom.core.objects import Key, LabelSelector, OwnerReference, Parent, Pod, Requirement
+from headroom.core.owners import has_right, judged
+from headroom.core.sizes.replicas import NOTHING
 
 NOW = datetime(2027, 1, 4, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=30)

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from headroom.core.derived_names import guardian_name
+from headroom.core.headrooms.headrooms import ALWAYS, NEVER, Headroom, Limits
+from headroom.core.headrooms.size_inputs import Learnt
+from headroom.core.headrooms.wanted_slots import Sight, Wish, surplus, wish
+from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Problem
-from headroom.core.naming import guardian_name
 from headroom.core.sizes.adaptive import Adaptive
 from headroom.core.sizes.percent import Percent
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import ALWAYS, NEVER, Headroom, Limits
-from headroom.core.standing.sized import Learnt
-from headroom.core.standing.sizing import Sight, Wish, surplus, wish
-from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON
 from tests.core.headroom_builder import headroom, web
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from headroom.core.naming import guardian_name
+from headroom.core.derived_names import guardian_name
+from headroom.core.headrooms.eligibility import Rule
+from headroom.core.headrooms.headrooms import NEVER, Headroom, Limits
+from headroom.core.headrooms.wanted_slots import Sight, Wish, surplus, wish
+from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.objects import Node
 from headroom.core.sizes.pernode import PerNode
-from headroom.core.standing.eligibility import Rule
-from headroom.core.standing.headrooms import NEVER, Headroom, Limits
-from headroom.core.standing.sizing import Sight, Wish, surplus, wish
-from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON, node, resources, taint
 from tests.core.headroom_builder import headroom
 

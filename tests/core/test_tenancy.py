@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
-from headroom.core.tenancy.moments import (
+from headroom.core.tickets.ticket_times import (
     activated_at,
     chronicle_of,
     cleanup_at,
@@ -15,7 +15,7 @@ from headroom.core.tenancy.moments import (
     has_left,
     object_of,
 )
-from headroom.core.tenancy.values import Chronicle, SlotObjects, Tenure
+from headroom.core.tickets.values import Chronicle, SlotObjects, Tenure
 
 NOON = datetime(2027, 1, 4, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from headroom.core.headrooms.eligibility import Rule, eligible
 from headroom.core.objects import Placement, Pod, Taint, Toleration
 from headroom.core.selection import tolerated_for_a_time
-from headroom.core.standing.eligibility import Rule, eligible
 from tests.builders import node, pod
 
 DRAINING = Taint("maintenance", "soon", "NoExecute")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from headroom.core.demand.mounting import volume_refusal, with_volumes
+from headroom.core.demand.volume_constraints import volume_refusal, with_volumes
 from headroom.core.demand.volumes import (
     Binding,
     Mount,

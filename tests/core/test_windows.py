@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from headroom.core.holds import Problem
-from headroom.core.sizes.pernode import PerNode
-from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import Window
-from headroom.core.standing.windows import (
+from headroom.core.headrooms.headrooms import Window
+from headroom.core.headrooms.windows import (
     ActiveWindow,
     Occurrences,
     Refused,
@@ -19,6 +16,9 @@ from headroom.core.standing.windows import (
     next_change,
     next_start,
 )
+from headroom.core.holds import Problem
+from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.replicas import Replicas
 from tests.builders import NOON
 from tests.core.headroom_builder import headroom
 

@@ -6,17 +6,17 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from headroom.cli.pictures.explaining import NOT_ASKED, explained_by_words
-from headroom.cli.pictures.live import MOST_ASKED, LiveFeed
+from headroom.cli.pages.explanations import NOT_ASKED, explained_by_words
+from headroom.cli.pages.live import MOST_ASKED, LiveFeed
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key
 from headroom.core.policy import Policy
-from headroom.dashboard.book import filled
 from headroom.dashboard.document import EVERYTHING, VisibleScope
+from headroom.dashboard.page_state import filled
 from headroom.dashboard.view import ClusterView
 from headroom.engine.engine import Engine
 from headroom.ports import Event, NodeGone, PodGone, Seen, Synced
-from headroom.wire.speech import NATIVE
+from headroom.wire.codec import NATIVE
 from tests.builders import NOON, hold, node, pod
 
 

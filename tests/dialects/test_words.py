@@ -10,12 +10,12 @@ import pytest
 
 import headroom
 from headroom.cli.dialects import NAMES, chosen
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
-from headroom.core.standing.headrooms import Headroom
 from headroom.dialects.proactive.names import OBJECT_NAME
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.kinds import HEADROOMS, HOLDS, PODS
-from headroom.wire.speech import NATIVE, Speech
 from tests.dialects.words import foreign_keys
 from tests.stories.things import headroom as headroom_json
 from tests.stories.things import hold, pod
@@ -24,7 +24,7 @@ VALUES = ("true", "placeholder", "1", "{}")
 SOURCES = Path(headroom.__file__).parent
 FOREIGN = re.compile(r"[\"'](?:[a-z]+\.)?(?:koordinator\.sh|korder\.dev|karpenter\.azure\.com)/")
 # Pods ask in korder's words; only the Tickets of that dialect answer.
-ELSEWHERE = {"core/tenancy/asking.py"}
+ELSEWHERE = {"core/tickets/hold_requests.py"}
 
 
 def worded(thing: dict[str, Any]) -> dict[str, Any]:

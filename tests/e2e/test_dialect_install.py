@@ -15,12 +15,12 @@ from headroom.core.actions import WriteIndex
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.kubeconfig import find_access
-from headroom.kube.rivals import Contested, check_rivals
+from headroom.kube.other_controllers import Contested, check_rivals
 from headroom.ports import Synced
+from headroom.wire.codec import Speech
 from headroom.wire.manifests import Installation, install_objects
 from headroom.wire.policy import policy_objects
 from headroom.wire.render import render
-from headroom.wire.speech import Speech
 from headroom.wire.times import format_micro_time
 from testbed.controlplane import ControlPlane
 from tests.e2e.gate_cases import gates_of, pod

@@ -19,10 +19,10 @@ import pytest
 
 from headroom.cli.dialects import NAMES, chosen
 from headroom.sim.scenarios import model
-from headroom.sim.scenarios.expecting import unmet
-from headroom.sim.scenarios.loading import load_scenario
+from headroom.sim.scenarios.expectations import unmet
+from headroom.sim.scenarios.loader import load_scenario
+from headroom.wire.codec import Speech
 from headroom.wire.kinds import NODES
-from headroom.wire.speech import Speech
 from testbed.controlplane import ControlPlane, KubectlFailed
 from testbed.nodes import fake_node
 from tests import examples

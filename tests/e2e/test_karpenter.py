@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import CreateGuardian, CreateLatch
-from headroom.core.naming import guardian_name
+from headroom.core.derived_names import guardian_name
 from headroom.core.objects import Key
 from headroom.core.resources import Resources
 from headroom.wire.kinds import HOLDS, PODS

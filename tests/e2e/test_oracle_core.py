@@ -11,10 +11,14 @@ from urllib.parse import quote
 import pytest
 
 from headroom.core.amounts import amount
-from headroom.core.checks import node_term_refusal, selector_refusal, toleration_refusal
 from headroom.core.objects import LabelSelector, NodeTerm, Requirement, Toleration
 from headroom.core.quantity import QuantityError, parse_quantity
 from headroom.core.selection import matches, node_matches, untolerated
+from headroom.core.selector_validation import (
+    node_term_refusal,
+    selector_refusal,
+    toleration_refusal,
+)
 from headroom.wire.objects.nodes import node_from
 from headroom.wire.objects.pods import pod_from
 from testbed.api import ApiFailure

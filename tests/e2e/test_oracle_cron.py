@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.core.standing.windows import Refused
+from headroom.core.headrooms.windows import Refused
 from headroom.engine.cron import calendar
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane

@@ -10,9 +10,9 @@ import time
 import pytest
 
 from headroom.core.actions import CreateGuardian, CreateLatch
+from headroom.core.derived_names import guardian_name
 from headroom.core.holds import Hold
 from headroom.core.names import LOCKED_PRIORITY
-from headroom.core.naming import guardian_name
 from headroom.core.objects import Key, Pod
 from headroom.core.resources import Resources
 from headroom.wire.kinds import HOLDS, PODS

@@ -18,8 +18,8 @@ import pytest
 
 from headroom.dialects.korder import KORDER
 from headroom.kube.kubeconfig import find_access
+from headroom.webhook.certificate_controller import Habits
 from headroom.webhook.certificates import split
-from headroom.webhook.keeper import Habits
 from headroom.webhook.keychain import Lifetimes, tended
 from headroom.webhook.process import Webhook, WebhookSettings
 from headroom.wire.kinds import HOLDS, NAMESPACES, PODS

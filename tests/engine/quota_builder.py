@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.actions import Action, WriteQuotaStatus
+from headroom.core.headrooms.headrooms import Headroom, Slot
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Condition, Namespace, Parent
 from headroom.core.quotas.limits import Ceiling, Quota, QuotaStatus, Scope
 from headroom.core.sizes.replicas import NOTHING
-from headroom.core.standing.headrooms import Headroom, Slot
 from headroom.core.subjects import Topic, hold_subject
-from headroom.core.tenancy.values import Tenure
+from headroom.core.tickets.values import Tenure
 from headroom.engine.agenda import Agenda
 from headroom.engine.quotas import QuotaBook
 from tests.builders import NOON, Amount, pod

@@ -6,15 +6,15 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from headroom.core.headrooms.headrooms import Auto, Headroom, Slot
 from headroom.core.names import API_VERSION
 from headroom.core.objects import Key, OwnerReference, Parent, Pod
 from headroom.core.policy import Policy
 from headroom.core.sizes.replicas import NOTHING
-from headroom.core.standing.headrooms import Auto, Headroom, Slot
 from headroom.engine.engine import Engine
-from headroom.engine.standing import autoshapes
-from headroom.engine.standing.autoshapes import AutoShapes
-from headroom.engine.standing.coming import Coming
+from headroom.engine.headrooms import autoshapes
+from headroom.engine.headrooms.autoshapes import AutoShapes
+from headroom.engine.headrooms.expected_pods import Coming
 from tests.builders import NOON
 
 DAY = timedelta(days=1)

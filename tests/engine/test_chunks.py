@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headroom.core.headrooms.headrooms import NODE_CHUNK, Headroom, Workload, WorkloadRef
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import OwnerReference, Pod
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import NODE_CHUNK, Headroom, Workload, WorkloadRef
 from headroom.ports import WorkloadGone
 from tests.builders import node, pod
 from tests.core.headroom_builder import headroom

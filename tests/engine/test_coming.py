@@ -7,15 +7,15 @@ from datetime import timedelta
 
 import pytest
 
+from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import ObjectMatch, OwnerRule
 from headroom.core.objects import Pod
 from headroom.core.owners import has_right
 from headroom.core.policy import Policy
 from headroom.core.sizes.adaptive import Adaptive
-from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.engine.engine import Engine
-from headroom.engine.standing import coming
-from headroom.engine.standing.coming import Coming
+from headroom.engine.headrooms import expected_pods
+from headroom.engine.headrooms.expected_pods import Coming
 from tests.core.headroom_builder import headroom, web
 
 CROWD = 50
@@ -55,7 +55,7 @@ def test_workloads_of_other_namespaces_cost_a_headroom_nothing(
         asked.append(pod.key.namespace)
         return has_right(headroom, pod, across)
 
-    monkeypatch.setattr(coming, "has_right", noted)
+    monkeypatch.setattr(expected_pods, "has_right", noted)
     found.see(growing("default"))
     asked.clear()
     for number in range(CROWD):

@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from headroom.core.actions import Tell, WriteHeadroomStatus, WriteHoldStatus
+from headroom.core.headrooms.headrooms import Limits
 from headroom.core.names import CLAIM_GATE, SCHEDULER_NAME
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import Limits
 from headroom.errors import described
 from headroom.ports import Seen
 from tests.builders import NOON, hold, node, pod

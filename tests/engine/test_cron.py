@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headroom.core.headrooms.headrooms import Window
+from headroom.core.headrooms.windows import Occurrences, Refused, active, judged, next_change
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import Window
-from headroom.core.standing.windows import Occurrences, Refused, active, judged, next_change
 from headroom.engine.cron import NAMES, calendar, cron_refusal
 from tests.core.headroom_builder import headroom
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headroom.core.actions import CreateGuardian
+from headroom.core.headrooms.headrooms import Headroom, Slot
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.sizes.utilization import Utilization
-from headroom.core.standing.headrooms import Headroom, Slot
 from tests.builders import node, pod
 from tests.core.headroom_builder import WEB, headroom, web
 from tests.engine.play import Play

@@ -21,12 +21,12 @@ from headroom.core.actions import (
     Tell,
     Ungate,
 )
-from headroom.core.demand.following import Fixed, Marks, PerVolume
+from headroom.core.demand.followers import Fixed, Marks, PerVolume
 from headroom.core.demand.volumes import Volume, VolumeClaim
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import PREEMPTIBLE, ControllerMatch, OwnerRule
 from headroom.core.objects import Key, Pod
 from headroom.core.sizes.follow import Follow, owner_label
-from headroom.core.standing.headrooms import Headroom
 from tests.builders import NAMESPACE, NOON, hold, node, pod
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play

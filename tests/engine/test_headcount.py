@@ -5,7 +5,7 @@ from __future__ import annotations
 from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL, SLOT_ANNOTATION
 from headroom.core.objects import Pod
 from headroom.engine.agenda import Agenda
-from headroom.engine.standing.headcount import Headcount
+from headroom.engine.headrooms.headcount import Headcount
 from tests.builders import NOON, pod, resources
 from tests.subjects import subject
 

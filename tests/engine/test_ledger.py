@@ -16,6 +16,7 @@ from headroom.core.actions import (
     Ungate,
 )
 from headroom.core.claims import claim_of
+from headroom.core.derived_names import guardian_name
 from headroom.core.holds import Hold
 from headroom.core.names import (
     CLAIM_GATE,
@@ -25,7 +26,6 @@ from headroom.core.names import (
     ROLE_LABEL,
     SCHEDULER_NAME,
 )
-from headroom.core.naming import guardian_name
 from headroom.core.objects import Key, Pod
 from headroom.core.policy import Policy
 from headroom.core.subjects import hold_subject

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from headroom.core.actions import Action, CreateGuardian, Denied, Done, Gone, Invalid, Outcome
 from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.headrooms.headrooms import Limits
+from headroom.core.headrooms.slot_batch import Indexes, Reach, within
+from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
 from headroom.core.plan import Work
 from headroom.core.policy import Policy
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import Limits
-from headroom.core.standing.reach import Indexes, Reach, within
-from headroom.core.standing.sizing import Sight, wish
-from headroom.core.standing.windows import ActiveWindow
 from headroom.engine.agenda import SPARE_TIMERS, Agenda
 from headroom.engine.assumptions import LIFETIME, Assumed, Assumptions
-from headroom.engine.pacing.turns import MOST_LOOKS
+from headroom.engine.rate_limits.work_order import MOST_LOOKS
 from tests.builders import NOON, hold, node
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play

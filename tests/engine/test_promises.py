@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from headroom.core.actions import WriteHeadroomStatus
+from headroom.core.headrooms.headrooms import Headroom, Window
 from headroom.core.names import SCHEDULER_NAME
 from headroom.core.objects import Condition
 from headroom.core.promise.report import PromiseStatus
 from headroom.core.sizes.adaptive import Adaptive
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import Headroom, Window
 from headroom.engine.agenda import Agenda
 from headroom.engine.promises.arrivals import Arrivals
 from headroom.engine.promises.book import PromiseBook

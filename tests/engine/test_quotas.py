@@ -11,7 +11,7 @@ from headroom.core.holds import HoldStatus, Problem
 from headroom.core.objects import Condition, LabelSelector, Requirement
 from headroom.core.quotas.hours import parse_hours
 from headroom.core.quotas.limits import Ceiling, Scope, Share, TimeWindow
-from headroom.core.tenancy.values import Chronicle, Membership
+from headroom.core.tickets.values import Chronicle, Membership
 from tests.builders import NOON
 from tests.engine.quota_builder import HOUR, Desk, order, quota, ticket
 from tests.subjects import subject

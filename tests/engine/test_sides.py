@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headroom.core.allocate_policy_groups import on_its_side
 from headroom.core.holds import Hold
-from headroom.core.sides import on_its_side
-from headroom.engine.sharing.sides import Sides
+from headroom.engine.conflicts.allocate_policy_groups import Sides
 from tests.builders import hold
 
 

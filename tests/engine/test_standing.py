@@ -6,13 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 from headroom.core.actions import CreateGuardian, DeletePod, WriteHeadroomStatus
+from headroom.core.headrooms.headrooms import NEVER, Headroom, Slot, Window
 from headroom.core.holds import PodTemplate, Problem
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL, SCHEDULER_NAME
 from headroom.core.objects import Pod
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import NEVER, Headroom, Slot, Window
 from tests.builders import NOON, node, pod
 from tests.core.headroom_builder import headroom, shape
 from tests.engine.play import Play

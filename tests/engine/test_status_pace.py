@@ -15,11 +15,11 @@ from headroom.core.actions import (
     WriteHeadroomStatus,
     WriteHoldStatus,
 )
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import Headroom
 from headroom.core.subjects import Subject
 from headroom.engine.agenda import Agenda
-from headroom.engine.pacing.statuses import (
+from headroom.engine.rate_limits.statuses import (
     NAMESPACE_AT_ONCE,
     NAMESPACE_EVERY,
     OBJECT_AT_ONCE,

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from headroom.core.demand.following import Fixed
+from headroom.core.demand.followers import Fixed
+from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.headrooms.slot_batch import Reach, guarded_first, within
 from headroom.core.policy import Policy
 from headroom.core.sizes.follow import Follow
 from headroom.core.sizes.kind import Size
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import Headroom
-from headroom.core.standing.reach import Reach, guarded_first, within
-from headroom.engine.standing.sights import LEAST_UNGUARDED
+from headroom.engine.headrooms.size_inputs import LEAST_UNGUARDED
 from tests.builders import node, pod
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play

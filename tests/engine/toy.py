@@ -43,8 +43,10 @@ from headroom.core.actions import (
     WriteOverhead,
     WriteQuotaStatus,
 )
+from headroom.core.allocation import beside_text
+from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.hold_state.own_pods import latch_annotations, pod_made
 from headroom.core.holds import Hold
-from headroom.core.keeping.ourpods import latch_annotations, pod_made
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
     CLAIMED_BESIDE_ANNOTATION,
@@ -52,9 +54,7 @@ from headroom.core.names import (
     CLAIMED_UID_ANNOTATION,
 )
 from headroom.core.objects import Key, Node, Parent, Pod
-from headroom.core.policies import beside_text
 from headroom.core.resources import EMPTY
-from headroom.core.standing.headrooms import Headroom
 from headroom.ports import Event, HeadroomGone, HoldGone, NodeGone, PodGone, Seen, Thing
 
 

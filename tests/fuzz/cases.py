@@ -19,7 +19,7 @@ from types import FrameType
 
 from headroom.cli.embedded import embedded_operator
 from headroom.errors import HeadroomError
-from headroom.sim.scenarios.loading import load_scenario
+from headroom.sim.scenarios.loader import load_scenario
 from headroom.sim.scenarios.play import run_scenario
 from headroom.sim.scenarios.schema import with_scenarios
 from tests.fuzz import routes, worlds

@@ -17,25 +17,25 @@ from typing import Any
 import msgspec
 
 from headroom.cli.dialects import chosen
+from headroom.cli.formats.forms import Layout
+from headroom.cli.formats.lists import table_text
 from headroom.cli.manifests import documents_of, read_wanted
 from headroom.cli.nouns import LISTED
 from headroom.cli.output import OutputFormat, document
-from headroom.cli.pictures.feeds import FileFeed
-from headroom.cli.printing.forms import Layout
-from headroom.cli.printing.lists import table_text
+from headroom.cli.pages.feeds import FileFeed
 from headroom.cli.source import WATCHED, decoded
-from headroom.cli.telling import describing
-from headroom.cli.telling.finding import explanation_of
-from headroom.cli.telling.lists import table_of
-from headroom.cli.telling.planning import planned
-from headroom.cli.telling.prose import prose
+from headroom.cli.views import description
+from headroom.cli.views.lists import table_of
+from headroom.cli.views.lookup import explanation_of
+from headroom.cli.views.plan_result import planned
+from headroom.cli.views.prose import prose
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.policy import Policy
-from headroom.core.standing.headrooms import Headroom
 from headroom.dashboard.document import EVERYTHING, VisibleScope, visible
-from headroom.dashboard.finding import Finding
+from headroom.dashboard.pod_search import Finding
 from headroom.errors import HeadroomError
-from headroom.sim.scenarios.loading import load_scenario
+from headroom.sim.scenarios.loader import load_scenario
 from headroom.webhook.reviews import NoReview, claims_judge
 from headroom.wire.decode import DECODERS
 from headroom.wire.errors import DecodeError, Unreadable
@@ -192,8 +192,8 @@ def _explained(world: Any, subject: tuple[str, str], namespace: str) -> None:
     prose(found)
     for item in world.raw:
         if _name(item) == subject[1]:
-            describing.condition_rows(item, world.now)
-            document(describing.bare(item), OutputFormat.YAML)
+            description.condition_rows(item, world.now)
+            document(description.bare(item), OutputFormat.YAML)
             document(item, OutputFormat.JSON)
             return
 

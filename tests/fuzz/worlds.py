@@ -18,7 +18,7 @@ from headroom.sim.errors import ApiError
 from headroom.sim.scenarios.invariants import Invariants
 from headroom.sim.world import SimWorld
 from headroom.wire.errors import DecodeError
-from headroom.wire.schema.checking import type_of, validate
+from headroom.wire.schema.validation import type_of, validate
 from tests.builders import hold, node, pod
 from tests.engine.play import Play
 from tests.fuzz.basics import Json, meta, requests

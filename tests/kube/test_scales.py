@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.cli.dialects import chosen
-from headroom.core.standing.headrooms import Headroom, Workload
+from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.dialects.capacitybuffer.names import BUFFERS
 from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster

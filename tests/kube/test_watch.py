@@ -13,8 +13,8 @@ from msgspec import Raw
 from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client, Tuning
 from headroom.kube.errors import Forbidden, NoSuchKind
-from headroom.kube.pulse import Pulse
 from headroom.kube.watch import Informer, Listener, Trouble, WatchScope, WatchTuning
+from headroom.kube.watch_health import Pulse
 from headroom.ports import Event, PodGone, Seen, Thing
 from headroom.wire.decode import DecodeThing, decode_thing
 from headroom.wire.kinds import PODS, Resource

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headroom.core.derived_names import guardian_name
 from headroom.core.names import (
     CLAIM_GATE,
     CLAIMED_ANNOTATION,
@@ -21,7 +22,6 @@ from headroom.core.names import (
     ROLE_LATCH,
     SCHEDULER_NAME,
 )
-from headroom.core.naming import guardian_name
 from headroom.core.objects import Key, OwnerReference, Pod
 from headroom.core.policy import Policy
 from headroom.engine.agenda import Agenda

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from headroom.core.holds import ControllerMatch, Hold, ObjectMatch, OwnerRule
 from headroom.core.objects import LabelSelector, OwnerReference, Pod, Requirement
 from headroom.core.owners import hold_keys, index_keys, owner_refusal, pod_keys
-from headroom.engine.shelves import Shelves
+from headroom.engine.hold_index import Shelves
 from tests.builders import hold, pod
 from tests.samples import examples
 

@@ -12,14 +12,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headroom.core.gating import asking_pod_refusal, claim_refusal
+from headroom.core.claim_gate import asking_pod_refusal, claim_refusal
 from headroom.core.objects import Pod
 from headroom.dialects.korder import KORDER
+from headroom.wire.codec import Speech
 from headroom.wire.kinds import PODS as POD_KIND
 from headroom.wire.objects.claimindexes import decode_index
 from headroom.wire.objects.reader import to_text
 from headroom.wire.policy import policy_objects
-from headroom.wire.speech import Speech
 from headroom.wire.times import format_time
 from tests.wire.minicel import NoSuchField, evaluate
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headroom.core.checks import requirement_refusal
 from headroom.core.objects import (
     LabelSelector,
     Node,
@@ -23,6 +22,7 @@ from headroom.core.selection import (
     tolerates,
     untolerated,
 )
+from headroom.core.selector_validation import requirement_refusal
 from tests.builders import node, to_nodes
 from tests.samples import examples
 

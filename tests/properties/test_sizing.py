@@ -8,15 +8,15 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headroom.core.naming import guardian_name
+from headroom.core.derived_names import guardian_name
+from headroom.core.headrooms.eligibility import eligible
+from headroom.core.headrooms.headrooms import Headroom, Limits
+from headroom.core.headrooms.wanted_slots import Sight, surplus, wish
+from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.objects import Node
 from headroom.core.sizes.percent import Percent
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.eligibility import eligible
-from headroom.core.standing.headrooms import Headroom, Limits
-from headroom.core.standing.sizing import Sight, surplus, wish
-from headroom.core.standing.windows import ActiveWindow
 from tests.builders import NOON, node, taint
 from tests.core.headroom_builder import headroom, web
 

@@ -8,9 +8,9 @@ import re
 import aiohttp
 import pytest
 
+from headroom.limited_server import ServingLimits
 from headroom.runtime.http import Address, Health, HttpServer
 from headroom.runtime.metrics import Metrics
-from headroom.serving import ServingLimits
 
 
 def answers(health: Health, *paths: str) -> list[tuple[int, str]]:

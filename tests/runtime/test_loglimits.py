@@ -13,7 +13,7 @@ from headroom.runtime.http import Health
 from headroom.runtime.loglimits import MOST_TRACKED, NAMESPACE_LINES, OBJECT_LINES, LogLimits
 from headroom.runtime.logs import LogEvent, configure, get_logger, tell_suppressed
 from headroom.runtime.metrics import Metrics
-from headroom.runtime.reporting import LiveReport
+from headroom.runtime.reporter import LiveReport
 from tests.builders import hold
 
 

@@ -20,9 +20,9 @@ from headroom.core.objects import (
     Taint,
     Toleration,
 )
+from headroom.scheduling.cycle import Turn
 from headroom.scheduling.scores import score
 from headroom.scheduling.state import ClusterState
-from headroom.scheduling.turn import Turn
 from tests.scheduling.build import GI, HOSTNAME, ZONE, cluster, near, node, pod, selector, spread
 
 

@@ -11,11 +11,11 @@ import pytest
 from headroom.core.objects import Key
 from headroom.core.resources import Resources
 from headroom.scheduling import nodes as tables
-from headroom.scheduling import tallies
+from headroom.scheduling import pod_counts
+from headroom.scheduling.cycle import Turn
 from headroom.scheduling.filters import feasible, feasible_on
 from headroom.scheduling.scores import score
 from headroom.scheduling.state import ClusterState
-from headroom.scheduling.turn import Turn
 from tests.scheduling.build import GI, NOON, ZONE, cluster, near, node, pod, selector, spread
 
 
@@ -125,7 +125,7 @@ def test_kept_answers_and_tallies_have_a_bound() -> None:
         chosen = selector(app=str(index))
         feasible(pod("probe", spread=(spread(ZONE, chosen=chosen),)), state)
     assert len(state.table._answers) == tables.MAX_ANSWERS
-    assert len(state.pods._followed) == tallies.MAX_TALLIES
+    assert len(state.pods._followed) == pod_counts.MAX_TALLIES
     assert [len(group.followers) for group in state.pods._groups.values()] == [0]
 
 

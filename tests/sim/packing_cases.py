@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.core.actions import WriteOverhead
+from headroom.core.headrooms.nodeoverhead import Overhead
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
-from headroom.core.standing.nodeoverhead import Overhead
 from headroom.sim.api.values import dig
 from headroom.sim.controllers.autoscaler import Autoscaler
 from headroom.sim.pools import KARPENTER, Autoscaling, Pool
 from headroom.sim.world import SimWorld
-from headroom.wire.speech import NATIVE
+from headroom.wire.codec import NATIVE
 from testbed.machines import SMALL
 from tests.stories.things import Json, pod, workload
 

@@ -8,10 +8,10 @@ import pytest
 
 from headroom.sim.api.values import Json, dig, ref_of
 from headroom.sim.controllers.autoscaler import Autoscaler
+from headroom.sim.controllers.autoscaler_cache import Sight
 from headroom.sim.controllers.autoscaler_fleet import Fleet
 from headroom.sim.controllers.autoscaler_model import Model
-from headroom.sim.controllers.autoscaler_shrinking import Shrinking
-from headroom.sim.controllers.autoscaler_sight import Sight
+from headroom.sim.controllers.autoscaler_scale_down import Shrinking
 from headroom.sim.pools import CLUSTER_AUTOSCALER, KARPENTER, Autoscaling, Pool
 from headroom.sim.world import SimWorld
 from tests.sim.things import deployment, pod

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headroom.sim.scenarios.loading import ScenarioError, load_scenario
+from headroom.sim.scenarios.loader import ScenarioError, load_scenario
 
 HEAD = "apiVersion: sim.headroom.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\n"
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"

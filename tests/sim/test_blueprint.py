@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import pytest
 
 from headroom.sim.api.values import dig
-from headroom.sim.scenarios.loading import load_scenario
+from headroom.sim.scenarios.loader import load_scenario
 from headroom.sim.scenarios.play import run_scenario
 from headroom.sim.world import SimWorld
 from headroom.wire.yamls import load

@@ -14,10 +14,10 @@ from headroom.core.objects import Pod
 from headroom.ports import Seen
 from headroom.sim.api.values import Json, dig
 from headroom.sim.errors import ApiError
-from headroom.sim.scenarios.loading import ScenarioError, load_scenario
+from headroom.sim.scenarios.loader import ScenarioError, load_scenario
 from headroom.sim.scenarios.play import run_scenario
 from headroom.sim.world import SimWorld
-from headroom.wire.speech import Speech
+from headroom.wire.codec import Speech
 from headroom.wire.yamls import dump
 from tests.sim.test_headroom_kind import told
 from tests.sim.things import pod

@@ -8,7 +8,7 @@ import pytest
 
 from headroom.sim.api.values import Ref, condition_of, dig, ref_of
 from headroom.sim.errors import ApiError
-from headroom.sim.scenarios.loading import load_scenario
+from headroom.sim.scenarios.loader import load_scenario
 from headroom.sim.scenarios.play import run_scenario
 from headroom.sim.world import SimWorld
 from tests.sim.things import budget, daemon_set, deployment, node, pod

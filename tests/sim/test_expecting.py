@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headroom.sim.scenarios.expecting import read_path, unmet
+from headroom.sim.scenarios.expectations import read_path, unmet
 from headroom.sim.scenarios.model import Expect
 from tests.sim.things import pod
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from headroom.core.standing.headrooms import Headroom, Workload
+from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.ports import Event, Seen, Synced
 from headroom.sim.api.values import Ref, dig
 from headroom.sim.errors import ApiError
-from headroom.sim.scenarios.loading import load_scenario
+from headroom.sim.scenarios.loader import load_scenario
 from headroom.sim.scenarios.play import run_scenario
 from headroom.sim.world import SimWorld
 from tests.sim.test_cluster_port import Listener, listening

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from headroom.cli.embedded import embedded_operator
-from headroom.sim.scenarios.loading import load_scenario
+from headroom.sim.scenarios.loader import load_scenario
 from headroom.sim.scenarios.play import run_scenario
 from headroom.sim.scenarios.report import Result
 

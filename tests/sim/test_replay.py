@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headroom.sim.replay.arrivals import Arrivals
-from headroom.sim.scenarios.loading import ScenarioError, load_scenario
+from headroom.sim.scenarios.loader import ScenarioError, load_scenario
 from headroom.sim.scenarios.play import Play, run_scenario
 
 START = datetime(2027, 1, 4, 7, tzinfo=UTC)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headroom.sim.scenarios.loading import ScenarioError, load_scenario
+from headroom.sim.scenarios.loader import ScenarioError, load_scenario
 from headroom.sim.scenarios.play import run_scenario
 from headroom.sim.scenarios.report import Result
 

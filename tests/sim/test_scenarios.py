@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from headroom.sim.scenarios.loading import load_scenario
+from headroom.sim.scenarios.loader import load_scenario
 from headroom.sim.scenarios.play import Play, run_scenario
 from headroom.sim.scenarios.report import Result
 
@@ -202,7 +202,7 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes(story: str)
     def bytes_of(hash_seed: str) -> bytes:
         code = (
             "import json, pathlib, sys; from headroom.cli.embedded import embedded_operator;"
-            "from headroom.sim.scenarios.loading import load_scenario;"
+            "from headroom.sim.scenarios.loader import load_scenario;"
             "from headroom.sim.scenarios.play import run_scenario;"
             "scenario = load_scenario([pathlib.Path(sys.argv[1])]);"
             "print(json.dumps(run_scenario(scenario, embedded_operator).document()))"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from headroom.sim.api.decoding import node_of
+from headroom.sim.api.decoder import node_of
 from headroom.sim.api.values import dig, ref_of
+from headroom.sim.controllers.autoscaler_cache import Sight
 from headroom.sim.controllers.autoscaler_model import Model
-from headroom.sim.controllers.autoscaler_sight import Sight
 from headroom.sim.pools import CLUSTER_AUTOSCALER, MANNERS
 from headroom.sim.world import SimWorld
 from tests.sim.things import Json, node, pod, priority_class

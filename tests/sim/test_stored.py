@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headroom.sim.api.decoding import changed_pod, pod_of
+from headroom.sim.api.decoder import changed_pod, pod_of
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Ref
 from headroom.sim.world import SimWorld

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from headroom.cli.embedded import embedded_operator
-from headroom.cli.telling.results import result_table, waited
-from headroom.sim.scenarios.loading import load_scenario
+from headroom.cli.views.results import result_table, waited
+from headroom.sim.scenarios.loader import load_scenario
 from headroom.sim.scenarios.play import run_scenario
 from headroom.sim.scenarios.report import Result
 from tests.sim.things import deployment, pod, priority_class

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from headroom.sim.scenarios.loading import load_scenario
+from headroom.sim.scenarios.loader import load_scenario
 from headroom.sim.scenarios.play import run_scenario
 from headroom.sim.scenarios.report import Result
 

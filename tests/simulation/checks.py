@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headroom.core.allocation import to_keep, told_use
 from headroom.core.claims import claim_of
 from headroom.core.holds import Hold
 from headroom.core.names import (
@@ -20,7 +21,6 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Condition, Node, Pod, identity
 from headroom.core.owners import owner_refusal
-from headroom.core.policies import to_keep, told_use
 from headroom.core.resources import EMPTY, Resources
 from headroom.sim.world import SimWorld
 from headroom.wire.objects.holds import hold_from

@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
+from headroom.core.derived_names import shape_of
+from headroom.core.headrooms.headrooms import NODE_CHUNK, Headroom
+from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import LOCKED, Hold
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
@@ -19,13 +23,9 @@ from headroom.core.names import (
     SHAPE_ANNOTATION,
     SLOT_ANNOTATION,
 )
-from headroom.core.naming import shape_of
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.sizes.pernode import PerNode
-from headroom.core.standing.headrooms import NODE_CHUNK, Headroom
-from headroom.core.standing.sizing import Sight, wish
-from headroom.core.standing.windows import ActiveWindow
 from headroom.sim.world import SimWorld
 from headroom.wire.objects.headrooms import headroom_from
 from tests.simulation.checks import Truth, is_claim

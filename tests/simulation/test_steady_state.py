@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.core import naming
+from headroom.core import derived_names
 from headroom.core.policy import Policy
 from headroom.engine.assumptions import ENDED_FOR
 from headroom.engine.engine import Engine
@@ -63,9 +63,9 @@ def test_after_some_minutes_of_churn_no_part_of_the_operator_grows() -> None:
         world.start_operator(operator)
         churn = Churn(world)
         churn.go_on(1.5 * ENDED_FOR.total_seconds())
-        before, names = footprint(operators[0]), len(naming._names)
+        before, names = footprint(operators[0]), len(derived_names._names)
         churn.go_on(1.5 * ENDED_FOR.total_seconds())
         after = footprint(operators[0])
     more = {path: (before[path], count) for path, count in after.items()}
     assert {path: pair for path, pair in more.items() if pair[1] > pair[0] + SLACK} == {}
-    assert len(naming._names) <= names + SLACK
+    assert len(derived_names._names) <= names + SLACK

@@ -14,8 +14,8 @@ from headroom.runtime.operator import Operator
 from headroom.sim.api.values import Ref
 from headroom.sim.errors import ApiError
 from headroom.sim.world import START, SimWorld
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.kinds import SLOT_SETS
-from headroom.wire.speech import NATIVE, Speech
 from tests.stories.cutting import CutCluster
 from tests.stories.things import NAMESPACE, Json
 from tests.stories.world import World

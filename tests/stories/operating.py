@@ -19,9 +19,9 @@ from headroom.kube.cluster import connect
 from headroom.ports import Cluster, Event
 from headroom.runtime.clock import ServerClock
 from headroom.runtime.operator import Operator
-from headroom.runtime.reporting import Silent
+from headroom.runtime.reporter import Silent
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.kinds import SLOT_SETS
-from headroom.wire.speech import NATIVE, Speech
 from tests.patience import LEAST_S, TookTooLong
 from tests.stories.cutting import CutCluster
 

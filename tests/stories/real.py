@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.kinds import (
     AUTOSCALERS,
     BUDGETS,
@@ -37,7 +38,6 @@ from headroom.wire.kinds import (
     VOLUMES,
     Resource,
 )
-from headroom.wire.speech import NATIVE, Speech
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
 from testbed.nodes import fake_node

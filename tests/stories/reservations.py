@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from headroom.dialects.koordinator import KOORDINATOR
-from headroom.wire.speech import Speech
+from headroom.wire.codec import Speech
 from testbed.controlplane import ControlPlane
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.real import RealWorld

@@ -12,7 +12,7 @@ from datetime import datetime
 import pytest
 
 from headroom.sim.world import START
-from headroom.wire.speech import Speech
+from headroom.wire.codec import Speech
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.real import RealWorld
 

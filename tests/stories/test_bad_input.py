@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headroom.core.naming import guardian_name
+from headroom.core.derived_names import guardian_name
 from headroom.sim.errors import ApiError
 from headroom.wire.objects.holds import hold_from
 from testbed.api import ApiFailure

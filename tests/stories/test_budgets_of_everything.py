@@ -13,7 +13,7 @@ import pytest
 
 from headroom.dialects.capacitybuffer import CAPACITYBUFFER
 from headroom.dialects.korder import KORDER
-from headroom.wire.speech import Speech
+from headroom.wire.codec import Speech
 from tests.stories.korder.things import order, ticket
 from tests.stories.speaking import BOTH, world_of
 from tests.stories.test_disruption_budgets import (

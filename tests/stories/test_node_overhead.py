@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from headroom.wire.codec import Speech
 from headroom.wire.kinds import DAEMON_SETS
-from headroom.wire.speech import Speech
 from tests.stories.speaking import BOTH, world_of
 from tests.stories.things import NAMESPACE, Json, headroom, pod
 from tests.stories.world import World

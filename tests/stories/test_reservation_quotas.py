@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import CreateGuardian
-from headroom.core.naming import guardian_name
+from headroom.core.derived_names import guardian_name
 from headroom.dialects.koordinator.reservations import decode_reservation
 from headroom.wire.guardians import guardian_json
 from headroom.wire.objects.reader import to_text

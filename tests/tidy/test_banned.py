@@ -39,11 +39,11 @@ MAY_SLEEP = (
 DRIVERS = {
     "src/headroom/cli/errors.py",
     "src/headroom/dashboard/hub.py",
-    "src/headroom/engine/containment/quarantine.py",
+    "src/headroom/engine/error_isolation/quarantine.py",
     "src/headroom/kube/cluster.py",
     "src/headroom/runtime/operator.py",
-    "src/headroom/serving.py",
-    "src/headroom/wire/containment.py",
+    "src/headroom/limited_server.py",
+    "src/headroom/wire/safe_decode.py",
 }
 
 

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from headroom.cli.dialects import NAMES, chosen
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
-from headroom.core.standing.headrooms import Headroom
-from headroom.wire.schema.checking import check
+from headroom.wire.schema.validation import check
 from headroom.wire.yamls import Document, load
 from tests.tidy.tree import ROOT
 

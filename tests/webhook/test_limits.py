@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from headroom.serving import ServingLimits
+from headroom.limited_server import ServingLimits
 from headroom.webhook.reviews import NoReview, claims_judge
 from headroom.webhook.server import Numbers, Server
-from headroom.wire.speech import NATIVE
+from headroom.wire.codec import NATIVE
 from testbed.certs import Authority
 from tests.kube.fakeapi import run, server_context
 from tests.webhook.test_reviews import INDEXES, review

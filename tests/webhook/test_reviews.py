@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from headroom.core.gating import ClaimIndex
+from headroom.core.claim_gate import ClaimIndex
 from headroom.sim.api.patches import json_patch
 from headroom.webhook.reviews import NoReview, ReviewVerdict, asks_judge, claims_judge
-from headroom.wire.speech import NATIVE, Speech
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.times import format_time
 from tests.wire.toydialect import ASKS, TOY
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from headroom.wire.crds import crds
-from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known
+from headroom.wire.schema.validation import validate
 from headroom.wire.yamls import dump_all, load
 from tests.wire.hold_cases import BAD, BAD_AT_THE_DOOR, RIGHT, Case
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
+from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
-from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.ports import Thing
 from headroom.wire.decode import decode_list, decode_thing, decode_watch, thing_from
 from headroom.wire.errors import DecodeError, Unreadable

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import LabelPod
-from headroom.core.demand.following import Fixed, FromAnnotation, PerVolume
+from headroom.core.demand.followers import Fixed, FromAnnotation, PerVolume
 from headroom.core.demand.volumes import Volume, VolumeClaim
 from headroom.core.objects import Key, LabelSelector, PodTerm, Requirement
 from headroom.core.sizes.follow import Follow
-from headroom.kube.mirror import Mirror
+from headroom.kube.list_diff import Mirror
 from headroom.ports import Seen, StoredGone
 from headroom.wire.kinds import (
     DEPLOYMENTS,
@@ -20,10 +20,10 @@ from headroom.wire.kinds import (
     VOLUME_CLAIMS,
     VOLUMES,
 )
+from headroom.wire.node_pin import away_from, next_to
 from headroom.wire.objects.headrooms import headroom_from
 from headroom.wire.objects.needed import needed_kinds
 from headroom.wire.objects.pods import pod_from
-from headroom.wire.pinning import away_from, next_to
 from headroom.wire.render import render
 from tests.wire.headroom_cases import FROM, GATE, Case
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.core.actions import CreateGuardian
-from headroom.core.naming import guardian_name
-from headroom.core.standing.sizing import Sight, wish
-from headroom.core.standing.windows import ActiveWindow
+from headroom.core.derived_names import guardian_name
+from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.windows import ActiveWindow
 from headroom.wire.guardians import guardian_json
 from headroom.wire.objects.headrooms import headroom_from
 from headroom.wire.objects.workloads import workload_from
-from headroom.wire.schema.checking import validate
 from headroom.wire.schema.notation import kubernetes
+from headroom.wire.schema.validation import validate
 from tests.builders import NOON, node
 from tests.wire.headroom_cases import EVERYTHING, FROM, GONE, Case
 from tests.wire.test_headroom_workloads import workload

@@ -6,8 +6,8 @@ import pytest
 
 from headroom.wire.crds import headroom_crd
 from headroom.wire.kinds import HEADROOMS, find_kind
-from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known
+from headroom.wire.schema.validation import validate
 from tests.wire.headroom_cases import BAD, RIGHT, Case
 
 

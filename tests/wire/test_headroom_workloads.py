@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from headroom.core.headrooms.headrooms import WorkloadRef
 from headroom.core.resources import Resources
-from headroom.core.standing.headrooms import WorkloadRef
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.workloads import workload_from
 from tests.wire.objects import container

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Limits, Window, WorkloadRef
 from headroom.core.holds import OwnerRule
 from headroom.core.objects import Condition, Key, Parent
 from headroom.core.resources import Resources
@@ -17,7 +18,6 @@ from headroom.core.sizes.percent import Percent
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
 from headroom.core.sizes.utilization import Utilization
-from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Limits, Window, WorkloadRef
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.headrooms import decode_headroom, headroom_from
 from headroom.wire.objects.statuses import HEADROOM_STATUS

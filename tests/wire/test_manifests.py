@@ -32,13 +32,14 @@ from headroom.core.actions import (
     WriteIndex,
     WriteOverhead,
 )
+from headroom.core.headrooms.headrooms import HeadroomStatus
+from headroom.core.headrooms.nodeoverhead import Overhead
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
-from headroom.core.standing.headrooms import HeadroomStatus
-from headroom.core.standing.nodeoverhead import Overhead
 from headroom.dialects.koordinator import KOORDINATOR
 from headroom.dialects.korder import KORDER
+from headroom.wire.codec import Speech
 from headroom.wire.kinds import (
     AUTOSCALERS,
     BUDGETS,
@@ -57,9 +58,8 @@ from headroom.wire.kinds import (
 )
 from headroom.wire.manifests import Installation, install_objects, priority_classes
 from headroom.wire.render import render
-from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known
-from headroom.wire.speech import Speech
+from headroom.wire.schema.validation import validate
 from tests.wire.toydialect import TOY
 
 AT = datetime(2027, 1, 4, tzinfo=UTC)

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import Tell
+from headroom.core.allocation import beside_of
+from headroom.core.derived_names import shape_of
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on
 from headroom.core.names import CLAIMS_ANNOTATION
-from headroom.core.naming import shape_of
 from headroom.core.objects import Key, Pod
-from headroom.core.policies import beside_of
 from headroom.core.selection import integer
-from headroom.core.tenancy.asking import TICKET_REQUEST, request_of
+from headroom.core.tickets.hold_requests import TICKET_REQUEST, request_of
 from headroom.engine.cron import calendar
+from headroom.wire.codec import NATIVE
 from headroom.wire.events import EventRecorder
 from headroom.wire.kinds import HOLDS, NODES, PODS
 from headroom.wire.objects.intern import LONGEST, Interned
-from headroom.wire.speech import NATIVE
 from tests.builders import NOON
 
 LONG = 100_000

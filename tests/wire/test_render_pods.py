@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import CreateGuardian, CreateLatch, MoveLatch
+from headroom.core.derived_names import guardian_name
 from headroom.core.holds import Hold
 from headroom.core.names import FOR_LABEL, ROLE_LABEL, SAFE_TO_EVICT
-from headroom.core.naming import guardian_name
 from headroom.core.objects import Key
 from headroom.core.resources import Resources
+from headroom.wire.node_pin import pinned_to
 from headroom.wire.objects.pods import pod_from
-from headroom.wire.pinning import pinned_to
 from headroom.wire.render import render
 from tests.wire.objects import container, hold, template
 

@@ -25,10 +25,10 @@ from headroom.core.actions import (
     WriteHoldStatus,
     WriteIndex,
 )
+from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition, Key, Parent
 from headroom.core.resources import Resources
-from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.wire.durations import format_duration, parse_duration
 from headroom.wire.events import EventRecorder
 from headroom.wire.objects.holds import hold_from

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from headroom.core.holds import Problem
-from headroom.wire.schema.checking import check, type_of, validate
 from headroom.wire.schema.notation import (
     Catalogue,
     ListOf,
@@ -23,6 +22,7 @@ from headroom.wire.schema.notation import (
 )
 from headroom.wire.schema.own import known
 from headroom.wire.schema.structural import structural
+from headroom.wire.schema.validation import check, type_of, validate
 from headroom.wire.yamls import load
 
 POD: dict[str, Any] = {

@@ -12,7 +12,7 @@ import pytest
 
 from headroom.wire.traces.cells import MOST_PODS
 from headroom.wire.traces.files import LONGEST_LINE, arrivals_of
-from headroom.wire.traces.reading import MOST_TOLD, Arrival, Reading, TraceError
+from headroom.wire.traces.parser import MOST_TOLD, Arrival, Reading, TraceError
 from headroom.wire.traces.series import MOST_SHAPES, series_of
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from headroom.wire.codec import Speech
 from headroom.wire.install.webhook import webhook_objects
 from headroom.wire.manifests import Installation, install_objects
 from headroom.wire.policy import policy_objects
-from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known
-from headroom.wire.speech import Speech
+from headroom.wire.schema.validation import validate
 from headroom.wire.webhook import registration
 from tests.wire.toydialect import ASKS, TOY
 

@@ -13,7 +13,7 @@ import typer
 
 from headroom.cli.dialects import NAMES as DIALECTS
 from headroom.cli.nouns import EXPLAINED, LISTED, NAMES, noun
-from headroom.cli.playing.stories import STORIES
+from headroom.cli.playback.stories import STORIES
 from headroom.errors import HeadroomError
 
 

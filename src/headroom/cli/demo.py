@@ -9,7 +9,7 @@ import typer
 from headroom.cli.completion import complete_story
 from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.output import columns, put, say
-from headroom.cli.playing.stories import STORIES, Story, find_story
+from headroom.cli.playback.stories import STORIES, Story, find_story
 
 if TYPE_CHECKING:
     from headroom.sim.scenarios.play import Play
@@ -35,9 +35,9 @@ def demo(
 
 def _tell(story: Story, fast: bool) -> None:
     from headroom.cli.embedded import embedded_operator
-    from headroom.cli.playing.play import play
-    from headroom.cli.playing.screen import open_screen
-    from headroom.sim.scenarios.loading import load_scenario
+    from headroom.cli.playback.play import play
+    from headroom.cli.playback.screen import open_screen
+    from headroom.sim.scenarios.loader import load_scenario
     from headroom.sim.scenarios.play import Play
 
     say(f"{story.name}: {story.title}\n")
@@ -52,7 +52,7 @@ def _tell(story: Story, fast: bool) -> None:
 
 def _sum_up(story: Story, running: Play) -> None:
     """Print the numbers of the story and what to try next; raise an error if it went wrong."""
-    from headroom.cli.playing.play import moral, summary, waits
+    from headroom.cli.playback.play import moral, summary, waits
 
     result = running.finish()
     found = waits(story, running.journal.entries)

@@ -10,7 +10,7 @@ from headroom.cli.output import OutputFormat, columns, document, put, say
 
 if TYPE_CHECKING:
     from headroom.cli.source import World
-    from headroom.cli.telling.answers import Explanation
+    from headroom.cli.views.answers import Explanation
 
 
 def describe(
@@ -26,7 +26,7 @@ def describe(
     from dataclasses import replace
 
     from headroom.cli.source import read_world
-    from headroom.cli.telling.finding import explanation_of, look_at, raw_of
+    from headroom.cli.views.lookup import explanation_of, look_at, raw_of
     from headroom.core.policy import Policy
     from headroom.wire.kinds import EVENTS
 
@@ -43,27 +43,27 @@ def describe(
 
 
 def _put_parts(world: World, told: Explanation, item: dict[str, Any]) -> None:
-    from headroom.cli.telling import describing
-    from headroom.cli.telling.prose import prose
-    from headroom.cli.telling.tables import key_of
+    from headroom.cli.views import description
+    from headroom.cli.views.prose import prose
+    from headroom.cli.views.tables import key_of
 
     put(prose(told))
-    conditions = describing.condition_rows(item, world.now)
+    conditions = description.condition_rows(item, world.now)
     if conditions:
-        put("\n" + columns(describing.CONDITION_HEADINGS, conditions))
-    events = describing.events_about(world, str(item["kind"]), key_of(item))
+        put("\n" + columns(description.CONDITION_HEADINGS, conditions))
+    events = description.events_about(world, str(item["kind"]), key_of(item))
     if events:
-        rows = describing.event_rows(events, world.now)
-        put("\n" + columns(describing.EVENT_HEADINGS, rows))
-    put("\n" + document(describing.bare(item), OutputFormat.YAML))
+        rows = description.event_rows(events, world.now)
+        put("\n" + columns(description.EVENT_HEADINGS, rows))
+    put("\n" + document(description.bare(item), OutputFormat.YAML))
     if told.next_step:
         say(f"next: {told.next_step}")
 
 
 def _as_document(world: World, told: Explanation, item: dict[str, Any]) -> dict[str, Any]:
-    from headroom.cli.telling.answers import as_document
-    from headroom.cli.telling.describing import events_about
-    from headroom.cli.telling.tables import key_of
+    from headroom.cli.views.answers import as_document
+    from headroom.cli.views.description import events_about
+    from headroom.cli.views.tables import key_of
     from headroom.core.names import API_VERSION
 
     return {

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from headroom.cli.errors import Misuse
 
 if TYPE_CHECKING:
+    from headroom.wire.codec import Speech
     from headroom.wire.dialect import Dialect
-    from headroom.wire.speech import Speech
 
 _PLACES = {
     "capacitybuffer": ("headroom.dialects.capacitybuffer", "CAPACITYBUFFER"),
@@ -41,8 +41,8 @@ def dialect_of(name: str, mountpoint: str = "") -> Dialect:
 
 def chosen(names: Iterable[str] | None, mountpoint: str = "", image: str = "") -> Speech:
     """Our own kinds and those of the named dialects; `image` is the image of our pods."""
+    from headroom.wire.codec import NATIVE, Speech
     from headroom.wire.guardians import PAUSE_IMAGE
-    from headroom.wire.speech import NATIVE, Speech
 
     wanted = tuple(dict.fromkeys(names or ()))
     if mountpoint and "schedulinggate" not in wanted:

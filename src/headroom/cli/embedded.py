@@ -17,8 +17,8 @@ from headroom.runtime.operator import Operator
 from headroom.sim.api.values import Json, dig
 from headroom.sim.scenarios.model import Scenario
 from headroom.sim.scenarios.play import Play
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.kinds import DAEMON_SETS, SLOT_SETS
-from headroom.wire.speech import NATIVE, Speech
 
 OPERATOR_NAMESPACE = "headroom-system"
 DEFAULT_POLICY = Policy(namespace=OPERATOR_NAMESPACE)

@@ -52,9 +52,9 @@ def explain(
 ) -> None:
     """Say why a pod waits, or how a hold or a headroom stands."""
     from headroom.cli.source import read_world
-    from headroom.cli.telling.answers import as_document
-    from headroom.cli.telling.finding import explanation_of, look_at
-    from headroom.cli.telling.prose import prose
+    from headroom.cli.views.answers import as_document
+    from headroom.cli.views.lookup import explanation_of, look_at
+    from headroom.cli.views.prose import prose
     from headroom.core.policy import Policy
 
     wanted = subject(what or (), EXPLAINED)

@@ -19,10 +19,10 @@ from headroom.cli.options import AllNamespaces, Context, Dialects, From, Kubecon
 from headroom.cli.output import put, say
 
 if TYPE_CHECKING:
-    from headroom.cli.printing.forms import Form
-    from headroom.cli.printing.lists import RowFilter
+    from headroom.cli.formats.forms import Form
+    from headroom.cli.formats.lists import RowFilter
     from headroom.cli.source import Where, World
-    from headroom.cli.telling.tables import Table
+    from headroom.cli.views.tables import Table
 
 What = Annotated[
     list[str] | None,
@@ -67,8 +67,8 @@ def get(
     dialect: Dialects = None,
 ) -> None:
     """List holds, headrooms, their slots, nodes with their held room, guardians or claims."""
-    from headroom.cli.printing.forms import read_form
-    from headroom.cli.printing.lists import RowFilter
+    from headroom.cli.formats.forms import read_form
+    from headroom.cli.formats.lists import RowFilter
     from headroom.cli.source import look_in, read_world
 
     asked = subjects(what or (), LISTED, "holds")
@@ -94,7 +94,7 @@ def _where(
 ) -> Where:
     """What to read for these nouns, and from which namespaces."""
     from headroom.cli.source import Where
-    from headroom.cli.telling.lists import needs
+    from headroom.cli.views.lists import needs
 
     found = [needs(each.noun) for each in asked]
     named = [name for each in asked for name in dialects_for(each.noun, dialect)]
@@ -112,8 +112,8 @@ def _where(
 
 def _put(asked: list[Inquiry], chosen: RowFilter, form: Form, world: World) -> None:
     """Print what was found; if names were not found, report them at the end."""
-    from headroom.cli.printing.lists import list_text, table_text
-    from headroom.cli.telling.lists import table_of
+    from headroom.cli.formats.lists import list_text, table_text
+    from headroom.cli.views.lists import table_of
 
     tables = [chosen.of(table_of(world, each.noun), each.names) for each in asked]
     if form.is_table:
@@ -157,8 +157,8 @@ def _tell_missing(
 async def _follow(each: Inquiry, chosen: RowFilter, form: Form, where: Where) -> None:
     """Print the list, then every row that changes."""
     from headroom.cli.live.changes import PrintedChanges
-    from headroom.cli.live.following import worlds
-    from headroom.cli.telling.lists import table_of
+    from headroom.cli.live.table_watch import worlds
+    from headroom.cli.views.lists import table_of
 
     changes = PrintedChanges(form)
     async for world in worlds(where):

@@ -14,7 +14,7 @@ import typer
 from headroom import __version__
 from headroom.cli.dialects import NAMES, chosen
 from headroom.cli.errors import Misuse
-from headroom.cli.installing.runflags import passed_on
+from headroom.cli.installation.runflags import passed_on
 from headroom.cli.options import (
     Context,
     Dialects,
@@ -28,7 +28,7 @@ from headroom.cli.options import (
     read_namespaces,
 )
 from headroom.cli.output import documents, put, say
-from headroom.wire.naming import image_problem
+from headroom.wire.name_rules import image_problem
 
 DEFAULT_IMAGE = f"headroom:{__version__}"
 
@@ -151,7 +151,7 @@ def install(
         return
     import asyncio
 
-    from headroom.cli.installing.applying import apply_all
+    from headroom.cli.installation.object_client import apply_all
 
     dry = dry_run is Dry.SERVER
     asyncio.run(apply_all(objects, str(kubeconfig or ""), context, dry))
@@ -185,7 +185,7 @@ def uninstall(
         return
     import asyncio
 
-    from headroom.cli.installing.applying import delete_all
+    from headroom.cli.installation.object_client import delete_all
 
     dry = dry_run is Dry.SERVER
     asyncio.run(delete_all(objects, str(kubeconfig or ""), context, dry))

@@ -15,6 +15,8 @@ from typing import Annotated
 import typer
 
 from headroom import __version__
+from headroom.cli.analysis.compare import compare
+from headroom.cli.analysis.recommend import recommend
 from headroom.cli.crds import crds
 from headroom.cli.demo import demo
 from headroom.cli.describe import describe
@@ -25,18 +27,16 @@ from headroom.cli.get import get
 from headroom.cli.install import install, uninstall
 from headroom.cli.live.version import version
 from headroom.cli.output import put
-from headroom.cli.pictures.dashboard import dashboard
-from headroom.cli.pictures.view import view
+from headroom.cli.pages.dashboard import dashboard
+from headroom.cli.pages.view import view
 from headroom.cli.plan import plan
 from headroom.cli.proactive import SWITCH
 from headroom.cli.reserve import release, reserve
 from headroom.cli.run import run
 from headroom.cli.simulate import simulate
-from headroom.cli.sizing.compare import compare
-from headroom.cli.sizing.recommend import recommend
 from headroom.cli.top import top
 from headroom.cli.webhook import webhook
-from headroom.escaping import escaped_streams
+from headroom.terminal_text import escaped_streams
 
 HELP = """Keep Kubernetes capacity ready, and hand it to the pods it was kept for.
 

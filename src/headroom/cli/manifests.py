@@ -16,10 +16,11 @@ from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse
 from headroom.cli.source import WORLD_KINDS, Read, World, counted, read_text, spoken
 from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Namespace
-from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.ports import Thing
+from headroom.wire.codec import Speech
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import (
     AUTOSCALERS,
@@ -29,11 +30,10 @@ from headroom.wire.kinds import (
     RESOURCE_QUOTAS,
     WORKLOADS,
 )
-from headroom.wire.schema.checking import check, type_of
 from headroom.wire.schema.defaults import with_defaults
+from headroom.wire.schema.lint import odd_parts, written_twice
 from headroom.wire.schema.notation import Catalogue
-from headroom.wire.schema.sense import odd_parts, written_twice
-from headroom.wire.speech import Speech
+from headroom.wire.schema.validation import check, type_of
 from headroom.wire.yamls import Document, ManifestError, load
 
 ASKED = (HEADROOMS, HOLDS)

@@ -15,7 +15,7 @@ import typer
 from headroom.cli.completion import complete_context, complete_dialect, complete_subject
 from headroom.cli.errors import Misuse
 from headroom.cli.output import OutputFormat
-from headroom.wire.naming import image_problem, namespace_problem
+from headroom.wire.name_rules import image_problem, namespace_problem
 
 
 def a_namespace(text: str) -> str:

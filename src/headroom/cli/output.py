@@ -2,7 +2,7 @@
 
 Tables look like kubectl's: capital headings, columns padded with spaces, no frames, the same in a
 pipe and on a terminal. JSON and YAML keep the given order. rich handles `NO_COLOR`.
-`headroom.escaping` filters both streams, so that text of others cannot control a terminal.
+`headroom.terminal_text` filters both streams, so that text of others cannot control a terminal.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from headroom.cli.printing.progress import clear_line
-from headroom.escaping import one_line, plain_stream, quoted
+from headroom.cli.formats.progress import clear_line
+from headroom.terminal_text import one_line, plain_stream, quoted
 
 if TYPE_CHECKING:
     from rich.console import Console

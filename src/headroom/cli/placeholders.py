@@ -23,8 +23,8 @@ from headroom.dialects.proactive.objects import change_to, headroom_object, rema
 from headroom.dialects.proactive.options import Options
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError
+from headroom.kube.other_controllers import at_work
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble
-from headroom.kube.rivals import at_work
 from headroom.wire.dialect import Rival
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.writes import MERGE_PATCH, Write

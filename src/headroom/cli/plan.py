@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from headroom.cli.telling.planning import Planned
+    from headroom.cli.views.plan_result import Planned
     from headroom.wire.yamls import Document
 
 Files = Annotated[
@@ -55,11 +55,11 @@ def plan(
     """
     from dataclasses import replace
 
+    from headroom.cli.formats.progress import waiting
     from headroom.cli.manifests import documents_of, is_world, read_wanted
-    from headroom.cli.printing.progress import waiting
     from headroom.cli.source import WATCHED, Where, look_in, read_world
-    from headroom.cli.telling.plan_rows import plan_document, plan_prose
-    from headroom.cli.telling.planning import planned
+    from headroom.cli.views.plan_result import planned
+    from headroom.cli.views.plan_rows import plan_document, plan_prose
     from headroom.wire.kinds import NODES, PODS, RESOURCE_QUOTAS
     from headroom.wire.objects.needed import shaping_kinds
 

@@ -13,10 +13,10 @@ import typer
 from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.options import Context, Dry, DryRun, Kubeconfig, Namespace
 from headroom.cli.output import OutputFormat, document, documents, put, say
-from headroom.wire.naming import name_problem
+from headroom.wire.name_rules import name_problem
 
 if TYPE_CHECKING:
-    from headroom.cli.holding import Stand
+    from headroom.cli.hold_client import Stand
 
 
 def _a_name(text: str) -> str:
@@ -108,7 +108,7 @@ def reserve(
     context: Context = "",
 ) -> None:
     """Make a Hold: room for the pods that carry these labels, or have these names."""
-    from headroom.cli.holding import HoldFlags, hold_manifest, pairs, tolerations
+    from headroom.cli.hold_client import HoldFlags, hold_manifest, pairs, tolerations
     from headroom.core.objects import Key
 
     amounts = {"cpu": cpu, "memory": memory, **pairs(request or (), "--request")}
@@ -166,7 +166,7 @@ def _home(namespace: str, access: tuple[str, str], dry_run: Dry) -> str:
 def _made(manifest: dict[str, Any], patience: float, where: tuple[str, str], dry: bool) -> Stand:
     import asyncio
 
-    from headroom.cli.holding import cluster, make
+    from headroom.cli.hold_client import cluster, make
 
     async def act() -> Stand:
         client = cluster(*where)
@@ -188,7 +188,7 @@ def release(
     """Delete a Hold and give its room back; pods that got it keep running."""
     import asyncio
 
-    from headroom.cli.holding import cluster, unmake
+    from headroom.cli.hold_client import cluster, unmake
     from headroom.core.objects import Key
 
     access = (str(kubeconfig or ""), context)

@@ -24,7 +24,7 @@ from headroom.cli.options import (
     read_limits,
     read_namespaces,
 )
-from headroom.cli.pictures.prices import PoolLabel, Price, PriceFile, read_prices
+from headroom.cli.pages.prices import PoolLabel, Price, PriceFile, read_prices
 
 if TYPE_CHECKING:
     from headroom.runtime.http import Address

@@ -20,11 +20,11 @@ from typing import Any
 
 from headroom import __version__
 from headroom.cli.errors import Misuse
+from headroom.cli.formats.progress import waiting
 from headroom.cli.output import put
-from headroom.cli.pictures.live import LiveFeed
-from headroom.cli.pictures.operator import Surroundings, operator_page, tell_cost
+from headroom.cli.pages.live import LiveFeed
+from headroom.cli.pages.operator import Surroundings, operator_page, tell_cost
 from headroom.cli.placeholders import settle
-from headroom.cli.printing.progress import waiting
 from headroom.core.names import LEASE_NAME
 from headroom.core.policy import Policy
 from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
@@ -39,21 +39,21 @@ from headroom.kube.cluster import KubeCluster
 from headroom.kube.errors import Forbidden
 from headroom.kube.features import abilities, serves
 from headroom.kube.lease import KubeLease
-from headroom.kube.prepare import keep_prepared, prepare
-from headroom.kube.rights import all_missing
-from headroom.kube.rivals import check_rivals, has_karpenter
+from headroom.kube.other_controllers import check_rivals, has_karpenter
+from headroom.kube.permissions import all_missing
+from headroom.kube.prerequisites import keep_prepared, prepare
 from headroom.kube.versions import SUPPORTED_RANGE
-from headroom.runtime.census import Census, CountingChronicle
 from headroom.runtime.clock import ServerClock
+from headroom.runtime.gauges import Census, CountingChronicle
 from headroom.runtime.http import Address, Health, HttpServer
 from headroom.runtime.lag import measure_lag
 from headroom.runtime.loglimits import LogLimits
 from headroom.runtime.logs import LogEvent, get_logger, tell_suppressed
 from headroom.runtime.metrics import Metrics
 from headroom.runtime.operator import Operator
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.install.rights import rights, served_namespaces
 from headroom.wire.kinds import DAEMON_SETS, NAMESPACES, SLOT_SETS
-from headroom.wire.speech import NATIVE, Speech
 
 NOTHING_AHEAD = Options()
 NO_PRICES = Prices()

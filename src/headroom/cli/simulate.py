@@ -25,14 +25,14 @@ from headroom.cli.options import (
     read_limits,
 )
 from headroom.cli.output import OutputFormat, document, put, say
-from headroom.cli.pictures.flags import NOT_SHOWN, Html, JournalFile, Serve, ShownFlags, Svg
+from headroom.cli.pages.flags import NOT_SHOWN, Html, JournalFile, Serve, ShownFlags, Svg
 from headroom.cli.run import AcrossNamespaces
 
 if TYPE_CHECKING:
     from headroom.core.policy import Policy
     from headroom.sim.scenarios.model import Scenario
     from headroom.sim.scenarios.report import Result
-    from headroom.wire.speech import Speech
+    from headroom.wire.codec import Speech
 
 Files = Annotated[
     list[Path],
@@ -84,10 +84,10 @@ def simulate(
     Exits 1 when an expectation fails, or an object ends invalid or cannot be served.
     """
     from headroom.cli.embedded import with_placeholders
-    from headroom.cli.playing.recognizing import dialects_in, once
-    from headroom.cli.printing.progress import waiting
+    from headroom.cli.formats.progress import waiting
+    from headroom.cli.playback.dialect_detection import dialects_in, once
     from headroom.core.policy import Policy
-    from headroom.sim.scenarios.loading import load_scenario, read_text
+    from headroom.sim.scenarios.loader import load_scenario, read_text
 
     flags = proactive.Flags(
         *(enable_proactive_scaleup, pod_injection_limit, node_limit, proactive_scaleup_threshold),
@@ -117,8 +117,8 @@ def _played(
     from functools import partial
 
     from headroom.cli.embedded import embedded_operator, found_in
-    from headroom.cli.printing.lines import lines_into
-    from headroom.cli.printing.progress import RunProgress, waiting
+    from headroom.cli.formats.lines import lines_into
+    from headroom.cli.formats.progress import RunProgress, waiting
     from headroom.sim.scenarios.play import Play, run_scenario
 
     speech, policy = found_in(scenario, speech, policy)
@@ -126,8 +126,8 @@ def _played(
     if shown.wanted:
         if shown.journal:
             raise Misuse("--journal leaves the pictures of --serve, --html and --svg no journal")
-        from headroom.cli.pictures.showing import show
-        from headroom.cli.pictures.simulating import PlannedRun as Pictured
+        from headroom.cli.pages.simulation import PlannedRun as Pictured
+        from headroom.cli.pages.simulation_output import show
 
         play = partial(Play, scenario, operator, speech=speech, policy=policy)
         return show(Pictured(scenario, speech, policy, play), shown)
@@ -144,7 +144,7 @@ def _played(
 
 def _tell(result: Result, output: OutputFormat, allow_invalid: bool) -> None:
     """Print a result; raise Answer if something was not as expected."""
-    from headroom.cli.telling.results import result_table
+    from headroom.cli.views.results import result_table
 
     for note in result.notes:
         say(f"note: {note}")
@@ -175,7 +175,7 @@ def adjusted(
     """Apply the options of the command line to the scenario."""
     from dataclasses import replace
 
-    from headroom.sim.scenarios.sound import start_from
+    from headroom.sim.scenarios.validation import start_from
 
     changes: dict[str, Any] = {} if seed is None else {"seed": seed}
     for name, text, read in (("until", until, _positive), ("start", start, start_from)):

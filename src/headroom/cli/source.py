@@ -20,11 +20,12 @@ from headroom.cli.errors import Misuse
 from headroom.cli.output import say
 from headroom.core.demand.autoscalers import Autoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Namespace, Node, Pod
 from headroom.core.quotas.limits import Quota
-from headroom.core.standing.headrooms import Headroom, Workload
 from headroom.ports import Thing
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import (
     AUTOSCALERS,
@@ -37,7 +38,6 @@ from headroom.wire.kinds import (
     WORKLOADS,
     Resource,
 )
-from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.times import parse_time
 from headroom.wire.yamls import Document, load
 
@@ -112,12 +112,12 @@ class World:
 def read_world(where: Where) -> World:
     """Read everything that the command may need."""
     if where.files or where.documents:
-        from headroom.cli.printing.progress import waiting
+        from headroom.cli.formats.progress import waiting
 
         names = dict.fromkeys((*map(str, where.files), *(each.source for each in where.documents)))
         with waiting(f"reading {', '.join(names)}"):
             return _from_files(where)
-    from headroom.cli.live.reading import read_cluster
+    from headroom.cli.live.object_reader import read_cluster
 
     return asyncio.run(read_cluster(where))
 

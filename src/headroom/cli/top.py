@@ -54,8 +54,8 @@ def top(
 ) -> None:
     """Show who holds how much, and what is used, held and free on each node."""
     from headroom.cli.source import Where, look_in, read_world
-    from headroom.cli.telling.rooms import rooms
-    from headroom.cli.telling.tops import fullest, holders, top_document, top_text
+    from headroom.cli.views.rooms import rooms
+    from headroom.cli.views.tops import fullest, holders, top_document, top_text
     from headroom.wire.kinds import NODES, PODS
 
     access = (str(kubeconfig or ""), context)
@@ -87,8 +87,8 @@ def top(
 def _follow(where: Where, resource: str, sort: str, filter: str) -> None:
     import asyncio
 
-    from headroom.cli.live.topping import follow_top
-    from headroom.cli.telling.bars import SORTS, Look
+    from headroom.cli.live.top_screen import follow_top
+    from headroom.cli.views.bars import SORTS, Look
 
     if sort not in SORTS:
         raise Misuse(f"--sort {sort}: there are {', '.join(SORTS)}")

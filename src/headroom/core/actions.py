@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from headroom.core.headrooms.headrooms import HeadroomStatus
+from headroom.core.headrooms.nodeoverhead import Overhead
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import HostPort, Key, Parent
 from headroom.core.quotas.limits import QuotaStatus
 from headroom.core.resources import Resources
-from headroom.core.standing.headrooms import HeadroomStatus
-from headroom.core.standing.nodeoverhead import Overhead
-from headroom.core.tenancy.values import SlotObjects
+from headroom.core.tickets.values import SlotObjects
 
 
 @dataclass(frozen=True, slots=True)

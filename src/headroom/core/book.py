@@ -25,6 +25,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 from functools import reduce
 
+from headroom.core.allocation import used_up
 from headroom.core.claims import expiry, is_claimant
 from headroom.core.holds import LOCKED, Hold
 from headroom.core.latches import claims_on, kept_for, parents_on
@@ -36,7 +37,6 @@ from headroom.core.names import (
     ROLE_LATCH,
 )
 from headroom.core.objects import Key, Pod
-from headroom.core.policies import used_up
 from headroom.core.resources import EMPTY, PODS, Resources
 
 ONE_PLACE = Resources({PODS: 1})

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from headroom.core.choosing import affinity_refusal
+from headroom.core.allocation import kept_beside
+from headroom.core.hold_order import affinity_refusal
 from headroom.core.holds import Hold, OwnerUse
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
@@ -21,10 +22,9 @@ from headroom.core.names import (
 from headroom.core.objects import NO_LABELS, Parent, Pod, identity
 from headroom.core.owners import owner_refusal
 from headroom.core.plan import earliest
-from headroom.core.policies import kept_beside
 from headroom.core.policy import Policy
 from headroom.core.resources import Resources
-from headroom.core.tenancy.moments import ends_at
+from headroom.core.tickets.ticket_times import ends_at
 
 REASONS_TOLD = 3
 

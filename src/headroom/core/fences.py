@@ -26,6 +26,8 @@ from headroom.core.actions import (
     DeletePod,
     Nominate,
 )
+from headroom.core.allocation import used_up
+from headroom.core.derived_names import dns_label
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.names import (
     LOCKED_PRIORITY,
@@ -35,7 +37,6 @@ from headroom.core.names import (
     ROLE_LATCH,
     SLOT_ANNOTATION,
 )
-from headroom.core.naming import dns_label
 from headroom.core.objects import (
     Key,
     LabelSelector,
@@ -46,7 +47,6 @@ from headroom.core.objects import (
     Requirement,
 )
 from headroom.core.plan import Sequence, Work
-from headroom.core.policies import used_up
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.subjects import Subject, fence_subject, pod_subject
 

@@ -24,14 +24,14 @@ from headroom.core.actions import (
     Nominate,
     Ungate,
 )
+from headroom.core.allocation import kept_beside, ports_beside
 from headroom.core.claims import Offer
+from headroom.core.derived_names import dns_label, guardian_name
 from headroom.core.holds import Hold
 from headroom.core.latches import PREEMPTS
 from headroom.core.names import CLAIM_GATE
-from headroom.core.naming import dns_label, guardian_name
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.plan import Sequence, Work
-from headroom.core.policies import kept_beside, ports_beside
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.subjects import Subject, hold_subject, node_subject, pod_subject
 

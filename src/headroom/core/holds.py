@@ -23,8 +23,8 @@ from headroom.core.objects import (
     no_labels,
 )
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.tenancy.asking import Asks
-from headroom.core.tenancy.values import Chronicle, Membership, Tenure
+from headroom.core.tickets.hold_requests import Asks
+from headroom.core.tickets.values import Chronicle, Membership, Tenure
 
 LOCKED = "Locked"
 PREEMPTIBLE = "Preemptible"

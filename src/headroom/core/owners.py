@@ -14,11 +14,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import ControllerMatch, Hold, ObjectMatch, OwnerRule, Problem
 from headroom.core.objects import Pod
 from headroom.core.selection import matches
-from headroom.core.standing.headrooms import Headroom
-from headroom.core.tenancy import asking
+from headroom.core.tickets import hold_requests
 
 ANY_POD = "*"
 ANY_NAMESPACE = "*"  # in an owner rule
@@ -112,7 +112,7 @@ def _rule_refusal(rule: OwnerRule, pod: Pod) -> str | None:
     if rule.priority_at_least is not None and pod.priority < rule.priority_at_least:
         return f"the pod's priority {pod.priority} is below {rule.priority_at_least}"
     if rule.asks is not None:
-        return asking.asking_refusal(rule.asks, pod.annotations)
+        return hold_requests.asking_refusal(rule.asks, pod.annotations)
     return None
 
 
@@ -193,7 +193,7 @@ def _has_controller(wanted: ControllerMatch, pod: Pod) -> bool:
 def index_keys(rule: OwnerRule) -> tuple[str, ...]:
     """Keys of which every pod that matches the rule carries at least one; as few as can be."""
     if rule.asks is not None:
-        return tuple(asking.asked_keys(rule.asks))
+        return tuple(hold_requests.asked_keys(rule.asks))
     if rule.object is not None and rule.object.name:
         return (f"name:{rule.object.name}",)
     if rule.controller is not None and rule.controller.name:
@@ -224,7 +224,7 @@ def gate_keys(hold: Hold, there: str, across_namespaces: bool) -> tuple[str, ...
 
 def _gate_keys(rule: OwnerRule) -> tuple[str, ...]:
     if rule.asks is not None:
-        return asking.gate_keys()
+        return hold_requests.gate_keys()
     keys = index_keys(rule)
     if keys == (ANY_POD,) and rule.priority_at_least is not None:
         return (f"{PRIORITY}{rule.priority_at_least}",)
@@ -239,7 +239,7 @@ def lowest_priority(keys: Collection[str]) -> int | None:
 
 def pod_keys(pod: Pod) -> tuple[str, ...]:
     """Every index key that this pod carries."""
-    return (*carried_keys(pod), *asking.asking_keys(pod.annotations))
+    return (*carried_keys(pod), *hold_requests.asking_keys(pod.annotations))
 
 
 def carried_keys(pod: Pod) -> tuple[str, ...]:

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from headroom.core.claims import claim_of, expiry
+from headroom.core.headrooms.headrooms import AutoStatus, Headroom
+from headroom.core.headrooms.windows import next_start
 from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import CLAIM_GATE, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Condition, Pod, titled
 from headroom.core.promise.report import PROMISE_KEPT
-from headroom.core.standing.headrooms import AutoStatus, Headroom
-from headroom.core.standing.windows import next_start
 from headroom.engine.cron import calendar
 from headroom.wire.times import format_time
 

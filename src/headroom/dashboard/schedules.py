@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from headroom.core.standing.headrooms import Headroom, Window
-from headroom.core.standing.windows import Refused
+from headroom.core.headrooms.headrooms import Headroom, Window
+from headroom.core.headrooms.windows import Refused
 from headroom.engine.cron import calendar
 from headroom.wire.times import format_time
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Node, Pod
-from headroom.core.standing.headrooms import Headroom, Workload
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
-from headroom.core.standing.windows import Occurrences, Refused
+from headroom.core.headrooms.windows import Occurrences, Refused
 
 NAMES = {
     "@yearly": "0 0 1 1 *",

@@ -28,11 +28,11 @@ from headroom.core.actions import (
     SelectNode,
     Ungate,
 )
-from headroom.core.keeping.ourpods import latch_annotations, pod_made
+from headroom.core.allocation import beside_text
+from headroom.core.hold_state.own_pods import latch_annotations, pod_made
 from headroom.core.names import CLAIMED_BESIDE_ANNOTATION, LOCKED_PRIORITY
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
-from headroom.core.policies import beside_text
 from headroom.core.subjects import Subject, pod_subject
 from headroom.engine.assumptions import LIFETIME, Assumed
 from headroom.engine.ledger import Ledger

@@ -37,36 +37,36 @@ from headroom.core.policy import Policy
 from headroom.core.subjects import Subject, Topic, hold_subject, node_subject, pod_subject
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts.bulk import Bulk
-from headroom.engine.bursts.waking import Waker
-from headroom.engine.claiming import admit, follow
-from headroom.engine.containment.notices import Notices
-from headroom.engine.containment.quarantine import Quarantine
+from headroom.engine.bursts.retries import Waker
+from headroom.engine.claim_index import Indexer, index_subject
+from headroom.engine.conflicts.allocate_policy_groups import Sides
 from headroom.engine.cron import calendar
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.doors.premises import note_missing
-from headroom.engine.doors.takingback import is_taken_back, note_ended
+from headroom.engine.doors.rollback import is_taken_back, note_ended
 from headroom.engine.effects import assume, give_up, latches_made
+from headroom.engine.error_isolation.notices import Notices
+from headroom.engine.error_isolation.quarantine import Quarantine
 from headroom.engine.fences.fencer import Fencer
-from headroom.engine.growing import grow_in_place
-from headroom.engine.indexing import Indexer, index_subject
-from headroom.engine.keeping import Keeper
-from headroom.engine.latching import Latcher
-from headroom.engine.launching import Launcher
+from headroom.engine.handover_queue import Launcher
+from headroom.engine.headrooms.companions import Concerning
+from headroom.engine.headrooms.headrooms import Standing
+from headroom.engine.headrooms.ownobjects import OwnObjects
+from headroom.engine.headrooms.slot_takeover import move_in
+from headroom.engine.headrooms.status_writer import Announcer
+from headroom.engine.hold_controller import Keeper
+from headroom.engine.in_place_resize import grow_in_place
+from headroom.engine.latch_controller import Latcher
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
-from headroom.engine.observing.observer import Observer, subject_of
-from headroom.engine.pacing.refused import guardian_refused
-from headroom.engine.pacing.statuses import StatusPace
-from headroom.engine.pacing.turns import MOST_LOOKS, Turns
-from headroom.engine.placing import Placer
-from headroom.engine.publishing import Publisher
+from headroom.engine.observation.observer import Observer, subject_of
+from headroom.engine.owner_claims import admit, follow
 from headroom.engine.quotas import QuotaBook, quota_subject
-from headroom.engine.sharing.sides import Sides
-from headroom.engine.standing.announcing import Announcer
-from headroom.engine.standing.companions import Concerning
-from headroom.engine.standing.headrooms import Standing
-from headroom.engine.standing.movingin import move_in
-from headroom.engine.standing.ownobjects import OwnObjects
+from headroom.engine.rate_limits.refused import guardian_refused
+from headroom.engine.rate_limits.statuses import StatusPace
+from headroom.engine.rate_limits.work_order import MOST_LOOKS, Turns
+from headroom.engine.scheduler import Placer
+from headroom.engine.status_writer import Publisher
 from headroom.ports import (
     Event,
     Synced,

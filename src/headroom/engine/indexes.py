@@ -7,10 +7,10 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from headroom.core.genuine import keeps
+from headroom.core.authenticity import keeps
+from headroom.core.hold_lifecycle import is_leaving
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for, users_on
-from headroom.core.life import is_leaving
 from headroom.core.objects import Pod
 
 _K = TypeVar("_K")

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from headroom.core.allocation import keeps_rest
+from headroom.core.authenticity import keeps
 from headroom.core.claims import claim_of
 from headroom.core.eviction.budgets import Budget
-from headroom.core.genuine import keeps
 from headroom.core.handover import Claim
 from headroom.core.holds import Hold
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
@@ -25,16 +26,15 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import reach
-from headroom.core.policies import keeps_rest
 from headroom.core.policy import Policy
-from headroom.core.renewing import healthiest
+from headroom.core.renewal import healthiest
 from headroom.core.resources import Resources
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
-from headroom.engine.callers import Callers
-from headroom.engine.contention import Contention
 from headroom.engine.doors.forbidden import Forbidden
+from headroom.engine.headrooms.slotbook import SlotBook
+from headroom.engine.hold_index import Shelves
 from headroom.engine.indexes import (
     counted_on,
     differs,
@@ -44,13 +44,13 @@ from headroom.engine.indexes import (
     may_move_in,
     moves_in,
 )
-from headroom.engine.latchbook import LatchBook
-from headroom.engine.observing.owners import KnownOwners, note_claims, note_owners
-from headroom.engine.pacing.settling import Settling
-from headroom.engine.shelves import Shelves
-from headroom.engine.spares import Spares
-from headroom.engine.standing.slotbook import SlotBook
+from headroom.engine.latch_index import LatchBook
+from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
+from headroom.engine.pending_guardians import Contention
+from headroom.engine.rate_limits.transient_waits import Settling
+from headroom.engine.reusable_latches import Spares
 from headroom.engine.volumes.book import VolumeBook
+from headroom.engine.waiting_owners import Callers
 from headroom.scheduling.state import ClusterState
 
 Keys = dict[Key, None]

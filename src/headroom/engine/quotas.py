@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from headroom.core.actions import SetFinalizers, WriteQuotaStatus
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.names import API_VERSION
 from headroom.core.objects import NO_LABELS, Namespace, Parent
@@ -28,10 +29,9 @@ from headroom.core.quotas.limits import (
     ticket_demand,
 )
 from headroom.core.quotas.statuses import status_of, tellings
-from headroom.core.standing.headrooms import Headroom
 from headroom.core.subjects import Subject, Topic
 from headroom.engine.agenda import Agenda
-from headroom.engine.quotapages import Page
+from headroom.engine.quota_state import Page
 
 BETWEEN_WRITES = timedelta(seconds=1)  # Many slots come and go at once; one status tells of all.
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)

@@ -12,9 +12,9 @@ from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
 from headroom.core.subjects import hold_subject
-from headroom.engine.fitting import unfit
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
+from headroom.engine.node_fit import unfit
 from headroom.scheduling.choose import Chosen, choose
 
 

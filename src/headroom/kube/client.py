@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from headroom.kube.access import Access
 from headroom.kube.answers import Answer, refusal
 from headroom.kube.errors import CannotReach, Unauthorized, Uncertain, Untrusted
-from headroom.kube.passport import JSON, Passport
+from headroom.kube.request_auth import JSON, Passport
 from headroom.kube.servertime import ServerTime
 from headroom.kube.session import Session, hang_up
 

@@ -29,18 +29,18 @@ from headroom.core.actions import (
 from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError, NoSuchKind
-from headroom.kube.gathering import Gathering, WatchSource
+from headroom.kube.informer_set import Gathering, WatchSource
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
-from headroom.kube.pulse import Pulse
 from headroom.kube.watch import Trouble, WatchScope, WatchTuning
+from headroom.kube.watch_health import Pulse
 from headroom.ports import Event, Synced
 from headroom.throttle import Throttle
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.events import EventRecorder
 from headroom.wire.kinds import CLAIM_INDEXES, LIMIT_RANGES, PODS, Resource
 from headroom.wire.objects.limitranges import is_about_limits, with_limit_range
-from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.writes import Write
 
 QUEUED_BATCHES = 256

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from msgspec import Raw
 
+from headroom.core.headrooms.headrooms import Workload
 from headroom.core.objects import Key
-from headroom.core.standing.headrooms import Workload
 from headroom.kube.client import Client
 from headroom.kube.errors import Closed, KubeError, Refused
 from headroom.kube.watch import Informer, Listener, WatchScope, WatchTuning

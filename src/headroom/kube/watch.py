@@ -33,8 +33,8 @@ from headroom.kube.errors import (
     Unauthorized,
 )
 from headroom.kube.lines import LineSplitter
-from headroom.kube.mirror import Mirror, key_of
-from headroom.kube.pulse import Pulse
+from headroom.kube.list_diff import Mirror, key_of
+from headroom.kube.watch_health import Pulse
 from headroom.ports import Event
 from headroom.wire.decode import (
     DecodeThing,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 
-from headroom.plot import drawing
+from headroom.plot import svg
 from headroom.plot.marks import Band, Bars, Dots, LevelLine, Line, Mark, ShadedSpan, Steps
 from headroom.plot.scales import Axis, AxisScale, scale
 from headroom.plot.style import CHART, TONES, variables
@@ -83,40 +83,40 @@ class _Drawn:
 
     def _title(self) -> Iterator[str]:
         if self.chart.title:
-            yield drawing.words(LEFT, TOP + 10, self.chart.title, "title")
+            yield svg.words(LEFT, TOP + 10, self.chart.title, "title")
         first = TOP + (TITLE if self.chart.title else 0.0) + 8
         for index, row in enumerate(self.rows):
             left = LEFT
             for mark in row:
-                yield drawing.key(mark, left, first + KEY * index)
+                yield svg.key(mark, left, first + KEY * index)
                 left += _key_width(mark)
 
     def _grid(self) -> Iterator[str]:
         left, right = self.x.begin, self.x.end
         for value, said in self.y.ticks:
             y = self.y.at(value)
-            yield drawing.rule((left, y), (right, y), "grid")
-            yield drawing.words(left - 8, y + 4, said, anchor="end")
+            yield svg.rule((left, y), (right, y), "grid")
+            yield svg.words(left - 8, y + 4, said, anchor="end")
         for value, said in self.x.ticks:
             x = self.x.at(value)
-            yield drawing.rule((x, self.top), (x, self.bottom), "grid")
-            yield drawing.words(x, self.bottom + 16, said, anchor="middle")
+            yield svg.rule((x, self.top), (x, self.bottom), "grid")
+            yield svg.words(x, self.bottom + 16, said, anchor="middle")
         for index, name in enumerate(self.chart.categories):
             short = name if len(name) <= MOST_TICK_LETTERS else f"{name[:MOST_TICK_LETTERS]}…"
-            yield drawing.words(self.x.at(index + 0.5), self.bottom + 16, short, anchor="middle")
+            yield svg.words(self.x.at(index + 0.5), self.bottom + 16, short, anchor="middle")
 
     def _axes(self) -> Iterator[str]:
-        yield drawing.rule((self.x.begin, self.bottom), (self.x.end, self.bottom), "axis")
+        yield svg.rule((self.x.begin, self.bottom), (self.x.end, self.bottom), "axis")
         middle = (self.x.begin + self.x.end) / 2
         if self.chart.x.label:
-            yield drawing.words(middle, self.chart.height - 8, self.chart.x.label, anchor="middle")
+            yield svg.words(middle, self.chart.height - 8, self.chart.x.label, anchor="middle")
         if self.chart.y.label:
             half = (self.top + self.bottom) / 2
             turned = f' transform="rotate(-90 14 {place(half)})"'
-            yield drawing.words(14, half, self.chart.y.label, anchor="middle", more=turned)
+            yield svg.words(14, half, self.chart.y.label, anchor="middle", more=turned)
         if self.empty:
             half = (self.top + self.bottom) / 2
-            yield drawing.words(middle, half, "nothing to show", anchor="middle")
+            yield svg.words(middle, half, "nothing to show", anchor="middle")
 
     def _marks(self) -> Iterator[str]:
         """Shaded areas first, then bands, then lines, so that thin marks stay visible."""
@@ -125,15 +125,15 @@ class _Drawn:
         for mark in sorted(self.chart.marks, key=lambda mark: order.index(type(mark))):
             match mark:
                 case ShadedSpan():
-                    yield drawing.window(mark, self.x, (self.top, self.bottom))
+                    yield svg.window(mark, self.x, (self.top, self.bottom))
                 case Bars():
                     turn = next(i for i, other in enumerate(together) if other is mark)
                     names = self.chart.categories
-                    yield drawing.bars(mark, (self.x, self.y), names, (turn, len(together)))
+                    yield svg.bars(mark, (self.x, self.y), names, (turn, len(together)))
                 case LevelLine():
-                    yield drawing.level(mark, self.x, self.y)
+                    yield svg.level(mark, self.x, self.y)
                 case _:
-                    yield drawing.drawn(mark, self.x, self.y)
+                    yield svg.drawn(mark, self.x, self.y)
 
 
 def _all_x(chart: Chart) -> Iterator[float]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from headroom.escaping import escaped
 from headroom.plot.chart import Chart
 from headroom.plot.style import CHART, PAGE, variables
 from headroom.plot.text import safe
+from headroom.terminal_text import escaped
 
 # The page must not load or send anything, whatever its texts contain.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"

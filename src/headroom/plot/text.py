@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from headroom.escaping import one_line
+from headroom.terminal_text import one_line
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 

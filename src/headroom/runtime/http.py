@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
+from headroom.limited_server import LimitedServer, ServingLimits
 from headroom.runtime.metrics import Metrics
-from headroom.serving import LimitedServer, ServingLimits
 
 LONGEST_SILENCE_S = 90.0  # A bookmark arrives once a minute.
 LONGEST_STUCK_S = 300.0  # A silent watch is reopened after 70 s, a refused one within seconds.

@@ -17,8 +17,8 @@ from typing import TextIO, cast
 import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
-from headroom.escaping import escaped, plain_stream, quoted
 from headroom.runtime.loglimits import LogLimits
+from headroom.terminal_text import escaped, plain_stream, quoted
 
 LEVELS = {
     "debug": logging.DEBUG,

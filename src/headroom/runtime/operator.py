@@ -17,13 +17,13 @@ from datetime import datetime, timedelta
 from headroom.core.actions import Action, Invalid, Outcome, Stale
 from headroom.core.objects import Key
 from headroom.core.plan import Plan, Sequence, Step, Work
-from headroom.engine.containment.quarantine import Contained
 from headroom.engine.engine import Engine, about
+from headroom.engine.error_isolation.quarantine import Contained
 from headroom.errors import HeadroomError, described
 from headroom.ports import Clock, Cluster, Event, Lease, Synced
 from headroom.runtime.eventlimits import EventLimits
 from headroom.runtime.lanes import Lanes
-from headroom.runtime.reporting import Failed, Reporter, Silent
+from headroom.runtime.reporter import Failed, Reporter, Silent
 
 MOST_TOGETHER = 16  # of one step; a step of thousands must not fill the client's queue
 STOP_WAIT_S = 5.0

@@ -15,11 +15,11 @@ from typing import overload
 import numpy as np
 
 from headroom.core.objects import Pod
+from headroom.scheduling.cycle import Turn
 from headroom.scheduling.filters import Feasibility, feasible, verdict_with_nominated
 from headroom.scheduling.nodes import Bools, Ints, NodeTable
 from headroom.scheduling.scores import BALANCED_BY_DIFFERENCE, Scores, score
 from headroom.scheduling.state import ClusterState
-from headroom.scheduling.turn import Turn
 
 TieBreak = Callable[[Sequence[str]], str]
 

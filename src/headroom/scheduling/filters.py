@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from headroom.core.objects import Key, Pod
+from headroom.scheduling.cycle import AS_IT_IS, Stage, Supposition, Turn, Verdict
 from headroom.scheduling.nodes import Bools, Ints
 from headroom.scheduling.reasons import (
     NODE_AFFINITY_CONFLICT,
@@ -21,7 +22,6 @@ from headroom.scheduling.reasons import (
     message,
 )
 from headroom.scheduling.state import ClusterState
-from headroom.scheduling.turn import AS_IT_IS, Stage, Supposition, Turn, Verdict
 
 
 @dataclass

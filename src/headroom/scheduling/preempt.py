@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from headroom.core.eviction.budgets import Budget, by_violation
-from headroom.core.eviction.preempting import NOT_STARTED, importance
+from headroom.core.eviction.preemption import NOT_STARTED, importance
 from headroom.core.objects import Pod
+from headroom.scheduling.cycle import Supposition
 from headroom.scheduling.filters import Feasibility, feasible, verdict_with_nominated
 from headroom.scheduling.reasons import NO_CLAIMS, NO_VICTIMS, NOT_HELPFUL, message
 from headroom.scheduling.state import ClusterState
-from headroom.scheduling.turn import Supposition
 
 MIN_CANDIDATES = 100
 MIN_CANDIDATES_PERCENTAGE = 10

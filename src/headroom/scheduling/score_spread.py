@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headroom.core.objects import LabelSelector, TopologySpread
+from headroom.scheduling.cycle import Turn
 from headroom.scheduling.nodes import Bools, Ints
 from headroom.scheduling.spread import matching_pods
 from headroom.scheduling.terms import spread_selector
-from headroom.scheduling.turn import Turn
 
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"

@@ -14,12 +14,12 @@ import numpy as np
 from headroom.core.objects import Node, Taint
 from headroom.core.resources import CPU, MEMORY
 from headroom.core.selection import preference, tolerated
+from headroom.scheduling.cycle import Turn
 from headroom.scheduling.nodes import Ints
-from headroom.scheduling.score_neighbours import neighbour_scores
+from headroom.scheduling.score_pod_affinity import neighbour_scores
 from headroom.scheduling.score_room import MAX_SCORE, Balanced, LeastAllocated
 from headroom.scheduling.score_spread import spread_scores
 from headroom.scheduling.state import nonzero_of
-from headroom.scheduling.turn import Turn
 
 TAINTS = "TaintToleration"
 NODE_AFFINITY = "NodeAffinity"

@@ -24,7 +24,7 @@ from headroom.core.objects import (
 )
 from headroom.core.resources import CPU, EMPTY, MEMORY, PODS, Resources
 from headroom.scheduling.nodes import MAX_ANSWERS, Ints, NodeTable
-from headroom.scheduling.tallies import PodTallies, TermTallies, bump
+from headroom.scheduling.pod_counts import PodTallies, TermTallies, bump
 
 DEFAULT_CPU = 100
 DEFAULT_MEMORY = 200 * 1024 * 1024

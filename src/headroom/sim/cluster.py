@@ -23,25 +23,25 @@ from headroom.core.actions import (
     Tell,
     Unavailable,
 )
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.objects import Key
-from headroom.core.standing.headrooms import Headroom
 from headroom.ports import (
     Event,
     Seen,
     Synced,
     gone,
 )
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.feeds import Feed
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Ref, dig, ref_of
 from headroom.sim.faults import Fault, Faults
 from headroom.sim.requests import carry_out
-from headroom.sim.stage import Stage
+from headroom.wire.codec import Speech
 from headroom.wire.events import EventRecorder
 from headroom.wire.objects.limitranges import with_limit_range
 from headroom.wire.objects.needed import needed_kinds
 from headroom.wire.objects.scales import foreign_kind, unusable
-from headroom.wire.speech import Speech
 from headroom.wire.writes import Write
 
 OnWrite = Callable[[Write, Outcome], None]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.values import Json, Ref, controller_of, ref_of, uid_of
 from headroom.sim.errors import ApiError
-from headroom.sim.stage import Stage
 
 _ASK_AGAIN = 5.0
 _REFUSED_FOR_NOW = 429

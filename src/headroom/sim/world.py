@@ -13,12 +13,12 @@ from types import TracebackType
 from typing import Self
 
 from headroom.core.actions import Outcome
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.indexes import PodIndex
 from headroom.sim.api.registry import Registry
 from headroom.sim.api.server import ApiServer
 from headroom.sim.api.store import Store
 from headroom.sim.api.values import Json, Ref
-from headroom.sim.books import Books
 from headroom.sim.cluster import SimCluster
 from headroom.sim.controllers.budgets import Budgets
 from headroom.sim.controllers.daemonsets import DaemonSets
@@ -33,17 +33,17 @@ from headroom.sim.controllers.quotas import QuotaCounts
 from headroom.sim.controllers.replicasets import ReplicaSets
 from headroom.sim.controllers.statefulsets import StatefulSets
 from headroom.sim.controllers.volumes import Volumes
-from headroom.sim.crew import Crew, OperatorFactory, mark_tasks
 from headroom.sim.drains import Drains
 from headroom.sim.errors import SimulationError
 from headroom.sim.faults import Faults
 from headroom.sim.kubelet.actor import Kubelets
 from headroom.sim.loop import DIGITS, SimClock, VirtualLoop
+from headroom.sim.operator_process import Crew, OperatorFactory, mark_tasks
 from headroom.sim.preloaded import preloaded
+from headroom.sim.safety_check import Books
 from headroom.sim.scheduler.actor import Scheduler
 from headroom.sim.settings import Settings
-from headroom.sim.stage import Stage
-from headroom.wire.speech import NATIVE, Speech
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.writes import Write
 
 START = datetime(2027, 1, 4, 7, 0, tzinfo=UTC)

@@ -17,7 +17,7 @@ import msgspec
 import structlog
 from msgspec import Raw
 
-from headroom.core.gating import ClaimIndex
+from headroom.core.claim_gate import ClaimIndex
 from headroom.core.names import INDEX_NAME
 from headroom.core.waits.backoff import backoff
 from headroom.kube.client import Client

@@ -15,12 +15,12 @@ import structlog
 from headroom.errors import HeadroomError
 from headroom.kube.access import Access
 from headroom.kube.client import Client
+from headroom.webhook.certificate_controller import CertificateKeeper, Habits
 from headroom.webhook.indexes import ClaimIndexes, FollowTuning
-from headroom.webhook.keeper import CertificateKeeper, Habits
 from headroom.webhook.registered import Objects
 from headroom.webhook.reviews import asks_judge, claims_judge
 from headroom.webhook.server import Numbers, Server
-from headroom.wire.speech import NATIVE, Speech
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.webhook import ASKS_PATH, CLAIMS_PATH
 
 log = structlog.get_logger("headroom.webhook")

@@ -16,13 +16,13 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from headroom.core.gating import ClaimIndex, asking_pod_refusal, claim_refusal
+from headroom.core.claim_gate import ClaimIndex, asking_pod_refusal, claim_refusal
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
+from headroom.wire.codec import Speech
 from headroom.wire.errors import UNREADABLE_JSON, DecodeError
 from headroom.wire.kinds import PODS
 from headroom.wire.objects.reader import Time
-from headroom.wire.speech import Speech
 
 Lookup = Callable[[str], ClaimIndex | None]
 Rule = Callable[[Pod, ClaimIndex | None, datetime | None], str | None]

@@ -2,7 +2,7 @@
 
 API servers send reviews, kubelets check health, Prometheus scrapes metrics. Callers are not
 authenticated: an answer says only whether a pod like the given one would be gated. `reviews`
-decides, `keeper` has the certificates, `headroom.serving` limits what callers can use.
+decides, `keeper` has the certificates, `headroom.limited_server` limits what callers can use.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import structlog
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 
-from headroom.serving import Bodies, LimitedServer, ServingLimits
+from headroom.limited_server import Bodies, LimitedServer, ServingLimits
 from headroom.webhook.reviews import Judge, NoReview, ReviewVerdict
 
 log = structlog.get_logger("headroom.webhook")

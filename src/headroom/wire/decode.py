@@ -15,7 +15,6 @@ from msgspec import Raw, field
 
 from headroom.core.objects import Key
 from headroom.ports import Thing
-from headroom.wire.containment import contained
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import (
     AUTOSCALERS,
@@ -58,6 +57,7 @@ from headroom.wire.objects.volumes import (
     decode_volume,
 )
 from headroom.wire.objects.workloads import decode_workload
+from headroom.wire.safe_decode import contained
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 

@@ -14,10 +14,10 @@ from typing import Any
 from msgspec import Raw
 
 from headroom.core.actions import Action
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.objects import Pod
-from headroom.core.standing.headrooms import Headroom
 from headroom.ports import Thing
-from headroom.wire.confinement.cel import Confined
+from headroom.wire.admission_policies.cel import Confined
 from headroom.wire.kinds import Resource
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.writes import Write

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headroom.core.actions import Tell
-from headroom.core.naming import short_hash
+from headroom.core.derived_names import short_hash
 from headroom.wire.kinds import EVENTS
 from headroom.wire.times import format_micro_time, format_time
 from headroom.wire.writes import MERGE_PATCH, Write

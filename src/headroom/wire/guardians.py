@@ -16,6 +16,7 @@ import msgspec
 
 from headroom.core.actions import CreateFence, CreateGuardian, CreateLatch, MoveLatch
 from headroom.core.amounts import format_resources
+from headroom.core.derived_names import label_value, shape_of
 from headroom.core.fences import HOSTNAME, passes
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import claims_text
@@ -42,13 +43,12 @@ from headroom.core.names import (
     SLOT_ANNOTATION,
     USERS_ANNOTATION,
 )
-from headroom.core.naming import label_value, shape_of
 from headroom.core.objects import HostPort, Parent
 from headroom.core.resources import EMPTY, Resources
 from headroom.wire.amounts import overhead_of, requirements_json
 from headroom.wire.limits import limits_of
 from headroom.wire.namespaces import seen_from
-from headroom.wire.pinning import away_from, next_to, pinned_to
+from headroom.wire.node_pin import away_from, next_to, pinned_to
 
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 CONTAINER = "pause"

@@ -18,7 +18,8 @@ from headroom.core.names import (
     PREEMPTIBLE_CLASS,
     PREEMPTIBLE_PRIORITY,
 )
-from headroom.wire.confinement.policies import confinement_objects
+from headroom.wire.admission_policies.policies import confinement_objects
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.guardians import PAUSE_IMAGE
 from headroom.wire.install.dashboard import dashboard_objects
 from headroom.wire.install.pods import Program, deployment, disruption_budget, network_policy
@@ -26,7 +27,6 @@ from headroom.wire.install.rights import ACCOUNT, rights, served_namespaces
 from headroom.wire.install.webhook import webhook_objects
 from headroom.wire.policy import policy_objects
 from headroom.wire.rbac import LABELS
-from headroom.wire.speech import NATIVE, Speech
 
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]

@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 
 from headroom.core.actions import CreateSlotSet, WriteOverhead
+from headroom.core.headrooms.nodeoverhead import NOWHERE, Overhead
+from headroom.core.headrooms.slotsets import key_of
 from headroom.core.names import GROUP, LOCKED_CLASS, PARENT_ANNOTATION, SHAPE_ANNOTATION
-from headroom.core.standing.nodeoverhead import NOWHERE, Overhead
-from headroom.core.standing.slotsets import key_of
 from headroom.wire.guardians import container_json, owned_by, pause_spec, port_json
 from headroom.wire.kinds import DAEMON_SETS, SLOT_SETS
-from headroom.wire.pinning import pinned_to
+from headroom.wire.node_pin import pinned_to
 from headroom.wire.rbac import LABELS
 from headroom.wire.writes import JSON_PATCH, Write
 

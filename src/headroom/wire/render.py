@@ -40,6 +40,7 @@ from headroom.core.actions import (
     WriteOverhead,
     WriteQuotaStatus,
 )
+from headroom.core.allocation import beside_text
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
     CLAIMED_BESIDE_ANNOTATION,
@@ -49,7 +50,6 @@ from headroom.core.names import (
     PASS_LABEL,
 )
 from headroom.core.objects import Parent
-from headroom.core.policies import beside_text
 from headroom.wire.events import event_create
 from headroom.wire.guardians import (
     PAUSE_IMAGE,

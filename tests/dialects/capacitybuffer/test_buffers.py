@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import WriteHeadroomStatus
+from headroom.core.headrooms.headrooms import HeadroomStatus, WorkloadRef
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.objects import Condition, Parent
 from headroom.core.sizes.buffer import BufferSize
-from headroom.core.standing.headrooms import HeadroomStatus, WorkloadRef
 from headroom.dialects.capacitybuffer import CAPACITYBUFFER
 from headroom.dialects.capacitybuffer.buffers import decode_buffer
 from headroom.dialects.capacitybuffer.podtemplates import decode_pod_template
 from headroom.dialects.capacitybuffer.schema import with_buffers
 from headroom.dialects.capacitybuffer.statuses import status_json, status_of
-from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known
+from headroom.wire.schema.validation import validate
 
 CHUNK = {"name": "chunk"}
 WEB = {"apiGroup": "apps", "kind": "Deployment", "name": "web"}

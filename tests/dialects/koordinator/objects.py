@@ -8,7 +8,7 @@ from typing import Any
 from headroom.core.holds import Hold
 from headroom.dialects.koordinator import KOORDINATOR
 from headroom.dialects.koordinator.names import RESERVATIONS
-from headroom.wire.speech import Speech
+from headroom.wire.codec import Speech
 
 Json = dict[str, Any]
 PREFIX = "scheduling.koordinator.sh"

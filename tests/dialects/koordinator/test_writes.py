@@ -11,7 +11,7 @@ from headroom.core.holds import HoldStatus
 from headroom.core.objects import Key, Parent
 from headroom.dialects.koordinator import KOORDINATOR
 from headroom.dialects.korder import KORDER
-from headroom.wire.speech import Speech
+from headroom.wire.codec import Speech
 from headroom.wire.writes import Write
 from tests.dialects.koordinator.objects import PREFIX
 

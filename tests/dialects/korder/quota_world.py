@@ -12,7 +12,7 @@ from headroom.dialects.korder import KORDER
 from headroom.engine.engine import Engine
 from headroom.runtime.operator import Operator
 from headroom.sim.world import SimWorld
-from headroom.wire.speech import Speech
+from headroom.wire.codec import Speech
 
 Json = dict[str, Any]
 API = "core.korder.dev/v1alpha1"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from headroom.dialects.korder.quotaschema import quota_definition, with_quota
-from headroom.wire.schema.checking import validate
 from headroom.wire.schema.notation import kubernetes
+from headroom.wire.schema.validation import validate
 from tests.dialects.korder.quota_cases import ODD, REFUSED, SOUND, Case
 
 CATALOGUE = with_quota(kubernetes())

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
 from headroom.core.resources import EMPTY
-from headroom.core.standing.headrooms import HeadroomStatus
-from headroom.core.tenancy.values import Chronicle
+from headroom.core.tickets.values import Chronicle
 from headroom.dialects.korder.orderstatus import order_status_json, order_status_of
 from headroom.dialects.korder.ticketstatus import ticket_status_json, ticket_status_of
 from headroom.wire.objects.reader import to_text

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import CreateGuardian
-from headroom.core.naming import guardian_name
+from headroom.core.derived_names import guardian_name
 from headroom.core.objects import Parent
-from headroom.core.tenancy.asking import Asks
-from headroom.core.tenancy.values import Membership, Tenure
+from headroom.core.tickets.hold_requests import Asks
+from headroom.core.tickets.values import Membership, Tenure
 from headroom.dialects.korder.kinds import API_VERSION
 from headroom.wire.guardians import guardian_json
 from tests.builders import resources

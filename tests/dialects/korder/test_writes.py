@@ -16,16 +16,16 @@ from headroom.core.actions import (
     WriteHeadroomStatus,
     WriteHoldStatus,
 )
+from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.names import API_VERSION as NATIVE
 from headroom.core.objects import Key, Parent
-from headroom.core.standing.headrooms import HeadroomStatus
-from headroom.core.tenancy.moments import object_of
-from headroom.core.tenancy.values import SlotObjects
+from headroom.core.tickets.ticket_times import object_of
+from headroom.core.tickets.values import SlotObjects
 from headroom.dialects.korder import KORDER
 from headroom.dialects.korder.kinds import API_VERSION
-from headroom.dialects.korder.rendering import render
-from headroom.wire.speech import Speech
+from headroom.dialects.korder.writes import render
+from headroom.wire.codec import Speech
 from headroom.wire.writes import Write
 from tests.dialects.korder.things import of_order, order, read_order, read_ticket, refusals, ticket
 

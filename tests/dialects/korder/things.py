@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
-from headroom.core.standing.headrooms import Headroom
 from headroom.dialects.korder import KORDER
 from headroom.dialects.korder.kinds import API_VERSION, ORDERS, TICKETS
 from headroom.dialects.korder.orders import decode_order
 from headroom.dialects.korder.tickets import decode_ticket
+from headroom.wire.codec import Speech
 from headroom.wire.objects.reader import to_text
-from headroom.wire.schema.checking import validate
-from headroom.wire.speech import Speech
+from headroom.wire.schema.validation import validate
 
 Json = dict[str, Any]
 

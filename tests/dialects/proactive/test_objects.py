@@ -6,19 +6,19 @@ import json
 from typing import Any
 
 from headroom.core.actions import CreateGuardian
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.objects import Parent
 from headroom.core.sizes.replicas import Replicas
 from headroom.core.sizes.utilization import Utilization
-from headroom.core.standing.headrooms import Headroom
 from headroom.dialects.proactive import PROACTIVE
 from headroom.dialects.proactive.objects import class_object, headroom_object, remark_on
 from headroom.dialects.proactive.options import Options, PlaceholderProfile
+from headroom.wire.codec import Speech
 from headroom.wire.guardians import guardian_json
 from headroom.wire.kinds import DEPLOYMENTS, HEADROOMS
-from headroom.wire.schema.checking import validate
 from headroom.wire.schema.own import known
-from headroom.wire.speech import Speech
+from headroom.wire.schema.validation import validate
 
 SPEECH = Speech([PROACTIVE])
 CA = "Cluster Autoscaler is at work here"

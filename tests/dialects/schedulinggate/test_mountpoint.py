@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import CreateGuardian
-from headroom.core.demand.following import Followed, FollowerSlot, Following
-from headroom.core.naming import named_after
+from headroom.core.demand.followers import Followed, FollowerSlot, Following
+from headroom.core.derived_names import named_after
+from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.objects import Key
 from headroom.core.sizes.follow import Follow
-from headroom.core.standing.headrooms import Headroom
-from headroom.core.standing.sizing import Sight, wish
-from headroom.core.standing.windows import ActiveWindow
 from headroom.dialects.schedulinggate import SCHEDULING_GATE
+from headroom.dialects.schedulinggate.decoder import wanted_labels
 from headroom.dialects.schedulinggate.names import DRIVER, GATE, MARKS
 from headroom.dialects.schedulinggate.objects import headroom_object
-from headroom.dialects.schedulinggate.reading import wanted_labels
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.guardians import guardian_json
 from headroom.wire.kinds import HEADROOMS
-from headroom.wire.schema.checking import validate
-from headroom.wire.speech import NATIVE, Speech
+from headroom.wire.schema.validation import validate
 from tests.builders import NOON, pod, resources
 
 SPEECH = Speech([SCHEDULING_GATE])

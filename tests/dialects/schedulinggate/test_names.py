@@ -6,13 +6,13 @@ import json
 
 import pytest
 
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.sizes.follow import Follow
-from headroom.core.standing.headrooms import Headroom
 from headroom.dialects.schedulinggate import scheduling_gate
 from headroom.dialects.schedulinggate.names import BadNames, Names, read_names
+from headroom.wire.codec import Speech
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.manifests import Installation, install_objects
-from headroom.wire.speech import Speech
 
 OTHER = "namespace=s3,helper-class=h,preempting-class=p,headroom-class=low"
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import WriteOverhead
+from headroom.core.headrooms.nodeoverhead import Overhead
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
-from headroom.core.standing.nodeoverhead import Overhead
+from headroom.wire.codec import NATIVE
 from headroom.wire.kinds import DAEMON_SETS
-from headroom.wire.speech import NATIVE
 from testbed.api import Api, ApiFailure, Json
 from testbed.controlplane import ControlPlane
 from testbed.identities import OPERATOR

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from headroom.dialects.capacitybuffer import CAPACITYBUFFER
-from headroom.wire.speech import Speech
+from headroom.wire.codec import Speech
 from testbed.controlplane import ControlPlane
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.speaking import BOTH, embedded_world, world_of

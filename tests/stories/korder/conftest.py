@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from headroom.dialects.korder import KORDER
+from headroom.wire.codec import Speech
 from headroom.wire.kinds import DAEMON_SETS
-from headroom.wire.speech import Speech
 from testbed.controlplane import ControlPlane
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.speaking import BOTH, embedded_world, world_of

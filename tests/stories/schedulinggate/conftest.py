@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from headroom.dialects.schedulinggate import SCHEDULING_GATE
-from headroom.wire.speech import Speech
+from headroom.wire.codec import Speech
 from testbed.controlplane import ControlPlane
 from tests.e2e.installing import install
 from tests.stories.embedded import EmbeddedWorld

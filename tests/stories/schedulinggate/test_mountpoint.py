@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headroom.core.naming import named_after
+from headroom.core.derived_names import named_after
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.followers import (
     claim,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from headroom.cli.formats.forms import Form, Layout
+from headroom.cli.formats.lists import item_text, own_columns
 from headroom.cli.output import columns
-from headroom.cli.printing.forms import Form, Layout
-from headroom.cli.printing.lists import item_text, own_columns
-from headroom.cli.telling.tables import Table, TableRow
+from headroom.cli.views.tables import Table, TableRow
 
 # Cells under these headings change with time alone, so they do not count as changes.
 CLOCKS = frozenset({"AGE", "EXPIRES", "NEXT START"})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headroom.cli.nouns import dialects_for
 from headroom.cli.source import Where, read_world
-from headroom.cli.telling.lists import KindsToRead, needs, table_of
+from headroom.cli.views.lists import KindsToRead, needs, table_of
 from headroom.wire.kinds import PODS
 
 

@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from itertools import count as numbers
 from itertools import islice
 
-from headroom.core.demand.pacing import (
+from headroom.core.demand.quotaroom import Tight
+from headroom.core.demand.scale_rate import (
     Pace,
     Rate,
     Stall,
@@ -24,7 +25,6 @@ from headroom.core.demand.pacing import (
     next_move,
     paced,
 )
-from headroom.core.demand.quotaroom import Tight
 from headroom.core.demand.utilization import (
     Bounds,
     Load,
@@ -33,13 +33,13 @@ from headroom.core.demand.utilization import (
     given_back,
     placeholders,
 )
+from headroom.core.headrooms.headrooms import NO_LIMITS, Limits
+from headroom.core.headrooms.size_inputs import Sized
+from headroom.core.headrooms.size_limits import MOST_SLOTS, Note
 from headroom.core.plan import earliest
 from headroom.core.quotas.limits import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.kind import WHOLE
-from headroom.core.standing.headrooms import NO_LIMITS, Limits
-from headroom.core.standing.limiting import MOST_SLOTS, Note
-from headroom.core.standing.sized import Sized
 
 PACE = Pace()
 # A workload's status is behind its pods for a moment; what is still missing then is believed, and

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from headroom.core.headrooms.eligibility import sorted_out
 from headroom.core.objects import Node, Pod
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.sizes.kind import WHOLE
-from headroom.core.standing.eligibility import sorted_out
 
 Amounts = dict[str, int]
 

@@ -15,6 +15,7 @@ from datetime import datetime
 
 from headroom.core.claims import claim_of
 from headroom.core.conditions import conditions_of
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.names import (
     CLAIM_GATE,
@@ -24,7 +25,6 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Condition, Key, Namespace, Pod
 from headroom.core.owners import EVERYWHERE, has_right, index_keys, owner_refusal, reach
-from headroom.core.standing.headrooms import Headroom
 
 OWNERS_WITHOUT_DOOR = "OwnersWithoutDoor"
 ENABLED = "enabled"

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from math import ceil, isfinite
 
 from headroom.core.promise.achieved import Achieved
+from headroom.core.promise.estimator import Learner
 from headroom.core.promise.factors import CLASSES, Factors
+from headroom.core.promise.forecast_weights import Weighing
 from headroom.core.promise.leadtimes import LONGEST, MOST_KEPT, LeadTimes
-from headroom.core.promise.learning import Learner
 from headroom.core.promise.seasons import Season
 from headroom.core.promise.stock import MOST_SLOTS, Stock
-from headroom.core.promise.weighing import Weighing
 
 TITLE = "headroom promise record, version 2"
 OLDER = "headroom promise record, version 1"

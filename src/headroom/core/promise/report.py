@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from headroom.core.promise.achieved import DAY, HOUR, WEEK, Achieved, Share
-from headroom.core.promise.learning import wanted
+from headroom.core.promise.estimator import wanted
 from headroom.core.promise.settings import STEP
 from headroom.core.promise.stock import MOST, MOST_SLOTS, Sized, Stock
 

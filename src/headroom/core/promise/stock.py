@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from headroom.core.promise.learning import Learner, wanted
+from headroom.core.promise.estimator import Learner, wanted
 from headroom.core.promise.settings import STEP
 
 LEARNT, KNOWN, FLOOR, LEAST, MOST, STARTING = (

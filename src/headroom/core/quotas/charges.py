@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from headroom.core.actions import CreateGuardian, DeletePod
+from headroom.core.derived_names import guardian_name
 from headroom.core.handover import grow, put_back
 from headroom.core.holds import Hold
-from headroom.core.naming import guardian_name
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources

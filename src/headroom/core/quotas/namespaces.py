@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from headroom.core.amounts import amount, format_amount
-from headroom.core.checks import label_key_refusal
 from headroom.core.holds import LOCKED, Hold
 from headroom.core.names import LIMITS_ANNOTATION, LOCKED_PRIORITY, PREEMPTIBLE_PRIORITY
 from headroom.core.quantity import QuantityError
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.selector_validation import label_key_refusal
 
 SLOTS, LOCKED_WORD, PRIORITY, PRE_ALLOCATION = "slots", "locked", "priority", "preAllocation"
 PREEMPT = "preempt"

@@ -10,10 +10,10 @@ from datetime import timedelta
 from typing import ClassVar
 
 from headroom.core.amounts import format_span
+from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.promise.report import MEMORY, Terms
 from headroom.core.promise.stock import Bounds
 from headroom.core.sizes.kind import Size
-from headroom.core.standing.headrooms import Headroom, Workload
 
 
 @dataclass(frozen=True, slots=True)

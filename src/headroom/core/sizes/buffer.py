@@ -14,16 +14,16 @@ from datetime import datetime
 from typing import ClassVar
 
 from headroom.core.conditions import Words, conditions_of
+from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Workload
+from headroom.core.headrooms.readiness import DEGRADING, Tally
+from headroom.core.headrooms.size_inputs import POD_TEMPLATE, replicas_of
+from headroom.core.headrooms.size_limits import Note, operators_limit
+from headroom.core.headrooms.slot_batch import Indexes, within
+from headroom.core.headrooms.wanted_slots import SOURCE, Sight, Wish, as_hold
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import Condition
 from headroom.core.resources import Resources
 from headroom.core.sizes.kind import Size
-from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Workload
-from headroom.core.standing.limiting import Note, operators_limit
-from headroom.core.standing.reach import Indexes, within
-from headroom.core.standing.readiness import DEGRADING, Tally
-from headroom.core.standing.sized import POD_TEMPLATE, replicas_of
-from headroom.core.standing.sizing import SOURCE, Sight, Wish, as_hold
 
 ACTIVE = "buffer.x-k8s.io/active-capacity"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import ClassVar
 
-from headroom.core.demand.following import (
+from headroom.core.demand.followers import (
     DEADLINE,
     Fixed,
     Followed,
@@ -22,14 +22,14 @@ from headroom.core.demand.following import (
     beside,
     slot_of,
 )
+from headroom.core.derived_names import label_value, named_after, short_hash
+from headroom.core.headrooms.headrooms import Headroom, Workload
+from headroom.core.headrooms.size_limits import Note, cut_to, reached
+from headroom.core.headrooms.wanted_slots import Sight, Wish, as_hold
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.names import BESIDE_LABEL, ROLE_LABEL
-from headroom.core.naming import label_value, named_after, short_hash
 from headroom.core.objects import Parent, Placement, Pod, PodTerm
 from headroom.core.sizes.kind import Size, slots_told
-from headroom.core.standing.headrooms import Headroom, Workload
-from headroom.core.standing.limiting import Note, cut_to, reached
-from headroom.core.standing.sizing import Sight, Wish, as_hold
 
 TOLD = 2
 ONE = Fixed()

@@ -17,11 +17,11 @@ from headroom.core.promise.stock import Bounds
 from headroom.core.resources import EMPTY, Resources
 
 if TYPE_CHECKING:
+    from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Workload
+    from headroom.core.headrooms.readiness import Tally
+    from headroom.core.headrooms.wanted_slots import Sight, Wish
     from headroom.core.holds import Hold, PodTemplate
     from headroom.core.sizes.follow import Follow
-    from headroom.core.standing.headrooms import Headroom, HeadroomStatus, Workload
-    from headroom.core.standing.readiness import Tally
-    from headroom.core.standing.sizing import Sight, Wish
 
 WHOLE = 1000
 

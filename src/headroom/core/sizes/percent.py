@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.sizes.kind import Size
-from headroom.core.standing.headrooms import Headroom, Workload
 
 
 @dataclass(frozen=True, slots=True)

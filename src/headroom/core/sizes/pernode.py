@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import ClassVar
 
+from headroom.core.headrooms.eligibility import Exclusion, Rule, eligible, sorted_out
+from headroom.core.headrooms.headrooms import NEVER, Headroom, Workload
+from headroom.core.headrooms.size_limits import Note, Shaped, cut_to, reached
+from headroom.core.headrooms.wanted_slots import NO_NODE, Sight, Wish, as_hold, height, used_up
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Node, Pod
 from headroom.core.requests import ContainerNeed, PodNeed, nonzero_requests
 from headroom.core.resources import CPU, EMPTY, MEMORY, PODS, Resources
 from headroom.core.sizes.kind import Size, slots_told
-from headroom.core.standing.eligibility import Exclusion, Rule, eligible, sorted_out
-from headroom.core.standing.headrooms import NEVER, Headroom, Workload
-from headroom.core.standing.limiting import Note, Shaped, cut_to, reached
-from headroom.core.standing.sizing import NO_NODE, Sight, Wish, as_hold, height, used_up
 
 _WITHOUT_WISHES = (CPU, MEMORY)
 

@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import ClassVar
 
 from headroom.core.demand.foresight import foreseen
+from headroom.core.headrooms.headrooms import ON_PRIORITY, Headroom, Workload
+from headroom.core.headrooms.size_limits import Note, reached
+from headroom.core.headrooms.wanted_slots import Sight, Wish, as_hold
 from headroom.core.holds import PodTemplate
 from headroom.core.sizes.kind import Size
-from headroom.core.standing.headrooms import ON_PRIORITY, Headroom, Workload
-from headroom.core.standing.limiting import Note, reached
-from headroom.core.standing.sizing import Sight, Wish, as_hold
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from msgspec import Raw
 
+from headroom.core.headrooms.headrooms import Headroom, Slot, WorkloadRef
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.sizes.buffer import BufferSize, is_ours
-from headroom.core.standing.headrooms import Headroom, Slot, WorkloadRef
 from headroom.dialects.capacitybuffer.names import APPS, BATCH, BUFFERS, OURS, PEOPLE
 from headroom.dialects.capacitybuffer.statuses import status_of
 from headroom.wire.amounts import read_amounts

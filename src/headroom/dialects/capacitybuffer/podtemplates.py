@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from headroom.core.standing.headrooms import Workload, WorkloadRef
+from headroom.core.headrooms.headrooms import Workload, WorkloadRef
 from headroom.wire.kinds import POD_TEMPLATES
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject, Metadata

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headroom.core.actions import Action, WriteHeadroomStatus
+from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.sizes.buffer import ACTIVE
-from headroom.core.standing.headrooms import HeadroomStatus
 from headroom.dialects.capacitybuffer.names import BUFFERS
 from headroom.wire.objectpatches import whole_status
 from headroom.wire.objects.codec import NUMBER, Codec, Json, Part

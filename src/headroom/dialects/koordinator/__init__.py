@@ -15,12 +15,12 @@ from headroom.dialects.koordinator.names import (
     SCHEDULER_NAME,
 )
 from headroom.dialects.koordinator.objects import namespace_object
+from headroom.dialects.koordinator.pod_annotations import decode_worded_hold, dressed
 from headroom.dialects.koordinator.reservations import decode_reservation
 from headroom.dialects.koordinator.schema import definitions, with_reservations
-from headroom.dialects.koordinator.words import decode_worded_hold, dressed
 from headroom.dialects.koordinator.writes import render
-from headroom.wire.confinement.cel import Check, Confined, Match, texts
-from headroom.wire.confinement.objects import ENDED
+from headroom.wire.admission_policies.cel import Check, Confined, Match, texts
+from headroom.wire.admission_policies.objects import ENDED
 from headroom.wire.dialect import Dialect, Rival
 from headroom.wire.kinds import HOLDS
 

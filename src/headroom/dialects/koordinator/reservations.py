@@ -12,14 +12,14 @@ from datetime import datetime, timedelta
 
 from msgspec import Raw
 
+from headroom.core.allocate_policy_groups import on_its_side
 from headroom.core.amounts import format_span
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Parent, Taint
-from headroom.core.sides import on_its_side
+from headroom.dialects.koordinator.hold_options import resized, terms_of
 from headroom.dialects.koordinator.names import LODGING, RESERVATIONS
 from headroom.dialects.koordinator.statuses import status_of
 from headroom.dialects.koordinator.templates import read_template
-from headroom.dialects.koordinator.terms import resized, terms_of
 from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import labels_of

@@ -23,8 +23,8 @@ from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.reader import spelling
 from headroom.wire.objects.templates import template_of
-from headroom.wire.schema.checking import validate
 from headroom.wire.schema.notation import kubernetes
+from headroom.wire.schema.validation import validate
 
 _PATH = "spec.template"
 _SERVED = (SCHEDULER_NAME, OWN_SCHEDULER_NAME)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.core.actions import Action
-from headroom.core.tenancy.asking import ASKING
+from headroom.core.tickets.hold_requests import ASKING
 from headroom.dialects.korder.confined import CONFINED
 from headroom.dialects.korder.definitions import order_and_ticket
 from headroom.dialects.korder.kinds import (
@@ -26,9 +26,9 @@ from headroom.dialects.korder.orders import decode_order
 from headroom.dialects.korder.quotas import decode_quota
 from headroom.dialects.korder.quotaschema import quota_definition, with_quota
 from headroom.dialects.korder.quotastatus import render_quota
-from headroom.dialects.korder.rendering import render
 from headroom.dialects.korder.schema import extended
 from headroom.dialects.korder.tickets import decode_ticket
+from headroom.dialects.korder.writes import render
 from headroom.wire.dialect import Dialect, Rival
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.writes import Write

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from headroom.dialects.korder.kinds import GROUP, ORDERS, QUOTAS, TICKETS
-from headroom.wire.confinement.cel import Check, Confined, Match
-from headroom.wire.confinement.pods import controlled_by
+from headroom.wire.admission_policies.cel import Check, Confined, Match
+from headroom.wire.admission_policies.pods import controlled_by
 
 _SAME_SPEC = "object.?spec == oldObject.?spec"
 

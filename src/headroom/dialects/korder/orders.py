@@ -20,14 +20,14 @@ from datetime import datetime, timedelta
 import msgspec
 from msgspec import Raw
 
-from headroom.core.checks import label_key_refusal, label_value_refusal
-from headroom.core.naming import label_value, short_hash
+from headroom.core.derived_names import label_value, short_hash
+from headroom.core.headrooms.headrooms import ALWAYS, NEVER, ON_CLAIM, Headroom, Slot, Window
 from headroom.core.objects import Parent
+from headroom.core.selector_validation import label_key_refusal, label_value_refusal
 from headroom.core.sizes.kind import Size
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.standing.headrooms import ALWAYS, NEVER, ON_CLAIM, Headroom, Slot, Window
-from headroom.core.tenancy.values import SlotObjects, Tenure
+from headroom.core.tickets.values import SlotObjects, Tenure
 from headroom.dialects.korder.kinds import (
     API_VERSION,
     ORDER_FINALIZER,

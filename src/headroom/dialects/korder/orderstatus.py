@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.standing.headrooms import HeadroomStatus
-from headroom.dialects.korder.words import Words
+from headroom.core.headrooms.headrooms import HeadroomStatus
+from headroom.dialects.korder.conditions import Words
 from headroom.wire.objects.codec import NUMBER, TEXT, TEXTS, TIME, Codec, Json
 from headroom.wire.objects.statuses import CONDITIONS
 

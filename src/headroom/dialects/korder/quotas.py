@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from headroom.core.checks import selector_refusal
 from headroom.core.objects import LabelSelector, Parent
 from headroom.core.quotas.hours import parse_hours
 from headroom.core.quotas.limits import (
@@ -26,6 +25,7 @@ from headroom.core.quotas.limits import (
     TimeWindow,
     spelled,
 )
+from headroom.core.selector_validation import selector_refusal
 from headroom.dialects.korder.kinds import QUOTAS
 from headroom.dialects.korder.metadata import KorderMetadata, KorderObject
 from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, ceiling_of, multiplier_of

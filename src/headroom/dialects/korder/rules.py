@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headroom.core.quantity import parse_quantity
-from headroom.dialects.korder.spellings import CRON, parse_start
+from headroom.dialects.korder.patterns import CRON, parse_start
 from headroom.wire.durations import parse_duration
 from headroom.wire.schema.notation import SchemaRule
 from headroom.wire.schema.structural import DURATION_PATTERN, cel_at_most

@@ -9,8 +9,8 @@ in a condition. The two refresh policies have no default here: one could not tel
 from __future__ import annotations
 
 from headroom.dialects.korder.kinds import API_VERSION
+from headroom.dialects.korder.patterns import START, ZONE
 from headroom.dialects.korder.rules import RULES
-from headroom.dialects.korder.spellings import START, ZONE
 from headroom.wire.schema.notation import Catalogue, Field, of
 from headroom.wire.schema.structural import scalar
 

@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Raw
 
 from headroom.core.holds import PodTemplate
-from headroom.core.tenancy.values import Tenure
+from headroom.core.tickets.values import Tenure
+from headroom.dialects.korder.patterns import parse_start, parse_zone
 from headroom.dialects.korder.rules import TOO_LARGE, above_limits
-from headroom.dialects.korder.spellings import parse_start, parse_zone
 from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from headroom.core.derived_names import hashed, label_value
 from headroom.core.holds import Hold, OwnerRule
 from headroom.core.names import SHAPE_ANNOTATION, SLOT_ANNOTATION
-from headroom.core.naming import hashed, label_value
 from headroom.core.objects import Parent
-from headroom.core.tenancy.asking import Asks
-from headroom.core.tenancy.values import Membership
+from headroom.core.tickets.hold_requests import Asks
+from headroom.core.tickets.values import Membership
 from headroom.dialects.korder.kinds import (
     API_VERSION,
     COMPONENT_LABEL,

@@ -15,8 +15,8 @@ import msgspec
 from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.tenancy.values import Chronicle
-from headroom.dialects.korder.words import Words
+from headroom.core.tickets.values import Chronicle
+from headroom.dialects.korder.conditions import Words
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.codec import AMOUNTS, NUMBER, SUM, TEXT, TIME, Codec, Json, filled
 from headroom.wire.objects.podjson import JsonObject

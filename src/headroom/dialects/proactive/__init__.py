@@ -11,9 +11,9 @@ from typing import Any
 
 from headroom.core.actions import Action
 from headroom.core.names import GROUP
+from headroom.dialects.proactive.decoder import decode, dressed
 from headroom.dialects.proactive.names import AUTOSCALER_LEASE, OBJECT_NAME, PRIORITY_CLASS
 from headroom.dialects.proactive.objects import class_object
-from headroom.dialects.proactive.reading import decode, dressed
 from headroom.wire.dialect import Dialect
 from headroom.wire.kinds import DEPLOYMENTS, HEADROOMS, JOBS, STATEFUL_SETS
 from headroom.wire.writes import Write

@@ -12,9 +12,9 @@ from typing import Any
 
 from headroom.core.actions import Action
 from headroom.core.names import GROUP
+from headroom.dialects.schedulinggate.decoder import dressed
 from headroom.dialects.schedulinggate.names import MARKS, OBJECT_NAME, USUAL, Names
 from headroom.dialects.schedulinggate.objects import classes, objects
-from headroom.dialects.schedulinggate.reading import dressed
 from headroom.wire.dialect import Dialect
 from headroom.wire.writes import Write
 

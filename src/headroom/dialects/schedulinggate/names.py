@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from headroom.core.demand.following import Marks
-from headroom.wire.naming import namespace_problem
+from headroom.core.demand.followers import Marks
+from headroom.wire.name_rules import namespace_problem
 
 DRIVER = "s3.csi.aws.com"
 GATE = f"{DRIVER}/reserve-headroom-for-mppod"

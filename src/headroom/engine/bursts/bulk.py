@@ -21,7 +21,7 @@ from headroom.core.objects import Key, Placement, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
 from headroom.core.subjects import Subject, Topic, hold_subject
-from headroom.engine.bursts.waking import Waker
+from headroom.engine.bursts.retries import Waker
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.choose import Chosen, choose
 from headroom.scheduling.filters import feasible_on

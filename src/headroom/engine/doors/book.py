@@ -25,11 +25,11 @@ from headroom.core.findings.doors import (
     told_in,
     with_remark,
 )
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.objects import Condition, Key, Namespace, Parent, Pod
 from headroom.core.owners import EVERYWHERE, carried_keys
 from headroom.core.plan import Sequence, telling
-from headroom.core.standing.headrooms import Headroom
 from headroom.core.subjects import Subject, Topic, headroom_subject, hold_subject
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger

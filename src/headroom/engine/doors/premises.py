@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from headroom.core.actions import Action, Bind, CreateLatch, DeletePod, MoveLatch, Ungate
 from headroom.core.objects import Key
 from headroom.core.plan import Sequence
-from headroom.engine.doors.finishing import cannot_finish, gated_claim
+from headroom.engine.doors.completion import cannot_finish, gated_claim
 from headroom.engine.ledger import Ledger
 
 

@@ -36,10 +36,10 @@ from headroom.core.plan import Sequence
 from headroom.core.subjects import fence_subject, hold_subject, node_subject, pod_subject
 from headroom.core.waits.stabilization import Stabilization
 from headroom.engine.fences.book import is_fence
-from headroom.engine.fences.owing import is_whole, owed, users_on
+from headroom.engine.fences.returned_room import is_whole, owed, users_on
 from headroom.engine.fences.waiters import Waiters
-from headroom.engine.fitting import labels_around, unfit
 from headroom.engine.ledger import Ledger
+from headroom.engine.node_fit import labels_around, unfit
 
 AGAIN = timedelta(seconds=1)
 """When to look again at a node where something is under way."""

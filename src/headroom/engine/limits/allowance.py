@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from headroom.core.derived_names import shape_of
+from headroom.core.hold_lifecycle import HoldView
 from headroom.core.holds import Hold
-from headroom.core.life import HoldView
-from headroom.core.naming import shape_of
 from headroom.core.objects import Key, Namespace, Pod
 from headroom.core.quotas.namespaces import (
     NO_LIMITS,
@@ -22,7 +22,7 @@ from headroom.core.quotas.namespaces import (
     refusal,
     written,
 )
-from headroom.core.renewing import has_shape_of
+from headroom.core.renewal import has_shape_of
 from headroom.core.subjects import Subject, hold_subject
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.findings.doors import may_lack_door, reached, rule_keys
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
 from headroom.core.owners import EVERYWHERE, has_right, pod_keys
-from headroom.core.standing.headrooms import Headroom
 from headroom.engine.indexes import drop
 
 

@@ -13,12 +13,17 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from headroom.core.conditions import conditions_of
+from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
+from headroom.core.headrooms.readiness import Tally
+from headroom.core.headrooms.size_inputs import Learnt
+from headroom.core.headrooms.size_limits import Note
+from headroom.core.headrooms.wanted_slots import Wish
 from headroom.core.holds import LOCKED
 from headroom.core.latches import kept_for
 from headroom.core.names import API_VERSION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Condition, Pod
 from headroom.core.promise.achieved import WEEK
-from headroom.core.promise.learning import Learner
+from headroom.core.promise.estimator import Learner
 from headroom.core.promise.record import Damaged, History, read, written
 from headroom.core.promise.report import (
     PROMISE_KEPT,
@@ -33,11 +38,6 @@ from headroom.core.promise.report import (
 from headroom.core.promise.settings import STEP, Settings, settings_for
 from headroom.core.promise.stock import Sized, Stock
 from headroom.core.sizes.kind import Size
-from headroom.core.standing.headrooms import Headroom, HeadroomStatus
-from headroom.core.standing.limiting import Note
-from headroom.core.standing.readiness import Tally
-from headroom.core.standing.sized import Learnt
-from headroom.core.standing.sizing import Wish
 from headroom.core.subjects import headroom_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.promises.arrivals import Arrivals, kept_back

@@ -14,8 +14,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import PromiseVolume, SelectNode
-from headroom.core.demand.latebinding import MADE, bindings
-from headroom.core.demand.mounting import volume_refusal, with_volumes
+from headroom.core.demand.unbound_claims import MADE, bindings
+from headroom.core.demand.volume_constraints import volume_refusal, with_volumes
 from headroom.core.demand.volumes import (
     NodeDrivers,
     Storage,

@@ -6,7 +6,7 @@ and, with a dialect whose pods ask by annotation, to those almost anywhere.
 
 from __future__ import annotations
 
-from headroom.core.gating import ClaimIndex, asking_pod_refusal, claim_refusal
+from headroom.core.claim_gate import ClaimIndex, asking_pod_refusal, claim_refusal
 from headroom.core.names import CLAIM_GATE, CLAIMS_NAMESPACE_LABEL, INDEX_NAME
 from headroom.core.objects import Pod
 from headroom.sim.api.store import Store

@@ -15,9 +15,9 @@ from headroom.ports import Thing
 from headroom.sim.api.kinds import KINDS, Kind
 from headroom.sim.api.values import Json, Stored, dig
 from headroom.sim.errors import bad_request
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.kinds import NODES, PODS, Resource
 from headroom.wire.schema.notation import Catalogue
-from headroom.wire.speech import NATIVE, Speech
 
 
 class Registry(Mapping[str, Kind]):

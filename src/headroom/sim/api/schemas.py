@@ -13,10 +13,10 @@ from headroom.sim.api import kinds
 from headroom.sim.api.kinds import Kind
 from headroom.sim.api.values import Json, dig
 from headroom.sim.errors import invalid
-from headroom.sim.selecting import labels_of, selects
-from headroom.wire.schema.checking import validate
+from headroom.sim.selectors import labels_of, selects
 from headroom.wire.schema.defaults import with_defaults
 from headroom.wire.schema.notation import Catalogue
+from headroom.wire.schema.validation import validate
 
 _WORKLOADS = (kinds.DEPLOYMENT, kinds.REPLICA_SET, kinds.DAEMON_SET, kinds.STATEFUL_SET)
 

@@ -15,7 +15,7 @@ from headroom.core.objects import Pod
 from headroom.sim.api import (
     admission,
     claimgate,
-    evicting,
+    eviction,
     kinds,
     limitranges,
     nodes,
@@ -27,7 +27,7 @@ from headroom.sim.api import (
     schemas,
     unmodelled,
 )
-from headroom.sim.api.decoding import pod_of
+from headroom.sim.api.decoder import pod_of
 from headroom.sim.api.kinds import Depth, Kind
 from headroom.sim.api.store import Store
 from headroom.sim.api.values import Json, Ref, dig, drop, put, ref_of, uid_of
@@ -176,11 +176,11 @@ class ApiServer:
         pod = self.get(ref)
         preconditions.check_deletion(kinds.POD, pod, uid, "")
         budgets = self.store.list("PodDisruptionBudget", ref.namespace)
-        left = evicting.charged(pod, budgets, self.store.timestamp())
+        left = eviction.charged(pod, budgets, self.store.timestamp())
         if left is not None:
             self.update(left, "status")
         if not dig(pod, "metadata", "deletionTimestamp"):
-            self.update(evicting.evicted(pod, self.store.timestamp()), "status")
+            self.update(eviction.evicted(pod, self.store.timestamp()), "status")
         self.delete(ref, grace)
 
     def note(self, words: str) -> None:

@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headroom.core.objects import Pod
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of
+from headroom.sim.controllers.autoscaler_binpack import Packing, missing_daemons, stand_in
+from headroom.sim.controllers.autoscaler_cache import Sight
 from headroom.sim.controllers.autoscaler_fleet import Fleet
 from headroom.sim.controllers.autoscaler_model import Model
-from headroom.sim.controllers.autoscaler_packing import Packing, missing_daemons, stand_in
 from headroom.sim.controllers.autoscaler_rules import is_stuck
-from headroom.sim.controllers.autoscaler_shrinking import Shrinking
-from headroom.sim.controllers.autoscaler_sight import Sight
+from headroom.sim.controllers.autoscaler_scale_down import Shrinking
 from headroom.sim.controllers.base import Controller
 from headroom.sim.pools import KARPENTER, Autoscaling, Pool
-from headroom.sim.stage import Stage
 
 _GROW = Ref("Autoscaler", "", "grow")
 _SHRINK = Ref("Autoscaler", "", "shrink")

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from headroom.core.objects import Node, Placement, Pod
-from headroom.sim.api.decoding import node_of, pod_of
+from headroom.sim.actor_context import Stage
+from headroom.sim.api.decoder import node_of, pod_of
 from headroom.sim.api.values import Json, dig, ref_of
 from headroom.sim.controllers.autoscaler_model import Model
 from headroom.sim.controllers.daemonplan import daemon_spec, eligibility
 from headroom.sim.pools import POOL_LABEL, Pool
-from headroom.sim.stage import Stage
 
 
 class Fleet:

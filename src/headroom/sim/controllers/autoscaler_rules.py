@@ -14,7 +14,7 @@ from headroom.core.selection import tolerated
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.values import Json, condition_of, controller_of, dig
 from headroom.sim.pools import KARPENTER, Manner
-from headroom.sim.selecting import selects
+from headroom.sim.selectors import selects
 
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 SCALE_DOWN_DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"

@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 
+from headroom.sim.actor_context import Stage, TokenBucket
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import Ref
-from headroom.sim.stage import Stage, TokenBucket
 
 
 class Controller(ABC):

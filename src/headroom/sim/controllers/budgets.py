@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.kinds import Kind
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of, with_condition
 from headroom.sim.controllers.base import Controller
-from headroom.sim.controllers.keeping import is_ending, is_ready
-from headroom.sim.selecting import selects
-from headroom.sim.stage import Stage
+from headroom.sim.controllers.pod_control import is_ending, is_ready
+from headroom.sim.selectors import selects
 
 
 class _NoSizeError(Exception):

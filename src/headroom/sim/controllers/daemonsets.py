@@ -12,7 +12,8 @@ import asyncio
 from dataclasses import dataclass, field
 
 from headroom.core.objects import Pod
-from headroom.sim.api.decoding import node_of, pod_of
+from headroom.sim.actor_context import Stage
+from headroom.sim.api.decoder import node_of, pod_of
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.controllers.daemonplan import (
@@ -24,7 +25,7 @@ from headroom.sim.controllers.daemonplan import (
     pinned,
     target_of,
 )
-from headroom.sim.controllers.keeping import (
+from headroom.sim.controllers.pod_control import (
     REVISION_LABEL,
     PodKeeper,
     age_rank,
@@ -34,7 +35,6 @@ from headroom.sim.controllers.keeping import (
     pod_from_template,
 )
 from headroom.sim.controllers.revisions import Backoff, template_hash
-from headroom.sim.stage import Stage
 
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 900.0

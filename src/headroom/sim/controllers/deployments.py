@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import (
     Json,
@@ -23,11 +24,10 @@ from headroom.sim.api.values import (
     with_condition,
 )
 from headroom.sim.controllers.base import Controller
-from headroom.sim.controllers.keeping import reference_to
+from headroom.sim.controllers.pod_control import reference_to
 from headroom.sim.controllers.revisions import template_hash
 from headroom.sim.controllers.rollout import Shares, limits_of, next_step
 from headroom.sim.errors import ApiError
-from headroom.sim.stage import Stage
 
 HASH_LABEL = "pod-template-hash"
 _RETRY = 1.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import Json, Ref, dig
 from headroom.sim.controllers.base import Controller
-from headroom.sim.controllers.keeping import reference_to
-from headroom.sim.stage import Stage
+from headroom.sim.controllers.pod_control import reference_to
 
 _CLAIM = "PersistentVolumeClaim"
 

@@ -11,11 +11,11 @@ from asyncio import TimerHandle
 
 from headroom.core.objects import Pod, Taint
 from headroom.core.selection import tolerates
-from headroom.sim.api.decoding import node_of, pod_of
+from headroom.sim.actor_context import Stage
+from headroom.sim.api.decoder import node_of, pod_of
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of, with_condition
 from headroom.sim.controllers.base import Controller
-from headroom.sim.stage import Stage
 
 _EVENT = "TaintManagerEviction"
 

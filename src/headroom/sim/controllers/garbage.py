@@ -6,11 +6,11 @@ as well, which is what makes a crash between two writes harmless.
 
 from __future__ import annotations
 
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
 from headroom.sim.errors import ApiError
-from headroom.sim.stage import Stage
 
 
 class GarbageCollector(Controller):

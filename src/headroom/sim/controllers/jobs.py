@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import (
     Json,
@@ -31,9 +32,8 @@ from headroom.sim.controllers.jobcounts import (
     pause,
     wanted_active,
 )
-from headroom.sim.controllers.keeping import PodKeeper, is_active, is_ready, pod_from_template
+from headroom.sim.controllers.pod_control import PodKeeper, is_active, is_ready, pod_from_template
 from headroom.sim.loop import DIGITS
-from headroom.sim.stage import Stage
 
 TRACKED = "batch.kubernetes.io/job-tracking"
 _UNMODELLED = {

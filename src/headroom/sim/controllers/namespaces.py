@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.values import Ref, dig, ref_of
 from headroom.sim.controllers.base import Controller
-from headroom.sim.stage import Stage
 
 _AGAIN = 1.0
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.nodes import NOT_READY
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Verb
@@ -25,7 +26,6 @@ from headroom.sim.api.values import (
 )
 from headroom.sim.controllers.base import Controller
 from headroom.sim.errors import ApiError
-from headroom.sim.stage import Stage
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
 CORDONED = "node.kubernetes.io/unschedulable"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from headroom.core.amounts import format_amount
 from headroom.core.objects import Pod
-from headroom.sim.api.decoding import pod_of
+from headroom.sim.actor_context import Stage
+from headroom.sim.api.decoder import pod_of
 from headroom.sim.api.quota import PODS, REQUESTS
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import Ref, dig, ref_of
 from headroom.sim.controllers.base import Controller
-from headroom.sim.stage import Stage
 
 KIND = "ResourceQuota"
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
-from headroom.sim.controllers.keeping import (
+from headroom.sim.controllers.pod_control import (
     PodKeeper,
     is_active,
     is_finished,
     is_ready,
     pod_from_template,
 )
-from headroom.sim.stage import Stage
 
 
 @dataclass(slots=True)

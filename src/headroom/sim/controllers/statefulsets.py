@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
-from headroom.sim.controllers.keeping import (
+from headroom.sim.controllers.pod_control import (
     REVISION_LABEL,
     PodKeeper,
     is_ending,
@@ -20,7 +21,6 @@ from headroom.sim.controllers.keeping import (
 )
 from headroom.sim.controllers.revisions import template_hash
 from headroom.sim.errors import ApiError
-from headroom.sim.stage import Stage
 
 NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 _CLAIM = "PersistentVolumeClaim"

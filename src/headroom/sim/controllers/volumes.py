@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.core.quantity import QuantityError, parse_quantity
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, put, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
-from headroom.sim.stage import Stage
 from headroom.wire.objects.volumes import BIND_COMPLETED, SELECTED_NODE
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"

@@ -16,15 +16,15 @@ from typing import Any
 
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
-from headroom.sim.api.decoding import changed_pod, node_of, pod_of
+from headroom.sim.actor_context import Stage
+from headroom.sim.api.decoder import changed_pod, node_of, pod_of
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.errors import ApiError, SimulationError
-from headroom.sim.kubelet.admitting import rejection
+from headroom.sim.kubelet.admission import rejection
 from headroom.sim.kubelet.lifetimes import last_phase, lifetime
 from headroom.sim.kubelet.podstatus import failed, finished, reported_again, running
-from headroom.sim.stage import Stage
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from headroom.sim.api.values import Json, condition_of, dig, uid_of, with_condition
-from headroom.sim.kubelet.admitting import Rejection
+from headroom.sim.kubelet.admission import Rejection
 
 _CONTAINERS = "ContainersReady"
 

@@ -12,7 +12,7 @@ from typing import Any
 from headroom.sim.api.values import Json, dig, put
 from headroom.sim.kubelet.lifetimes import COMPLETE_AFTER
 from headroom.wire.traces.files import arrivals_of
-from headroom.wire.traces.reading import Arrival
+from headroom.wire.traces.parser import Arrival
 
 WORKLOAD = "sim.headroom.dev/workload"
 CLASS_LABEL = "sim.headroom.dev/class"

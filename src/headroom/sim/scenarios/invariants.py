@@ -20,12 +20,12 @@ from headroom.core.names import (
     WAIT_ANNOTATION,
 )
 from headroom.core.resources import EMPTY, Resources
-from headroom.sim.api.decoding import node_of, pod_of
+from headroom.sim.api.decoder import node_of, pod_of
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Store, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.loop import SimClock
-from headroom.sim.scenarios.rooms import ONE, Rooms
+from headroom.sim.scenarios.overcommit import ONE, Rooms
 
 LATCH_LIMIT = 60.0
 GATE_LIMIT = 60.0

@@ -11,11 +11,11 @@ from typing import Any
 
 from headroom.core.names import CLAIMED_ANNOTATION, ROLE_LABEL
 from headroom.core.objects import Pod
-from headroom.sim.api.decoding import pod_of
+from headroom.sim.api.decoder import pod_of
 from headroom.sim.api.store import Change, Store, Verb
 from headroom.sim.api.values import Json, condition_of, dig
 from headroom.sim.loop import SimClock
-from headroom.sim.scenarios.diverting import Sink
+from headroom.sim.scenarios.journal_file import Sink
 from headroom.wire.kinds import HEADROOMS, HOLDS
 
 Entry = dict[str, Any]

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from headroom.sim.api.values import Json, controller_of, dig, put, uid_of
-from headroom.sim.controllers.keeping import REVISION_LABEL
+from headroom.sim.controllers.pod_control import REVISION_LABEL
 from headroom.sim.controllers.revisions import template_hash
 from headroom.wire.times import parse_time
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from headroom.sim.api.nodes import registered
 from headroom.sim.api.values import put
-from headroom.sim.scenarios.reading import Known, pool_from
-from headroom.wire.schema.checking import check
-from headroom.wire.speech import NATIVE
+from headroom.sim.scenarios.parser import Known, pool_from
+from headroom.wire.codec import NATIVE
+from headroom.wire.schema.validation import check
 from headroom.wire.yamls import Document
 
 READY = {"type": "Ready", "status": "True", "reason": "KubeletReady"}

@@ -6,11 +6,11 @@ so that a pod is compared with few of them.
 
 from __future__ import annotations
 
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.owners import has_right, index_keys, owner_refusal, pod_keys
-from headroom.core.standing.headrooms import Headroom
-from headroom.sim.api.decoding import readable
+from headroom.sim.api.decoder import readable
 from headroom.sim.api.store import Change, Store, Verb
 from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of, uid_of
 from headroom.sim.replay.arrivals import WORKLOAD

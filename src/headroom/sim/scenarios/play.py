@@ -12,19 +12,19 @@ from typing import Any
 from headroom.core.policy import Policy
 from headroom.sim.api.values import Json
 from headroom.sim.controllers.autoscaler import Autoscaler
-from headroom.sim.crew import OperatorFactory
-from headroom.sim.replay.feeding import Feeder
-from headroom.sim.scenarios.diverting import PastEvents, Sink
+from headroom.sim.operator_process import OperatorFactory
+from headroom.sim.replay.trace_player import Feeder
 from headroom.sim.scenarios.invariants import Invariants
 from headroom.sim.scenarios.journal import Journal
-from headroom.sim.scenarios.metering import Meter
+from headroom.sim.scenarios.journal_file import PastEvents, Sink
+from headroom.sim.scenarios.meter import Meter
 from headroom.sim.scenarios.model import OperatorState, Scenario
-from headroom.sim.scenarios.promises import Promises
 from headroom.sim.scenarios.report import Result, Told, result_of
 from headroom.sim.scenarios.steps import Performer
+from headroom.sim.scenarios.unserved import Promises
 from headroom.sim.settings import Settings
 from headroom.sim.world import SimWorld
-from headroom.wire.speech import NATIVE, Speech
+from headroom.wire.codec import NATIVE, Speech
 
 DEFAULT_POLICY = Policy()
 Watch = Callable[[float, float, int], None]

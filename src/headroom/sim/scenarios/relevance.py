@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from headroom.core.names import GROUP
-from headroom.sim.scenarios.reading import Known
+from headroom.sim.scenarios.parser import Known
 from headroom.sim.scenarios.schema import API_VERSION
 from headroom.wire.yamls import Document
 

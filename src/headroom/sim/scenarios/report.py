@@ -9,8 +9,8 @@ from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 from headroom.sim.api.values import Json, Ref, ref_of
 from headroom.sim.scenarios.journal import Entry
 from headroom.sim.scenarios.model import Scenario
-from headroom.sim.scenarios.promises import Broken
 from headroom.sim.scenarios.schema import API_VERSION
+from headroom.sim.scenarios.unserved import Broken
 from headroom.sim.world import SimWorld
 from headroom.wire.times import format_time
 

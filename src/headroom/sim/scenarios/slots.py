@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.names import PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
-from headroom.core.standing.headrooms import Headroom
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Store
 from headroom.sim.api.values import Json, dig, ref_of

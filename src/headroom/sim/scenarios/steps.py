@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from headroom.sim.api.values import Json, Ref
-from headroom.sim.crew import OperatorFactory
 from headroom.sim.errors import ApiError, SimulationError
-from headroom.sim.scenarios.expecting import unmet
+from headroom.sim.operator_process import OperatorFactory
+from headroom.sim.scenarios.expectations import unmet
 from headroom.sim.scenarios.invariants import Invariants
 from headroom.sim.scenarios.journal import Journal
 from headroom.sim.scenarios.model import (

@@ -15,12 +15,12 @@ from headroom.scheduling.choose import Chosen, Unschedulable, choose
 from headroom.scheduling.filters import refused
 from headroom.scheduling.preempt import Futile, Preemption, explanation, preempt
 from headroom.scheduling.reasons import NODE_AFFINITY_CONFLICT
+from headroom.sim.actor_context import Stage
 from headroom.sim.errors import ApiError
 from headroom.sim.loop import DIGITS
 from headroom.sim.scheduler.queue import Entry
 from headroom.sim.scheduler.view import View
 from headroom.sim.scheduler.writer import SchedulerWriter
-from headroom.sim.stage import Stage
 
 _BINDING_POLL = 1.0
 _BINDING_TRIES = 600

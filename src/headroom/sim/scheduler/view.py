@@ -13,13 +13,13 @@ from headroom.core.eviction.budgets import Budget
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.scheduling import reasons
 from headroom.scheduling.state import ClusterState
-from headroom.sim.api.decoding import changed_node, changed_pod
+from headroom.sim.actor_context import Stage
+from headroom.sim.api.decoder import changed_node, changed_pod
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import dig
 from headroom.sim.scheduler.queue import Entry, SchedulingQueue
 from headroom.sim.scheduler.volumes import VolumeView
-from headroom.sim.selecting import selector_from
-from headroom.sim.stage import Stage
+from headroom.sim.selectors import selector_from
 
 NAME = "default-scheduler"
 

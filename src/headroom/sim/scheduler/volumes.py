@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from headroom.core.demand.mounting import volume_refusal, with_volumes
+from headroom.core.demand.volume_constraints import volume_refusal, with_volumes
 from headroom.core.demand.volumes import (
     Binding,
     NodeDrivers,
@@ -20,8 +20,8 @@ from headroom.core.demand.volumes import (
     mounts,
 )
 from headroom.core.objects import Key, Pod
+from headroom.sim.actor_context import Stage
 from headroom.sim.api.store import Change, Verb
-from headroom.sim.stage import Stage
 from headroom.wire.objects.volumes import (
     claim_from,
     node_drivers_from,

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from headroom.core.objects import Pod
+from headroom.sim.actor_context import Stage, TokenBucket
 from headroom.sim.api.events import NORMAL, WARNING
 from headroom.sim.api.values import Json, Ref, condition_of, dig, drop, uid_of, with_condition
 from headroom.sim.scheduler.view import NAME
-from headroom.sim.stage import Stage, TokenBucket
 from headroom.wire.objects.volumes import SELECTED_NODE
 
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP, LEASE_NAME, LOCKED_CLASS, PREEMPTIBLE_CLASS
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.kinds import AUTOSCALERS, DAEMON_SETS, VOLUMES, WORKLOADS
 from headroom.wire.policy import ASKS_POLICY_NAME, POLICY_NAME
 from headroom.wire.rbac import FOLLOW, RBAC, READ, account, binding, cluster_role, named, role, rule
-from headroom.wire.speech import NATIVE, Speech
 
 # Objects of the API are open-ended JSON.
 Json: TypeAlias = dict[str, Any]

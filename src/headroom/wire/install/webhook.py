@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP
+from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.install.pods import Program, deployment, disruption_budget, network_policy
 from headroom.wire.kinds import CLAIM_INDEXES
 from headroom.wire.rbac import LABELS, account, binding, cluster_role, named, role, rule
-from headroom.wire.speech import NATIVE, Speech
 from headroom.wire.webhook import REGISTRATIONS, SECRETS, WEBHOOK_NAME, registration
 
 # Objects of the API are open-ended JSON.

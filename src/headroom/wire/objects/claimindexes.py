@@ -6,7 +6,7 @@ admission policy inside a real API server, or the webhook.
 
 from __future__ import annotations
 
-from headroom.core.gating import ClaimIndex
+from headroom.core.claim_gate import ClaimIndex
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Decoder, Time
 

@@ -13,8 +13,7 @@ from datetime import timedelta
 from msgspec import Raw
 
 from headroom.core.amounts import format_amount
-from headroom.core.holds import LOCKED, PREEMPTIBLE
-from headroom.core.standing.headrooms import (
+from headroom.core.headrooms.headrooms import (
     ALWAYS,
     NEVER,
     NODE_CHUNK,
@@ -25,6 +24,7 @@ from headroom.core.standing.headrooms import (
     Limits,
     Window,
 )
+from headroom.core.holds import LOCKED, PREEMPTIBLE
 from headroom.wire.amounts import read_amounts
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import HEADROOMS

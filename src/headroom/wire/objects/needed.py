@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from headroom.core.headrooms.headrooms import NODE_CHUNK, Headroom
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
-from headroom.core.standing.headrooms import NODE_CHUNK, Headroom
 from headroom.ports import Thing
 from headroom.wire.kinds import (
     AUTOSCALERS,

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from headroom.core.checks import selector_refusal
 from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule
 from headroom.core.objects import LabelSelector
+from headroom.core.selector_validation import selector_refusal
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Reader, spelling

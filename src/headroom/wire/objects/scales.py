@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
 from headroom.core.holds import PodTemplate, Problem
 from headroom.core.objects import Key, Pod
-from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
 from headroom.ports import Thing
 from headroom.wire.kinds import Resource
 from headroom.wire.objects.findings import Findings

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from headroom.core.naming import short_hash
+from headroom.core.derived_names import short_hash
 
 Json = dict[str, Any]
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from msgspec import Raw
 
-from headroom.core.demand.following import DEADLINE, Fixed, FromAnnotation, PerVolume
-from headroom.core.demand.following import (
+from headroom.core.demand.followers import DEADLINE, Fixed, FromAnnotation, PerVolume
+from headroom.core.demand.followers import (
     MOST_SLOTS as MOST_FOLLOWERS,
 )
 from headroom.core.promise.report import MEMORY

@@ -10,8 +10,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
+from headroom.core.headrooms.headrooms import NODE_CHUNK, POD_CHUNK, Slot, WorkloadRef
 from headroom.core.holds import PodTemplate
-from headroom.core.standing.headrooms import NODE_CHUNK, POD_CHUNK, Slot, WorkloadRef
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.growth.autoshapes import auto_of
 from headroom.wire.objects.podjson import JsonObject

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from headroom.core.headrooms.headrooms import Workload, WorkloadRef
+from headroom.core.headrooms.slotsets import SLOT_SET
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import Key, Pod
-from headroom.core.standing.headrooms import Workload, WorkloadRef
-from headroom.core.standing.slotsets import SLOT_SET
 from headroom.wire.objects.metadata import owners_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import Decoder

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headroom.core.headrooms.headrooms import MOST_SHAPES, AutoStatus, HeadroomStatus, Shape
+from headroom.core.headrooms.shapes import POD
 from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
 from headroom.core.promise.achieved import Share
 from headroom.core.promise.report import Price, PromiseStatus
-from headroom.core.standing.headrooms import MOST_SHAPES, AutoStatus, HeadroomStatus, Shape
-from headroom.core.standing.shapes import POD
 from headroom.wire.objects.codec import (
     AMOUNTS,
     DURATION,

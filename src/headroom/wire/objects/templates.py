@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 from msgspec import Raw, structs
 
-from headroom.core.checks import (
+from headroom.core.holds import PodTemplate, Problem
+from headroom.core.objects import Key, Placement, Pod
+from headroom.core.selector_validation import (
     label_key_refusal,
     label_value_refusal,
     node_term_refusal,
     toleration_refusal,
 )
-from headroom.core.holds import PodTemplate, Problem
-from headroom.core.objects import Key, Placement, Pod
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.intern import Interned

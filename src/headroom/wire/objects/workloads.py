@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from headroom.core.demand.forthcoming import job_size, missing
+from headroom.core.demand.missing_pods import job_size, missing
+from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
 from headroom.core.holds import PodTemplate, Problem
 from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Key, Pod
-from headroom.core.standing.headrooms import Headroom, Workload, WorkloadRef
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import WORKLOADS, Resource

@@ -5,7 +5,7 @@ A part of `own`, next to `headrooms`.
 
 from __future__ import annotations
 
-from headroom.core.standing.headrooms import MOST_SHAPES, USUAL_TOP
+from headroom.core.headrooms.headrooms import MOST_SHAPES, USUAL_TOP
 from headroom.wire.schema.notation import Field, SchemaRule, of
 
 _NAME = {"maxLength": 253}

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from headroom.wire.traces.reading import Arrival, Reading, TraceError
+from headroom.wire.traces.parser import Arrival, Reading, TraceError
 
 MAGIC = b"\x1f\x8b"
 LONGEST_LINE = 10_000

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from headroom.wire.traces.cells import CLOCK
-from headroom.wire.traces.reading import Arrival
+from headroom.wire.traces.parser import Arrival
 
 MOST_SHAPES = 1000
 

@@ -7,7 +7,7 @@ stands. These are the names that others need.
 from __future__ import annotations
 
 from headroom.wire.yamls.documents import Document, load
+from headroom.wire.yamls.dumper import dump, dump_all
 from headroom.wire.yamls.lines import ManifestError
-from headroom.wire.yamls.writing import dump, dump_all
 
 __all__ = ["Document", "ManifestError", "dump", "dump_all", "load"]

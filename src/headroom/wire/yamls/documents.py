@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from headroom.wire.yamls.lines import Lines, ManifestError
-from headroom.wire.yamls.reading import MAX_VALUES, YamlReader, compose_all, expanded_size
+from headroom.wire.yamls.loader import MAX_VALUES, YamlReader, compose_all, expanded_size
 
 
 @dataclass(frozen=True, slots=True)

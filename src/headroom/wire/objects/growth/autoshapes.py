@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from headroom.core.checks import selector_refusal
-from headroom.core.objects import LabelSelector
-from headroom.core.standing.headrooms import (
+from headroom.core.headrooms.headrooms import (
     AUTO_KINDS,
     MOST_SHAPES,
     USUAL_KINDS,
     USUAL_TOP,
     Auto,
 )
+from headroom.core.objects import LabelSelector
+from headroom.core.selector_validation import selector_refusal
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling

@@ -1,0 +1,219 @@
+"""Read objects of a live cluster once, with the user's permissions.
+
+Whole kinds are requested first, because the free room of a node depends on all pods. A user with
+permissions in one namespace gets that namespace. One line reports what could not be read. The world
+remembers it, so that no answer claims to know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from headroom.cli.dialects import chosen
+from headroom.cli.formats.progress import Progress, waiting
+from headroom.cli.live.dialects import dialects_on
+from headroom.cli.output import say
+from headroom.cli.source import Where, World, decoded
+from headroom.core.headrooms.headrooms import NODE_CHUNK
+from headroom.kube.answers import no_kubernetes
+from headroom.kube.client import Client
+from headroom.kube.errors import Forbidden, NoSuchKind
+from headroom.kube.kubeconfig import find_access
+from headroom.wire.errors import UNREADABLE_JSON
+from headroom.wire.kinds import (
+    AUTOSCALERS,
+    BUDGETS,
+    DAEMON_SETS,
+    EVENTS,
+    HEADROOMS,
+    HOLDS,
+    NAMESPACES,
+    POD_TEMPLATES,
+    RESOURCE_QUOTAS,
+    VOLUME_CLAIMS,
+    WORKLOADS,
+    Resource,
+)
+from headroom.wire.objects.needed import ANNOUNCING
+
+Json = Mapping[str, Any]
+PAGE = 500
+# Without the permission to list them, none are assumed.
+DETAILS = (RESOURCE_QUOTAS, BUDGETS, VOLUME_CLAIMS, AUTOSCALERS)
+ASK_FOR_LESS = "permissions in one namespace are enough for that namespace: -n NAMESPACE"
+
+
+@dataclass(slots=True)
+class Hidden:
+    """What the user may not list: whole kinds, and kinds outside one namespace."""
+
+    whole: list[Resource] = field(default_factory=list)
+    elsewhere: list[Resource] = field(default_factory=list)
+
+    def told(self, namespace: str) -> str:
+        """One line about it; empty if everything was visible."""
+        parts = []
+        if self.whole:
+            parts.append(_listed([each.plural for each in self.whole]))
+        if self.elsewhere:
+            names = _listed([each.plural for each in self.elsewhere])
+            parts.append(f"{names} outside of namespace {namespace}")
+        if not parts:
+            return ""
+        return f"note: you may not list {' and '.join(parts)}: the output leaves them out"
+
+    def marked(self, world: World) -> World:
+        """The world, with a note of what was not visible."""
+        return replace(
+            world,
+            unseen=frozenset(each.plural for each in self.whole),
+            unseen_elsewhere=frozenset(each.plural for each in self.elsewhere),
+        )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
+
+
+async def read_cluster(where: Where) -> World:
+    """Read everything that the command may need; raise errors about kinds in `needed`."""
+    client = Client(find_access(where.kubeconfig, where.context))
+    with waiting(f"asking {client.access.endpoint.server}") as progress:
+        return await _read(client, where, progress)
+
+
+async def _read(client: Client, where: Where, progress: Progress) -> World:
+    reader = LiveReader(client, where, Hidden(), progress=progress)
+    try:
+        speech = chosen((*where.dialects, *await dialects_on(client)))
+        foreign = speech.foreign if where.foreign else ()
+        optional = (HOLDS, HEADROOMS, *speech.foreign)
+        raw: list[Json] = []
+        kinds = tuple(dict.fromkeys((*where.kinds, *foreign)))
+        for resource in kinds:
+            raw += await reader.read(resource, resource in optional)
+        world = decoded(raw, kinds, datetime.now(UTC), speech)
+        for resource in (each for each in copied(world) if each not in kinds):
+            more = decoded(await reader.read(resource), (resource,), world.now, speech)
+            workloads = world.workloads + more.workloads
+            scaling = world.autoscalers + more.autoscalers
+            raw_too = world.raw + more.raw
+            world = replace(world, raw=raw_too, workloads=workloads, autoscalers=scaling)
+    finally:
+        await client.close()
+    hidden = reader.hidden
+    if told := hidden.told(where.namespace):
+        say(told)
+    return hidden.marked(world)
+
+
+def copied(world: World) -> list[Resource]:
+    """The kinds of workload that a headroom's slots copy, or run beside on every node."""
+    kinds = {each.slot.source.kind for each in world.headrooms if each.slot.source is not None}
+    if any(each.slot.chunk == NODE_CHUNK for each in world.headrooms):
+        kinds.add(DAEMON_SETS.kind)
+    if any(each.slot.auto is not None for each in world.headrooms):
+        kinds |= {each.kind for each in ANNOUNCING}
+    known = filter(world.speech.reads, (*WORKLOADS, POD_TEMPLATES, AUTOSCALERS))
+    return [resource for resource in known if resource.kind in kinds]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveReader:
+    """Lists kinds as widely as the command needs and the permissions allow.
+
+    `versions` has the namespace (empty: all) and the version of each list, for watches.
+    """
+
+    client: Client
+    where: Where
+    hidden: Hidden
+    versions: dict[Resource, tuple[str, str]] = field(default_factory=dict)
+    progress: Progress = field(default_factory=Progress)
+
+    async def read(self, resource: Resource, optional: bool = False) -> list[Json]:
+        """List one kind; empty without permission, unless the command is about this kind."""
+        where = self.where
+        local = where.namespace if where.local and resource.namespaced else ""
+        try:
+            return await self._listed(resource, local, optional)
+        except Forbidden as refused:
+            if where.namespace and not local:
+                return await self._less(resource, optional, refused)
+            if resource in where.needed or (resource.namespaced and resource not in DETAILS):
+                raise _with_hint(refused, resource, where) from refused
+            self.hidden.whole.append(resource)
+            return []
+
+    async def _less(self, resource: Resource, optional: bool, refused: Forbidden) -> list[Json]:
+        """One namespace's objects of a kind that may not be listed in the whole cluster."""
+        where = self.where
+        if resource == NAMESPACES:
+            found = await self._own_namespace()
+            (self.hidden.elsewhere if found else self.hidden.whole).append(resource)
+            return found
+        if resource in where.everywhere or not resource.namespaced:
+            if resource in where.needed:
+                raise refused
+            self.hidden.whole.append(resource)
+            return []
+        try:
+            found = await self._listed(resource, where.namespace, optional)
+        except Forbidden as here:
+            if resource in where.needed:
+                raise here from refused
+            self.hidden.whole.append(resource)
+            return []
+        if resource != EVENTS:  # Events in other namespaces are about objects there.
+            self.hidden.elsewhere.append(resource)
+        return found
+
+    async def _own_namespace(self) -> list[Json]:
+        answer = await self.client.send("GET", NAMESPACES.path(name=self.where.namespace))
+        if not answer.ok:
+            return []
+        item = msgspec.json.decode(answer.body, type=dict[str, Any])
+        return [{"apiVersion": NAMESPACES.api_version, "kind": NAMESPACES.kind, **item}]
+
+    async def _listed(self, resource: Resource, namespace: str, optional: bool) -> list[Json]:
+        """List one kind, page by page; an optional kind that is not served is empty."""
+        found: list[Json] = []
+        token = ""
+        while True:
+            query = f"?limit={PAGE}" + (f"&continue={quote(token)}" if token else "")
+            try:
+                page = await self._page(resource, namespace, query)
+            except NoSuchKind as missing:
+                if not optional or not (await self.client.send("GET", "/api")).ok:
+                    raise no_kubernetes(self.client.access.endpoint.server) from missing
+                say(f"note: {missing.message}; {missing.hint}")
+                return []
+            names = {"apiVersion": resource.api_version, "kind": resource.kind}
+            found += [{**names, **item} for item in page.get("items") or []]
+            self.progress.tell(f"reading {resource.plural}: {len(found)} so far")
+            token = page.get("metadata", {}).get("continue") or ""
+            if not token:
+                version = str(page.get("metadata", {}).get("resourceVersion") or "")
+                self.versions[resource] = (namespace, version)
+                return found
+
+    async def _page(self, resource: Resource, namespace: str, query: str) -> dict[str, Any]:
+        what = f"list {resource}" + (f" in namespace {namespace}" if namespace else "")
+        body = await self.client.get(resource.path(namespace) + query, what)
+        try:
+            return msgspec.json.decode(body, type=dict[str, Any])
+        except UNREADABLE_JSON as nonsense:
+            raise no_kubernetes(self.client.access.endpoint.server) from nonsense
+
+
+def _with_hint(refused: Forbidden, resource: Resource, where: Where) -> Forbidden:
+    """Add a hint that listing one namespace may be enough."""
+    if not resource.namespaced or where.namespace:
+        return refused
+    return Forbidden(refused.status, refused.message, ASK_FOR_LESS, refused.retry_after)

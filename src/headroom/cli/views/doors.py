@@ -1,0 +1,47 @@
+"""Check whether owners of a hold or headroom use no door, in objects that were read once."""
+
+from __future__ import annotations
+
+from headroom.cli.source import World
+from headroom.core.findings.doors import (
+    OWNERS_WITHOUT_DOOR,
+    asking_for_doors,
+    at_door,
+    is_for,
+    may_lack_door,
+    opted_in,
+    remark,
+    told_in,
+)
+from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.holds import Hold
+
+
+def without_door(world: World, wish: Hold | Headroom, across_namespaces: bool = False) -> str:
+    """Name a pod without a door, and the remedies; empty if there is none.
+
+    If an operator has reported it, its report counts: it has seen gates that were removed since.
+    """
+    if wish.status.conditions:
+        return told_in(wish.status.conditions)
+    asking = asking_for_doors(wish)
+    if asking is None:
+        return ""
+    enabled = {each.name for each in world.namespaces if opted_in(each)}
+    schedulers = world.speech.schedulers
+    using = {owner.uid for pod in world.pods if at_door(pod, schedulers) for owner in pod.owners}
+    for pod in sorted(world.pods, key=lambda pod: pod.key):
+        if (
+            may_lack_door(pod)
+            and not at_door(pod, schedulers)
+            and pod.key.namespace not in enabled
+            and not any(owner.uid in using for owner in pod.owners)
+            and is_for(asking, pod, across_namespaces)
+        ):
+            return remark(pod.key)
+    return ""
+
+
+def told_reason(wish: Hold | Headroom) -> str:
+    """The reason to show in a list if there is no more urgent one."""
+    return OWNERS_WITHOUT_DOOR if told_in(wish.status.conditions) else ""

@@ -1,0 +1,112 @@
+"""Decide which pods give way when a more important owner finds its hold in use.
+
+A pod inside (an owner of the hold) returns its room to the hold only. A pod outside frees room of
+the node. So only its own owners help a Restricted hold; both kinds help another hold. Owners of
+other holds do not help, because their room is held again at once. First all candidates are removed
+in the model. If the pod then fits, as many as possible are spared: first those whose disruption
+budget would be violated, then pods outside, then the hold's own owners, the most important first.
+A pod that is already terminating counts as gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from headroom.core.allocation import kept_beside, policy_refusal, to_keep
+from headroom.core.claims import Offer
+from headroom.core.eviction.budgets import Budget, by_violation
+from headroom.core.holds import Hold
+from headroom.core.names import CLUSTER_NAMESPACES, ROLE_LABEL
+from headroom.core.objects import Key, Pod
+from headroom.core.resources import Resources
+
+NOT_STARTED = datetime.max.replace(tzinfo=UTC)
+"""A pod without a start time counts as started just now."""
+
+Fits = Callable[[Resources, frozenset[Key]], bool]
+"""Whether a pod that asks for so much would fit on the hold's node if those pods were gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Who is on a hold's node: its owners, and pods that no hold is kept for."""
+
+    inside: tuple[Pod, ...]
+    outside: tuple[Pod, ...] = ()
+
+    def leaving(self) -> frozenset[Key]:
+        return frozenset(
+            pod.key for pod in (*self.inside, *self.outside) if pod.deleted is not None
+        )
+
+
+def importance(pod: Pod) -> tuple[int, datetime, Key]:
+    """Order pods from the most important: higher priority, then older, then by name."""
+    return -pod.priority, pod.started or NOT_STARTED, pod.key
+
+
+def gives_way(other: Pod, pod: Pod) -> bool:
+    """Whether a pod may be ended for another.
+
+    Never one of ours, of the cluster's own namespaces, nor one that asks to be spared.
+    """
+    return (
+        other.priority < pod.priority
+        and not other.spared
+        and ROLE_LABEL not in other.labels
+        and other.key.namespace not in CLUSTER_NAMESPACES
+    )
+
+
+def victims(
+    hold: Hold, crowd: Crowd, pod: Pod, fits: Fits, budgets: Collection[Budget] = ()
+) -> tuple[Pod, ...] | None:
+    """Say who has to go so that the pod gets into the hold, the most important first.
+
+    Nobody if it is enough that those leave who are leaving; None if all would be in vain.
+    """
+    if not pod.preempts:
+        return None
+    leaving = crowd.leaving()
+    staying = (other for other in (*crowd.outside, *crowd.inside) if other.key not in leaving)
+    eligible = [other for other in staying if gives_way(other, pod)]
+    if not eligible and not leaving:  # As a rule, all are as important: no need to look further.
+        return None
+    if _gets_in(hold, crowd, pod, fits, leaving):
+        return ()
+    gone = leaving | {other.key for other in eligible}
+    if not eligible or not _gets_in(hold, crowd, pod, fits, gone):
+        return None
+    inside = {other.key for other in crowd.inside}
+    _, free_to_go = by_violation(sorted(eligible, key=importance), budgets)
+    unbound = {other.key for other in free_to_go}
+    for other in sorted(
+        eligible, key=lambda each: (each.key in unbound, each.key in inside, importance(each))
+    ):
+        if _gets_in(hold, crowd, pod, fits, gone - {other.key}):
+            gone = gone - {other.key}
+    return tuple(sorted((each for each in eligible if each.key in gone), key=importance))
+
+
+def promise(hold: Hold, crowd: Crowd, gone: Iterable[Pod], pod: Pod, node: str) -> Offer:
+    """What the pod is to get when those are gone: the hold with what is then left of it."""
+    left = _left(hold, crowd, crowd.leaving() | {other.key for other in gone})
+    keeper = Pod(Key(hold.home, ""), node=node, requests=left)
+    return Offer(hold, keeper, kept_beside(hold, left, pod.requests), preempts=True)
+
+
+def _gets_in(hold: Hold, crowd: Crowd, pod: Pod, fits: Fits, gone: frozenset[Key]) -> bool:
+    staying = [user for user in crowd.inside if user.key not in gone]
+    if policy_refusal(hold, staying, pod) is not None:
+        return False
+    left = _left(hold, crowd, gone)
+    if not pod.wish.needs_hold and not any(name in left for name in pod.requests):
+        return False
+    return fits(pod.requests + kept_beside(hold, left, pod.requests), gone)
+
+
+def _left(hold: Hold, crowd: Crowd, gone: frozenset[Key]) -> Resources:
+    """What nobody uses of the hold when those are gone."""
+    return to_keep(hold, (user for user in crowd.inside if user.key not in gone))

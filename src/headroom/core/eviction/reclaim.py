@@ -1,0 +1,98 @@
+"""Get back the room of a slot of a node that other pods use: they give way, if it is allowed.
+
+An administrator allows it for a namespace up to a priority (`preempt=N` in its limits). Our own
+pods, owners of holds and slots, the cluster's own namespaces, and pods that a disruption budget
+protects are spared. As few pods as possible give way, the least important first. A latch is
+nominated before the first of them is ended, so that no other pod gets their room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from headroom.core.actions import Action, EndPod, MarkPreempted
+from headroom.core.eviction.budgets import Budget, by_violation
+from headroom.core.eviction.preemption import importance
+from headroom.core.holds import Hold
+from headroom.core.names import CLUSTER_NAMESPACES, LIMITS_ANNOTATION, LOCKED_PRIORITY, ROLE_LABEL
+from headroom.core.objects import Key, Pod
+from headroom.core.plan import Sequence, Work
+from headroom.core.quotas.namespaces import NamespaceLimits
+from headroom.core.statuses import tell_pod
+from headroom.core.subjects import hold_subject
+
+Fits = Callable[[frozenset[Key]], bool]
+"""Whether the slot would fit on its node if those pods were gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reclaim:
+    """What keeps a slot from coming back: `victims` are to give way, `leaving` are on their way.
+
+    Without both its room is free. `refused` is why nobody gives way.
+    """
+
+    victims: tuple[Pod, ...] = ()
+    leaving: tuple[Pod, ...] = ()
+    refused: str = ""
+
+    @property
+    def free(self) -> bool:
+        return not (self.victims or self.leaving or self.refused)
+
+    @property
+    def message(self) -> str:
+        names = ", ".join(str(pod.key) for pod in (*self.victims, *self.leaving))
+        return self.refused or (f"waits for the end of {names}" if names else "its room is free")
+
+
+def not_allowed(hold: Hold, limits: NamespaceLimits) -> str:
+    """Why a slot may have nobody give way; empty when it may."""
+    if limits.preempt is not None:
+        return ""
+    return (
+        "others have its room, and reclaim: Preempt needs an administrator's leave: "
+        f"preempt=PRIORITY in the annotation {LIMITS_ANNOTATION} of namespace {hold.home}"
+    )
+
+
+def may_go(pod: Pod, below: int) -> bool:
+    """Whether a pod may ever give way to a slot, as far as it is up to the pod."""
+    return (
+        pod.priority < min(below, LOCKED_PRIORITY)
+        and not pod.spared
+        and ROLE_LABEL not in pod.labels
+        and pod.key.namespace not in CLUSTER_NAMESPACES
+    )
+
+
+def victims(others: Iterable[Pod], fits: Fits, budgets: Collection[Budget]) -> Reclaim | None:
+    """Say who of these has to go for the slot; None if all of them would go in vain."""
+    staying = [pod for pod in others if pod.deleted is None]
+    leaving = tuple(sorted((pod for pod in others if pod.deleted is not None), key=importance))
+    gone = frozenset(pod.key for pod in leaving)
+    if fits(frozenset()):
+        return Reclaim()
+    if fits(gone):
+        return Reclaim(leaving=leaving)
+    _, eligible = by_violation(sorted(staying, key=importance), budgets)
+    gone |= {pod.key for pod in eligible}
+    if not fits(gone):
+        return None
+    for pod in eligible:  # The most important first: who can be spared is.
+        if fits(gone - {pod.key}):
+            gone = gone - {pod.key}
+    return Reclaim(tuple(pod for pod in eligible if pod.key in gone), leaving)
+
+
+def end(hold: Hold, pods: tuple[Pod, ...], now: datetime) -> Sequence:
+    """Have pods give way to a slot, each with the grace that it has."""
+    why = f"for the room of {hold.parent.title}, which is kept on its node"
+    steps: tuple[tuple[Action, ...], ...] = (
+        tuple(MarkPreempted(pod.key, pod.uid, f"preempted {why}", now) for pod in pods),
+        tuple(EndPod(pod.key, pod.uid, now) for pod in pods),
+        tuple(tell_pod(pod, "Preempted", why, now) for pod in pods),
+    )
+    return Sequence(Work.PREEMPT, (hold_subject(hold.parent),), steps)

@@ -1,0 +1,73 @@
+"""Decide about a headroom: which window is open, which slots should exist, when to look again.
+
+Two steps, both pure. `opening` comes first, because some inputs of the second step depend on the
+window that is open. The engine collects these inputs (`Sight`), and acts on the `Decision`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from headroom.core.actions import Tell
+from headroom.core.headrooms.events import window_tellings
+from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.headrooms.wanted_slots import Sight, Wish, wish
+from headroom.core.headrooms.windows import (
+    ActiveWindow,
+    Calendar,
+    active,
+    has_begun,
+    has_begun_since_told,
+    next_change,
+    next_start,
+)
+from headroom.core.plan import earliest
+
+PAUSE_PER_SLOT = timedelta(microseconds=200)
+LONGEST_PAUSE = timedelta(seconds=10)
+LOAD_PAUSE = timedelta(seconds=2)  # A sum over all pods is expensive.
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The window that is open; `begun`: each window has its slots anew; what to tell of it."""
+
+    window: ActiveWindow | None
+    begun: bool = False
+    tells: tuple[Tell, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The slots that should exist, when to decide again, and not before when."""
+
+    wished: Wish
+    look_again: datetime | None
+    not_before: datetime
+
+
+def opening(
+    headroom: Headroom, before: Opening | None, calendar: Calendar, now: datetime
+) -> Opening:
+    """Say which window is open; `before` is the last answer, None after a start of the operator."""
+    window, due = active(headroom, now, calendar), headroom.status.next_start
+    last = before.window if before is not None else None
+    told = before is not None or (due is not None and due <= now)
+    tells = tuple(window_tellings(headroom, last, window, now)) if told else ()
+    if before is not None:
+        return Opening(window, has_begun(last, window), tells)
+    return Opening(window, has_begun_since_told(headroom, window), tells)
+
+
+def decide(headroom: Headroom, sight: Sight, calendar: Calendar, now: datetime) -> Decision:
+    """Decide from the inputs alone; the same each time for the same inputs."""
+    wished = wish(headroom, sight, now)
+    look_again = earliest(
+        next_change(headroom, now, calendar),
+        next_start(headroom, now, calendar),  # The status tells of the one after it.
+        wished.look_again,
+        *(each.needs.look_again for each in sight.followed),
+    )
+    pause = min(PAUSE_PER_SLOT * wished.effort, LONGEST_PAUSE)
+    return Decision(wished, look_again, now + (LOAD_PAUSE if headroom.size.by_load else pause))

@@ -1,0 +1,120 @@
+"""A headroom's status: how many slots stand, whether that is enough, and if not, why.
+
+Worked out from the wish (`sizing`) and from counts that the engine keeps; the times of conditions
+that stay are kept. The message says first what stands, then everything that is in the way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from headroom.core.conditions import conditions_of
+from headroom.core.derived_names import label_value
+from headroom.core.headrooms.eligibility import summary
+from headroom.core.headrooms.headrooms import ON_PRIORITY, Headroom, HeadroomStatus
+from headroom.core.headrooms.shapes import NONE_IN_SCOPE
+from headroom.core.headrooms.wanted_slots import NO_NODE, USED_UP, Wish
+from headroom.core.names import FOR_LABEL, ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.quotas.limits import LIMIT_REACHED, QUOTA_EXCEEDED
+
+# A person must act before these go away; the first that applies is the reason of all conditions.
+DEGRADING = ("InvalidSpec", "WorkloadMissing", "WorkloadUnusable", "NothingToHold", "CannotFollow")
+_QUIET = ("Paused", "OutsideSchedule")
+# Nothing is wrong, and there is nothing to give to anybody.
+_EMPTY = (USED_UP, NO_NODE, NONE_IN_SCOPE)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What the engine counts: slots that stand, and owners served or not since the beginning.
+
+    `nodes` is how many there are in the cluster; `trouble` says why slots cannot be held,
+    `refused` which quota leaves no room for more of them.
+    """
+
+    held: int = 0
+    pending: int = 0
+    claimed: int = 0
+    hits: int = 0
+    misses: int = 0
+    nodes: int = 0
+    trouble: str = ""
+    limited: bool = False  # whether a limit is all the trouble there is
+    refused: str = ""
+    next_start: datetime | None = None
+    spent: tuple[str, ...] = ()
+    last_start: datetime | None = None
+    objects: int = 0
+    ended: int = 0
+    updated: int = 0
+    template_generation: int = 0
+
+
+def status_of(headroom: Headroom, wished: Wish, tally: Tally, now: datetime) -> HeadroomStatus:
+    """Build the status that wish and tally call for."""
+    own = headroom.size.status(headroom, wished, tally, now)
+    if own is not None:
+        return own
+    desired = wished.count
+    reason = _reason(wished, tally, desired)
+    degraded = reason in DEGRADING or bool(tally.trouble or tally.refused)
+    empty = not desired and reason in _EMPTY
+    ready = not degraded and not empty and tally.held >= desired
+    wanted = (
+        ("Ready", ready),
+        ("Progressing", not degraded and tally.held < desired),
+        ("Degraded", degraded),
+    )
+    message = _message(headroom, wished, tally, desired)
+    words = ((kind, "True" if holds else "False", reason, message) for kind, holds in wanted)
+    return HeadroomStatus(
+        desired=desired,
+        held=tally.held,
+        pending=tally.pending,
+        claimed=tally.claimed,
+        hits=tally.hits,
+        misses=tally.misses,
+        next_start=tally.next_start,
+        spent=tally.spent,
+        last_start=tally.last_start,
+        objects=tally.objects,
+        ended=tally.ended,
+        updated=tally.updated,
+        selector=selector_of(headroom) if headroom.slot_objects is None else "",
+        auto=wished.auto,
+        conditions=conditions_of(words, headroom.status.conditions, headroom.generation, now),
+        observed_generation=headroom.generation,
+    )
+
+
+def selector_of(headroom: Headroom) -> str:
+    """The label selector of a headroom's guardians, as the scale subresource shows it."""
+    name = label_value(headroom.parent.name)
+    return f"{FOR_LABEL}={name},{ROLE_LABEL}={ROLE_GUARDIAN}"
+
+
+def _reason(wished: Wish, tally: Tally, desired: int) -> str:
+    given = [note.reason for note in wished.notes]
+    for reason in (*DEGRADING, *_QUIET):
+        if reason in given:
+            return reason
+    if tally.refused:
+        return QUOTA_EXCEEDED
+    if tally.trouble:
+        return LIMIT_REACHED if tally.limited else "Unschedulable"
+    if tally.held < desired:
+        return "Holding"
+    return given[0] if given else "Held"
+
+
+def _message(headroom: Headroom, wished: Wish, tally: Tally, desired: int) -> str:
+    held = f"{tally.held} of {desired} slots held"
+    if wished.frozen and tally.held and not desired:
+        held = f"{tally.held} slots that are held already are kept"
+    parts = [held, *(note.message for note in wished.notes)]
+    if headroom.size.by_node and wished.excluded:
+        parts.append(summary(wished.excluded, tally.nodes))
+    parts += [why for why in (tally.refused, tally.trouble) if why]
+    parts += [str(each) for each in headroom.remarks if each.path != ON_PRIORITY]
+    return "; ".join(parts)

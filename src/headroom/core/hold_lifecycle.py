@@ -1,0 +1,395 @@
+"""The life of one hold: create, replace, resize and delete its guardian; its status and events.
+
+`decide` takes one hold and the pods that concern it, and returns at most one sequence, the status
+of the object, and when to decide again. Claims are decided elsewhere; a hold is not changed while
+an owner is on its way.
+
+    Pending ──guardian bound──▶ Available ──owner bound, once──▶ Succeeded
+     ▲ ▲                          │  ▲  └──owner bound, reusable──▶ Available (smaller guardian)
+     │ └────guardian lost─────────┤  │
+     │                            └──┼─ttl, expires, deletion──▶ Failed ──▶ object deleted
+     └──▶ Waiting ──pods ended───────┘   (preAllocation: latched while running pods use the room)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeGuard
+
+from headroom.core.actions import CreateGuardian, DeleteObject
+from headroom.core.allocation import is_short, to_keep, told_use
+from headroom.core.claims import expiry, owner_uses
+from headroom.core.derived_names import guardian_name
+from headroom.core.eviction.reclaim import Reclaim, end
+from headroom.core.handover import (
+    grow,
+    keep_rest,
+    out_of_the_way,
+    put_back,
+    shrink,
+    without_ports_of,
+)
+from headroom.core.hold_state.full_node import without_place
+from headroom.core.hold_state.status_facts import standing_facts, told_of, used_up
+from headroom.core.hold_state.view import HoldView as HoldView
+from headroom.core.hold_state.view import Life as Life
+from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
+from headroom.core.objects import Pod
+from headroom.core.plan import Sequence, Work, earliest
+from headroom.core.policy import Policy
+from headroom.core.quotas.charges import Waiting, charged, go_on, is_charge
+from headroom.core.renewal import (
+    Guardians,
+    outdated,
+    outdated_at,
+    successor_name,
+    told_apart,
+)
+from headroom.core.resources import EMPTY, Resources
+from headroom.core.statuses import Facts, ended_at, status_of
+from headroom.core.subjects import hold_subject
+
+
+def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
+    """Say what one hold needs: at most one sequence, its status, and when to look again."""
+    hold = view.hold
+    seated = tuple(pod for pod in view.claimants if _seated(pod, view.node))
+    if hold.problems:
+        return Life(_invalid(hold, tuple(pod for pod in seated if not pod.finished), now))
+    if hold.terminal:
+        return _over(view, now, policy)
+    if hold.deleted is not None:
+        return _ended(view, "Deleted", "it is being deleted", now)
+    if hold.allocate_once and seated:
+        facts = Facts(hold, "Succeeded", "Succeeded", "", view.node, told_use(hold, seated))
+        return Life(status_of(facts, now, owner_uses(seated)), _drop(view, view.guardians))
+    ends = expiry(hold)
+    if ends is not None and ends <= now:
+        return _ended(view, "Expired", f"expired at {ends.isoformat()}", now)
+    if view.homeless and hold.terms.ends_with_node:
+        return _ended(view, "Expired", f"its node {view.node} is gone", now)
+    if view.promised:
+        return Life(hold.status, None, ends)
+    if hold.starts is not None and now < hold.starts:
+        soon = Facts(hold, "Pending", "NotStarted", f"starts at {hold.starts.isoformat()}")
+        return Life(status_of(soon, now), _drop(view, view.guardians), hold.starts)
+    life = _keep(view, seated, now, policy)
+    sequence = without_ports_of(seated, hold, life.sequence)
+    return Life(life.status, sequence, earliest(life.wake_at, ends))
+
+
+def _invalid(hold: Hold, users: tuple[Pod, ...], now: datetime) -> HoldStatus:
+    """What cannot be read holds nothing new; owners that have their room are not forgotten."""
+    message = "; ".join(str(problem) for problem in hold.problems)
+    node = users[0].node if users else ""
+    facts = Facts(hold, "Pending", "InvalidSpec", message, node, told_use(hold, users))
+    return status_of(facts, now, owner_uses(users))
+
+
+def _ended(view: HoldView, reason: str, message: str, now: datetime) -> Life:
+    """Nothing is held any more; owners that have their room keep it."""
+    users = tuple(pod for pod in view.claimants if _seated(pod, view.node) and not pod.finished)
+    used = told_use(view.hold, users)
+    facts = Facts(view.hold, "Failed", reason, message, view.node, used)
+    return Life(status_of(facts, now, owner_uses(users)), _given_back(view))
+
+
+def _given_back(view: HoldView) -> Sequence | None:
+    return None if view.heir else _drop(view, view.guardians)
+
+
+def _over(view: HoldView, now: datetime, policy: Policy) -> Life:
+    """What is left of a hold that has ended: it is there to be read for a while, then it goes."""
+    hold = view.hold
+    kept_for = policy.orphaned_kept_for if view.homeless else policy.ended_kept_for
+    ours = not hold.slot and hold.member is None and hold.tenure is None
+    since = ended_at(hold) if ours else None
+    release = _given_back(view)
+    if since is None or release is not None or hold.deleted is not None:
+        return Life(hold.status, release)
+    if now < since + kept_for:
+        return Life(hold.status, None, since + kept_for)
+    steps = ((DeleteObject(hold.parent),),)
+    return Life(hold.status, Sequence(Work.OBJECT, (hold_subject(hold.parent),), steps))
+
+
+def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy) -> Life:
+    """Have one healthy guardian of the right size, and say how it stands."""
+    hold = view.hold
+    users = tuple(pod for pod in seated if not pod.finished)
+    guardians = told_apart(hold, view.guardians, now)
+    guardian = guardians.standing
+    used, size = told_use(hold, users), size_kept(view, guardian)
+    node = view.node if users or view.fenced or view.lodgers else ""
+    if guardian is not None and guardian.node:
+        node = guardian.node
+    facts = told_of(view, guardians, standing_facts(view, guardian, size, node, used), now)
+    status = status_of(facts, now, owner_uses(users))
+    if guardians.needless:
+        return Life(status, _drop(view, guardians.needless))
+    if guardian is not None and not guardian.node and _must_not_wait(view, guardian):
+        return Life(status, _drop(view, (guardian,)))
+    if view.placeless and not hold.paused:
+        wait = view.not_before if view.not_before is not None and now < view.not_before else None
+        view = replace(view, not_before=wait)
+        return Life(status, without_place(view, guardian, size, users, policy), wait)
+    if view.pinned and view.lodgers and not view.whole and _seeks(guardian):
+        # Somebody was quicker. One that waits keeps nothing from others; a claim does.
+        return Life(status, _drop(view, (guardian,)))
+    behind = tuple(pod for pod in (guardian, guardians.successor) if view.first and _seeks(pod))
+    if behind:
+        return Life(status, _drop(view, behind))
+    early = _early_latch(view, users, guardian, node)
+    if early:
+        return Life(status, grow(hold, node, early, policy.namespace, view.lodgers))
+    if view.reclaim is not None and not view.refused and not view.held_up:
+        return _reclaiming(view, guardian, size, now, policy)
+    if hold.pre_allocation and not users and not node and not view.held_up:
+        waiting = _awaiting(view, size, now, policy)
+        if waiting is not None:
+            return waiting
+    if guardian is not None and is_charge(guardian):
+        return Life(status, _drop(view, (guardian,)))
+    if guardian is None:
+        return _make(view, status, size, now, policy)
+    if guardian.node and outdated(hold, guardian, now) and size:
+        return Life(status, _renewed(view, guardians, size, policy))
+    if guardian.node and size != guardian.requests.only(hold.template.pod.requests):
+        if not size:
+            return Life(status, _drop(view, (guardian,)))
+        grows = not size.fits_in(guardian.requests)
+        if view.grows or not grows:
+            return Life(status, _resized(view, guardian, size, policy))
+    if guardian.node and is_short(hold, guardian) and guardians.successor is None:
+        return _made_elsewhere(view, status, guardian, now)
+    return Life(status, None, outdated_at(hold, guardian, now))
+
+
+def size_kept(view: HoldView, guardian: Pod | None) -> Resources:
+    """How much a hold is to keep: what its owners leave, or all of a slot that can be whole."""
+    if view.lodgers and not view.whole and (guardian is not None or view.pinned):
+        return to_keep(view.hold, view.lodgers)
+    seated = (pod for pod in view.claimants if _seated(pod, view.node))
+    return to_keep(view.hold, (pod for pod in seated if not pod.finished))
+
+
+def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod, now: datetime) -> Life:
+    """Have a whole guardian looked for wherever there is room, while the rest of a slot stands."""
+    hold = view.hold
+    if hold.paused or view.refused or view.held_up:
+        return Life(status)
+    if view.not_before is not None and now < view.not_before:
+        return Life(status, None, view.not_before)
+    create = CreateGuardian(successor_name(hold, rest), hold, hold.template.pod.requests)
+    return Life(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
+
+
+def _early_latch(
+    view: HoldView, users: tuple[Pod, ...], guardian: Pod | None, node: str
+) -> Resources:
+    """How large a latch should stand before owners that are leaving have left; nothing if none.
+
+    Once they are gone their room is anybody's; with a latch beside them it stays the hold's. A slot
+    that is bound to its node has one for as long as owners use it: they may end without a warning.
+    """
+    if view.pinned and view.lodgers and not view.claimed and not view.passing:
+        kept = guardian.requests if guardian is not None and guardian.node else EMPTY
+        wanted = view.hold.template.pod.requests.largest(kept)
+        return EMPTY if view.hold.paused or view.whole or wanted.fits_in(kept) else wanted
+    leaving = any(is_leaving(pod) for pod in users)
+    if not leaving or not node or view.hold.allocate_once or view.latched is not None:
+        return EMPTY
+    staying = tuple(pod for pod in users if not is_leaving(pod))
+    kept = guardian.requests if guardian is not None else EMPTY
+    wanted = to_keep(view.hold, staying).largest(kept)
+    return EMPTY if view.hold.paused or wanted.fits_in(kept) else wanted
+
+
+def is_leaving(pod: Pod) -> bool:
+    """Whether a pod is on its way out, but still counts on its node."""
+    return pod.deleted is not None and pod.occupies_node
+
+
+def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) -> Life | None:
+    """Stand a latch beside the pods whose place the hold takes, and the guardian when they end."""
+    hold, found = view.hold, view.awaited
+    if found is None:
+        if not hold.terms.needs_candidate:
+            return None
+        whose = "that is marked for it" if hold.terms.takes_marked else "of its owners"
+        why = f"no running pod {whose} is there whose place it could take"
+        facts = Facts(hold, "Pending", "Unschedulable", why, degraded=True)
+        return Life(status_of(facts, now), _drop(view, view.guardians))
+    facts = Facts(hold, "Waiting", "WaitingForRoom", found.message, found.node)
+    kept = view.latched or hold.status.phase == "Waiting"
+    if not kept or not any(is_charge(pod) for pod in view.guardians):
+        # Nothing is kept before it is charged for and a latch keeps it.
+        facts = Facts(hold, "Pending", "WaitingForNode", "")
+    if view.trouble:
+        facts = Facts(hold, "Pending", "GuardianRefused", view.trouble, degraded=True)
+    status = status_of(facts, now)
+    if hold.paused:
+        return Life(status, _drop(view, view.guardians))
+    if view.not_before is not None and now < view.not_before and not view.guardians:
+        return Life(status, None, view.not_before)
+    free = not found.pods
+    waiting = Waiting(hold, found.node, size, free, view.guardians, view.latched)
+    return Life(status, go_on(waiting, policy.namespace))
+
+
+def _reclaiming(
+    view: HoldView, guardian: Pod | None, size: Resources, now: datetime, policy: Policy
+) -> Life:
+    """Stand a latch where others have a slot's room, have them give way, and hold it again."""
+    hold, found = view.hold, view.reclaim or Reclaim()
+    bound = guardian is not None and bool(guardian.node)
+    phase, reason = ("Available", "PartiallyHeld") if bound else ("Pending", "Unschedulable")
+    facts = Facts(hold, phase, reason, found.message, view.node, degraded=True)
+    status = status_of(facts, now)
+    if found.refused or hold.paused:
+        return Life(status)
+    kept = view.latched is not None and size.fits_in(view.latched)
+    if kept and found.victims:
+        return Life(status, end(hold, found.victims, now))
+    if guardian is not None and bound:
+        begin = grow(hold, view.node, size, policy.namespace) if view.latched is None else None
+        ready = kept and found.free
+        return Life(status, _resized(view, guardian, size, policy) if ready else begin)
+    if view.not_before is not None and now < view.not_before and not view.guardians:
+        return Life(status, None, view.not_before)
+    waiting = Waiting(hold, view.node, size, found.free, view.guardians, view.latched)
+    return Life(status, go_on(waiting, policy.namespace))
+
+
+def _seeks(guardian: Pod | None) -> TypeGuard[Pod]:
+    """Whether a guardian waits in kube-scheduler's queue for any room that comes free."""
+    return guardian is not None and not guardian.node and not guardian.gates
+
+
+def _must_not_wait(view: HoldView, guardian: Pod) -> bool:
+    """Whether a guardian found no room and would bring a node beyond what is allowed."""
+    return bool(guardian.unschedulable_message and view.held_up)
+
+
+def _renewed(
+    view: HoldView, guardians: Guardians, size: Resources, policy: Policy
+) -> Sequence | None:
+    """Make the successor beside the old guardian or, where only one may be there, in its place.
+
+    One that fits nowhere is made all the same: it says so, and an autoscaler may find it room.
+    Where no node may come for it, the old one stays; where only one may be there, it goes first.
+    """
+    old, successor = guardians.standing, guardians.successor
+    if old is None or not view.may_renew or view.hold.paused:
+        return None
+    alone = view.crowded or bool(view.held_up) or not view.beside
+    charge = successor if successor is not None and is_charge(successor) else None
+    if charge is not None and not (view.in_place and alone) and view.latched is None:
+        return _drop(view, (charge,))
+    if successor is not None and charge is None:
+        stuck = successor.unschedulable_message and view.in_place and alone
+        given_up = stuck or _must_not_wait(view, successor)
+        return _drop(view, (successor,)) if given_up else None
+    hold = view.hold
+    if view.latched is not None and not view.in_place:
+        return None  # Somebody came in between; the latch goes by itself.
+    if view.latched is not None or (view.in_place and alone):
+        beyond = size.minus(old.requests) if hold.mode != PREEMPTIBLE else EMPTY
+        if not beyond or charge is not None:
+            return _resized(view, old, size, policy, charge)
+        # More than the old one is charged for: that is charged first.
+        return charged(hold, successor_name(hold, old), beyond) if view.latched is None else None
+    if view.held_up:
+        return None
+    if view.crowded:
+        return _drop(view, (old,))
+    pin = view.node if view.claimants else hold.template.node
+    create = CreateGuardian(successor_name(hold, old), hold, size, node=pin)
+    return Sequence(Work.RENEW, (hold_subject(hold.parent),), ((create,),))
+
+
+def _resized(
+    view: HoldView, guardian: Pod, size: Resources, policy: Policy, charge: Pod | None = None
+) -> Sequence | None:
+    """Begin anew, go on under a latch that stands already, or wait until one too small is gone.
+
+    A Preemptible one is never put back by us: whoever preempts it meanwhile counts on its room.
+    It is given up and made anew for kube-scheduler to place; bare for a moment is what it may be.
+    """
+    if view.hold.mode == PREEMPTIBLE:
+        return _drop(view, (guardian,))
+    whole = size.largest(guardian.requests)
+    if view.latched is not None:
+        covered = whole.fits_in(view.latched)
+        return put_back(view.hold, guardian.node, size, guardian, charge) if covered else None
+    if size.fits_in(guardian.requests):
+        return shrink(view.hold, guardian, size, policy.namespace)
+    return grow(view.hold, guardian.node, whole, policy.namespace)
+
+
+def _make(
+    view: HoldView, status: HoldStatus, size: Resources, now: datetime, policy: Policy
+) -> Life:
+    hold = view.hold
+    if view.rest and not hold.paused and (view.latched is None or not view.guardians):
+        return Life(status, keep_rest(hold, view.node, view.rest, view.latched, policy.namespace))
+    if (
+        used_up(hold, size)
+        or hold.paused
+        or view.refused
+        or view.held_up
+        or view.full
+        or any(pod.deleted is not None for pod in view.guardians)
+    ):
+        return Life(status)  # All of it is in use, or the old guardian's name is about to be free.
+    if view.not_before is not None and now < view.not_before:
+        return Life(status, None, view.not_before)
+    part = to_keep(hold, view.lodgers) if view.lodgers else EMPTY
+    fits = view.grows and (view.whole or size.fits_in(part))  # A latch may keep more than is free.
+    if view.node and view.latched is not None and fits and size.fits_in(view.latched):
+        return Life(status, put_back(hold, view.node, size))
+    if part and view.node and view.latched is not None:  # What its owner left of a slot.
+        sure = view.latched if view.grows else view.taken_over
+        part = part if part.fits_in(sure) else _common(part, view.taken_over)
+        return Life(status, put_back(hold, view.node, part) if part else None)
+    rest = _common(size, view.taken_over)
+    if rest and status.owners and view.node and not view.grows:  # It has grown meanwhile.
+        return Life(status, put_back(hold, view.node, rest))
+    young = view.latched is not None and not size.fits_in(view.latched)
+    if view.pinned and view.lodgers and not view.whole:
+        return Life(status)
+    if view.pinned and view.claimed and (view.passing or young):
+        return Life(status)  # A latch keeps its room, and will be trusted in a moment.
+    if view.estate is not None and view.latched is None and size.fits_in(view.estate.requests):
+        return Life(status, shrink(hold, view.estate, size, policy.namespace))
+    if view.inherits and view.estate is None:
+        return Life(status)
+    if view.fenced and (view.passing if not view.grows else not status.owners):
+        return Life(status)  # Nobody else can have it; in a moment it can be put back.
+    if status.owners and view.node and view.grows and not view.trouble:
+        begin = grow(hold, view.node, size, policy.namespace)
+        return Life(status, begin if view.latched is None else None)
+    pin = view.node if status.owners else hold.template.node
+    create = CreateGuardian(guardian_name(hold), hold, size, node=pin)
+    return Life(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
+
+
+def _common(one: Resources, other: Resources) -> Resources:
+    """What both have, of each resource."""
+    return one.minus(one.minus(other))
+
+
+def _seated(pod: Pod, node: str) -> bool:
+    """Whether a claimant got the room: a claim says nothing about the room of another node."""
+    return bool(pod.node) and node in ("", pod.node) and not _rejected(pod)
+
+
+def _rejected(pod: Pod) -> bool:
+    """Whether the kubelet refused the pod at its door, so that it never used the room."""
+    return pod.phase == "Failed" and pod.reason.startswith("OutOf")
+
+
+def _drop(view: HoldView, pods: tuple[Pod, ...]) -> Sequence | None:
+    gone = tuple(out_of_the_way(pod) for pod in pods if pod.deleted is None)
+    return Sequence(Work.RELEASE, (hold_subject(view.hold.parent),), (gone,)) if gone else None

@@ -1,0 +1,46 @@
+"""A reusable hold on a node that has no place for one more pod.
+
+Its owner has taken the guardian's place, so no pod can keep the rest. Other pods cannot take it,
+because no pod has a place on that node. When a place becomes free, a latch that is nominated there
+gets it. The latch is as large as the hold, so that it also keeps the room that the owner will
+return. In the meantime a gated guardian charges the rest to the hold's namespace.
+
+    owner bound ──▶ gated guardian of the rest ──▶ latch ──(a place is free)──▶ guardian bound
+"""
+
+from __future__ import annotations
+
+from headroom.core.actions import DeletePod
+from headroom.core.derived_names import guardian_name
+from headroom.core.handover import grow, put_back
+from headroom.core.hold_state.view import HoldView
+from headroom.core.objects import Pod
+from headroom.core.plan import Sequence, Work
+from headroom.core.policy import Policy
+from headroom.core.quotas.charges import charged, is_charge
+from headroom.core.resources import Resources
+from headroom.core.subjects import hold_subject
+
+
+def without_place(
+    view: HoldView, guardian: Pod | None, size: Resources, users: tuple[Pod, ...], policy: Policy
+) -> Sequence | None:
+    """What such a hold needs next; `guardian` is the one without a node that there may be."""
+    hold, node = view.hold, view.node
+    if view.latched is not None and view.grows and size and size.fits_in(view.latched):
+        return put_back(hold, node, size, guardian)
+    if guardian is not None and not (users and _charges(guardian, size)):
+        steps = ((DeletePod(guardian.key, guardian.uid),),)
+        return Sequence(Work.RELEASE, (hold_subject(hold.parent),), steps)
+    if not users or not size:
+        return None
+    if guardian is None:
+        tried = view.not_before is not None or any(pod.deleted for pod in view.guardians)
+        return None if tried else charged(hold, guardian_name(hold), size)
+    if view.claimed or view.passing:
+        return None
+    return grow(hold, node, hold.template.pod.requests, policy.namespace, users)
+
+
+def _charges(guardian: Pod, size: Resources) -> bool:
+    return is_charge(guardian) and guardian.requests.only(size) == size

@@ -1,0 +1,104 @@
+"""The life of a hold that is a dialect's object: its finalizer, its limited time and its end.
+
+`life` handles guardians and owners; this module handles the object itself. The object has a
+finalizer while it may have a guardian, and its status stores its times. When its pod has ended, it
+has ended too, and some time later it is deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from headroom.core import hold_lifecycle
+from headroom.core.actions import Action, DeleteObject, DeletePod, SetFinalizers
+from headroom.core.allocation import told_use
+from headroom.core.hold_lifecycle import HoldView, Life
+from headroom.core.holds import Hold
+from headroom.core.names import ROLE_LABEL
+from headroom.core.objects import Key, Pod
+from headroom.core.plan import Sequence, Work, earliest
+from headroom.core.policy import Policy
+from headroom.core.renewal import told_apart
+from headroom.core.statuses import Facts, status_of
+from headroom.core.subjects import hold_subject
+from headroom.core.tickets.ticket_times import chronicle_of, cleanup_at, has_left
+
+
+def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
+    """Say what a hold needs, with what its object asks for beyond it."""
+    hold = view.hold
+    if not hold.finalizer and hold.tenure is None:
+        return hold_lifecycle.decide(view, now, policy)
+    if hold.deleted is not None:
+        return Life(hold.status, _farewell(hold, view.guardians))
+    if hold.finalizer and hold.finalizer not in hold.finalizers:
+        return Life(hold.status, _sequence(hold, ((_finalized(hold),),)))
+    if view.left is not None:
+        gone = _without((view.left,))
+        return Life(hold.status, _sequence(hold, tuple(gone)) if gone else None)
+    if has_left(hold, view.claimants):
+        told = Facts(hold, "Failed", "Finished", "its pod has ended", view.node, told_use(hold, ()))
+        decided = Life(status_of(told, now, hold.status.owners))
+    else:
+        decided = hold_lifecycle.decide(view, now, policy)
+    return _with_clock(view, decided, now)
+
+
+def left_over(hold: Hold, pods: Mapping[Key, Pod]) -> Pod | None:
+    """A guardian of the same object under the same name, made by whoever served it before us."""
+    pod = pods.get(Key(hold.guardian_namespace, hold.guardian)) if hold.guardian else None
+    if pod is None or ROLE_LABEL in pod.labels:
+        return None
+    ours = any(owner.controller and owner.uid == hold.parent.uid for owner in pod.owners)
+    return pod if ours else None
+
+
+def dismissed(hold: Hold, guardians: tuple[Pod, ...]) -> Sequence:
+    """Delete a hold's object and its guardian with it."""
+    steps = [*_without(guardians), (DeleteObject(hold.parent),)]
+    if hold.finalizer in hold.finalizers:
+        steps.insert(-1, (_released(hold),))
+    return _sequence(hold, tuple(steps))
+
+
+def _with_clock(view: HoldView, decided: Life, now: datetime) -> Life:
+    """What was decided, its moments noted; an object whose time is long over goes."""
+    hold = view.hold
+    guardian = told_apart(hold, view.guardians, now).standing
+    chronicle = chronicle_of(hold, guardian, decided.status.phase, now)
+    status = replace(decided.status, chronicle=chronicle)
+    gone_at = cleanup_at(replace(hold, status=status))
+    if gone_at is not None and gone_at <= now and status == hold.status and not view.heir:
+        return Life(status, dismissed(hold, view.guardians))
+    ends = chronicle.ends if chronicle is not None and status.phase == "Available" else None
+    # What is due already waits for the status to be written, which brings us back.
+    later = (moment for moment in (gone_at, ends) if moment is not None and moment > now)
+    return Life(status, decided.sequence, earliest(decided.wake_at, *later))
+
+
+def _farewell(hold: Hold, guardians: tuple[Pod, ...]) -> Sequence | None:
+    """Somebody deletes the object: its guardian goes first, then our finalizer."""
+    steps = list(_without(guardians))
+    if hold.finalizer in hold.finalizers:
+        steps.append((_released(hold),))
+    return _sequence(hold, tuple(steps)) if steps else None
+
+
+def _without(guardians: tuple[Pod, ...]) -> list[tuple[Action, ...]]:
+    standing = tuple(DeletePod(pod.key, pod.uid) for pod in guardians if pod.deleted is None)
+    return [standing] if standing else []
+
+
+def _finalized(hold: Hold) -> SetFinalizers:
+    return SetFinalizers(hold.parent, hold.version, (*hold.finalizers, hold.finalizer))
+
+
+def _released(hold: Hold) -> SetFinalizers:
+    others = tuple(each for each in hold.finalizers if each != hold.finalizer)
+    return SetFinalizers(hold.parent, hold.version, others)
+
+
+def _sequence(hold: Hold, steps: tuple[tuple[Action, ...], ...]) -> Sequence:
+    return Sequence(Work.OBJECT, (hold_subject(hold.parent),), steps)

@@ -1,0 +1,65 @@
+"""Koordinator's words on objects that are not its own: on pods, and on our Holds.
+
+They are read only while the dialect is on. On a pod they narrow which holds it takes, or speak
+about the pod itself; on a Hold they are its small print. None of them gives anybody room that the
+owner rules do not give.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from msgspec import Raw
+
+from headroom.core.holds import Hold
+from headroom.core.names import NAMESPACE_LABEL
+from headroom.core.objects import NO_WISH, Pod
+from headroom.core.selection import integer
+from headroom.dialects.koordinator.hold_options import resized, terms_of
+from headroom.dialects.koordinator.names import (
+    LODGING,
+    PRE_ALLOCATABLE,
+    PRE_ALLOCATABLE_PRIORITY,
+    SPARED,
+)
+from headroom.dialects.koordinator.reservation_affinity import wish_of
+from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.holds import decode_hold
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import Reader
+
+
+class _WordedHold(JsonObject):
+    metadata: Metadata | None = None
+
+
+_read = Reader(_WordedHold)
+
+
+def dressed(pod: Pod) -> Pod:
+    """The pod with what its labels and annotations say in Koordinator's words."""
+    labels = pod.labels
+    if pod.key.namespace == LODGING:  # Ours: nobody else makes pods there.
+        return replace(pod, on_behalf_of=labels.get(NAMESPACE_LABEL, ""))
+    wish = wish_of(labels, pod.annotations)
+    spared = labels.get(SPARED) == "true"
+    marked = labels.get(PRE_ALLOCATABLE) == "true"
+    if wish is NO_WISH and not spared and not marked:
+        return pod
+    turn = integer(pod.annotations.get(PRE_ALLOCATABLE_PRIORITY, "")) or 0
+    return replace(pod, wish=wish, spared=spared, pre_allocatable=turn if marked else None)
+
+
+def decode_worded_hold(data: bytes | Raw) -> Hold:
+    """Read one of our Holds together with Koordinator's labels and annotations on it."""
+    hold = decode_hold(data)
+    metadata = _read(data).metadata or Metadata()
+    findings, remarks = Findings(), Findings()
+    terms = terms_of(metadata, findings, remarks)
+    return replace(
+        hold,
+        template=resized(hold.template, metadata, findings),
+        terms=replace(terms, takes_several=hold.terms.takes_several),
+        remarks=(*hold.remarks, *remarks.problems),
+        problems=(*hold.problems, *findings.problems),
+    )

@@ -1,0 +1,183 @@
+"""Actions about Orders and Tickets as API requests, and korder's annotations on claims.
+
+Each write says which object it means (uid, and the version where it rests on what was read), so a
+namesake made meanwhile is never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import msgspec
+
+from headroom.core.actions import (
+    Action,
+    Bind,
+    CreateSlotObject,
+    DeleteObject,
+    Nominate,
+    SetFinalizers,
+    WriteHeadroomStatus,
+    WriteHoldStatus,
+)
+from headroom.core.derived_names import label_value
+from headroom.core.names import SHAPE_ANNOTATION, SLOT_ANNOTATION
+from headroom.core.objects import Parent
+from headroom.dialects.korder.kinds import (
+    API_VERSION,
+    CLAIMED_ANNOTATION,
+    NODE_ANNOTATION,
+    NODE_LABEL,
+    ORDER_LABEL,
+    ORDER_UID_LABEL,
+    ORDERS,
+    TICKET_FINALIZER,
+    TICKETS,
+)
+from headroom.dialects.korder.orderstatus import order_status_json
+from headroom.dialects.korder.ticketstatus import ticket_status_json
+from headroom.wire.kinds import Resource
+from headroom.wire.objectpatches import changed, whole_finalizers, whole_status
+from headroom.wire.render import render as render_native
+from headroom.wire.writes import Write
+
+# Objects of the API are open-ended JSON.
+Json: TypeAlias = dict[str, Any]
+
+_KINDS = {resource.kind: resource for resource in (ORDERS, TICKETS)}
+
+
+def render(action: Action) -> Write | None:
+    """Spell an action about an Order or a Ticket; None for any other."""
+    match action:
+        case WriteHeadroomStatus() if _is_ours(action.parent):
+            return _status(action.parent, "", order_status_json(action.status))
+        case WriteHoldStatus() if _is_ours(action.parent):
+            status = ticket_status_json(action.status, action.parent.namespace)
+            return _status(action.parent, action.version, status)
+        case CreateSlotObject() if _is_ours(action.of):
+            return _renewal(action) if action.hold.parent.uid else _creation(action)
+        case DeleteObject() if _is_ours(action.parent):
+            return _deletion(action.parent)
+        case SetFinalizers() if _is_ours(action.parent):
+            return _finalizers(action)
+        case Nominate() | Bind():
+            return _claim(action)
+    return None
+
+
+def _is_ours(parent: Parent) -> bool:
+    return parent.api_version == API_VERSION and parent.kind in _KINDS
+
+
+def _status(parent: Parent, version: str, status: Json) -> Write:
+    return whole_status(_resource(parent), parent, status, version)
+
+
+def _finalizers(action: SetFinalizers) -> Write:
+    parent = action.parent
+    return whole_finalizers(_resource(parent), parent, action.finalizers, action.version)
+
+
+def _resource(parent: Parent) -> Resource:
+    return _KINDS[parent.kind]
+
+
+def _deletion(parent: Parent) -> Write:
+    body: Json = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "propagationPolicy": "Background",
+    }
+    if parent.uid:
+        body["preconditions"] = {"uid": parent.uid}
+    return Write("delete", _resource(parent), parent.namespace, parent.name, body)
+
+
+def _creation(action: CreateSlotObject) -> Write:
+    """Make a ticket; its finalizer is there from the start, which saves a write."""
+    parent, of = action.hold.parent, action.of
+    owner = {
+        "apiVersion": of.api_version,
+        "kind": of.kind,
+        "name": of.name,
+        "uid": of.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    made = _made(action)
+    body: Json = {
+        "apiVersion": API_VERSION,
+        "kind": TICKETS.kind,
+        "metadata": {
+            "name": parent.name,
+            "namespace": parent.namespace,
+            **made["metadata"],
+            "finalizers": [TICKET_FINALIZER],
+            "ownerReferences": [owner],
+        },
+        "spec": made["spec"],
+    }
+    return Write("create", TICKETS, parent.namespace, "", body)
+
+
+def _renewal(action: CreateSlotObject) -> Write:
+    """Put the order's present template into a ticket that stands; others' annotations stay."""
+    hold, made = action.hold, _made(action)
+    labels = {**hold.labels, **made["metadata"]["labels"]}
+    changes: list[Json] = [
+        {"op": "add", "path": "/spec", "value": made["spec"]},
+        {"op": "add", "path": "/metadata/labels", "value": labels},
+    ]
+    annotations: Json = made["metadata"]["annotations"]
+    if hold.member is None or not hold.member.revision:  # Korder's own, which may have none.
+        changes.append({"op": "add", "path": "/metadata/annotations", "value": annotations})
+    else:
+        changes += [
+            {"op": "add", "path": f"/metadata/annotations/{_pointer(name)}", "value": value}
+            for name, value in annotations.items()
+        ]
+    return changed(_resource(hold.parent), hold.parent, changes, version=hold.version)
+
+
+def _made(action: CreateSlotObject) -> Json:
+    """Labels, annotations and spec of a ticket: the template's, and what makes it this slot."""
+    template = msgspec.json.decode(action.objects.raw)
+    node = action.hold.template.node
+    pinned = bool(node) and action.slot.partition("/")[0] == node
+    labels = {
+        **template["metadata"]["labels"],
+        ORDER_LABEL: label_value(action.of.name),
+        ORDER_UID_LABEL: action.of.uid,
+        **({NODE_LABEL: label_value(node)} if pinned else {}),
+    }
+    annotations = {
+        **template["metadata"]["annotations"],
+        SLOT_ANNOTATION: action.slot,
+        SHAPE_ANNOTATION: action.objects.revision,
+    }
+    spec = {**template["spec"], **({"nodeName": node} if pinned else {})}
+    return {"metadata": {"labels": labels, "annotations": annotations}, "spec": spec}
+
+
+def _claim(action: Nominate | Bind) -> Write | None:
+    """A claim of a ticket as ours is spelled, with korder's own annotations beside it."""
+    if action.claimed is None or not _is_ours(action.claimed):
+        return None
+    told = {CLAIMED_ANNOTATION: action.claimed.name, NODE_ANNOTATION: action.node}
+    return _annotated(action, told)
+
+
+def _annotated(action: Nominate | Bind, told: Mapping[str, str]) -> Write:
+    write = render_native(action)
+    body: Json = dict(write.body) if isinstance(write.body, dict) else {}
+    metadata = body.get("metadata", {})
+    annotations = {**metadata.get("annotations", {}), **told}
+    return replace(write, body={**body, "metadata": {**metadata, "annotations": annotations}})
+
+
+def _pointer(name: str) -> str:
+    """A name as one step of a JSON pointer."""
+    return name.replace("~", "~0").replace("/", "~1")

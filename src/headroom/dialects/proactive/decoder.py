@@ -1,0 +1,88 @@
+"""Our one Headroom as the proposal means it: its guardians' marks, and what it looks ahead to.
+
+Every other Headroom is read as ever. Its annotation may choose between the two classes that the
+operator itself writes there, and no other: an annotation is no right to a PriorityClass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+from msgspec import Raw
+
+from headroom.core.headrooms.headrooms import ON_PRIORITY, Headroom, Slot
+from headroom.core.holds import PodTemplate, Problem
+from headroom.core.names import PREEMPTIBLE_CLASS
+from headroom.core.objects import Pod
+from headroom.dialects.proactive.names import (
+    CLASS_ANNOTATION,
+    OBJECT_NAME,
+    PLACEHOLDER,
+    PLACEHOLDER_LABEL,
+    POD_ANNOTATION,
+    PRIORITY_CLASS,
+    REMARK_ANNOTATION,
+)
+from headroom.wire.objects.headrooms import decode_headroom
+from headroom.wire.objects.podjson import JsonObject
+from headroom.wire.objects.reader import Reader
+
+CLASSES = (PRIORITY_CLASS, PREEMPTIBLE_CLASS)  # both are below every ordinary pod
+
+
+class _MarkedMetadata(JsonObject):
+    name: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class _MarkedObject(JsonObject):
+    metadata: _MarkedMetadata | None = None
+
+
+_read = Reader(_MarkedObject)
+
+
+def decode(data: bytes | Raw) -> Headroom:
+    """Read a headroom; that of the flags has their name and the placeholders' label."""
+    headroom = decode_headroom(data)
+    metadata = _read(data).metadata or _MarkedMetadata()
+    labelled = (metadata.labels or {}).get(PLACEHOLDER_LABEL) == PLACEHOLDER
+    if metadata.name != OBJECT_NAME or not labelled:
+        return headroom
+    notes = metadata.annotations or {}
+    wanted = notes.get(CLASS_ANNOTATION, PRIORITY_CLASS)
+    wanted = wanted if wanted in CLASSES else PRIORITY_CLASS
+    template = headroom.slot.template
+    if template is not None:
+        marked = _marked(template, wanted)
+        headroom = replace(headroom, slot=Slot(template=marked, chunk=headroom.slot.chunk))
+    headroom = replace(headroom, size=headroom.size.looking_ahead())
+    remark = notes.get(REMARK_ANNOTATION)
+    if not remark:
+        return headroom
+    return replace(headroom, remarks=(*headroom.remarks, Problem(ON_PRIORITY, remark)))
+
+
+def dressed(pod: Pod) -> Pod:
+    """The pod, told apart if it is a placeholder of the proposal's own, whoever made it.
+
+    One of ordinary priority is an ordinary pod, whatever its label says.
+    """
+    if pod.labels.get(PLACEHOLDER_LABEL) != PLACEHOLDER or pod.priority >= 0:
+        return pod
+    return replace(pod, placeholder=True)
+
+
+def _marked(template: PodTemplate, priority_class: str) -> PodTemplate:
+    """The template whose guardians carry the proposal's label, annotation and class."""
+    raw = msgspec.json.decode(template.raw)
+    raw["metadata"] = {"annotations": {POD_ANNOTATION: "true"}}
+    return replace(
+        template,
+        raw=msgspec.json.encode(raw).decode(),
+        shape=f"{template.shape} {priority_class}",
+        labels=((PLACEHOLDER_LABEL, PLACEHOLDER),),
+        priority_class=priority_class,
+    )

@@ -1,0 +1,56 @@
+"""Our one Headroom as the driver means it: owners of every namespace, and the driver's marks.
+
+Labels of the object are those that an administrator wants on every guardian; what the driver, we or
+the API server would refuse is left out. Every other Headroom is read as ever.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from msgspec import Raw
+
+from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.names import GROUP
+from headroom.core.selector_validation import label_key_refusal, label_value_refusal
+from headroom.dialects.schedulinggate.names import DRIVER, GATE, USUAL, Names
+from headroom.wire.objects.podjson import JsonObject
+from headroom.wire.objects.reader import Reader
+
+_RESERVED = (f"{DRIVER}/", f"{GROUP}/", "app.kubernetes.io/")
+
+
+class _GatedMetadata(JsonObject):
+    labels: dict[str, str] | None = None
+
+
+class _GatedObject(JsonObject):
+    metadata: _GatedMetadata | None = None
+
+
+_read = Reader(_GatedObject)
+
+
+def dressed(headroom: Headroom, data: bytes | Raw, names: Names = USUAL) -> Headroom:
+    """The headroom, with the driver's marks where it follows the driver's gate."""
+    rule, template = headroom.size.follows, headroom.slot.template
+    at_home = headroom.parent.namespace == names.namespace
+    if not at_home or rule is None or rule.gate != GATE:
+        return headroom
+    followed = replace(rule, everywhere=True, marks=names.marks)
+    if template is None:
+        return replace(headroom, size=followed)
+    labels = wanted_labels((_read(data).metadata or _GatedMetadata()).labels or {})
+    slot = replace(headroom.slot, template=replace(template, labels=labels))
+    return replace(headroom, size=followed, slot=slot)
+
+
+def wanted_labels(labels: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """Those labels that guardians may carry."""
+    return tuple(
+        (key, value)
+        for key, value in sorted(labels.items())
+        if not key.startswith(_RESERVED)
+        and label_key_refusal(key) is None
+        and label_value_refusal(value) is None
+    )

@@ -1,0 +1,91 @@
+"""What an object is told when a decision about it raised: an event, and a condition where it can.
+
+The status stays as it was, but for `Degraded`: what stands goes on standing. The next decision that
+goes well writes the status anew. Slots are told of on their headroom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from headroom.core.actions import Tell, WriteHeadroomStatus
+from headroom.core.conditions import conditions_of
+from headroom.core.objects import Condition, Key, Parent
+from headroom.core.plan import Sequence, Work, telling
+from headroom.core.subjects import Topic
+from headroom.engine.error_isolation.quarantine import Contained
+from headroom.engine.headrooms.status_writer import announcement
+from headroom.engine.ledger import Ledger
+from headroom.engine.status_writer import Publisher
+from headroom.errors import described
+
+REASON = "InternalError"
+ADVICE = "this is a bug of headroom, please report it; others are not affected"
+
+
+class Notices:
+    """Puts contained exceptions on the objects that they are about."""
+
+    def __init__(self, ledger: Ledger, publisher: Publisher) -> None:
+        self._ledger = ledger
+        self._publisher = publisher
+
+    def of(self, contained: Contained, now: datetime) -> Iterator[Sequence]:
+        """The writes that tell an object; none for a subject that is no object."""
+        message = f"left alone for a while after {described(contained.error)}; {ADVICE}"
+        subject = contained.subject
+        if isinstance(subject, str):
+            return
+        if subject.topic is Topic.POD:
+            pod = self._ledger.pods.get(subject.key)
+            if pod is not None:
+                yield _tell("v1", "Pod", pod.key, pod.uid, message, now)
+        elif subject.topic in (Topic.HOLD, Topic.STATUS):
+            yield from self._hold(subject.identity, message, now)
+        elif subject.topic in (Topic.HEADROOM, Topic.ANNOUNCE):
+            yield from self._headroom(subject.identity, message, now)
+
+    def _hold(self, name: str, message: str, now: datetime) -> Iterator[Sequence]:
+        hold = self._ledger.holds.get(name)
+        if hold is None:
+            return
+        if hold.slot:
+            yield from self._headroom(hold.parent.whole, f"slot {hold.slot}: {message}", now)
+            return
+        yield _tell_parent(hold.parent, message, now)
+        conditions = _degraded(hold.status.conditions, message, now, hold.generation)
+        status = replace(hold.status, conditions=conditions)
+        yield from self._publisher.publish(hold, status, {}, now)
+
+    def _headroom(self, name: str, message: str, now: datetime) -> Iterator[Sequence]:
+        headroom = self._ledger.slots.headrooms.get(name)
+        if headroom is None:
+            return
+        yield _tell_parent(headroom.parent, message, now)
+        subject = announcement(headroom.parent)
+        if not self._ledger.agenda.busy(subject):
+            conditions = _degraded(headroom.status.conditions, message, now, headroom.generation)
+            status = replace(headroom.status, conditions=conditions)
+            write = WriteHeadroomStatus(headroom.parent, status)
+            yield Sequence(Work.STATUS, (subject,), ((write,),))
+
+
+def _degraded(
+    before: tuple[Condition, ...], message: str, now: datetime, generation: int
+) -> tuple[Condition, ...]:
+    told = conditions_of((("Degraded", "True", REASON, message),), (), generation, now)
+    return (*(each for each in before if each.type != "Degraded"), *told)
+
+
+def _tell_parent(parent: Parent, message: str, now: datetime) -> Sequence:
+    about = Key(parent.namespace, parent.name)
+    return _tell(parent.api_version, parent.kind, about, parent.uid, message, now)
+
+
+def _tell(
+    api_version: str, kind: str, about: Key, uid: str, message: str, now: datetime
+) -> Sequence:
+    tell = Tell(api_version, kind, about, uid, "Warning", REASON, message, now)
+    return telling(tell)

@@ -1,0 +1,100 @@
+"""Headrooms that follow the load: collect what their number depends on.
+
+A sum over all pods is expensive, so it is calculated once for all such headrooms and only after a
+change; `core.standing.decision` says how often each of them is decided. The number itself is pure:
+`core.demand.foresight`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from headroom.core.demand.foresight import Demand, Guarded, Observed
+from headroom.core.demand.utilization import Load, Use, load_on, use_of
+from headroom.core.headrooms.headrooms import Headroom, Workload
+from headroom.core.headrooms.size_limits import Note
+from headroom.core.headrooms.wanted_slots import template_for
+from headroom.core.names import ROLE_LABEL
+from headroom.core.objects import Pod
+from headroom.core.resources import EMPTY, Resources
+from headroom.core.sizes.kind import Size
+from headroom.engine.headrooms.headroom_state import Known
+from headroom.engine.headrooms.quotarooms import QuotaRooms
+from headroom.engine.headrooms.slot_pods import guarded, slot_guardians
+from headroom.engine.ledger import Ledger
+
+
+class Foresight:
+    """How much is in use, while no pod has changed."""
+
+    def __init__(self, ledger: Ledger, rooms: QuotaRooms) -> None:
+        self._ledger = ledger
+        self._rooms = rooms
+        self._use: Use | None = None
+        self.real = 0  # pods that are no placeholders, when they were last counted
+
+    def stale(self) -> None:
+        """Pods have changed."""
+        self._use = None
+
+    def observed(
+        self, headroom: Headroom, known: Known, workload: Workload | None, now: datetime
+    ) -> Observed | None:
+        """What the slots of a headroom depend on now; None where its size is of another kind."""
+        template, size = template_for(headroom, workload), headroom.size
+        idle = headroom.problems or headroom.paused or headroom.deleted is not None
+        if not size.by_load or isinstance(template, Note) or idle:
+            return None
+        tight, sure_at = self._rooms.tight(headroom, template, now)
+        demand = Demand(
+            one=template.pod.requests,
+            load=self.load(template.pod),
+            forthcoming=self._forthcoming(size, workload),
+            limits=headroom.limits,
+            quota=tight,
+            most=self._ledger.policy.most_slots,
+        )
+        return Observed(demand, self._guarded(headroom), known.foresight, sure_at)
+
+    def load(self, shape: Pod) -> Load:
+        """The load of the cluster as it is now, for slots of this shape."""
+        if self._use is None:
+            self._use = use_of(self._ledger.pods.values(), _is_placeholder)
+            self.real = self._use.pods
+        return load_on(self._ledger.nodes.values(), self._use, shape)
+
+    def _forthcoming(self, size: Size, workload: Workload | None) -> Resources:
+        """What pods that are on their way will ask for: of the workload that the slots are like.
+
+        Where the size looks ahead it is of all workloads; a ReplicaSet is mostly a Deployment's.
+        """
+        asked = EMPTY if workload is None else _coming(workload)
+        if size.looks_ahead:
+            for each in self._ledger.slots.workloads.values():
+                if each.missing and each.ref.kind != "ReplicaSet":
+                    asked += _coming(each)
+        return asked
+
+    def _guarded(self, headroom: Headroom) -> Guarded:
+        bound: dict[str, bool] = {}
+        placed: list[str] = []
+        since: datetime | None = None
+        for slot, guardian in slot_guardians(self._ledger, headroom):
+            bound[slot] = bool(guardian.node)
+            if guardian.node:
+                placed.append(guardian.uid)
+            elif guardian.created is not None:
+                since = min(since or guardian.created, guardian.created)
+        for slot in guarded(self._ledger, headroom):  # Of before a restart; not looked at yet.
+            bound.setdefault(slot, True)
+        return Guarded(bound, frozenset(placed), since)
+
+
+def _is_placeholder(pod: Pod) -> bool:
+    """Whether a pod only keeps room, ours or anybody's: it is not what the capacity is for."""
+    return ROLE_LABEL in pod.labels or pod.placeholder
+
+
+def _coming(workload: Workload) -> Resources:
+    requests = workload.template.pod.requests
+    return Resources({name: amount * workload.missing for name, amount in requests.items()})

@@ -1,0 +1,159 @@
+"""ResourceQuotas, and what they leave to headrooms that follow the load and to buffers.
+
+Admission charges our guardians as it charges any pod, so what they use is taken out of what is
+used. The buffers of a namespace share its room, the older ones first. The arithmetic is
+`core.demand.quotaroom`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from headroom.core.demand.quotaroom import (
+    Allowance,
+    ResourceQuota,
+    Tight,
+    charges,
+    in_turn,
+    tightest,
+)
+from headroom.core.headrooms.dependencies import On
+from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.headrooms.size_inputs import Room, replicas_of
+from headroom.core.headrooms.size_limits import Note
+from headroom.core.headrooms.wanted_slots import template_for
+from headroom.core.holds import PREEMPTIBLE, PodTemplate
+from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS
+from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.core.waits.stabilization import Stabilization
+from headroom.engine.headrooms.slot_pods import guarded
+from headroom.engine.indexes import drop
+from headroom.engine.ledger import Ledger
+
+SETTLED = timedelta(seconds=3)
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class QuotaRooms:
+    """Quotas by namespace, and what each headroom believes of them."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._quotas: dict[str, dict[str, ResourceQuota]] = {}
+        self._sure: dict[str, Tight | None] = {}  # by headroom: what was believed last
+        self._heard: Stabilization[str, int] = Stabilization(SETTLED)  # how many are heard of
+        self._answers: Stabilization[str, Allowance] = Stabilization(SETTLED)  # by buffer
+
+    def forget(self, whole: str) -> None:
+        """A headroom changed or went."""
+        self._sure.pop(whole, None)
+        self._heard.forget(whole)
+        self._answers.forget(whole)
+
+    def see(self, quota: ResourceQuota) -> None:
+        self._quotas.setdefault(quota.namespace, {})[quota.name] = quota
+
+    def lose(self, quota: ResourceQuota) -> None:
+        drop(self._quotas, quota.namespace, quota.name)
+
+    def quotas(self, namespace: str) -> tuple[ResourceQuota, ...]:
+        return tuple(self._quotas.get(namespace, {}).values())
+
+    def tight(
+        self, headroom: Headroom, template: PodTemplate, now: datetime
+    ) -> tuple[Tight | None, datetime | None]:
+        """The quota that allows the fewest slots, and when to ask again.
+
+        What a quota says is used and what we know of our own pods come by different ways, so an
+        answer counts once it has lasted; until then nothing is made and nothing given back for it.
+        """
+        whole, heard = headroom.parent.whole, self.heard(headroom, template)
+        if whole not in self._sure:
+            self._sure[whole] = heard
+        sure_at = self._heard.tell(whole, _count(heard), now)
+        sure = self._sure[whole]
+        if now >= sure_at or _count(heard) == _count(sure):
+            self._sure[whole] = heard
+            return heard, None
+        standing = len(self._ledger.contention.headcount.of(whole))
+        fewer = min((each for each in (sure, heard) if each is not None), key=_count)
+        return replace(fewer, count=max(fewer.count, min(standing, _count(sure)))), sure_at
+
+    def heard(self, headroom: Headroom, template: PodTemplate) -> Tight | None:
+        """The same as it is now, whether it lasts or not."""
+        namespace = headroom.parent.namespace
+        name = PREEMPTIBLE_CLASS if headroom.mode == PREEMPTIBLE else LOCKED_CLASS
+        name = template.priority_class or name
+        charging = [one for one in self.quotas(namespace) if charges(one, template.pod, name)]
+        if not charging:
+            return None
+        ours = self._ledger.contention.headcount.used(headroom.parent.whole)
+        return tightest(template.pod.requests, charging, ours)
+
+    def room(self, headroom: Headroom, now: datetime) -> Room | None:
+        """How many chunks the quotas let a buffer have; None where there is nothing to ask.
+
+        What a quota says is used and what we know of our own pods come by different ways. So an
+        answer is asked for again a moment later, and what stands is given up only if it lasts.
+        """
+        whole, answer = headroom.parent.whole, self._allowance(headroom)
+        if answer is None:
+            self._answers.forget(whole)
+            return None
+        sure_at = self._answers.tell(whole, answer, now)
+        if now >= sure_at:
+            return Room(answer)
+        standing = len(guarded(self._ledger, headroom))
+        return Room(replace(answer, count=max(answer.count, standing)), sure_at)
+
+    def _allowance(self, headroom: Headroom) -> Allowance | None:
+        namespace = headroom.parent.namespace
+        quotas = self.quotas(namespace)
+        if not quotas or not headroom.size.shares_quotas:
+            return None
+        wants, charging, names = [], [], []
+        for each in sorted(self._sharing(namespace), key=_age):
+            wanted, template = self._wanted(each)
+            if template is not None:
+                wants.append((wanted, template.pod.requests))
+                charging.append(
+                    [one for one in quotas if charges(one, template.pod, PREEMPTIBLE_CLASS)]
+                )
+                names.append(each.parent.whole)
+        if headroom.parent.whole not in names:
+            return None
+        answers = in_turn(wants, charging, self._ours(namespace))
+        return answers[names.index(headroom.parent.whole)]
+
+    def _sharing(self, namespace: str) -> list[Headroom]:
+        """The buffers that share a namespace's quotas."""
+        slots = self._ledger.slots
+        return [slots.headrooms[each] for each in slots.depending((On.SHARED_QUOTAS, namespace))]
+
+    def _wanted(self, headroom: Headroom) -> tuple[int, PodTemplate | None]:
+        workload = self._ledger.slots.workload_of(headroom)
+        template = template_for(headroom, workload)
+        if headroom.slot.source is None or headroom.problems or isinstance(template, Note):
+            return 0, None
+        wanted = headroom.size.quota_share(template.pod.requests, replicas_of(workload))
+        return (0, None) if wanted is None else (wanted, template)
+
+    def _ours(self, namespace: str) -> Resources:
+        """What the placeholders of a namespace's buffers are charged for."""
+        used, ledger = EMPTY, self._ledger
+        for parent in (each.parent for each in self._sharing(namespace)):
+            for slot in ledger.slots.of.get(parent.whole, ()):
+                hold = ledger.holds[str(replace(parent, slot=slot))]
+                for guardian in ledger.guardians_of(hold):
+                    used += Resources({**guardian.requests, PODS: 1})
+        return used
+
+
+def _count(tight: Tight | None) -> int:
+    """How many it allows; where nothing limits, more than there can be."""
+    return tight.count if tight is not None else 2**31
+
+
+def _age(headroom: Headroom) -> tuple[datetime, str]:
+    return headroom.created or _LONG_AGO, headroom.parent.name

@@ -1,0 +1,201 @@
+"""The inputs of a headroom's wanted slots: who depends on what, and all inputs for one decision.
+
+`headrooms` acts on the wanted slots; this module only collects their inputs. `demand` provides the
+load of the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from headroom.core.headrooms.chunks import DAEMON_SET, overhead_of
+from headroom.core.headrooms.dependencies import On
+from headroom.core.headrooms.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
+from headroom.core.headrooms.slot_batch import Reach
+from headroom.core.headrooms.slot_objects import stands
+from headroom.core.headrooms.wanted_slots import Sight, template_for
+from headroom.core.headrooms.windows import ActiveWindow
+from headroom.core.holds import Hold, PodTemplate
+from headroom.core.latches import kept_for
+from headroom.core.resources import EMPTY, Resources
+from headroom.engine.headrooms.autoshapes import AutoShapes
+from headroom.engine.headrooms.covered_slots import covered
+from headroom.engine.headrooms.demand import Foresight
+from headroom.engine.headrooms.expected_pods import Coming
+from headroom.engine.headrooms.followers import Followers
+from headroom.engine.headrooms.headroom_state import Known
+from headroom.engine.headrooms.quotarooms import QuotaRooms
+from headroom.engine.headrooms.slot_pods import claimed_slots, guarded, slot_guardians
+from headroom.engine.ledger import Ledger
+from headroom.engine.promises.book import Announced
+
+LEAST_UNGUARDED = 4  # slots of each headroom, however many others of its namespace wait
+
+
+class Sights:
+    """Gathers the sight of each headroom."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.rooms = QuotaRooms(ledger)
+        self.foresight = Foresight(ledger, self.rooms)
+        self.followers = Followers(ledger)
+        self.coming = Coming(ledger)
+        self.auto = AutoShapes(ledger, self.coming)
+
+    def depend(self, old: Headroom | None, new: Headroom | None) -> None:
+        """A headroom came, changed or went."""
+        self.followers.depend(old, new)
+        self.auto.depend(old, new)
+        self._ledger.slots.depend(old, new)
+        if old is not None:
+            self.rooms.forget(old.parent.whole)
+
+    def concerned(self, workload: Workload) -> tuple[str, ...]:
+        """The headrooms whose slots are like a workload's pods, and those that look ahead."""
+        on = self._ledger.slots.depending
+        copying = on((workload.namespace, workload.ref))
+        sharing = on((On.SHARED_QUOTAS, workload.namespace)) if copying else ()
+        beside = on(On.DAEMON_SETS) if workload.ref.kind == DAEMON_SET else ()
+        shaped = self.auto.workload_changed(workload)
+        return (*copying, *on(On.WORKLOADS), *sharing, *beside, *shaped)
+
+    def under(self, namespace: str) -> tuple[str, ...]:
+        """The headrooms that keep to a namespace's quotas."""
+        on = self._ledger.slots.depending
+        return (*on((On.SHARED_QUOTAS, namespace)), *on((On.QUOTAS, namespace)))
+
+    def siblings(self, headroom: Headroom) -> tuple[str, ...]:
+        """Buffers that share a namespace's quotas with this one."""
+        if not headroom.size.shares_quotas:
+            return ()
+        return self._ledger.slots.depending((On.SHARED_QUOTAS, headroom.parent.namespace))
+
+    def sight(
+        self,
+        headroom: Headroom,
+        known: Known,
+        members: dict[str, Hold],
+        window: ActiveWindow | None,
+        now: datetime,
+    ) -> Sight:
+        """Gather what a headroom's wish depends on; `members` are slots that are objects."""
+        ledger, whole = self._ledger, headroom.parent.whole
+        chunked = headroom.slot.chunk == NODE_CHUNK
+        workload = ledger.slots.workload_of(headroom)
+        size = window.size if window is not None else headroom.size
+        followed = self.followers.look(headroom, size, now)
+        template = template_for(headroom, workload) if followed else None
+        return Sight(
+            window=window,
+            nodes=ledger.nodes.values() if headroom.size.by_node or chunked else (),
+            workload=workload,
+            room=self.rooms.room(headroom, now),
+            load=self.foresight.observed(headroom, known, workload, now),
+            learnt=self.coming.told(
+                ledger.slots.promises.size(
+                    headroom,
+                    size,
+                    Announced(self.coming.known(headroom), ledger.slots.count(whole)),
+                    now,
+                )
+            ),
+            standing=self._standing(headroom, members),
+            reach=self._reach(headroom, members),
+            spent=self._spent(headroom, known),
+            followed=followed,
+            covered=(
+                covered(ledger, headroom, template, followed)
+                if isinstance(template, PodTemplate)
+                else ()
+            ),
+            overhead=self._overhead() if chunked else EMPTY,
+            shapes=self.auto.shapes(headroom, now) if not headroom.paused else None,
+            most=ledger.policy.most_slots,
+            grace=ledger.policy.node_grace,
+        )
+
+    def generation(self, headroom: Headroom) -> int:
+        """The generation of the workload that slots are like; 0 without one."""
+        found = self._ledger.slots.workload_of(headroom)
+        return found.generation if found is not None else 0
+
+    def _overhead(self) -> Resources:
+        """What DaemonSets ask for on each node."""
+        workloads = self._ledger.slots.workloads.values()
+        there = {each.key: each.uid for each in workloads if each.ref.kind == DAEMON_SET}
+        return overhead_of(self._ledger.pods.values(), there)
+
+    def _spent(self, headroom: Headroom, known: Known) -> frozenset[str]:
+        """Slots that are not held again; of one that follows pods, those whose owner is there."""
+        if headroom.size.held_once:
+            return frozenset(claimed_slots(self._ledger, headroom))
+        return frozenset(known.spent)
+
+    def used_up(
+        self,
+        headroom: Headroom,
+        members: dict[str, Hold],
+        window: ActiveWindow | None,
+        now: datetime,
+    ) -> Iterator[str]:
+        """Slots that were claimed or have stood for their time, where nothing is refilled."""
+        if headroom.refill == NEVER:
+            yield from (slot for slot, hold in members.items() if _used_up(hold, window))
+            yield from claimed_slots(self._ledger, headroom)
+            yield from (slot for slot, ends in self._ends(headroom) if ends <= now)
+
+    def next_end(self, headroom: Headroom, now: datetime) -> datetime | None:
+        """When the next slot has stood for its time, where nothing is refilled."""
+        if headroom.refill != NEVER:
+            return None
+        return min((ends for _, ends in self._ends(headroom) if ends > now), default=None)
+
+    def _standing(self, headroom: Headroom, members: dict[str, Hold]) -> frozenset[str]:
+        if headroom.slot_objects is None:
+            return guarded(self._ledger, headroom)
+        return frozenset(slot for slot, hold in members.items() if stands(hold))
+
+    def _reach(self, headroom: Headroom, members: dict[str, Hold]) -> Reach:
+        """How many slots are looked after beyond those whose guardian has a node.
+
+        Slots that are objects are told apart by number alone: any may stand for any other.
+        """
+        ahead = self._ledger.policy.slots_ahead
+        if headroom.slot_objects is not None:
+            return Reach(ahead=ahead + sum(bool(hold.status.node) for hold in members.values()))
+        keys = self._ledger.contention.headcount.of(headroom.parent.whole)
+        guardians = (self._ledger.pods[key] for key in keys)
+        placed = (kept_for(pod).partition("#")[2] for pod in guardians if pod.node)
+        whole, claimed = headroom.parent.whole, self._ledger.claimant_keys
+        slots = self._ledger.slots.of.get(whole, ())
+        used = frozenset(slot for slot in slots if f"{whole}#{slot}" in claimed)
+        return Reach(frozenset(placed), ahead, used, self._unguarded(headroom))
+
+    def _unguarded(self, headroom: Headroom) -> int:
+        """How many slots without a guardian the other headrooms of its namespace leave to one."""
+        slots, guardians = self._ledger.slots, self._ledger.contention.headcount
+        whole, namespace = headroom.parent.whole, headroom.parent.namespace
+        own = len(slots.of.get(whole, ())) - len(guardians.of(whole))
+        others = slots.within(namespace) - guardians.within(namespace) - own
+        return max(LEAST_UNGUARDED, self._ledger.policy.slots_unguarded - max(0, others))
+
+    def _ends(self, headroom: Headroom) -> Iterator[tuple[str, datetime]]:
+        lifetime = headroom.slot_lifetime
+        if not lifetime:
+            return
+        for slot, guardian in slot_guardians(self._ledger, headroom):
+            if guardian.created is not None:
+                yield slot, guardian.created + lifetime
+
+
+def _used_up(member: Hold, window: ActiveWindow | None) -> bool:
+    """Whether an object was claimed, or has ended in the window that is open."""
+    if not member.terminal:
+        return False
+    told = member.status.chronicle
+    since = window.started_at if window is not None else None
+    if member.status.phase == "Succeeded" or told is None or told.ended is None or since is None:
+        return True
+    return told.ended >= since

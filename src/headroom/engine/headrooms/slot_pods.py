@@ -1,0 +1,61 @@
+"""The slots of a headroom by the pods that stand for them, or have claimed them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from headroom.core.authenticity import has_got, stands_for
+from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.headrooms.readiness import Tally
+from headroom.core.objects import Pod
+from headroom.core.subjects import headroom_subject
+from headroom.engine.headrooms.headroom_state import Known
+from headroom.engine.ledger import Ledger
+
+
+def guarded(ledger: Ledger, headroom: Headroom) -> frozenset[str]:
+    """The slots of a headroom that have a guardian, whether they are wished for or not."""
+    prefix = f"{headroom.parent.whole}#"
+    return frozenset(
+        name.removeprefix(prefix)
+        for name, keys in ledger.guardian_keys.items()
+        if name.startswith(prefix) and any(stands_for(headroom, ledger.pods[key]) for key in keys)
+    )
+
+
+def slot_guardians(ledger: Ledger, headroom: Headroom) -> Iterator[tuple[str, Pod]]:
+    """The slots that are wished for and have a guardian, each with it."""
+    for slot in ledger.slots.of.get(headroom.parent.whole, ()):
+        guardian = ledger.guardian_of(ledger.holds[str(replace(headroom.parent, slot=slot))])
+        if guardian is not None:
+            yield slot, guardian
+
+
+def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:
+    """The slots of a headroom that pods which are still there have claimed."""
+    prefix, across = f"{headroom.parent.whole}#", ledger.policy.across_namespaces
+    own = ((name, keys) for name, keys in ledger.claimant_keys.items() if name.startswith(prefix))
+    seats = ((name, ledger.pods[key]) for name, keys in own for key in keys)
+    got = (
+        name.removeprefix(prefix)
+        for name, pod in seats
+        if has_got(headroom, pod, across, ledger.owners.knows(pod))
+    )
+    return tuple(dict.fromkeys(got))
+
+
+def counted(ledger: Ledger, headroom: Headroom, known: Known, tally: Tally) -> Tally:
+    """The tally of a headroom whose wish is frozen, also where its slots are not known by name.
+
+    That is so after a restart of the operator: nobody can say which slots there should be, but
+    guardians from before stand, and are left alone.
+    """
+    if not known.wished.frozen or known.phases or headroom.slot_objects is not None:
+        return tally
+    headcount, whole = ledger.contention.headcount, headroom.parent.whole
+    pods = [ledger.pods[key] for key in headcount.of(whole)]
+    if pods:  # It is looked at again when one of them goes.
+        headcount.wait(whole, headroom_subject(headroom.parent))
+    held = sum(bool(pod.node) and stands_for(headroom, pod) for pod in pods)
+    return replace(tally, held=held, pending=max(0, known.wished.count - held))

@@ -1,0 +1,58 @@
+"""A slot that follows a pod onto a full node gets the room of an existing hold there.
+
+kube-scheduler places its guardian next to its owner. If that node has no room for it, the guardian
+is treated as an owner at door 2: of a hold on this node whose rules match it. It takes the hold's
+place under a latch, and the hold is held again as its own rules say.
+
+This is for Locked slots only: their followers use our doors and wait while the room moves. A
+follower that preempts would not wait. While the latch counts, it would find the node too full and
+evict another pod; it can use an existing Preemptible slot instead.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from headroom.core.claims import Offer
+from headroom.core.holds import PREEMPTIBLE, Hold
+from headroom.core.latches import kept_for
+from headroom.core.objects import Pod
+from headroom.core.subjects import hold_subject, pod_subject
+from headroom.engine.handover_queue import Launcher, within
+from headroom.engine.ledger import Ledger
+from headroom.engine.node_fit import unfit
+from headroom.engine.owner_claims import offer_of
+
+
+def move_in(ledger: Ledger, launcher: Launcher, guardian: Pod, now: datetime) -> None:
+    """Let a guardian that finds no room next to its owner have that of a hold there, if any."""
+    if ledger.door(guardian) != 2 or launcher.has(guardian) or ledger.latched(guardian):
+        return
+    slot = ledger.holds[kept_for(guardian)]
+    if slot.mode == PREEMPTIBLE:
+        return
+    if unfit(ledger, guardian, slot.next_to, frozenset()) is None:
+        return  # kube-scheduler places it.
+    if ledger.unsettled_on(slot.next_to):  # What counts twice just now may leave room enough.
+        ledger.settling.wait(slot.next_to, pod_subject(guardian.key))
+        ledger.agenda.later(pod_subject(guardian.key), now + ledger.policy.first_look)
+        return
+    offer = _offer(ledger, slot, guardian, now)
+    if offer is not None:
+        launcher.park(guardian, offer)
+
+
+def _offer(ledger: Ledger, slot: Hold, guardian: Pod, now: datetime) -> Offer | None:
+    """The best hold on the node that is large enough; slots that follow others are let be."""
+    for parent in ledger.open.for_pod(guardian):
+        hold = ledger.holds[parent]
+        if ledger.last_node.get(parent) != slot.next_to or hold.template.beside is not None:
+            continue
+        if ledger.agenda.busy(hold_subject(hold.parent)):
+            ledger.settling.wait(slot.next_to, pod_subject(guardian.key))
+            ledger.agenda.later(pod_subject(guardian.key), now + ledger.policy.first_look)
+            continue
+        answer = offer_of(ledger, hold, guardian, now)
+        if isinstance(answer, Offer) and within((guardian, answer)):
+            return answer
+    return None

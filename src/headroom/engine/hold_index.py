@@ -1,0 +1,108 @@
+"""An index of holds: find those that could match a pod without checking all of them.
+
+A hold is on one shelf for each of its index keys, in each namespace that it reaches. On a shelf,
+holds that a pod cannot distinguish (same order, same room, same use) are in one bin, oldest first,
+then by name. So the preference of a pod is calculated once for a bin, however many holds are in it.
+`open` shelves contain holds that may be claimed now, `coming` shelves those that get their room
+soon.
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+from itertools import groupby
+
+from headroom.core.hold_order import Preference, preference
+from headroom.core.holds import Hold
+from headroom.core.objects import Pod
+from headroom.core.owners import EVERYWHERE, hold_keys, pod_keys, reach
+from headroom.core.resources import EMPTY, Resources
+from headroom.engine.indexes import drop
+
+Place = tuple[str, str]  # creation time and parent, as sortable texts
+Shelf = tuple[str, str]  # namespace and index key
+Bin = tuple[int, Resources, Resources]  # order, room, what of it is used
+Words = tuple[int, tuple[tuple[str, str], ...]]  # generation and labels: who may come may differ
+_Known = tuple[Place, Bin, tuple[Shelf, ...], Words]
+
+
+class Shelves:
+    """An index of holds by namespace and index key."""
+
+    def __init__(self, across_namespaces: bool) -> None:
+        self._across = across_namespaces
+        self._shelves: dict[Shelf, dict[Bin, list[Place]]] = {}
+        self._places: dict[str, _Known] = {}
+        self._named: dict[str, dict[str, None]] = {}
+
+    def put(self, hold: Hold, left: Resources | None = None) -> bool:
+        """Put a hold on its shelves, of which so much is left; say whether anything is new."""
+        parent, room = str(hold.parent), hold.template.pod.requests
+        place = (hold.created.isoformat() if hold.created else "", parent)
+        used = EMPTY if left is None else room.minus(left)
+        keys = tuple(
+            (namespace, key) for namespace in reach(hold, self._across) for key in hold_keys(hold)
+        )
+        words = (hold.generation, tuple(sorted(hold.labels.items())))
+        wanted = (place, (hold.terms.order, room, used), keys, words)
+        known = self._places.get(parent)
+        if known == wanted:
+            return False
+        if known is not None:
+            self.take(parent)
+        self._places[parent] = wanted
+        self._named.setdefault(hold.parent.name, {})[parent] = None
+        for key in keys:
+            insort(self._shelves.setdefault(key, {}).setdefault(wanted[1], []), place)
+        return True
+
+    def take(self, parent: str) -> None:
+        """Take a hold off its shelves, if it stands on any."""
+        known = self._places.pop(parent, None)
+        if known is None:
+            return
+        place, lying_in, keys, _ = known
+        drop(self._named, _name_of(parent), parent)
+        for key in keys:
+            shelf = self._shelves[key]
+            places = shelf[lying_in]
+            del places[bisect_left(places, place)]
+            if not places:
+                del shelf[lying_in]
+            if not shelf:
+                del self._shelves[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._places))
+
+    def __contains__(self, parent: str) -> bool:
+        return parent in self._places
+
+    def for_pod(self, pod: Pod) -> Iterator[str]:
+        """Parents that may concern a pod, the best first, each once."""
+        if pod.wish.name:
+            yield from sorted(self._named.get(pod.wish.name, ()))
+            return
+        ranked = sorted(self._bins(pod), key=lambda each: each[0])
+        for _, bins in groupby(ranked, key=lambda each: each[0]):
+            last = None
+            for place in heapq.merge(*(places for _, places in bins)):
+                if place != last:
+                    yield place[1]
+                last = place
+
+    def _bins(self, pod: Pod) -> Iterator[tuple[Preference, list[Place]]]:
+        keys, liked = pod_keys(pod), {}
+        for namespace in (EVERYWHERE, pod.key.namespace):
+            for key in keys:
+                for kind, places in self._shelves.get((namespace, key), {}).items():
+                    if kind not in liked:
+                        order, room, used = kind
+                        liked[kind] = preference(order, pod.requests, room, used)
+                    yield liked[kind], places
+
+
+def _name_of(parent: str) -> str:
+    return parent.partition("#")[0].rpartition("/")[2]

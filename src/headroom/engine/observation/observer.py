@@ -1,0 +1,259 @@
+"""Pass each observed change to all parts of the engine that it concerns.
+
+An event says what is now true of one object. The engine processes it here, isolated from other
+events: see `containment`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
+from headroom.core.eviction.budgets import Budget
+from headroom.core.eviction.preallocation import permitted
+from headroom.core.headrooms.headrooms import Headroom, Workload
+from headroom.core.holds import Hold
+from headroom.core.objects import Key, Namespace, Node, Pod
+from headroom.core.owners import judged
+from headroom.core.quotas.limits import Quota
+from headroom.core.subjects import Subject, headroom_subject, hold_subject, pod_subject
+from headroom.engine.agenda import Agenda
+from headroom.engine.bursts.bulk import Bulk
+from headroom.engine.claim_index import Indexer, index_subject
+from headroom.engine.conflicts.allocate_policy_groups import Sides
+from headroom.engine.doors.book import DoorBook
+from headroom.engine.fences.fencer import Fencer
+from headroom.engine.headrooms.headrooms import Standing
+from headroom.engine.headrooms.ownobjects import OwnObjects
+from headroom.engine.hold_controller import Keeper
+from headroom.engine.latch_controller import Latcher
+from headroom.engine.ledger import Ledger
+from headroom.engine.quotas import QuotaBook
+from headroom.engine.scheduler import Placer
+from headroom.engine.status_writer import Publisher, status_subject
+from headroom.ports import (
+    AutoscalerGone,
+    AutoscalerSeen,
+    BudgetGone,
+    Event,
+    HeadroomGone,
+    HoldGone,
+    KindHidden,
+    NamespaceGone,
+    NodeGone,
+    PodGone,
+    QuotaGone,
+    ResourceQuotaGone,
+    Seen,
+    StoredGone,
+    Thing,
+    WorkloadGone,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """Everybody in the engine who wants to know what is there."""
+
+    agenda: Agenda
+    ledger: Ledger
+    publisher: Publisher
+    quotas: QuotaBook
+    standing: Standing
+    keeper: Keeper
+    placer: Placer
+    latcher: Latcher
+    bulk: Bulk
+    fencer: Fencer
+    indexer: Indexer
+    sides: Sides
+    doors: DoorBook
+    own: OwnObjects
+    served: dict[str, None]  # kinds that holds are made from
+
+    def observe(self, event: Event, now: datetime) -> None:
+        """Take an event in."""
+        if isinstance(event, Seen):
+            self._see(event.thing, now)
+        else:
+            self._lose(event, now)
+
+    def _see(self, thing: Thing, now: datetime) -> None:
+        ledger = self.ledger
+        match thing:
+            case Pod() as pod:
+                self._see_pod(pod, now)
+            case Hold() | Headroom() if not ledger.policy.serves(_home(thing)):
+                pass  # Another operator may; the set of namespaces never changes.
+            case Hold() as hold:
+                allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
+                allowed = self.sides.see(allowed)
+                self.served[hold.parent.kind] = None
+                ledger.see_hold(self.standing.member(self.publisher.see(allowed)))
+                self.quotas.see_ticket(allowed)
+                self.indexer.touch(allowed)
+                self.doors.want(allowed)
+            case Headroom() as headroom:
+                self.standing.see(headroom)
+                ledger.slots.see_promise(headroom.parent.whole, ledger.pods.values())
+                self.quotas.see_order(headroom, now)
+                if headroom.served:
+                    self.doors.want(ledger.slots.headrooms.get(headroom.parent.whole, headroom))
+            case Quota() as quota:
+                self.quotas.see_quota(quota)
+            case Workload() as workload:
+                ledger.slots.workloads[workload.namespace, workload.ref] = workload
+                self.standing.workload_changed(workload)
+            case Autoscaler() as autoscaler:
+                self.standing.concern(self.standing.coming.see_autoscaler(autoscaler))
+            case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
+                self._judge_anew(ledger.volumes.see(thing), now)
+            case Budget() as budget:
+                ledger.budgets[budget.key] = budget
+            case ResourceQuota() as allowed_here:
+                self.standing.quota_changed(allowed_here)
+                self.keeper.pace.see_quota(allowed_here, now)
+            case Node() as node:
+                self.keeper.departures.arrived(node.name)
+                if ledger.see_node(node):
+                    self.keeper.overbooking.note(node.name)
+                    self.standing.nodes_changed()
+            case Namespace() as namespace:
+                ledger.namespaces[namespace.name] = namespace
+                ledger.state.set_namespace(namespace)
+                self.quotas.see_namespace(namespace)
+                self.keeper.allowance.see_namespace(namespace)
+                self.keeper.reclaims.see_namespace(namespace)
+                self.agenda.touch(index_subject(namespace.name))
+                self.doors.see_namespace(namespace)
+
+    def _see_pod(self, pod: Pod, now: datetime) -> None:
+        ledger = self.ledger
+        before = ledger.pods.get(pod.key)
+        ledger.contention.signs.see(before, pod, now)
+        ledger.see_pod(pod, now)
+        self.keeper.overbooking.note(pod.node)
+        self.keeper.successions.note(pod)
+        self.keeper.ousted.note(pod)
+        self.keeper.allowance.see_pod(pod)
+        self.standing.pods_changed()
+        if ledger.policy.serves(pod.key.namespace):
+            self.standing.concern(self.standing.followers.see(before, pod))
+        self.standing.concern(ledger.slots.promises.see(before, pod, now))
+        self.standing.auto.see(before, pod)
+        self.bulk.see(pod)
+        self.fencer.see(pod, now)
+        self.doors.see(before, pod)
+
+    def _judge_anew(self, pods: Iterable[Key], now: datetime) -> None:
+        """A claim, volume or class has changed: pods at our doors may fit elsewhere now."""
+        self.standing.concern(self.standing.followers.storage_changed())
+        for key in pods:
+            pod = self.ledger.pods.get(key)
+            if pod is not None:
+                self.ledger.see_pod(pod, now)
+                self.agenda.touch(pod_subject(key))
+
+    def _lose(self, event: Event, now: datetime) -> None:
+        ledger = self.ledger
+        match event:
+            case PodGone(key, uid):
+                self._lose_pod(key, uid, now)
+            case HoldGone(parent):
+                if str(parent) in ledger.holds:
+                    self.indexer.touch(ledger.holds[str(parent)])
+                ledger.lose_hold(str(parent))
+                self.doors.forget(parent)
+                self.quotas.lose(parent)
+                self.quotas.asks_anew(hold_subject(parent))
+                self.publisher.forget(parent)
+                self.agenda.forget(status_subject(parent))
+            case HeadroomGone(parent):
+                self.standing.lose(parent)
+                self.doors.forget(parent)
+                self.own.lost(parent)
+                self.quotas.lose(parent)
+                self.quotas.asks_anew(headroom_subject(parent))
+            case QuotaGone(parent):
+                self.quotas.lose_quota(parent)
+            case AutoscalerSeen():
+                ledger.policy = replace(ledger.policy, node_overhead=True)
+                self.standing.nodes_changed()
+            case WorkloadGone(workload):
+                ledger.slots.workloads.pop((workload.namespace, workload.ref), None)
+                self.standing.workload_changed(workload, gone=True)
+            case AutoscalerGone(autoscaler):
+                self.standing.concern(self.standing.coming.lose_autoscaler(autoscaler))
+            case KindHidden(kind, why):
+                self.standing.concern(self.standing.coming.hide(kind, why))
+            case StoredGone(stored):
+                self._judge_anew(ledger.volumes.lose(stored), now)
+            case BudgetGone(key):
+                ledger.budgets.pop(key, None)
+            case ResourceQuotaGone(lifted):
+                self.standing.quota_changed(lifted, lifted=True)
+                self.keeper.pace.lose_quota(lifted)
+            case NodeGone(name):
+                ledger.lose_node(name)
+                self.keeper.departures.departed(name)
+                self.standing.nodes_changed()
+            case NamespaceGone(name):
+                ledger.namespaces.pop(name, None)
+                ledger.state.remove_namespace(name)
+                self.quotas.lose_namespace(name)
+                self.indexer.forget(name)
+                self.doors.lose_namespace(name)
+
+    def _lose_pod(self, key: Key, uid: str, now: datetime) -> None:
+        ledger = self.ledger
+        old = ledger.pods.get(key)
+        ledger.lose_pod(key, uid)
+        ledger.slots.promises.lose(uid, now)
+        self.standing.pods_changed()
+        if old is not None and old.uid == uid:
+            self.keeper.ousted.lost(old)
+        self.standing.concern(self.standing.followers.lose(key, uid, old))
+        self.keeper.allowance.lose_pod(key, uid)
+        self.latcher.forget(key, uid)
+        self.placer.forget(uid)
+        ledger.volumes.forget(uid)
+        self.bulk.lose(key)
+        self.fencer.lose(key, old)
+        self.doors.lose(key, uid)
+
+
+def _home(thing: Hold | Headroom) -> str:
+    return thing.home if isinstance(thing, Hold) else thing.parent.namespace
+
+
+def subject_of(event: Event) -> Subject | str:
+    """Whom an event is about, as the agenda names it; else its kind and name."""
+    if not isinstance(event, Seen):
+        return _subject_gone(event)
+    match event.thing:
+        case Pod() as pod:
+            return pod_subject(pod.key)
+        case Hold() as hold:
+            return hold_subject(hold.parent)
+        case Headroom() as headroom:
+            return headroom_subject(headroom.parent)
+        case Node() | Namespace() as named:
+            return f"{type(named).__name__.lower()} {named.name}"
+        case other:
+            return f"{type(other).__name__.lower()} {other.key}"
+
+
+def _subject_gone(event: Event) -> Subject | str:
+    match event:
+        case PodGone(key=key):
+            return pod_subject(key)
+        case HoldGone(parent=parent):
+            return hold_subject(parent)
+        case HeadroomGone(parent=parent):
+            return headroom_subject(parent)
+        case _:
+            return type(event).__name__

@@ -1,0 +1,274 @@
+"""Owners at the doors: which hold each gets, and what becomes of a claim half done.
+
+A gated pod (door 1) gets a hold or is let go; a pod of our scheduler (door 2) gets a hold or free
+room. Pods that carry a claim and have no node yet are followed until they have one, or until it is
+clear that they will not get it; whatever state they are found in, the next step follows from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+
+from headroom.core.actions import Action, Disclaim
+from headroom.core.allocation import keeps_rest, kept_beside, policy_refusal, to_keep
+from headroom.core.claims import (
+    Offer,
+    Refused,
+    Search,
+    claim_of,
+    consider,
+    standing_refusal,
+)
+from headroom.core.handover import ungate
+from headroom.core.holds import Hold
+from headroom.core.names import CLAIM_GATE
+from headroom.core.objects import Pod
+from headroom.core.owners import owner_refusal
+from headroom.core.plan import Sequence, Work, telling
+from headroom.core.quotas.charges import is_charge
+from headroom.core.resources import EMPTY
+from headroom.core.selection import only_node
+from headroom.core.statuses import tell_pod
+from headroom.core.subjects import hold_subject, pod_subject
+from headroom.engine.conflicts.standingclaims import claims_standing_on, goes_without_place
+from headroom.engine.doors.completion import disclaim, finish
+from headroom.engine.doors.unfinished import begins_anew
+from headroom.engine.doors.wait_limits import (
+    asks_to_wait,
+    is_new_until,
+    patient_until,
+    wait_a_little,
+    wait_for_a_hold,
+)
+from headroom.engine.fences.returned_room import owed_on
+from headroom.engine.handover_queue import Launcher, left_beside
+from headroom.engine.ledger import Ledger
+from headroom.engine.node_fit import labels_around, unfit
+from headroom.scheduling.reasons import TOO_MANY_PODS
+
+MOST_COMING = 50  # A headroom may have thousands of slots on their way; they are all alike.
+
+
+def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
+    """Find the best hold that this pod may have and fits into: see core.choosing."""
+    if pod.wish.shuns or pod.wish.problem:
+        return Search(None, problem=pod.wish.problem)
+    refused = []
+    only = only_node(pod.placement)  # Of a DaemonSet: the holds of other nodes are not for it.
+    for parent in ledger.open.for_pod(pod):
+        if only and ledger.last_node.get(parent, only) != only:
+            continue
+        hold = ledger.holds[parent]
+        if ledger.agenda.busy(hold_subject(hold.parent)):
+            refused.append(Refused(hold.parent, "it is being handed over", waiting=True))
+            continue
+        answer = offer_of(ledger, hold, pod, now)
+        if isinstance(answer, Offer):
+            return Search(answer)
+        refused.append(answer)
+    coming = (ledger.holds[parent] for parent in ledger.coming.for_pod(pod))
+    there = (hold for hold in coming if not only or hold.template.node in ("", only))
+    for hold in islice(there, MOST_COMING):
+        refused.append(offer_or_wait(ledger, hold, pod, now))
+    return Search(None, (*refused, *begins_anew(ledger, pod, now)))
+
+
+def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Refused:
+    """What this hold says to this pod."""
+    guardian = ledger.guardian_of(hold)
+    around = labels_around(ledger, guardian.node if guardian is not None else "")
+    refusal = standing_refusal(hold, pod, ledger.policy, now, around)
+    if refusal is not None:
+        return refusal
+    ahead = [owner for owner, _ in ledger.reserved.get(str(hold.parent), ())]
+    users = [user for user in (*ledger.claimants_of(hold), *ahead) if not user.finished]
+    beyond = policy_refusal(hold, users, pod)
+    if beyond is not None:
+        return Refused(hold.parent, beyond)
+    if guardian is None or not guardian.node:
+        return consider(hold, guardian, pod, None)
+    if ahead:
+        return _offer_beside(ledger, hold, guardian, pod)
+    # What is between two states on this node counts twice just now; the room of the guardian
+    # itself is not touched by it, but what the pod needs beyond that may be.
+    passing = ledger.unsettled_on(guardian.node)
+    kept = kept_beside(hold, guardian.requests, pod.requests)
+    crowded = bool(kept) and ledger.state.free_places(guardian.node) < 1
+    if crowded:
+        if not keeps_rest(hold) and not goes_without_place(ledger, hold, guardian.node):
+            return _crowded(hold, guardian)
+        kept = EMPTY  # Who keeps the rest has no place; a latch of the hold keeps it from others.
+    needed = pod.requests + kept
+    within = needed.fits_in(guardian.requests)
+    without = {guardian.key} | (passing if within else frozenset())
+    if within:
+        without |= claims_standing_on(ledger, guardian.node)
+    if within and ledger.door(pod) == 2:
+        # Nobody else can use the guardian's room, whoever is nominated to the node; we bind.
+        without |= {other.key for other in ledger.state.nominated_on(guardian.node)}
+    others = EMPTY if within else owed_on(ledger, guardian.node, now, hold)
+    asking = pod if within else replace(pod, requests=needed + others)
+    why = unfit(ledger, asking, guardian.node, frozenset(without))
+    if why is not None and (passing or others):
+        return _not_now(hold, guardian, f", for the moment: {why}")
+    answer = consider(hold, guardian, pod, why)
+    return replace(answer, kept=kept, crowded=crowded) if isinstance(answer, Offer) else answer
+
+
+def _offer_beside(ledger: Ledger, hold: Hold, guardian: Pod, pod: Pod) -> Offer | Refused:
+    """Let a pod go along with owners whose handover is about to start, in what they leave."""
+    node, left = guardian.node, left_beside(ledger, hold)
+    if left is None or ledger.door(pod) != 2:
+        return Refused(hold.parent, "it is being handed over", waiting=True)
+    kept = kept_beside(hold, left, pod.requests)
+    if kept and ledger.state.free_places(node) < 1:
+        return _crowded(hold, guardian)
+    fits = (pod.requests + kept).fits_in(left)
+    nominated = {other.key for other in ledger.state.nominated_on(node)}
+    without = frozenset({guardian.key} | ledger.unsettled_on(node) | nominated)
+    if not fits or unfit(ledger, pod, node, without) is not None:
+        return Refused(hold.parent, "what others leave of it is not enough now", waiting=True)
+    return Offer(hold, guardian, kept)
+
+
+def _crowded(hold: Hold, guardian: Pod) -> Refused:
+    """The owner takes the guardian's place; who keeps the rest needs another, or one of them ends.
+
+    Pods on their way are counted too, and some of them will take a guardian's place as well.
+    """
+    why = "what the pod leaves of it would need one more place"
+    return _not_now(hold, guardian, f": {TOO_MANY_PODS}: {why}")
+
+
+def _not_now(hold: Hold, guardian: Pod, why: str) -> Refused:
+    """Refuse for a reason that passes with the next change on the node, or one of the next."""
+    node = guardian.node
+    return Refused(hold.parent, f"on {node}{why}", waiting=True, node=node)
+
+
+def offer_or_wait(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Refused:
+    """Why a hold whose room is not free just now does not serve this pod."""
+    refusal = standing_refusal(hold, pod, ledger.policy, now)
+    if refusal is not None:
+        return refusal
+    ready = next((item for item in hold.status.conditions if item.type == "Degraded"), None)
+    if ready is not None and ready.status == "True":
+        return Refused(hold.parent, f"{ready.reason}: {ready.message}")
+    if hold.status.phase == "Waiting":
+        return Refused(hold.parent, next(item.message for item in hold.status.conditions))
+    guardian = ledger.guardian_of(hold)
+    if not hold.allocate_once and guardian is not None and is_charge(guardian):
+        return _crowded(hold, replace(guardian, node=ledger.last_node.get(str(hold.parent), "")))
+    if not hold.allocate_once and _is_in_use(ledger, hold):
+        return Refused(hold.parent, "all of it is in use")
+    return Refused(hold.parent, "its room is not held yet", waiting=True)
+
+
+def _is_in_use(ledger: Ledger, hold: Hold) -> bool:
+    """Whether owners have all of a hold, and none of them is about to leave."""
+    users = [user for user in ledger.claimants_of(hold) if user.occupies_node]
+    leaving = any(user.deleted is not None for user in users)
+    return bool(users) and not leaving and not to_keep(hold, users)
+
+
+def follow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
+    """Go on with a pod that carries a claim: finish it, or take the claim back."""
+    claim = claim_of(pod)
+    hold = ledger.holds.get(claim[0]) if claim is not None else None
+    ours = hold is not None and ledger.owners.has(hold, pod)
+    if hold is None or not ours:
+        if CLAIM_GATE in pod.gates:  # Left behind, or forged: either way it is not to wait for us.
+            yield _let_go(pod)
+            message = f"released: its claim does not stand: {_why_not_ours(hold, pod, ledger)}"
+            yield Sequence(
+                Work.TELL, (), ((tell_pod(pod, "NotMatched", message, now, warn=True),),)
+            )
+        elif not pod.node and not pod.finished:  # It got no room, and shall not say that it did.
+            drop = Disclaim(pod.key, pod.uid)
+            yield Sequence(Work.DISCLAIM, (pod_subject(pod.key),), ((drop,),))
+        return
+    if pod.node:
+        ledger.released.pop(pod.uid, None)
+        yield from _seated(ledger, hold, pod, now)
+    elif CLAIM_GATE in pod.gates:
+        yield from finish(ledger, pod, hold, now)
+    elif pod.scheduler not in ledger.policy.scheduler_names:
+        yield from _released(ledger, hold, pod, now)
+
+
+def _why_not_ours(hold: Hold | None, pod: Pod, ledger: Ledger) -> str:
+    if hold is None:
+        return "there is no such hold"
+    refusal = owner_refusal(hold, pod, ledger.policy.across_namespaces)
+    return refusal or "it is for an older hold of that name"
+
+
+def _seated(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Sequence]:
+    """A claim on room of one node says nothing about another."""
+    if hold.slot and hold.allocate_once:
+        return  # The slot may be held again elsewhere by now.
+    node = ledger.last_node.get(str(hold.parent), "") or hold.status.node
+    if hold.terminal or not node or pod.node == node:
+        return
+    yield disclaim(pod, hold, nominated=False)
+    message = f"went to {pod.node} instead of the room of {hold.parent.title} on {node}; held again"
+    yield telling(tell_pod(pod, "NotMatched", message, now, warn=True))
+
+
+def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Sequence]:
+    """kube-scheduler has the owner now; if it cannot place it, the hold takes its room back.
+
+    Not while it is away: the nomination keeps the room until it is back.
+    """
+    since = ledger.released.setdefault(pod.uid, now)
+    limit = ledger.contention.signs.over_at(since, ledger.policy.unbound_claim_limit, now)
+    if pod.unschedulable_since is None and now < limit:
+        ledger.agenda.later(pod_subject(pod.key), limit)
+        return
+    yield disclaim(pod, hold, nominated=True)
+    message = f"could not be placed in the room of {hold.parent.title}; held again"
+    yield telling(tell_pod(pod, "NotMatched", message, now, warn=True))
+
+
+def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterator[Sequence]:
+    """Door 1: give a gated owner its hold, let it wait for one, or let it go."""
+    if pod.gates != (CLAIM_GATE,) or launcher.has(pod):
+        return  # Others have a say first; it comes back when theirs is said.
+    ledger.state.unexpect(pod.key)  # Nobody is under way with it any more.
+    new_until = is_new_until(ledger, pod, now)
+    if ledger.volumes.unseen(pod) and now < new_until:
+        ledger.agenda.later(pod_subject(pod.key), new_until)
+        return
+    found = search(ledger, pod, now)
+    if found.offer is not None:
+        launcher.park(pod, found.offer)
+        return
+    if asks_to_wait(pod):
+        wait_for_a_hold(ledger, pod, found, now)
+        return
+    until = patient_until(ledger, pod, found, now)
+    if now < until:
+        wait_a_little(ledger, pod, found, until)
+        return
+    ledger.contention.goes_first(pod, note_missed(ledger, found), ledger.pods, now)
+    yield Sequence(Work.RELEASE, (pod_subject(pod.key),), ((ungate(pod),),))
+    yield telling(tell_pod(pod, "NotMatched", found.why, now))
+
+
+def note_missed(ledger: Ledger, found: Search) -> dict[str, None]:
+    """Let the headrooms that were for a pod know that it goes without, and say which they are."""
+    missed = {refusal.parent.whole: None for refusal in found.refused if refusal.owner}
+    for whole in missed:
+        ledger.slots.note_missed(whole)
+    return missed
+
+
+def _let_go(pod: Pod) -> Sequence:
+    steps: tuple[tuple[Action, ...], ...] = (
+        (Disclaim(pod.key, pod.uid, nominated=bool(pod.nominated)),),
+        (ungate(pod),),
+    )
+    return Sequence(Work.RELEASE, (pod_subject(pod.key),), steps)

@@ -1,0 +1,108 @@
+"""The last known objects of one kind, so that a new list becomes a difference.
+
+Between `begin` and `finish` a complete list is read: unchanged objects are not reported again, and
+objects that are not in the list were deleted. At other times every change is reported. Pure:
+`watch` passes objects in, and sends what it returns.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
+from headroom.core.eviction.budgets import Budget
+from headroom.core.headrooms.headrooms import Headroom, Workload
+from headroom.core.holds import Hold
+from headroom.core.objects import Key, Namespace, Node, Pod
+from headroom.core.quotas.limits import Quota
+from headroom.ports import (
+    Event,
+    Seen,
+    Thing,
+    gone,
+)
+
+
+class Mirror:
+    """The objects of one kind by name, as last reported."""
+
+    def __init__(self) -> None:
+        self._known: dict[Key, Thing] = {}
+        self._listed: set[Key] | None = None
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def keys(self) -> frozenset[Key]:
+        """The names of all known objects."""
+        return frozenset(self._known)
+
+    @property
+    def listing(self) -> bool:
+        return self._listed is not None
+
+    def begin(self) -> None:
+        """A complete list starts (again)."""
+        self._listed = set()
+
+    def see(self, thing: Thing) -> list[Event]:
+        """An object exists in this version."""
+        key = key_of(thing)
+        known = self._known.get(key)
+        self._known[key] = thing
+        if self._listed is not None:
+            self._listed.add(key)
+            if known == thing:
+                return []
+        if known is not None and _uid_of(known) != _uid_of(thing):
+            return [gone(known), Seen(thing)]  # Deleted and created again between two events.
+        return [Seen(thing)]
+
+    def has(self, key: Key, uid: str, version: str) -> bool:
+        """Whether a thing was told of just as it is in this version."""
+        known = self._known.get(key)
+        return known is not None and known.version == version and _uid_of(known) in ("", uid)
+
+    def keep(self, key: Key) -> None:
+        """A thing is there, and was not read (anew): whatever we knew of it stands."""
+        if self._listed is not None:
+            self._listed.add(key)
+
+    def lose(self, key: Key) -> list[Event]:
+        """An object was deleted; nothing is reported for an unknown object."""
+        known = self._known.pop(key, None)
+        if self._listed is not None:
+            self._listed.discard(key)
+        return [gone(known)] if known is not None else []
+
+    def finish(self) -> list[Event]:
+        """The list is complete: report deleted objects, in order of name."""
+        listed = self._listed or set()
+        self._listed = None
+        missing = sorted(key for key in self._known if key not in listed)
+        return [gone(self._known.pop(key)) for key in missing]
+
+
+def key_of(thing: Thing) -> Key:
+    """The name under which an object is known."""
+    if isinstance(thing, Node | Namespace):
+        return Key("", thing.name)
+    return thing.key
+
+
+def _uid_of(thing: Thing) -> str:
+    match thing:
+        case Pod() | Node() | Workload():
+            return thing.uid
+        case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
+            return thing.uid
+        case ResourceQuota() | Budget() | Autoscaler():
+            return thing.uid
+        case Hold() | Headroom() | Quota():
+            return thing.parent.uid
+        case Namespace():
+            return ""
+        case _:
+            assert_never(thing)

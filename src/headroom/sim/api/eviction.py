@@ -1,0 +1,84 @@
+"""The eviction API: a deletion that asks the pod's budget first.
+
+This is what `kubectl drain` uses. A pod that does no work (pending, ended, on its way out) goes
+unasked; one that is not ready goes where the budget's others are all well. The status that the
+budget is left with is a promise to the next caller; its controller (`controllers.budgets`) counts
+anew a moment later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headroom.sim.api.pods import FINISHED
+from headroom.sim.api.values import Json, condition_of, dig, ref_of, with_condition
+from headroom.sim.errors import ApiError
+from headroom.sim.selectors import selects
+
+_SPLIT = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not"
+_VIOLATED = "Cannot evict pod as it would violate the pod's disruption budget."
+
+
+def charged(pod: Json, budgets: Iterable[Json], now: str) -> Json | None:
+    """The budget that an eviction uses up, as it is left; None: nobody need be asked.
+
+    Raises what the API server answers when the budget says no.
+    """
+    if _idle(pod):
+        return None
+    found = [budget for budget in budgets if _covers(budget, pod)]
+    if not found:
+        return None
+    if len(found) > 1:
+        raise ApiError(500, "InternalError", f"{_SPLIT} support.")
+    if not _ready(pod) and _spares_the_unready(found[0]):
+        return None
+    return _less_one(found[0], ref_of(pod).name, now)
+
+
+def evicted(pod: Json, now: str) -> Json:
+    """The pod with the condition that says why it goes."""
+    condition = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+    }
+    return {**pod, "status": with_condition(pod.get("status"), condition, now)}
+
+
+def _covers(budget: Json, pod: Json) -> bool:
+    selector = dig(budget, "spec", "selector")
+    return selector is not None and selects(selector, pod)
+
+
+def _idle(pod: Json) -> bool:
+    phase = dig(pod, "status", "phase")
+    return phase in (*FINISHED, "Pending") or bool(dig(pod, "metadata", "deletionTimestamp"))
+
+
+def _ready(pod: Json) -> bool:
+    return (condition_of(pod, "Ready") or {}).get("status") == "True"
+
+
+def _spares_the_unready(budget: Json) -> bool:
+    """Whether a pod that is not ready may go without costing the budget anything."""
+    if dig(budget, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow":
+        return True
+    needed = int(dig(budget, "status", "desiredHealthy") or 0)
+    return 0 < needed <= int(dig(budget, "status", "currentHealthy") or 0)
+
+
+def _less_one(budget: Json, pod: str, now: str) -> Json:
+    status = budget.get("status") or {}
+    seen = int(status.get("observedGeneration") or 0)
+    known = seen >= int(dig(budget, "metadata", "generation") or 1)
+    allowed = int(status.get("disruptionsAllowed") or 0)
+    if not known or allowed <= 0:
+        raise ApiError(429, "TooManyRequests", _VIOLATED)
+    left = {
+        **status,
+        "disruptionsAllowed": allowed - 1,
+        "disruptedPods": {**(status.get("disruptedPods") or {}), pod: now},
+    }
+    return {**budget, "status": left}

@@ -1,0 +1,94 @@
+"""What an autoscaler sees of its cluster: pods and nodes, decoded once, as they change.
+
+It keeps one model of the cluster (`autoscaler_model`), in which a look may move things about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from headroom.core.objects import Namespace, Pod
+from headroom.scheduling.state import ClusterState
+from headroom.sim.actor_context import Stage
+from headroom.sim.api.decoder import changed_node, changed_pod, node_of, pod_of
+from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.values import Json, Ref, dig, ref_of
+from headroom.sim.controllers.autoscaler_model import Model
+from headroom.sim.pools import Manner
+from headroom.sim.scheduler.volumes import VolumeView
+
+
+class Sight:
+    """Every pod and node, as core values."""
+
+    def __init__(self, stage: Stage, manner: Manner, changed: Callable[[], None]) -> None:
+        self._store = stage.store
+        self._cutoff = manner.cutoff
+        self._volumes = VolumeView(stage, "autoscaler", changed)
+        self.pods = {ref_of(obj): pod_of(obj) for obj in self._store.list("Pod")}
+        self.nodes = {ref_of(obj).name: node_of(obj) for obj in self._store.list("Node")}
+        self._unbound: dict[Ref, None] = {
+            ref: None for ref, pod in self.pods.items() if not pod.node
+        }
+        self._standing: Model | None = None
+        self._store.listen("Namespace", self._namespace_changed)
+
+    def pod_changed(self, change: Change) -> None:
+        pod = changed_pod(change)
+        gone = change.verb is Verb.DELETED
+        if gone:
+            self.pods.pop(change.ref, None)
+        else:
+            self.pods[change.ref] = pod
+        if gone or pod.node:
+            self._unbound.pop(change.ref, None)
+        else:
+            self._unbound[change.ref] = None
+        if self._standing is not None and self._counts(pod):
+            self._standing.follow(pod, gone)
+
+    def _namespace_changed(self, _: Change) -> None:
+        self._standing = None
+
+    def node_changed(self, change: Change) -> None:
+        node, gone = changed_node(change), change.verb is Verb.DELETED
+        if gone:
+            self.nodes.pop(change.ref.name, None)
+        else:
+            self.nodes[change.ref.name] = node
+        if self._standing is not None:
+            self._standing.follow_node(node, gone)
+
+    def unbound(self) -> Iterator[Json]:
+        """The pods without a node, the oldest first."""
+        return (obj for obj in map(self._store.get, tuple(self._unbound)) if obj is not None)
+
+    def model(self) -> Model:
+        """The cluster as it is: pods below the cutoff might as well not be there.
+
+        Room that pods are nominated to counts as taken, as it does for kube-scheduler.
+        """
+        state = ClusterState()
+        for item in self._store.list("Namespace"):
+            state.set_namespace(Namespace(ref_of(item).name, dig(item, "metadata", "labels") or {}))
+        for node in self.nodes.values():
+            state.set_node(node)
+        model = Model(state, self._volumes)
+        for pod in self.pods.values():
+            if self._counts(pod):
+                model.follow(pod, gone=False)
+        return model
+
+    def standing(self) -> Model:
+        """The same, kept between looks: pods and nodes that change are followed."""
+        if self._standing is None:
+            self._standing = self.model()
+        self._standing.put_in_order(self.nodes)
+        return self._standing
+
+    def _counts(self, pod: Pod) -> bool:
+        return self._cutoff is None or pod.priority >= self._cutoff
+
+    def refused(self, pod: Pod) -> str:
+        """Why no node at all would do, as long as the pod's volumes are as they are."""
+        return self._volumes.judged(pod)[1]

@@ -1,0 +1,187 @@
+"""Giving machines back: those that are empty, and those whose pods fit elsewhere.
+
+A node must have been free to go for as long as `scaleDownAfter` says; if its pods then fit nowhere
+else, it waits for another change in the cluster and as long again. A node that goes is tainted, its
+pods are evicted as their budgets allow, and its object is deleted when they are gone. Empty nodes
+go all at once, others one at a time. `autoscaler_rules` has the rules, `autoscaler_fleet` the
+machines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headroom.core.objects import Pod
+from headroom.core.resources import Resources
+from headroom.sim.api.decoder import pod_of
+from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
+from headroom.sim.controllers.autoscaler_cache import Sight
+from headroom.sim.controllers.autoscaler_fleet import Fleet
+from headroom.sim.controllers.autoscaler_rules import is_protected, keeps_node, must_move
+from headroom.sim.controllers.base import Controller
+from headroom.sim.errors import ApiError
+from headroom.sim.pools import Autoscaling
+
+_ASK_AGAIN = 5.0
+_HAIR = 1e-6  # A sum of times may miss the clock by less than its smallest step.
+_GIVE_UP_AFTER = 120.0
+_REFUSED_FOR_NOW = 429
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A machine that may go once its pods have moved, and how much of it is used."""
+
+    node: str
+    movers: tuple[Pod, ...]
+    used: int
+
+
+class Shrinking:
+    """Finds nodes that nobody needs, and gives them back in time."""
+
+    def __init__(
+        self, controller: Controller, sight: Sight, fleet: Fleet, autoscaling: Autoscaling
+    ) -> None:
+        self._controller = controller
+        self._sight = sight
+        self._fleet = fleet
+        self._manner = autoscaling.manner
+        self._patience = autoscaling.scale_down_after
+        self._stage = controller.stage
+        self._since: dict[str, float] = {}
+        self._stuck: dict[str, int] = {}
+        self._changes = 0
+        self._candidates: dict[str, Candidate] = {}
+        self._unjudged = dict.fromkeys(fleet.machines())
+
+    def changed(self) -> None:
+        """Take note that what had no other place before may have one now."""
+        self._changes += 1
+
+    def look_again(self, node: str) -> None:
+        """Take note that a node, or a pod on it, has changed: it is judged anew."""
+        self._candidates.pop(node, None)
+        self._unjudged[node] = None
+
+    def look_again_everywhere(self) -> None:
+        self._candidates.clear()
+        self._unjudged = dict.fromkeys(self._fleet.machines())
+
+    def review(self) -> float | None:
+        """Start to give back what is due; return when the next one will be, None: none waits."""
+        now = self._stage.loop.time()
+        reached = now + _HAIR
+        can_spare = self._fleet.sparing()
+        self._judge_changed(can_spare)
+        found = [each for name, each in self._candidates.items() if can_spare(name)]
+        waiting = [each for each in found if self._stuck.get(each.node) != self._changes]
+        self._since = {each.node: self._since.get(each.node, now) for each in waiting}
+        due = [each for each in waiting if reached >= self._since[each.node] + self._patience]
+        for candidate in sorted(due, key=lambda each: (bool(each.movers), each.used, each.node)):
+            if self._fleet.may_leave(candidate.node) and self._can_go(candidate):
+                self._fleet.leaves(candidate.node)
+                self._controller.enqueue(Ref("Node", "", candidate.node), after=0)
+        later = [since + self._patience for since in self._since.values()]
+        return min((moment for moment in later if moment > reached), default=None)
+
+    def _judge_changed(self, can_spare: Callable[[str], bool]) -> None:
+        """Judge the machines that have changed; those that stay anyway may wait for that."""
+        changed, self._unjudged = self._unjudged, {}
+        for name in changed:
+            if can_spare(name):
+                candidate = self._judge(name)
+                if candidate is not None:
+                    self._candidates[name] = candidate
+            elif self._fleet.has(name):
+                self._unjudged[name] = None
+
+    def _can_go(self, candidate: Candidate) -> bool:
+        """Whether a machine is empty, or its pods would find another place by themselves."""
+        if not candidate.movers:
+            return True
+        if self._fleet.is_emptying():
+            return False  # Its pods may need the room of the one before; we look again after it.
+        node = self._sight.nodes[candidate.node]
+        if self._sight.standing().could_leave(node, candidate.movers):
+            return True
+        self._stuck[candidate.node] = self._changes
+        del self._since[candidate.node]
+        return False
+
+    def _judge(self, name: str) -> Candidate | None:
+        """Say what a machine's leaving would take; None if somebody keeps it."""
+        obj = self._controller.store.get(Ref("Node", "", name))
+        if obj is None or is_protected(obj, self._manner):
+            return None
+        on_it = [(pod, self._sight.pods[ref_of(pod)]) for pod in self._stage.pods.on_node(name)]
+        movers = [(pod, value) for pod, value in on_it if must_move(pod, value, self._manner)]
+        used = _used(self._sight.nodes[name].allocatable, [value for _, value in on_it])
+        if movers and self._manner.busy is not None and used >= self._manner.busy:
+            return None
+        for pod, _ in movers:
+            budgets = self._controller.store.list("PodDisruptionBudget", ref_of(pod).namespace)
+            if keeps_node(pod, budgets, self._manner):
+                return None
+        return Candidate(name, tuple(value for _, value in movers), used)
+
+    async def give_back(self, name: str) -> None:
+        """Empty a node and delete it; one that cannot be emptied in time stays."""
+        server, ref = self._stage.server, Ref("Node", "", name)
+        node = self._controller.store.get(ref)
+        if node is None:
+            return
+        self._taint(node, present=True)
+        if await self._emptied(name):
+            words = "node removed by the autoscaler: nobody needs it"
+            self._controller.recorder.record(node, "Normal", "ScaleDown", words)
+            server.delete(ref)
+        else:
+            words = "node stays: its pods could not be evicted in time"
+            self._controller.recorder.record(node, "Warning", "ScaleDownFailed", words)
+            current = self._controller.store.get(ref)
+            if current is not None:
+                self._taint(current, present=False)
+        self._since.pop(name, None)
+        self._stuck.pop(name, None)
+        self._fleet.stays(name)
+
+    async def _emptied(self, name: str) -> bool:
+        loop = self._stage.loop
+        end = loop.time() + _GIVE_UP_AFTER
+        while True:
+            on_it = self._stage.pods.on_node(name)
+            left = [pod for pod in on_it if must_move(pod, pod_of(pod), self._manner)]
+            if not left:
+                return True
+            if loop.time() >= end:
+                return False
+            going = [pod for pod in left if not dig(pod, "metadata", "deletionTimestamp")]
+            for pod in going:
+                self._evict(pod)
+            await asyncio.sleep(_ASK_AGAIN if going else 1.0)
+
+    def _evict(self, pod: Json) -> None:
+        try:
+            self._stage.server.evict(ref_of(pod), uid=uid_of(pod))
+        except ApiError as error:
+            if error.code != _REFUSED_FOR_NOW:
+                return  # It is gone already.
+
+    def _taint(self, node: Json, *, present: bool) -> None:
+        taint = {"key": self._manner.taint, "effect": "NoSchedule"}
+        others = [each for each in dig(node, "spec", "taints") or () if each["key"] != taint["key"]]
+        taints = [*others, taint] if present else others
+        self._stage.server.merge_patch(ref_of(node), {"spec": {"taints": taints or None}})
+
+
+def _used(offered: Resources, pods: list[Pod]) -> int:
+    """The part of a node that is asked for, in thousandths, of the scarcest resource."""
+    total: dict[str, int] = {}
+    for pod in pods:
+        for name, amount in pod.requests.items():
+            total[name] = total.get(name, 0) + amount
+    parts = (total.get(name, 0) * 1000 // amount for name, amount in offered.items() if amount > 0)
+    return max(parts, default=0)

@@ -1,0 +1,79 @@
+"""Making the pods of traces while virtual time passes, and clearing away those that have ended.
+
+The next line of a trace is read when the one before has been played, so a trace of millions takes
+no more memory than one of ten. A pod that has run its time is deleted, as a Job's is after its time
+to live: otherwise a month of them would lie in the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from headroom.sim.api.pods import FINISHED
+from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.values import Ref, dig, uid_of
+from headroom.sim.errors import ApiError
+from headroom.sim.replay.arrivals import TRACE_LABEL, Arrivals
+from headroom.sim.world import SimWorld
+from headroom.wire.traces.parser import Arrival, TraceError
+
+CLEARED_AFTER = 1.0
+MOST_TOLD = 5
+
+
+class Feeder:
+    """Feeds the traces of one scenario into its world."""
+
+    def __init__(
+        self, world: SimWorld, traces: tuple[Arrivals, ...], fail: Callable[[str], None]
+    ) -> None:
+        self._world = world
+        self._fail = fail
+        self._refused = 0
+        self._made = [0 for _ in traces]
+        if traces:
+            world.store.listen("Pod", self._on_pod)
+
+    def start(self, traces: tuple[Arrivals, ...], start: datetime, seed: int) -> None:
+        """Have the first pods of each trace come in their time."""
+        for index, trace in enumerate(traces):
+            self._await(index, trace, trace.due(start, seed))
+
+    def _await(self, index: int, trace: Arrivals, coming: Iterator[tuple[float, Arrival]]) -> None:
+        try:
+            upcoming = next(coming, None)
+        except TraceError as error:  # It was fine before the run: somebody has changed the file.
+            self._fail(f"at {self._world.elapsed:g}s: {error.message}")
+            return
+        if upcoming is not None:
+            at, arrival = upcoming
+            self._world.loop.call_at(at, self._arrive, index, trace, arrival, coming)
+
+    def _arrive(
+        self, index: int, trace: Arrivals, arrival: Arrival, coming: Iterator[tuple[float, Arrival]]
+    ) -> None:
+        for _ in range(arrival.pods):
+            pod = trace.pod(self._made[index], arrival)
+            self._made[index] += 1
+            try:
+                self._world.server.create(pod)
+            except ApiError as error:
+                self._refused += 1
+                if self._refused <= MOST_TOLD:
+                    self._fail(f"at {self._world.elapsed:g}s ({trace.path}): {error.message}")
+        self._await(index, trace, coming)
+
+    def _on_pod(self, change: Change) -> None:
+        if change.verb is Verb.DELETED or dig(change.obj, "status", "phase") not in FINISHED:
+            return
+        if dig(change.old, "status", "phase") in FINISHED:
+            return
+        if dig(change.obj, "metadata", "labels", TRACE_LABEL):
+            uid = uid_of(change.obj)
+            self._world.loop.call_later(CLEARED_AFTER, self._clear, change.ref, uid)
+
+    def _clear(self, ref: Ref, uid: str) -> None:
+        pod = self._world.store.get(ref)
+        if pod is not None and uid_of(pod) == uid:
+            self._world.server.delete(ref, grace=0)

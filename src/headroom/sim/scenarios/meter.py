@@ -1,0 +1,210 @@
+"""The numbers of a run: how long pods waited, what was held, who claimed, what the nodes cost.
+
+Listens to the store like the journal. Waits run from a pod's creation to its binding; guardians,
+latches and fences do not count, nor do pods that had a node already when they were created. A claim
+is an owner bound with its hold's name on it; a miss is a pod that came through one of our doors and
+was bound without. Prices are per node and hour.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from headroom.core.names import (
+    CLAIM_GATE,
+    CLAIMED_ANNOTATION,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+)
+from headroom.core.resources import CPU, EPHEMERAL_STORAGE, MEMORY, Resources
+from headroom.sim.api.decoder import changed_pod
+from headroom.sim.api.pods import FINISHED
+from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.values import Json, dig, uid_of
+from headroom.sim.loop import SimClock
+from headroom.sim.pools import POOL_LABEL
+from headroom.sim.scenarios.ownership import OwnerRules, workload_of
+from headroom.sim.scenarios.slots import slots_at_the_end
+from headroom.sim.scenarios.waits import End, Stay, by_workload, end_of, summed
+
+HOUR = 3600.0
+NO_POOL = "no pool"
+_GIB = 2**30
+
+
+class Meter:
+    """Counts and adds up through a run."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: SimClock,
+        prices: Mapping[str, float],
+        across_namespaces: bool = False,
+    ) -> None:
+        self._store = store
+        self._schedulers = store.registry.speech.schedulers
+        self._clock = clock
+        self._prices = prices
+        self._rules = OwnerRules(store, across_namespaces)
+        self._stays: dict[str, Stay] = {}
+        self._at_door: set[str] = set()
+        self._claims = 0
+        self._misses = 0
+        self._guardians: dict[str, tuple[float, Resources]] = {}
+        self._lost: dict[str, End] = {}
+        self._held: dict[str, float] = defaultdict(float)
+        self._slot_hours = 0.0
+        self._held_counts: list[tuple[float, float]] = []
+        self._nodes: dict[str, tuple[float, str]] = {}
+        self._cost: dict[str, float] = defaultdict(float)
+        store.listen("Pod", self._on_pod)
+        store.listen("Node", self._on_node)
+
+    @property
+    def stays(self) -> list[Stay]:
+        """Every pod that came, in order."""
+        return list(self._stays.values())
+
+    @property
+    def now(self) -> float:
+        return self._clock.elapsed()
+
+    def held_over_time(self) -> tuple[tuple[float, float], ...]:
+        """How many slots were held, at each change and now."""
+        return (*self._held_counts, (self.now, float(len(self._guardians))))
+
+    def summary(self) -> dict[str, Any]:
+        """All numbers as of now."""
+        now, stays = self._clock.elapsed(), self._stays.values()
+        everybody = summed(stays, now)
+        costs = self._costs()
+        return {
+            "pods": {**everybody, "bound": everybody["started"]},
+            "owners": summed((stay for stay in stays if stay.owner), now),
+            "others": summed((stay for stay in stays if not stay.owner), now),
+            "workloads": {name: summed(some, now) for name, some in by_workload(stays).items()},
+            "slots": self._slots(),
+            "held": self._held_so_far(),
+            "claims": self._claims,
+            "misses": self._misses,
+            "cost": round(sum(costs.values()), 4),
+            "cost_by_pool": {pool: round(costs[pool], 4) for pool in sorted(costs)},
+        }
+
+    def _on_pod(self, change: Change) -> None:
+        pod, uid = change.obj, uid_of(change.obj)
+        role = dig(pod, "metadata", "labels", ROLE_LABEL)
+        bound = bool(dig(pod, "spec", "nodeName"))
+        if role is None:
+            self._follow(change, uid, bound)
+        elif role == ROLE_GUARDIAN:
+            end = end_of(pod)
+            if end in (End.EVICTED, End.PREEMPTED):
+                self._lost[uid] = end
+            if change.verb is Verb.DELETED or dig(pod, "status", "phase") in FINISHED:
+                self._end_guardian(uid)
+            elif bound and uid not in self._guardians:
+                self._guardians[uid] = (self._clock.elapsed(), changed_pod(change).requests)
+                self._note_count()
+
+    def _follow(self, change: Change, uid: str, bound: bool) -> None:
+        now, pod = self._clock.elapsed(), change.obj
+        if change.verb is Verb.ADDED:
+            if bound:
+                return
+            stay = Stay(workload_of(self._store, pod), now, self._rules.mean(changed_pod(change)))
+            self._stays[uid] = stay
+            if self._came_through_our_door(pod):
+                self._at_door.add(uid)
+        found = self._stays.get(uid)
+        if found is None:
+            return
+        found.end = end_of(pod)
+        gone = change.verb is Verb.DELETED or dig(pod, "status", "phase") in FINISHED
+        if found.until is None and (bound or gone):
+            found.until, found.started = now, bound
+            found.owner = found.owner or self._rules.mean(changed_pod(change))
+            if bound:
+                self._count_claim(pod, uid)
+
+    def _count_claim(self, pod: Json, uid: str) -> None:
+        if dig(pod, "metadata", "annotations", CLAIMED_ANNOTATION):
+            self._claims += 1
+        elif uid in self._at_door:
+            self._misses += 1
+
+    def _came_through_our_door(self, pod: Json) -> bool:
+        gates = [gate.get("name") for gate in dig(pod, "spec", "schedulingGates") or ()]
+        return CLAIM_GATE in gates or dig(pod, "spec", "schedulerName") in self._schedulers
+
+    def _slots(self) -> dict[str, Any]:
+        lost = list(self._lost.values())
+        ends = {end.value: lost.count(end) for end in (End.EVICTED, End.PREEMPTED)}
+        found = slots_at_the_end(self._store)
+        return {"wished": found["wished"], "held": found["held"], **ends, **found}
+
+    def _end_guardian(self, uid: str) -> None:
+        if uid in self._guardians:
+            self._slot_hours += self._add_hours(uid, self._held)
+            del self._guardians[uid]
+            self._note_count()
+
+    def _note_count(self) -> None:
+        """Remember how many slots are held; of changes at one moment the last counts."""
+        now, count = self._clock.elapsed(), float(len(self._guardians))
+        if self._held_counts and self._held_counts[-1][0] == now:
+            self._held_counts.pop()
+        self._held_counts.append((now, count))
+
+    def _add_hours(self, uid: str, totals: dict[str, float]) -> float:
+        since, requests = self._guardians[uid]
+        hours = (self._clock.elapsed() - since) / HOUR
+        for resource in requests:
+            totals[resource] += requests[resource] * hours
+        return hours
+
+    def _held_so_far(self) -> dict[str, Any]:
+        totals = defaultdict(float, self._held)
+        slot_hours = self._slot_hours
+        for uid in self._guardians:
+            slot_hours += self._add_hours(uid, totals)
+        if not any(totals.values()) and not self._guardians:
+            return {}
+        others = sorted(name for name in totals if name not in (CPU, MEMORY))
+        return {
+            "slots": len(self._guardians),
+            "slot_hours": round(slot_hours, 4),
+            "cpu_core_hours": round(totals[CPU] / 1000, 4),
+            "memory_gib_hours": round(totals[MEMORY] / _GIB, 4),
+            "resource_hours": {name: _in_units(name, totals[name]) for name in others},
+        }
+
+    def _on_node(self, change: Change) -> None:
+        name = change.ref.name
+        if change.verb is Verb.ADDED:
+            pool = str(dig(change.obj, "metadata", "labels", POOL_LABEL) or NO_POOL)
+            self._nodes[name] = (self._clock.elapsed(), pool)
+        elif change.verb is Verb.DELETED and name in self._nodes:
+            pool = self._nodes[name][1]
+            self._cost[pool] += self._price_so_far(name)
+            del self._nodes[name]
+
+    def _costs(self) -> dict[str, float]:
+        """What each pool has cost; pools without a price cost nothing and are left out."""
+        costs = defaultdict(float, self._cost)
+        for name, (_, pool) in self._nodes.items():
+            costs[pool] += self._price_so_far(name)
+        return {pool: cost for pool, cost in costs.items() if self._prices.get(pool)}
+
+    def _price_so_far(self, name: str) -> float:
+        since, pool = self._nodes[name]
+        return self._prices.get(pool, 0.0) * (self._clock.elapsed() - since) / HOUR
+
+
+def _in_units(resource: str, amount: float) -> float:
+    """Devices are counted in pieces, what is measured in bytes in GiB."""
+    in_bytes = resource == EPHEMERAL_STORAGE or resource.startswith("hugepages-")
+    return round(amount / _GIB if in_bytes else amount, 4)

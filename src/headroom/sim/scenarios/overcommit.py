@@ -1,0 +1,110 @@
+"""Room given twice: more bound to a node than it has, or an owner that its kubelet refused.
+
+kube-scheduler alone never does that, so wherever it is seen somebody got the room of somebody else.
+A node that shrank, and one on which a pod was put by name, are passed over: there it is nobody's
+mistake. So is a pod of higher priority, which may have what it can get.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from headroom.core.claims import claim_of
+from headroom.core.names import ROLE_LABEL
+from headroom.core.objects import Pod
+from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.sim.api.decoder import node_of, pod_of
+from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.values import Ref, uid_of
+
+ONE = Resources({PODS: 1})
+
+
+class Rooms:
+    """Watches who is bound where, and tells of every pod that comes on top."""
+
+    def __init__(self, store: Store, breach: Callable[[str], None]) -> None:
+        self._store = store
+        self._breach = breach
+        self._bound: dict[str, dict[str, Pod]] = {}  # node → uid → pod
+        self._used: dict[str, Resources] = {}  # node → what these ask for
+        self._coming: dict[str, dict[str, Pod]] = {}  # node → owners let through the gate
+        self._coming_to: dict[str, str] = {}  # uid → node
+        self._unsure: dict[str, None] = {}  # nodes where others than schedulers had a say
+        self._largest: dict[str, Resources] = {}
+        store.listen("Pod", self._on_pod)
+        store.listen("Node", self._on_node)
+
+    def _on_node(self, change: Change) -> None:
+        name = str(change.obj["metadata"]["name"])
+        room = node_of(change.obj).allocatable
+        before = self._largest.get(name, EMPTY)
+        if change.verb is Verb.DELETED or not before.fits_in(room):
+            self._unsure[name] = None
+        self._largest[name] = room
+
+    def _on_pod(self, change: Change) -> None:
+        uid, pod = uid_of(change.obj), pod_of(change.obj)
+        coming_to = self._coming_to.pop(uid, None)
+        if coming_to is not None:
+            del self._coming[coming_to][uid]
+        here = self._bound.setdefault(pod.node, {}) if pod.node else {}
+        known = here.get(uid)
+        if change.verb is Verb.DELETED or pod.finished:
+            self._count(pod.node, known, None)
+            self._tell_refused(pod, here.pop(uid, None))
+            return
+        if not pod.node:
+            if claim_of(pod) is not None and pod.nominated and not pod.gates:
+                self._coming.setdefault(pod.nominated, {})[uid] = pod
+                self._coming_to[uid] = pod.nominated
+            return
+        self._count(pod.node, known, pod)
+        here[uid] = pod
+        if change.verb is Verb.ADDED and ROLE_LABEL not in pod.labels:
+            self._unsure[pod.node] = None
+        if known is None:
+            self._check(pod)
+
+    def _count(self, node: str, before: Pod | None, after: Pod | None) -> None:
+        """Keep the sum of what the pods of a node ask for."""
+        if before is not None and after is not None and before.requests == after.requests:
+            return
+        used = self._used.get(node, EMPTY)
+        if before is not None:
+            used = used - before.requests - ONE
+        if after is not None:
+            used = used + after.requests + ONE
+        self._used[node] = used
+
+    def _check(self, pod: Pod) -> None:
+        """A pod has come to a node: there was room for it, and for whom it was promised to."""
+        node = self._store.get(Ref("Node", "", pod.node))
+        if node is None or pod.node in self._unsure:
+            return
+        room = node_of(node).allocatable
+        used = self._used[pod.node]
+        beyond = next(_beyond(used, room), None)
+        if beyond is not None:
+            self._breach(f"Node/{pod.node}: given twice, with Pod/{pod.key}: {beyond}")
+            return
+        coming = self._coming.get(pod.node, {}).values()
+        owners = [each for each in coming if each.priority >= pod.priority]
+        stranger = claim_of(pod) is None and ROLE_LABEL not in pod.labels
+        for owner in owners if stranger else ():
+            if next(_beyond(used + owner.requests + ONE, room), None) is not None:
+                self._breach(f"Pod/{pod.key}: has the room of owner Pod/{owner.key} on {pod.node}")
+
+    def _tell_refused(self, pod: Pod, bound: Pod | None) -> None:
+        refused = pod.phase == "Failed" and pod.reason.startswith("OutOf")
+        if bound is None or not refused or pod.node in self._unsure:
+            return
+        claim = claim_of(pod)
+        whose = f" although it owns {claim[0]}" if claim is not None else ""
+        self._breach(f"Pod/{pod.key}: refused on {pod.node}, {pod.reason},{whose}".rstrip(","))
+
+
+def _beyond(used: Resources, room: Resources) -> Iterator[str]:
+    for name in sorted(used):
+        if used[name] > room[name]:
+            yield f"{used[name]} {name} of {room[name]}"

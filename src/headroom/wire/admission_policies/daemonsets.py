@@ -1,0 +1,62 @@
+"""What of DaemonSets the operator may write: those of Headrooms, which run nowhere and nothing.
+
+A DaemonSet runs its pods on every node, so whoever may write one has the cluster. Ours has none:
+each alternative of its required node affinity asks for a node by a name that no node has.
+"""
+
+from __future__ import annotations
+
+from headroom.core.headrooms.nodeoverhead import NOWHERE
+from headroom.wire.admission_policies.cel import (
+    Check,
+    Match,
+    Validating,
+    both,
+    made_by,
+    text,
+    unchanged,
+)
+from headroom.wire.admission_policies.pods import controlled_by, harmless
+from headroom.wire.codec import Speech
+from headroom.wire.kinds import DAEMON_SETS, HEADROOMS
+
+NAME = "operator-daemonsets.headroom.dev"
+_SPEC = "object.spec.template.spec"
+_TERMS = (
+    f"{_SPEC}.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution"
+    ".?nodeSelectorTerms.orValue([])"
+)
+
+
+def daemon_sets(user: str, image: str, speech: Speech) -> Validating:
+    """The policy on DaemonSets that the operator writes."""
+    served = (HEADROOMS, *speech.foreign)
+    old = controlled_by("oldObject", served)
+    same = unchanged("metadata", ("ownerReferences", "finalizers"))
+    return Validating(
+        NAME,
+        (Match(DAEMON_SETS.group, (DAEMON_SETS.plural,), ("CREATE", "UPDATE")),),
+        made_by(user),
+        (
+            Check(
+                controlled_by("object", served),
+                "the operator writes only DaemonSets that belong to an object that is served",
+            ),
+            Check(
+                f"request.operation != 'UPDATE' || {both([old, same])}",
+                "the operator takes no DaemonSet of others, and gives none away",
+            ),
+            Check(
+                _nowhere(), "a DaemonSet of the operator has no pods: it wants a node that is not"
+            ),
+            *harmless(_SPEC, image),
+        ),
+        {"container": f"{_SPEC}.containers[0]"},
+    )
+
+
+def _nowhere() -> str:
+    field = "field.key == 'metadata.name' && field.operator == 'In'"
+    named = f"{field} && field.values == [{text(NOWHERE)}]"
+    each = f"term.?matchFields.orValue([]).exists(field, {named})"
+    return f"size({_TERMS}) > 0 && {_TERMS}.all(term, {each})"

@@ -1,0 +1,100 @@
+"""What the operator may write on claims and volumes, before it binds a pod that waits for them.
+
+Of a claim that is not bound, the node that is chosen for it; of a volume that nobody has, the claim
+that is to have it. Nothing else of either, and nothing once they are bound.
+"""
+
+from __future__ import annotations
+
+from headroom.wire.admission_policies.cel import (
+    Check,
+    Confined,
+    Match,
+    both,
+    mapping,
+    same_but,
+    text,
+    unchanged,
+)
+from headroom.wire.kinds import VOLUME_CLAIMS, VOLUMES
+from headroom.wire.objects.volumes import BOUND_BY_CONTROLLER, SELECTED_NODE
+
+_METADATA = ("ownerReferences", "finalizers")
+_CLAIM = (
+    "accessModes",
+    "selector",
+    "resources",
+    "volumeName",
+    "storageClassName",
+    "volumeMode",
+    "dataSource",
+    "dataSourceRef",
+    "volumeAttributesClassName",
+)
+_VOLUME = (
+    "accessModes",
+    "capacity",
+    "mountOptions",
+    "nodeAffinity",
+    "persistentVolumeReclaimPolicy",
+    "storageClassName",
+    "volumeAttributesClassName",
+    "volumeMode",
+)
+
+
+def claims() -> Confined:
+    """The policy on claims: the chosen node of one that has no volume."""
+    return Confined(
+        Match(VOLUME_CLAIMS.group, (VOLUME_CLAIMS.plural,), ("UPDATE",)),
+        (
+            _notes(SELECTED_NODE, "claims"),
+            Check(
+                both([_same_rest(), unchanged("spec", _CLAIM)]),
+                "the operator changes nothing of a claim but the node that is chosen for it",
+            ),
+            Check(
+                "oldObject.spec.?volumeName.orValue('') == ''",
+                "the operator leaves claims alone that have a volume",
+            ),
+        ),
+    )
+
+
+def volumes() -> Confined:
+    """The policy on volumes: the claim that is to have one that nobody has."""
+    claim = "object.spec.?claimRef"
+    kind = f"{claim}.?kind.orValue('') == {text(VOLUME_CLAIMS.kind)}"
+    named = f"{kind} && {claim}.?uid.orValue('') != ''"
+    before = "oldObject.spec.?claimRef"
+    free = (
+        f"!{before}.hasValue() || ({before}.?uid.orValue('') == '' && "
+        f"{before}.?namespace == {claim}.?namespace && {before}.?name == {claim}.?name)"
+    )
+    return Confined(
+        Match(VOLUMES.group, (VOLUMES.plural,), ("UPDATE",)),
+        (
+            _notes(BOUND_BY_CONTROLLER, "volumes"),
+            Check(
+                both([_same_rest(), unchanged("spec", _VOLUME)]),
+                "the operator changes nothing of a volume but the claim that is to have it",
+            ),
+            Check(
+                both([free, named]),
+                "the operator promises a volume that nobody has to one claim, by its uid",
+            ),
+        ),
+    )
+
+
+def _notes(key: str, what: str) -> Check:
+    before, after = mapping("oldObject", "annotations"), mapping("object", "annotations")
+    return Check(
+        same_but(before, after, f"key == {text(key)}"),
+        f"the operator writes no annotation on {what} but {key}",
+    )
+
+
+def _same_rest() -> str:
+    before, after = mapping("oldObject", "labels"), mapping("object", "labels")
+    return both([f"{before} == {after}", unchanged("metadata", _METADATA)])
