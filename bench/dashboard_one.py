@@ -32,7 +32,7 @@ from headroom.engine.engine import Engine
 from headroom.ports import Seen, Synced
 from headroom.runtime.http import Address, Health, HttpServer
 from headroom.runtime.metrics import Metrics
-from headroom.wire.codec import NATIVE
+from headroom.wire.kind_codecs import NATIVE
 
 GI = 2**30
 BEAT_S = 0.005

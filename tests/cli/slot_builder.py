@@ -8,7 +8,7 @@ from typing import Any
 from headroom.cli.source import World
 from headroom.core.derived_names import guardian_name
 from headroom.core.headrooms.headrooms import Headroom, Workload
-from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
 from headroom.core.names import (
@@ -39,7 +39,7 @@ def world(
 
 def keeper(of: Headroom, slot: str, on: str = "", **parts: Any) -> Pod:
     """The guardian of one slot, under the name that the operator gives it."""
-    sight = Sight(ActiveWindow(of.size), nodes=(node(slot.partition("/")[0]),))
+    sight = SizeView(ActiveWindow(of.size), nodes=(node(slot.partition("/")[0]),))
     slots = {hold.slot: hold for hold in wish(of, sight, NOON).slots}
     parent = of.parent
     return pod(

@@ -7,7 +7,7 @@ import pytest
 from headroom.cli.dialects import NAMES, chosen, dialect_of
 from headroom.cli.errors import Misuse
 from headroom.core.holds import Problem
-from headroom.wire.codec import NATIVE
+from headroom.wire.kind_codecs import NATIVE
 from headroom.wire.kinds import FOREIGN_GROUPS, Resource
 from headroom.wire.schema.validation import type_of
 from headroom.wire.yamls import load

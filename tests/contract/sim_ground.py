@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from headroom.core.actions import Outcome
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.indexes import PodIndex
 from headroom.sim.api.server import ApiServer
 from headroom.sim.api.store import Store
@@ -37,7 +37,7 @@ class SimGround:
         for item in preloaded():
             self._server.create(item)
         index = PodIndex(self._server.store)
-        stage = Stage(self._loop, clock, self._server, index, Settings(), seed=0)
+        stage = ActorContext(self._loop, clock, self._server, index, Settings(), seed=0)
         self.cluster = SimCluster(stage, Faults(), _ignore, "contract")
         self._server.create(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from headroom.core.demand.followers import Followed, FollowerSlot, Following
 from headroom.core.headrooms.headrooms import Limits
-from headroom.core.headrooms.wanted_slots import Sight, Wish, surplus, wish
+from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, surplus, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.objects import Pod
 from headroom.core.sizes.follow import Follow, beside_slots, owner_label, troubles
@@ -26,9 +26,11 @@ def needs(*parts: str, of: Pod | None = None) -> Followed:
     return Followed(of or owner(), Following(tuple(FollowerSlot(part) for part in parts)))
 
 
-def wished(*followed: Followed, spent: frozenset[str] = frozenset(), **parts: object) -> Wish:
+def wished(
+    *followed: Followed, spent: frozenset[str] = frozenset(), **parts: object
+) -> WantedSlots:
     made = replace(HEADROOM, **parts)  # type: ignore[arg-type]  # any field of a headroom
-    return wish(made, Sight(ActiveWindow(SIZE), followed=followed, spent=spent), NOON)
+    return wish(made, SizeView(ActiveWindow(SIZE), followed=followed, spent=spent), NOON)
 
 
 def test_slots_are_named_after_their_owner_and_part() -> None:
@@ -69,7 +71,7 @@ def test_a_claimed_slot_is_not_held_again() -> None:
 
 
 def test_a_slot_that_another_one_serves_is_not_wished_for_and_that_is_said() -> None:
-    sight = Sight(
+    sight = SizeView(
         ActiveWindow(SIZE),
         followed=(needs("0", "1"),),
         covered=(("uid-of-owner/0", "Headroom/default/spare#a has room on a"),),
@@ -88,7 +90,7 @@ def test_limits_hold_for_slots_that_follow_too() -> None:
 
 def test_while_paused_what_stands_is_kept_as_it_is() -> None:
     made = replace(HEADROOM, paused=True)
-    sight = Sight(
+    sight = SizeView(
         ActiveWindow(SIZE), standing=frozenset({"uid-of-owner/0"}), followed=(needs("0", "1"),)
     )
     slots = wish(made, sight, NOON).slots
@@ -97,7 +99,7 @@ def test_while_paused_what_stands_is_kept_as_it_is() -> None:
 
 
 def test_a_slot_whose_owner_is_gone_is_given_back() -> None:
-    sight = Sight(ActiveWindow(SIZE), standing=frozenset({"uid-of-owner/0"}))
+    sight = SizeView(ActiveWindow(SIZE), standing=frozenset({"uid-of-owner/0"}))
     assert surplus(HEADROOM, wish(HEADROOM, sight, NOON), sight) == ("uid-of-owner/0",)
 
 

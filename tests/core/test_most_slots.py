@@ -8,7 +8,7 @@ import pytest
 
 from headroom.core.demand.foresight import Demand, Guarded, Observed, foreseen
 from headroom.core.demand.utilization import Load, load_on, use_of
-from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.resources import Resources
 from headroom.core.sizes.buffer import BufferSize
@@ -22,8 +22,8 @@ from tests.core.headroom_builder import headroom, web
 MOST = 5
 
 
-def sight(size: Size, **parts: object) -> Sight:
-    return replace(Sight(ActiveWindow(size), most=MOST), **parts)  # type: ignore[arg-type]  # any
+def sight(size: Size, **parts: object) -> SizeView:
+    return replace(SizeView(ActiveWindow(size), most=MOST), **parts)  # type: ignore[arg-type]  # any
 
 
 @pytest.mark.parametrize(

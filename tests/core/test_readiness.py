@@ -10,7 +10,7 @@ import pytest
 
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Limits
 from headroom.core.headrooms.readiness import Tally, selector_of, status_of
-from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Problem
 from headroom.core.objects import Condition
@@ -23,7 +23,7 @@ from tests.core.headroom_builder import headroom
 
 def told(made: Headroom, tally: Tally, **sight: Any) -> HeadroomStatus:
     window = sight.pop("window", ActiveWindow(made.size))
-    return status_of(made, wish(made, Sight(window, **sight), NOON), tally, NOON)
+    return status_of(made, wish(made, SizeView(window, **sight), NOON), tally, NOON)
 
 
 def states(status: HeadroomStatus) -> str:

@@ -10,7 +10,7 @@ import pytest
 from headroom.core.derived_names import guardian_name
 from headroom.core.headrooms.headrooms import ALWAYS, NEVER, Headroom, Limits
 from headroom.core.headrooms.size_inputs import Learnt
-from headroom.core.headrooms.wanted_slots import Sight, Wish, surplus, wish
+from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, surplus, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Problem
 from headroom.core.sizes.adaptive import Adaptive
@@ -20,11 +20,11 @@ from tests.builders import NOON
 from tests.core.headroom_builder import headroom, web
 
 
-def look(made: Headroom, **parts: Any) -> Sight:
-    return Sight(parts.pop("window", ActiveWindow(made.size)), **parts)
+def look(made: Headroom, **parts: Any) -> SizeView:
+    return SizeView(parts.pop("window", ActiveWindow(made.size)), **parts)
 
 
-def wished(made: Headroom, **parts: Any) -> Wish:
+def wished(made: Headroom, **parts: Any) -> WantedSlots:
     return wish(made, look(made, **parts), NOON)
 
 
@@ -32,7 +32,7 @@ def names(made: Headroom, **parts: Any) -> list[str]:
     return [hold.slot for hold in wished(made, **parts).slots]
 
 
-def reasons(made: Wish) -> list[str]:
+def reasons(made: WantedSlots) -> list[str]:
     return [note.reason for note in made.notes]
 
 
@@ -113,8 +113,8 @@ def test_a_size_that_is_learnt_is_as_large_as_was_learnt_and_looked_at_again() -
 def test_a_headroom_that_is_being_deleted_wishes_for_nothing() -> None:
     made = headroom(deleted=NOON, paused=True)
     sight = look(made, standing=frozenset({"0"}))
-    assert wish(made, sight, NOON) == Wish()
-    assert surplus(made, Wish(), sight) == ("0",)
+    assert wish(made, sight, NOON) == WantedSlots()
+    assert surplus(made, WantedSlots(), sight) == ("0",)
 
 
 @pytest.mark.parametrize(

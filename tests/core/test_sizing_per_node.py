@@ -8,7 +8,7 @@ from typing import Any
 from headroom.core.derived_names import guardian_name
 from headroom.core.headrooms.eligibility import Rule
 from headroom.core.headrooms.headrooms import NEVER, Headroom, Limits
-from headroom.core.headrooms.wanted_slots import Sight, Wish, surplus, wish
+from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, surplus, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.objects import Node
 from headroom.core.sizes.pernode import PerNode
@@ -20,9 +20,9 @@ LATER = NOON + timedelta(seconds=40)
 ONE_EACH = PerNode(slots=1)
 
 
-def wished(made: Headroom, *nodes: Node, **parts: Any) -> Wish:
+def wished(made: Headroom, *nodes: Node, **parts: Any) -> WantedSlots:
     now = parts.pop("now", NOON)
-    return wish(made, Sight(ActiveWindow(made.size), nodes, **parts), now)
+    return wish(made, SizeView(ActiveWindow(made.size), nodes, **parts), now)
 
 
 def names(made: Headroom, *nodes: Node, **parts: Any) -> list[str]:
@@ -88,7 +88,7 @@ def test_a_node_that_joins_or_leaves_changes_only_its_own_slot() -> None:
 def test_a_node_that_is_cordoned_or_tainted_loses_its_slot() -> None:
     made = headroom(ONE_EACH)
     nodes = (node("a", unschedulable=True), node("b", taints=[taint("x")]), node("c"))
-    sight = Sight(ActiveWindow(made.size), nodes, standing=frozenset({"a", "b", "c"}))
+    sight = SizeView(ActiveWindow(made.size), nodes, standing=frozenset({"a", "b", "c"}))
     assert surplus(made, wish(made, sight, NOON), sight) == ("b", "a")
 
 

@@ -16,7 +16,7 @@ from headroom.dashboard.page_state import filled
 from headroom.dashboard.view import ClusterView
 from headroom.engine.engine import Engine
 from headroom.ports import Event, NodeGone, PodGone, Seen, Synced
-from headroom.wire.codec import NATIVE
+from headroom.wire.kind_codecs import NATIVE
 from tests.builders import NOON, hold, node, pod
 
 

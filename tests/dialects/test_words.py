@@ -14,7 +14,7 @@ from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.dialects.proactive.names import OBJECT_NAME
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import HEADROOMS, HOLDS, PODS
 from tests.dialects.words import foreign_keys
 from tests.stories.things import headroom as headroom_json
@@ -71,7 +71,7 @@ def test_a_dialect_does_not_read_the_words_of_another(name: str) -> None:
         assert not set(alone) & set(told), (name, other)
 
 
-def _read(speech: Speech) -> dict[str, object]:
+def _read(speech: KindCodecs) -> dict[str, object]:
     read = speech.thing_from(PODS, worded(pod("p", priority=-1000)))
     assert isinstance(read, Pod)
     return {

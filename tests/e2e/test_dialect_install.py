@@ -17,7 +17,7 @@ from headroom.kube.cluster import KubeCluster
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.other_controllers import Contested, check_rivals
 from headroom.ports import Synced
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.manifests import Installation, install_objects
 from headroom.wire.policy import policy_objects
 from headroom.wire.render import render
@@ -171,7 +171,7 @@ def test_a_rival_at_work_is_found_wherever_it_lives(plane: ControlPlane) -> None
         async def look(client: Client) -> None:
             with pytest.raises(Contested, match=f"{SHOP}/{rival.lease} is held by manager-0"):
                 await check_rivals(client, ALL, datetime.now(UTC))
-            await check_rivals(client, Speech((TOY,)), datetime.now(UTC))
+            await check_rivals(client, KindCodecs((TOY,)), datetime.now(UTC))
 
         run(look, plane.kubeconfig)
         refused = headroom(plane.kubeconfig, "run", "--dialect", name, "--log-format", "json")

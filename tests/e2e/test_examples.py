@@ -21,7 +21,7 @@ from headroom.cli.dialects import NAMES, chosen
 from headroom.sim.scenarios import model
 from headroom.sim.scenarios.expectations import unmet
 from headroom.sim.scenarios.loader import load_scenario
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import NODES
 from testbed.controlplane import ControlPlane, KubectlFailed
 from testbed.nodes import fake_node
@@ -111,7 +111,7 @@ def _opened(item: dict[str, Any]) -> dict[str, Any]:
     return {**item, "spec": {**item["spec"], "schedule": windows}}
 
 
-def _do(plane: ControlPlane, step: model.Step, speech: Speech) -> None:
+def _do(plane: ControlPlane, step: model.Step, speech: KindCodecs) -> None:
     match step.act:
         case model.Apply(objects):
             _apply(plane, *objects)
@@ -125,7 +125,7 @@ def _do(plane: ControlPlane, step: model.Step, speech: Speech) -> None:
             raise AssertionError(f"examples have no such step on a real cluster: {other}")
 
 
-def _all(plane: ControlPlane, expect: model.Expect, speech: Speech) -> list[dict[str, Any]]:
+def _all(plane: ControlPlane, expect: model.Expect, speech: KindCodecs) -> list[dict[str, Any]]:
     """The objects of a kind, those apart that are about to go."""
     plural = next((kind.plural for kind in speech.foreign if kind.kind == expect.kind), expect.kind)
     items = json.loads(plane.kubectl("get", plural, "-A", "-o", "json"))["items"]

@@ -15,19 +15,19 @@ from headroom.core.policy import Policy
 from headroom.core.sizes.adaptive import Adaptive
 from headroom.engine.engine import Engine
 from headroom.engine.headrooms import expected_pods
-from headroom.engine.headrooms.expected_pods import Coming
+from headroom.engine.headrooms.expected_pods import ExpectedPods
 from tests.core.headroom_builder import headroom, web
 
 CROWD = 50
 
 
-def learning(policy: Policy | None = None, *rules: OwnerRule) -> tuple[Coming, Headroom]:
+def learning(policy: Policy | None = None, *rules: OwnerRule) -> tuple[ExpectedPods, Headroom]:
     ledger = Engine(policy or Policy()).ledger
     own = headroom(Adaptive(timedelta(seconds=2), 0.99))
     own = replace(own, owners=(*own.owners, *rules))
     ledger.slots.headrooms[own.parent.whole] = own
     ledger.slots.depend(None, own)
-    return Coming(ledger), own
+    return ExpectedPods(ledger), own
 
 
 def growing(namespace: str, name: str = "web") -> Workload:

@@ -7,20 +7,20 @@ from datetime import timedelta
 
 from headroom.core.holds import Hold, ObjectMatch, OwnerRule, Terms
 from headroom.core.objects import Parent, Pod, Wish
-from headroom.engine.hold_index import Shelves
+from headroom.engine.hold_index import HoldIndex
 from tests.builders import NOON, hold, owned_by, pod, resources, selector
 
 WEB = pod("p", labels={"app": "web", "tier": "front"})
 
 
-def shelves(*holds: Hold, across: bool = False) -> Shelves:
-    filled = Shelves(across)
+def shelves(*holds: Hold, across: bool = False) -> HoldIndex:
+    filled = HoldIndex(across)
     for each in holds:
         filled.put(each)
     return filled
 
 
-def names(filled: Shelves, whose: Pod = WEB) -> list[str]:
+def names(filled: HoldIndex, whose: Pod = WEB) -> list[str]:
     return [parent.rsplit("/", 1)[1] for parent in filled.for_pod(whose)]
 
 
@@ -88,7 +88,7 @@ def test_the_smaller_hold_that_is_large_enough_comes_first() -> None:
 
 
 def test_a_hold_already_in_use_comes_before_an_equal_one_that_is_whole() -> None:
-    filled = Shelves(False)
+    filled = HoldIndex(False)
     filled.put(hold("a", 4, 0), resources(4))
     filled.put(hold("b", 4, 0), resources(2))
     assert names(filled, asking(1)) == ["b", "a"]

@@ -14,7 +14,7 @@ from headroom.core.actions import Action, CreateGuardian, Denied, Done, Gone, In
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.headrooms.headrooms import Limits
 from headroom.core.headrooms.slot_batch import Indexes, Reach, within
-from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
 from headroom.core.plan import Work
@@ -263,7 +263,7 @@ def test_limits_count_for_all_slots_also_for_those_that_come_later(
     limits: Limits, count: int, said: str
 ) -> None:
     wanted = headroom(Replicas(100_000), cpu=1, limits=limits)
-    sight = Sight(ActiveWindow(wanted.size), reach=Reach(ahead=2))
+    sight = SizeView(ActiveWindow(wanted.size), reach=Reach(ahead=2))
     wished = wish(wanted, sight, NOON)
     assert (wished.count, len(wished.slots), wished.asked) == (count, 2, 100_000)
     assert [note.message for note in wished.notes] == [said]

@@ -11,7 +11,7 @@ from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster, scopes_of
 from headroom.kube.watch import Trouble, WatchScope, WatchTuning
 from headroom.ports import Event, KindHidden, Seen, Synced
-from headroom.wire.codec import NATIVE
+from headroom.wire.kind_codecs import NATIVE
 from headroom.wire.kinds import HEADROOMS
 from tests.kube.fakeapi import FakeApi, Stream, bookmark, line, refusal, run
 from tests.kube.listening import first_words

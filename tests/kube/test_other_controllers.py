@@ -10,7 +10,7 @@ from headroom.kube.client import Client
 from headroom.kube.errors import Forbidden
 from headroom.kube.leaserecord import Record
 from headroom.kube.other_controllers import Contested, check_rivals, is_fresh
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.times import format_micro_time
 from tests.kube.fakeapi import FakeApi, Reply, refusal, run
 from tests.wire.toydialect import TOY
@@ -31,7 +31,7 @@ def lease(
     return Reply(body={"kind": "LeaseList", "items": [item]})
 
 
-async def check(api: FakeApi, speech: Speech) -> None:
+async def check(api: FakeApi, speech: KindCodecs) -> None:
     client = Client(api.access())
     try:
         await check_rivals(client, speech, NOON)
@@ -44,7 +44,7 @@ def test_a_lease_that_is_held_and_renewed_is_a_rival() -> None:
         async with FakeApi() as api:
             api.script(LEASES, lease())
             with pytest.raises(Contested) as refused:
-                await check(api, Speech((TOY,)))
+                await check(api, KindCodecs((TOY,)))
         assert "the theatre's own manager" in refused.value.message
         assert "theatre/theatre-manager is held by old-manager" in refused.value.message
         assert "--dialect toy" in refused.value.hint
@@ -68,7 +68,7 @@ def test_a_lease_that_nobody_keeps_is_none(found: Reply) -> None:
     async def main() -> None:
         async with FakeApi() as api:
             api.script(LEASES, found)
-            await check(api, Speech((TOY,)))
+            await check(api, KindCodecs((TOY,)))
 
     run(main())
 
@@ -87,7 +87,7 @@ def test_who_may_not_look_is_told_so() -> None:
         async with FakeApi() as api:
             api.script(LEASES, refusal(403, "leases is forbidden"))
             with pytest.raises(Forbidden, match="cannot look for the theatre's own manager"):
-                await check(api, Speech((TOY,)))
+                await check(api, KindCodecs((TOY,)))
 
     run(main())
 

@@ -10,7 +10,7 @@ from headroom.dialects.schedulinggate import SCHEDULING_GATE
 from headroom.dialects.schedulinggate.names import HEADROOM_CLASS
 from headroom.kube.client import Client
 from headroom.kube.prerequisites import POLICIES, keep_prepared, prepare
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import PRIORITY_CLASSES
 from headroom.wire.policy import POLICY_NAME
 from tests.builders import hold
@@ -19,7 +19,7 @@ from tests.kube.fakeapi import FakeApi, Reply, run
 
 def class_of_a_guardian(found: str) -> str:
     """The class that a guardian of the dialect gets where its class is there with this policy."""
-    speech = Speech((SCHEDULING_GATE,))
+    speech = KindCodecs((SCHEDULING_GATE,))
 
     async def main() -> None:
         async with FakeApi() as api:

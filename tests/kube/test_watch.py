@@ -14,7 +14,7 @@ from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client, Tuning
 from headroom.kube.errors import Forbidden, NoSuchKind
 from headroom.kube.watch import Informer, Listener, Trouble, WatchScope, WatchTuning
-from headroom.kube.watch_health import Pulse
+from headroom.kube.watch_health import WatchHealth
 from headroom.ports import Event, PodGone, Seen, Thing
 from headroom.wire.decode import DecodeThing, decode_thing
 from headroom.wire.kinds import PODS, Resource
@@ -406,7 +406,7 @@ def test_empty_streams_are_not_asked_for_in_a_busy_loop() -> None:
 def test_a_watch_is_heard_when_it_opens_and_speaks_and_only_tries_when_it_is_refused() -> None:
     async def main() -> None:
         now = [0.0]
-        pulse = Pulse(lambda: now[0])
+        pulse = WatchHealth(lambda: now[0])
         async with FakeApi() as api:
             api.script(PATH, Stream(listed(added("a")), "hang"))
             ear = Ear()

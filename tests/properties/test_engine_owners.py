@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from headroom.core.holds import ControllerMatch, Hold, ObjectMatch, OwnerRule
 from headroom.core.objects import LabelSelector, OwnerReference, Pod, Requirement
 from headroom.core.owners import hold_keys, index_keys, owner_refusal, pod_keys
-from headroom.engine.hold_index import Shelves
+from headroom.engine.hold_index import HoldIndex
 from tests.builders import hold, pod
 from tests.samples import examples
 
@@ -64,7 +64,7 @@ def test_a_pod_that_matches_a_rule_carries_one_of_its_keys(rule: OwnerRule, owne
 def test_the_shelves_miss_no_hold_that_a_pod_may_claim(
     all_of_them: list[Hold], owner: Pod, data: st.DataObject
 ) -> None:
-    shelves = Shelves(across_namespaces=False)
+    shelves = HoldIndex(across_namespaces=False)
     for each in all_of_them:
         shelves.put(each)
     gone = data.draw(st.sets(st.sampled_from([str(each.parent) for each in all_of_them] or ["-"])))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from headroom.core.claim_gate import asking_pod_refusal, claim_refusal
 from headroom.core.objects import Pod
 from headroom.dialects.korder import KORDER
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import PODS as POD_KIND
 from headroom.wire.objects.claimindexes import decode_index
 from headroom.wire.objects.reader import to_text
@@ -25,7 +25,7 @@ from tests.wire.minicel import NoSuchField, evaluate
 
 Json = dict[str, Any]
 NOW = datetime(2027, 1, 4, tzinfo=UTC)
-SPEECH = Speech([KORDER])
+SPEECH = KindCodecs([KORDER])
 ASKS = ("korder.dev/ticket-request", "korder.dev/order")
 CLAIMS, _, ASKING, _ = policy_objects(ASKS, "headroom-system")
 NAMES = ("a", "b")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from headroom.core.derived_names import guardian_name
 from headroom.core.headrooms.eligibility import eligible
 from headroom.core.headrooms.headrooms import Headroom, Limits
-from headroom.core.headrooms.wanted_slots import Sight, surplus, wish
+from headroom.core.headrooms.wanted_slots import SizeView, surplus, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.objects import Node
 from headroom.core.sizes.percent import Percent
@@ -54,7 +54,7 @@ def nodes(draw: st.DrawFn) -> tuple[Node, ...]:
 
 
 @st.composite
-def situations(draw: st.DrawFn) -> tuple[Headroom, Sight]:
+def situations(draw: st.DrawFn) -> tuple[Headroom, SizeView]:
     size = draw(SIZES)
     refill = draw(st.sampled_from(("OnClaim", "Always", "Never")))
     made = headroom(size, limits=draw(LIMITS), refill=refill, paused=draw(st.booleans()))
@@ -62,11 +62,11 @@ def situations(draw: st.DrawFn) -> tuple[Headroom, Sight]:
     window = draw(st.none() | st.just(ActiveWindow(size)))
     workload = web(draw(st.integers(0, 20)))
     standing = draw(slots)
-    return made, Sight(window, draw(nodes()), workload, standing, draw(slots))
+    return made, SizeView(window, draw(nodes()), workload, standing, draw(slots))
 
 
 @given(situations())
-def test_a_wish_is_the_same_however_the_nodes_are_told(given: tuple[Headroom, Sight]) -> None:
+def test_a_wish_is_the_same_however_the_nodes_are_told(given: tuple[Headroom, SizeView]) -> None:
     made, sight = given
     backwards = replace(sight, nodes=tuple(sight.nodes)[::-1])
     assert wish(made, sight, NOON) == wish(made, backwards, NOON)
@@ -74,7 +74,7 @@ def test_a_wish_is_the_same_however_the_nodes_are_told(given: tuple[Headroom, Si
 
 @given(situations())
 def test_every_slot_is_wished_for_once_under_a_name_of_its_own(
-    given: tuple[Headroom, Sight],
+    given: tuple[Headroom, SizeView],
 ) -> None:
     slots = wish(*given, NOON).slots
     assert len({hold.slot for hold in slots}) == len(slots)
@@ -82,7 +82,7 @@ def test_every_slot_is_wished_for_once_under_a_name_of_its_own(
 
 
 @given(situations())
-def test_limits_hold_and_are_told_when_they_bite(given: tuple[Headroom, Sight]) -> None:
+def test_limits_hold_and_are_told_when_they_bite(given: tuple[Headroom, SizeView]) -> None:
     made, sight = given
     result, limits = wish(made, sight, NOON), made.limits
     if made.paused:
@@ -98,7 +98,7 @@ def test_limits_hold_and_are_told_when_they_bite(given: tuple[Headroom, Sight]) 
 
 
 @given(situations())
-def test_new_slots_stand_on_eligible_nodes_only(given: tuple[Headroom, Sight]) -> None:
+def test_new_slots_stand_on_eligible_nodes_only(given: tuple[Headroom, SizeView]) -> None:
     made, sight = given
     by_name = {each.name: each for each in sight.nodes}
     for hold in wish(made, sight, NOON).slots:
@@ -108,7 +108,7 @@ def test_new_slots_stand_on_eligible_nodes_only(given: tuple[Headroom, Sight]) -
 
 @given(situations())
 def test_nothing_wished_for_is_given_back(
-    given: tuple[Headroom, Sight],
+    given: tuple[Headroom, SizeView],
 ) -> None:
     made, sight = given
     result = wish(made, sight, NOON)
@@ -120,7 +120,7 @@ def test_nothing_wished_for_is_given_back(
 
 
 @given(situations())
-def test_once_everything_stands_as_wished_the_wish_stays(given: tuple[Headroom, Sight]) -> None:
+def test_once_everything_stands_as_wished_the_wish_stays(given: tuple[Headroom, SizeView]) -> None:
     made, sight = given
     result = wish(made, sight, NOON)
     settled = replace(sight, standing=frozenset(hold.slot for hold in result.slots))

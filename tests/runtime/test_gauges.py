@@ -13,7 +13,7 @@ from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
 from headroom.core.sizes.replicas import NOTHING
 from headroom.ports import HeadroomGone, HoldGone, PodGone, Seen
-from headroom.runtime.gauges import Census, CountingChronicle
+from headroom.runtime.gauges import CountingChronicle, Gauges
 from headroom.runtime.http import Health
 from headroom.runtime.metrics import Metrics
 
@@ -43,7 +43,7 @@ class Watched:
     def __init__(self) -> None:
         self.clock = StepClock()
         self.metrics = Metrics("1")
-        self.census = Census(self.metrics, self.clock)
+        self.census = Gauges(self.metrics, self.clock)
         self.census.synced()
 
     def value(self, name: str, **labels: str) -> float | None:

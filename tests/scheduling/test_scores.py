@@ -20,7 +20,7 @@ from headroom.core.objects import (
     Taint,
     Toleration,
 )
-from headroom.scheduling.cycle import Turn
+from headroom.scheduling.cycle import Cycle
 from headroom.scheduling.scores import score
 from headroom.scheduling.state import ClusterState
 from tests.scheduling.build import GI, HOSTNAME, ZONE, cluster, near, node, pod, selector, spread
@@ -29,7 +29,7 @@ from tests.scheduling.build import GI, HOSTNAME, ZONE, cluster, near, node, pod,
 def parts(
     pod_: Pod, state: ClusterState, version: tuple[int, int] = (1, 36)
 ) -> dict[str, list[int]]:
-    found = score(Turn(pod_, state), state.table.order(), version)
+    found = score(Cycle(pod_, state), state.table.order(), version)
     assert np.array_equal(sum(found.parts.values()), found.total)
     return {plugin: part.tolist() for plugin, part in found.parts.items()}
 

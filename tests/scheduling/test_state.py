@@ -12,7 +12,7 @@ from headroom.core.objects import Key
 from headroom.core.resources import Resources
 from headroom.scheduling import nodes as tables
 from headroom.scheduling import pod_counts
-from headroom.scheduling.cycle import Turn
+from headroom.scheduling.cycle import Cycle
 from headroom.scheduling.filters import feasible, feasible_on
 from headroom.scheduling.scores import score
 from headroom.scheduling.state import ClusterState
@@ -223,7 +223,7 @@ def test_a_huge_node_and_a_huge_pod_are_scored_without_overflow() -> None:
         asked = Resources(requests)
         wish = replace(pod("probe"), requests=asked, nonzero_requests=asked)
         with np.errstate(all="raise"):
-            scores = score(Turn(wish, state), np.array([0, 1], np.int64))
+            scores = score(Cycle(wish, state), np.array([0, 1], np.int64))
         assert all(0 <= each <= 1200 for each in scores.total.tolist())
 
 

@@ -17,7 +17,7 @@ from headroom.sim.api.values import dig
 from headroom.sim.controllers.autoscaler import Autoscaler
 from headroom.sim.pools import KARPENTER, Autoscaling, Pool
 from headroom.sim.world import SimWorld
-from headroom.wire.codec import NATIVE
+from headroom.wire.kind_codecs import NATIVE
 from testbed.machines import SMALL
 from tests.stories.things import Json, pod, workload
 

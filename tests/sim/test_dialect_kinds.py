@@ -17,13 +17,13 @@ from headroom.sim.errors import ApiError
 from headroom.sim.scenarios.loader import ScenarioError, load_scenario
 from headroom.sim.scenarios.play import run_scenario
 from headroom.sim.world import SimWorld
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.yamls import dump
 from tests.sim.test_headroom_kind import told
 from tests.sim.things import pod
 from tests.wire.toydialect import ASKS, TOY, seat
 
-BOTH = Speech((TOY,))
+BOTH = KindCodecs((TOY,))
 
 
 @pytest.fixture

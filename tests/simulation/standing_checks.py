@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from headroom.core.derived_names import shape_of
 from headroom.core.headrooms.headrooms import NODE_CHUNK, Headroom
-from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import LOCKED, Hold
 from headroom.core.names import (
@@ -45,7 +45,7 @@ def standing_breaches(world: SimWorld) -> list[str]:
 def _headroom(world: SimWorld, truth: Truth, headroom: Headroom) -> Iterator[str]:
     guardians = _guardians(truth, headroom)
     status = headroom.status
-    sight = Sight(
+    sight = SizeView(
         ActiveWindow(headroom.size),
         truth.nodes.values(),
         standing=frozenset(guardians),

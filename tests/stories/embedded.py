@@ -14,7 +14,7 @@ from headroom.runtime.operator import Operator
 from headroom.sim.api.values import Ref
 from headroom.sim.errors import ApiError
 from headroom.sim.world import START, SimWorld
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import SLOT_SETS
 from tests.stories.cutting import CutCluster
 from tests.stories.things import NAMESPACE, Json
@@ -28,7 +28,7 @@ TOO_MANY_REQUESTS = 429
 class EmbeddedWorld(World):
     """A story told in memory."""
 
-    def __init__(self, seed: int = 0, start: datetime = START, speech: Speech = NATIVE) -> None:
+    def __init__(self, seed: int = 0, start: datetime = START, speech: KindCodecs = NATIVE) -> None:
         self.sim = SimWorld(start, seed, speech=speech.following((SLOT_SETS,)))
         self._cutting: CutCluster | None = None
 

@@ -20,7 +20,7 @@ from headroom.ports import Cluster, Event
 from headroom.runtime.clock import ServerClock
 from headroom.runtime.operator import Operator
 from headroom.runtime.reporter import Silent
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import SLOT_SETS
 from tests.patience import LEAST_S, TookTooLong
 from tests.stories.cutting import CutCluster
@@ -61,7 +61,7 @@ class ThreadedOperator:
         self,
         kubeconfig: Path,
         settings: dict[str, Any],
-        speech: Speech = NATIVE,
+        speech: KindCodecs = NATIVE,
         wall: Callable[[], datetime] | None = None,
     ) -> None:
         self._speech = speech

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import (
     AUTOSCALERS,
     BUDGETS,
@@ -78,7 +78,7 @@ NOW = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
 class RealWorld(World):
     """A story told by real Kubernetes; what it made is taken away at its end."""
 
-    def __init__(self, plane: ControlPlane, speech: Speech = NATIVE) -> None:
+    def __init__(self, plane: ControlPlane, speech: KindCodecs = NATIVE) -> None:
         self.plane = plane
         self._speech = speech
         seen = tuple(item for item in speech.resources if item.kind not in KINDS)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from headroom.dialects.koordinator import KOORDINATOR
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from testbed.controlplane import ControlPlane
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.real import RealWorld
@@ -14,7 +14,7 @@ from tests.stories.things import Json, pod, requests
 
 KOORD = "koord-scheduler"
 PREFIX = "scheduling.koordinator.sh"
-SPEECH = Speech([KOORDINATOR])
+SPEECH = KindCodecs([KOORDINATOR])
 
 
 class EmbeddedReservations(EmbeddedWorld):

@@ -12,7 +12,7 @@ from datetime import datetime
 import pytest
 
 from headroom.sim.world import START
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.real import RealWorld
 
@@ -21,7 +21,7 @@ BOTH = ["embedded", pytest.param("real", marks=pytest.mark.e2e)]
 
 @contextmanager
 def world_of(
-    request: pytest.FixtureRequest, speech: Speech, plane: str
+    request: pytest.FixtureRequest, speech: KindCodecs, plane: str
 ) -> Iterator[EmbeddedWorld | RealWorld]:
     """The world that a test asks for; `plane` names the fixture of the real one."""
     here: EmbeddedWorld | RealWorld
@@ -34,7 +34,7 @@ def world_of(
 
 
 @contextmanager
-def embedded_world(speech: Speech, start: datetime = START) -> Iterator[EmbeddedWorld]:
+def embedded_world(speech: KindCodecs, start: datetime = START) -> Iterator[EmbeddedWorld]:
     """The embedded cluster alone, for stories in which much time passes."""
     here = EmbeddedWorld(start=start, speech=speech)
     yield here

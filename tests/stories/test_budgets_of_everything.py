@@ -13,7 +13,7 @@ import pytest
 
 from headroom.dialects.capacitybuffer import CAPACITYBUFFER
 from headroom.dialects.korder import KORDER
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from tests.stories.korder.things import order, ticket
 from tests.stories.speaking import BOTH, world_of
 from tests.stories.test_disruption_budgets import (
@@ -27,7 +27,7 @@ from tests.stories.test_disruption_budgets import (
 from tests.stories.things import NAMESPACE, Json, headroom, requests, workload
 from tests.stories.world import World
 
-SPEECH = Speech([KORDER, CAPACITYBUFFER])
+SPEECH = KindCodecs([KORDER, CAPACITYBUFFER])
 SLOTS = headroom("room", cpu="500m", app="burst", replicas=3)
 PER_NODE = headroom("room", cpu="500m", app="burst", size={"perNode": {"slots": 1}})
 SHARE = headroom("room", app="burst", size={"perNode": {"percent": 25}}, template={})

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import DAEMON_SETS
 from tests.stories.speaking import BOTH, world_of
 from tests.stories.things import NAMESPACE, Json, headroom, pod
 from tests.stories.world import World
 
 EACH = {"perNode": {"slots": 2}}
-SPEECH = Speech((), (DAEMON_SETS,))
+SPEECH = KindCodecs((), (DAEMON_SETS,))
 
 
 @pytest.fixture(params=BOTH)

@@ -12,7 +12,7 @@ import pytest
 from headroom.limited_server import ServingLimits
 from headroom.webhook.reviews import NoReview, claims_judge
 from headroom.webhook.server import Numbers, Server
-from headroom.wire.codec import NATIVE
+from headroom.wire.kind_codecs import NATIVE
 from testbed.certs import Authority
 from tests.kube.fakeapi import run, server_context
 from tests.webhook.test_reviews import INDEXES, review

@@ -12,7 +12,7 @@ import pytest
 from headroom.core.claim_gate import ClaimIndex
 from headroom.sim.api.patches import json_patch
 from headroom.webhook.reviews import NoReview, ReviewVerdict, asks_judge, claims_judge
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.times import format_time
 from tests.wire.toydialect import ASKS, TOY
 
@@ -24,7 +24,7 @@ INDEXES = {
     "stale": ClaimIndex({"label:app=web"}, NOW),
 }
 CLAIMS = claims_judge(INDEXES.get, NATIVE)
-ASKING = asks_judge(INDEXES.get, Speech((TOY,)))
+ASKING = asks_judge(INDEXES.get, KindCodecs((TOY,)))
 
 
 def review(namespace: str = "shop", operation: str = "CREATE", **pod: Any) -> Json:

@@ -6,7 +6,7 @@ from typing import Any
 
 from headroom.core.actions import CreateGuardian
 from headroom.core.derived_names import guardian_name
-from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.wire.guardians import guardian_json
 from headroom.wire.objects.headrooms import headroom_from
@@ -28,7 +28,7 @@ def guardians(spec: dict[str, Any], **sight: Any) -> list[dict[str, Any]]:
     """The pods that a Headroom with this spec would be kept by, each sound for Kubernetes."""
     made = headroom_from(Case("burst", spec).headroom())
     assert made.problems == ()
-    slots = wish(made, Sight(ActiveWindow(made.size), **sight), NOON).slots
+    slots = wish(made, SizeView(ActiveWindow(made.size), **sight), NOON).slots
     pods = [
         guardian_json(CreateGuardian(guardian_name(slot), slot, slot.template.pod.requests))
         for slot in slots

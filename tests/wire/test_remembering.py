@@ -20,8 +20,8 @@ from headroom.core.objects import Key, Pod
 from headroom.core.selection import integer
 from headroom.core.tickets.hold_requests import TICKET_REQUEST, request_of
 from headroom.engine.cron import calendar
-from headroom.wire.codec import NATIVE
 from headroom.wire.events import EventRecorder
+from headroom.wire.kind_codecs import NATIVE
 from headroom.wire.kinds import HOLDS, NODES, PODS
 from headroom.wire.objects.intern import LONGEST, Interned
 from tests.builders import NOON

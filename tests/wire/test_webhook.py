@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from headroom.wire.codec import Speech
 from headroom.wire.install.webhook import webhook_objects
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.manifests import Installation, install_objects
 from headroom.wire.policy import policy_objects
 from headroom.wire.schema.own import known
@@ -42,9 +42,9 @@ def test_what_the_api_server_judges_itself_needs_no_index(hook: Json) -> None:
 
 def test_only_a_dialect_whose_pods_ask_brings_the_second_entry() -> None:
     assert len(registration("spare")["webhooks"]) == 1
-    names = [made["kind"] for made in webhook_objects("x", "spare", Speech((TOY,)))]
+    names = [made["kind"] for made in webhook_objects("x", "spare", KindCodecs((TOY,)))]
     assert names[-1] == "MutatingWebhookConfiguration"
-    assert len(webhook_objects("x", "spare", Speech((TOY,)))[-1]["webhooks"]) == 2
+    assert len(webhook_objects("x", "spare", KindCodecs((TOY,)))[-1]["webhooks"]) == 2
 
 
 def test_a_webhook_outside_the_cluster_is_reached_by_its_url() -> None:
@@ -92,7 +92,7 @@ def test_objects_of_the_webhook_have_no_unknown_fields(kind: str) -> None:
 def test_the_webhook_is_told_which_dialects_it_speaks() -> None:
     (deployment,) = [
         each
-        for each in webhook_objects("x", "spare", Speech((TOY,)))
+        for each in webhook_objects("x", "spare", KindCodecs((TOY,)))
         if each["kind"] == "Deployment"
     ]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]

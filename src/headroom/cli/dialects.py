@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from headroom.cli.errors import Misuse
 
 if TYPE_CHECKING:
-    from headroom.wire.codec import Speech
     from headroom.wire.dialect import Dialect
+    from headroom.wire.kind_codecs import KindCodecs
 
 _PLACES = {
     "capacitybuffer": ("headroom.dialects.capacitybuffer", "CAPACITYBUFFER"),
@@ -39,10 +39,10 @@ def dialect_of(name: str, mountpoint: str = "") -> Dialect:
     return found
 
 
-def chosen(names: Iterable[str] | None, mountpoint: str = "", image: str = "") -> Speech:
+def chosen(names: Iterable[str] | None, mountpoint: str = "", image: str = "") -> KindCodecs:
     """Our own kinds and those of the named dialects; `image` is the image of our pods."""
-    from headroom.wire.codec import NATIVE, Speech
     from headroom.wire.guardians import PAUSE_IMAGE
+    from headroom.wire.kind_codecs import NATIVE, KindCodecs
 
     wanted = tuple(dict.fromkeys(names or ()))
     if mountpoint and "schedulinggate" not in wanted:
@@ -50,7 +50,7 @@ def chosen(names: Iterable[str] | None, mountpoint: str = "", image: str = "") -
     if not wanted and image in ("", PAUSE_IMAGE):
         return NATIVE
     dialects = [dialect_of(name, mountpoint) for name in wanted]
-    return Speech(dialects, image=image or PAUSE_IMAGE)
+    return KindCodecs(dialects, image=image or PAUSE_IMAGE)
 
 
 def _gate(mountpoint: str) -> Dialect:

@@ -17,7 +17,7 @@ from headroom.runtime.operator import Operator
 from headroom.sim.api.values import Json, dig
 from headroom.sim.scenarios.model import Scenario
 from headroom.sim.scenarios.play import Play
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import DAEMON_SETS, SLOT_SETS
 
 OPERATOR_NAMESPACE = "headroom-system"
@@ -25,7 +25,7 @@ DEFAULT_POLICY = Policy(namespace=OPERATOR_NAMESPACE)
 
 
 def embedded_operator(
-    cluster: Cluster, clock: Clock, speech: Speech = NATIVE, policy: Policy = DEFAULT_POLICY
+    cluster: Cluster, clock: Clock, speech: KindCodecs = NATIVE, policy: Policy = DEFAULT_POLICY
 ) -> Operator:
     """Create an operator for a simulated cluster."""
     known = replace(
@@ -38,14 +38,14 @@ def embedded_operator(
     return Operator(cluster, clock, Engine(known))
 
 
-def embedded_play(scenario: Scenario, speech: Speech, policy: Policy) -> Play:
+def embedded_play(scenario: Scenario, speech: KindCodecs, policy: Policy) -> Play:
     """Prepare the run of a scenario with the real operator."""
     speech, policy = found_in(scenario, speech, policy)
     operator = partial(embedded_operator, speech=speech, policy=policy)
     return Play(scenario, operator, speech=speech, policy=policy)
 
 
-def found_in(scenario: Scenario, speech: Speech, policy: Policy) -> tuple[Speech, Policy]:
+def found_in(scenario: Scenario, speech: KindCodecs, policy: Policy) -> tuple[KindCodecs, Policy]:
     """Both, with the facts that an operator detects about its cluster when it starts."""
     if not _lacks_slot_sets(scenario.restored):
         speech = speech.following((SLOT_SETS,))

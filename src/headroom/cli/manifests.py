@@ -20,8 +20,8 @@ from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Namespace
 from headroom.ports import Thing
-from headroom.wire.codec import Speech
 from headroom.wire.errors import DecodeError
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import (
     AUTOSCALERS,
     HEADROOMS,
@@ -107,7 +107,7 @@ def read_wanted(
     return Wanted(asked, workloads, quotas, namespaces, places, tuple(around))
 
 
-def _placed(document: Document, namespace: str, speech: Speech) -> Document:
+def _placed(document: Document, namespace: str, speech: KindCodecs) -> Document:
     """A document with the namespace that its object would have."""
     data = document.data
     resource = speech.find_kind(str(data.get("apiVersion", "")), str(data.get("kind", "")))
@@ -137,7 +137,7 @@ def _problems(document: Document, known: Catalogue) -> list[ManifestError]:
     return check(document, known) or [document.error(each.path, each.message) for each in odd]
 
 
-def _thing(document: Document, namespace: str, speech: Speech) -> Thing | None:
+def _thing(document: Document, namespace: str, speech: KindCodecs) -> Thing | None:
     data = document.data
     resource = speech.find_kind(str(data.get("apiVersion", "")), str(data.get("kind", "")))
     if resource is None or resource not in (
@@ -156,7 +156,7 @@ def _thing(document: Document, namespace: str, speech: Speech) -> Thing | None:
         raise Misuse(str(document.error(error.path, error.problem))) from error
 
 
-def _stored(data: dict[str, Any], speech: Speech) -> dict[str, Any]:
+def _stored(data: dict[str, Any], speech: KindCodecs) -> dict[str, Any]:
     """The object with the defaults that an API server would store, so that both compare equal."""
     catalogue = speech.catalogue()
     found = type_of(data, catalogue)

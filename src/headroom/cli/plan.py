@@ -84,12 +84,8 @@ def plan(
     world = wanted.beside(read_world(where))
     with waiting(f"finding places for {len(wanted.asked)} objects on {len(world.nodes)} nodes"):
         found = planned(replace(world, now=moment) if moment else world, wanted.asked, limits)
-    told = (
-        plan_prose(found)
-        if output is OutputFormat.TABLE
-        else document(plan_document(found), output)
-    )
-    put(told)
+    table = output is OutputFormat.TABLE
+    put(plan_prose(found) if table else document(plan_document(found), output))
     troubles = [line for each in found for line in _trouble(each, wanted.places)]
     if not troubles:
         return

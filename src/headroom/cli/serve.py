@@ -44,15 +44,15 @@ from headroom.kube.permissions import all_missing
 from headroom.kube.prerequisites import keep_prepared, prepare
 from headroom.kube.versions import SUPPORTED_RANGE
 from headroom.runtime.clock import ServerClock
-from headroom.runtime.gauges import Census, CountingChronicle
+from headroom.runtime.gauges import CountingChronicle, Gauges
 from headroom.runtime.http import Address, Health, HttpServer
 from headroom.runtime.lag import measure_lag
 from headroom.runtime.loglimits import LogLimits
 from headroom.runtime.logs import LogEvent, get_logger, tell_suppressed
 from headroom.runtime.metrics import Metrics
 from headroom.runtime.operator import Operator
-from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.install.rights import rights, served_namespaces
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import DAEMON_SETS, NAMESPACES, SLOT_SETS
 
 NOTHING_AHEAD = Options()
@@ -89,7 +89,7 @@ class ServeSettings:
     namespaces: tuple[str, ...] = ()
     namespace_limits: NamespaceLimits = NO_LIMITS
     node_overhead: bool | None = None  # None: if Karpenter is installed, or as soon as it is
-    speech: Speech = NATIVE
+    speech: KindCodecs = NATIVE
     ahead: Options = NOTHING_AHEAD
     log_limits: LogLimits | None = None
     prices: Prices = NO_PRICES
@@ -127,7 +127,7 @@ class Replica:
         )
         self._metrics = metrics = Metrics(__version__)
         self._clock = clock = ServerClock(self._client.server_time.now, skewed=_tell_skew)
-        census = Census(metrics, clock)
+        census = Gauges(metrics, clock)
         engine = Engine(
             Policy(
                 namespace=settings.home,
@@ -305,7 +305,7 @@ async def _as_found(settings: ServeSettings) -> ServeSettings:
     return replace(settings, node_overhead=counted, speech=speech)
 
 
-def _refresh(census: Census, metrics: Metrics, around: Surroundings) -> None:
+def _refresh(census: Gauges, metrics: Metrics, around: Surroundings) -> None:
     """Set the gauges to their current values."""
     census.refresh(around.ledger.pods)
     tell_cost(metrics, around.ledger, around.prices)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from headroom.core.policy import Policy
     from headroom.sim.scenarios.model import Scenario
     from headroom.sim.scenarios.report import Result
-    from headroom.wire.codec import Speech
+    from headroom.wire.kind_codecs import KindCodecs
 
 Files = Annotated[
     list[Path],
@@ -111,7 +111,7 @@ def simulate(
 
 
 def _played(
-    scenario: Scenario, speech: Speech, policy: Policy, shown: ShownFlags = NOT_SHOWN
+    scenario: Scenario, speech: KindCodecs, policy: Policy, shown: ShownFlags = NOT_SHOWN
 ) -> Result | None:
     """Run a scenario, with progress on a terminal; None if it was served and stopped early."""
     from functools import partial

@@ -25,8 +25,8 @@ from headroom.core.holds import Hold
 from headroom.core.objects import Namespace, Node, Pod
 from headroom.core.quotas.limits import Quota
 from headroom.ports import Thing
-from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.errors import DecodeError
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import (
     AUTOSCALERS,
     HEADROOMS,
@@ -94,7 +94,7 @@ class World:
     autoscalers: tuple[Autoscaler, ...] = ()
     quotas: tuple[Quota, ...] = ()
     resource_quotas: tuple[ResourceQuota, ...] = ()
-    speech: Speech = NATIVE
+    speech: KindCodecs = NATIVE
     unseen: frozenset[str] = frozenset()  # kinds (plural) without permission
     unseen_elsewhere: frozenset[str] = frozenset()  # visible in one namespace only
 
@@ -199,7 +199,9 @@ def spoken(raw: Sequence[Json]) -> list[str]:
     ]
 
 
-def decoded(raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, speech: Speech) -> World:
+def decoded(
+    raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, speech: KindCodecs
+) -> World:
     """Decode the known kinds; an object that cannot be decoded is reported and skipped."""
     known = {(resource.api_version, resource.kind): resource for resource in kinds}
     things: list[Thing] = []

@@ -37,7 +37,7 @@ from headroom.core.policy import Policy
 from headroom.core.subjects import Subject, Topic, hold_subject, node_subject, pod_subject
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts.bulk import Bulk
-from headroom.engine.bursts.retries import Waker
+from headroom.engine.bursts.retries import SchedulerRetries
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.conflicts.allocate_policy_groups import Sides
 from headroom.engine.cron import calendar
@@ -48,15 +48,15 @@ from headroom.engine.effects import assume, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
 from headroom.engine.fences.fencer import Fencer
-from headroom.engine.handover_queue import Launcher
+from headroom.engine.handover_queue import HandoverQueue
 from headroom.engine.headrooms.companions import Concerning
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
 from headroom.engine.headrooms.slot_takeover import move_in
-from headroom.engine.headrooms.status_writer import Announcer
-from headroom.engine.hold_controller import Keeper
+from headroom.engine.headrooms.status_writer import HeadroomStatusWriter
+from headroom.engine.hold_controller import HoldController
 from headroom.engine.in_place_resize import grow_in_place
-from headroom.engine.latch_controller import Latcher
+from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
 from headroom.engine.observation.observer import Observer, subject_of
@@ -65,12 +65,9 @@ from headroom.engine.quotas import QuotaBook, quota_subject
 from headroom.engine.rate_limits.refused import guardian_refused
 from headroom.engine.rate_limits.statuses import StatusPace
 from headroom.engine.rate_limits.work_order import MOST_LOOKS, Turns
-from headroom.engine.scheduler import Placer
-from headroom.engine.status_writer import Publisher
-from headroom.ports import (
-    Event,
-    Synced,
-)
+from headroom.engine.scheduler import OwnerScheduler
+from headroom.engine.status_writer import HoldStatusWriter
+from headroom.ports import Event, Synced
 
 MOST_ROUNDS = 5
 MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
@@ -84,16 +81,16 @@ class Engine:
         self.ledger = Ledger(policy, self._agenda)
         self._doors = DoorBook(self.ledger)
         pace = StatusPace(self._agenda)
-        self._publisher = Publisher(self.ledger, self._doors, pace)
+        self._publisher = HoldStatusWriter(self.ledger, self._doors, pace)
         self._quotas = QuotaBook(self._agenda)
-        announcer = Announcer(self.ledger, self._doors, pace)
+        announcer = HeadroomStatusWriter(self.ledger, self._doors, pace)
         allowance = Allowance(self.ledger, self._quotas)
         self._standing = Standing(self.ledger, calendar, allowance, announcer)
-        self._keeper = Keeper(self.ledger, self._publisher, self._standing, allowance)
-        self._launcher = Launcher(self.ledger)
-        self._placer = Placer(self.ledger, self._launcher)
-        self._latcher = Latcher(self.ledger)
-        self._waker = Waker(self.ledger)
+        self._keeper = HoldController(self.ledger, self._publisher, self._standing, allowance)
+        self._launcher = HandoverQueue(self.ledger)
+        self._placer = OwnerScheduler(self.ledger, self._launcher)
+        self._latcher = LatchController(self.ledger)
+        self._waker = SchedulerRetries(self.ledger)
         self._bulk = Bulk(self.ledger, self._waker)
         self._fencer = Fencer(self.ledger)
         self._indexer = Indexer(self.ledger)

@@ -34,7 +34,7 @@ from headroom.scheduling.node_filters import in_zone, reached
 NEXT = "next handover"  # on a node, which waits for guardians that are being made
 
 
-class Launcher:
+class HandoverQueue:
     """Claims that were decided and wait for their turn."""
 
     def __init__(self, ledger: Ledger) -> None:

@@ -28,7 +28,7 @@ Words = tuple[int, tuple[tuple[str, str], ...]]  # generation and labels: who ma
 _Known = tuple[Place, Bin, tuple[Shelf, ...], Words]
 
 
-class Shelves:
+class HoldIndex:
     """An index of holds by namespace and index key."""
 
     def __init__(self, across_namespaces: bool) -> None:

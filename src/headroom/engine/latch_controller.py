@@ -46,7 +46,7 @@ class Settled:
     since: datetime
 
 
-class Latcher:
+class LatchController:
     """Remembers since when each latch has been done with."""
 
     def __init__(self, ledger: Ledger) -> None:

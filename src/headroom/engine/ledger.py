@@ -34,7 +34,7 @@ from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
 from headroom.engine.doors.forbidden import Forbidden
 from headroom.engine.headrooms.slotbook import SlotBook
-from headroom.engine.hold_index import Shelves
+from headroom.engine.hold_index import HoldIndex
 from headroom.engine.indexes import (
     counted_on,
     differs,
@@ -48,9 +48,9 @@ from headroom.engine.latch_index import LatchBook
 from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
 from headroom.engine.pending_guardians import Contention
 from headroom.engine.rate_limits.transient_waits import Settling
-from headroom.engine.reusable_latches import Spares
+from headroom.engine.reusable_latches import ReusableLatches
 from headroom.engine.volumes.book import VolumeBook
-from headroom.engine.waiting_owners import Callers
+from headroom.engine.waiting_owners import WaitingOwners
 from headroom.scheduling.state import ClusterState
 
 Keys = dict[Key, None]
@@ -74,12 +74,12 @@ class Ledger:
         self.stuck: Keys = {}  # owners of ours that found no free room
         self.short: dict[str, None] = {}  # parents of holds that could not grow back
         self.last_node: dict[str, str] = {}  # by parent: where its guardian was last seen
-        self.open = Shelves(policy.across_namespaces)
-        self.coming = Shelves(policy.across_namespaces)
+        self.open = HoldIndex(policy.across_namespaces)
+        self.coming = HoldIndex(policy.across_namespaces)
         self.assumptions = Assumptions()
         self.volumes = VolumeBook()
         self.state = ClusterState(storage=self.volumes.storage)
-        self.spares = Spares(agenda, self.state)
+        self.spares = ReusableLatches(agenda, self.state)
         self.guardian_keys: dict[str, Keys] = {}
         self.slots = SlotBook(agenda, policy.across_namespaces)
         self.contention = Contention(agenda)
@@ -88,7 +88,7 @@ class Ledger:
         self.claimant_keys: dict[str, Keys] = {}
         self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
         self.holds_in: dict[str, dict[str, None]] = {}  # by namespace that they reach
-        self._callers = Callers(policy.across_namespaces)
+        self._callers = WaitingOwners(policy.across_namespaces)
         self.owners = KnownOwners(policy.across_namespaces)
 
     def see_pod(self, pod: Pod, now: datetime) -> None:

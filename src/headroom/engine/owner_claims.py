@@ -44,7 +44,7 @@ from headroom.engine.doors.wait_limits import (
     wait_for_a_hold,
 )
 from headroom.engine.fences.returned_room import owed_on
-from headroom.engine.handover_queue import Launcher, left_beside
+from headroom.engine.handover_queue import HandoverQueue, left_beside
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
 from headroom.scheduling.reasons import TOO_MANY_PODS
@@ -233,7 +233,7 @@ def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[S
     yield telling(tell_pod(pod, "NotMatched", message, now, warn=True))
 
 
-def admit(ledger: Ledger, launcher: Launcher, pod: Pod, now: datetime) -> Iterator[Sequence]:
+def admit(ledger: Ledger, launcher: HandoverQueue, pod: Pod, now: datetime) -> Iterator[Sequence]:
     """Door 1: give a gated owner its hold, let it wait for one, or let it go."""
     if pod.gates != (CLAIM_GATE,) or launcher.has(pod):
         return  # Others have a say first; it comes back when theirs is said.

@@ -13,7 +13,7 @@ from headroom.engine.indexes import drop
 from headroom.scheduling.state import ClusterState
 
 
-class Spares:
+class ReusableLatches:
     """Which latches wait for another use, and which are in somebody's way."""
 
     def __init__(self, agenda: Agenda, state: ClusterState) -> None:

@@ -27,7 +27,7 @@ from headroom.engine.doors.wait_limits import (
 )
 from headroom.engine.effects import intend
 from headroom.engine.fences.returned_room import owed_on
-from headroom.engine.handover_queue import Launcher
+from headroom.engine.handover_queue import HandoverQueue
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
 from headroom.engine.owner_claims import note_missed, search
@@ -38,10 +38,10 @@ SCHEDULER_ERROR = "SchedulerError"
 NO_MATCH = "no reservations match reservation affinity"
 
 
-class Placer:
+class OwnerScheduler:
     """Door 2. Remembers only what it has already told people."""
 
-    def __init__(self, ledger: Ledger, launcher: Launcher) -> None:
+    def __init__(self, ledger: Ledger, launcher: HandoverQueue) -> None:
         self._ledger = ledger
         self._launcher = launcher
         self._told: dict[str, str] = {}

@@ -39,7 +39,7 @@ def status_subject(parent: Parent) -> Subject:
     return hold_subject(parent, Topic.STATUS)
 
 
-class Publisher:
+class HoldStatusWriter:
     """Remembers, by uid of the hold, what its object shows and what we wrote."""
 
     def __init__(self, ledger: Ledger, doors: DoorBook, pace: StatusPace) -> None:

@@ -10,7 +10,7 @@ from headroom.core.owners import EVERYWHERE, hold_keys, pod_keys, reach
 from headroom.engine.indexes import drop
 
 
-class Callers:
+class WaitingOwners:
     """An index of waiting owners by namespace and index key."""
 
     def __init__(self, across_namespaces: bool) -> None:

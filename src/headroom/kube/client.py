@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from headroom.kube.access import Access
 from headroom.kube.answers import Answer, refusal
 from headroom.kube.errors import CannotReach, Unauthorized, Uncertain, Untrusted
-from headroom.kube.request_auth import JSON, Passport
+from headroom.kube.request_auth import JSON, RequestAuth
 from headroom.kube.servertime import ServerTime
 from headroom.kube.session import Session, hang_up
 
@@ -44,7 +44,7 @@ class Client:
         self.tuning = tuning or Tuning()
         self.requests: Counter[tuple[str, int]] = Counter()
         self.retries = 0
-        self._passport = Passport(access)
+        self._passport = RequestAuth(access)
         self._session = Session(
             access,
             self._passport,

@@ -33,12 +33,12 @@ from headroom.kube.informer_set import Gathering, WatchSource
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
 from headroom.kube.watch import Trouble, WatchScope, WatchTuning
-from headroom.kube.watch_health import Pulse
+from headroom.kube.watch_health import WatchHealth
 from headroom.ports import Event, Synced
 from headroom.throttle import Throttle
-from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.events import EventRecorder
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import CLAIM_INDEXES, LIMIT_RANGES, PODS, Resource
 from headroom.wire.objects.limitranges import is_about_limits, with_limit_range
 from headroom.wire.writes import Write
@@ -69,7 +69,7 @@ class KubeCluster:
         scopes: tuple[WatchScope, ...] | None = None,
         tuning: WatchTuning | None = None,
         on_trouble: Callable[[Trouble], None] | None = None,
-        speech: Speech = NATIVE,
+        speech: KindCodecs = NATIVE,
     ) -> None:
         self.client = client
         self.stats = Stats()
@@ -80,7 +80,7 @@ class KubeCluster:
         self._recorder = EventRecorder()
         self._last_trouble: dict[str, str] = {}
         self._throttle = Throttle()
-        self._pulses: dict[Resource, Pulse] = {}
+        self._pulses: dict[Resource, WatchHealth] = {}
         self.on_unreadable: Callable[[], object] = lambda: None  # counted by a metric
         self.awaits_autoscaler = False  # True: the stream reports when Karpenter is installed
         self._encoder = msgspec.json.Encoder()
@@ -209,7 +209,7 @@ class KubeCluster:
             self._on_trouble(trouble)
 
 
-def scopes_of(speech: Speech) -> tuple[WatchScope, ...]:
+def scopes_of(speech: KindCodecs) -> tuple[WatchScope, ...]:
     """Everything of every kind that is watched from the start."""
     return tuple(WatchScope(resource) for resource in speech.resources)
 
@@ -241,7 +241,7 @@ def connect(
     context: str = "",
     in_cluster: bool = False,
     scopes: tuple[WatchScope, ...] | None = None,
-    speech: Speech = NATIVE,
+    speech: KindCodecs = NATIVE,
 ) -> KubeCluster:
     """The selected cluster (see `find_access`); nothing is sent before the first request."""
     client = Client(find_access(kubeconfig, context, in_cluster))

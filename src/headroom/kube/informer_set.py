@@ -21,9 +21,9 @@ from headroom.kube.client import Client
 from headroom.kube.other_controllers import has_karpenter
 from headroom.kube.scales import ScaledKind
 from headroom.kube.watch import Informer, Listener, Trouble, WatchScope, WatchTuning
-from headroom.kube.watch_health import Pulse
+from headroom.kube.watch_health import WatchHealth
 from headroom.ports import AutoscalerSeen, Event, KindHidden, Seen, Synced, Thing, WorkloadGone
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import DAEMON_SETS, Resource
 from headroom.wire.objects.needed import ANNOUNCING, looks_ahead, needed_kinds
 from headroom.wire.objects.scales import ForeignKind, foreign_kind
@@ -42,9 +42,9 @@ class WatchSource:
     """The client, the decoders and the timing of the informers."""
 
     client: Client
-    speech: Speech
+    speech: KindCodecs
     tuning: WatchTuning | None = None
-    pulses: dict[Resource, Pulse] = field(default_factory=dict)  # of the running informers
+    pulses: dict[Resource, WatchHealth] = field(default_factory=dict)  # of the running informers
     awaits_autoscaler: bool = False  # True: report when Karpenter is installed
 
 

@@ -13,8 +13,8 @@ from urllib.parse import quote
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError
 from headroom.kube.leaserecord import Record, read_records
-from headroom.wire.codec import Speech
 from headroom.wire.dialect import Dialect, Rival
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import LEASES
 from headroom.wire.times import parse_time
 
@@ -25,7 +25,7 @@ class Contested(KubeError):
     """Another controller serves these objects; starting beside it would do harm."""
 
 
-async def check_rivals(client: Client, speech: Speech, now: datetime) -> None:
+async def check_rivals(client: Client, speech: KindCodecs, now: datetime) -> None:
     """Raise Contested if the original controller of an enabled dialect runs."""
     for dialect in speech.dialects:
         for rival in dialect.rivals:

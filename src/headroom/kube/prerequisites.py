@@ -20,7 +20,7 @@ from headroom.kube.answers import Answer
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import NAMESPACES, PRIORITY_CLASSES, Resource
 from headroom.wire.manifests import priority_classes
 from headroom.wire.policy import policy_objects
@@ -53,7 +53,7 @@ _PREEMPTS = (
 
 
 async def keep_prepared(
-    client: Client, namespace: str, speech: Speech = NATIVE, pause: float = LOOK_AGAIN_S
+    client: Client, namespace: str, speech: KindCodecs = NATIVE, pause: float = LOOK_AGAIN_S
 ) -> None:
     """Check again at intervals; only objects that are created again are logged."""
     while True:
@@ -65,7 +65,7 @@ async def keep_prepared(
                 log.warning("made_again", what=what, why="somebody had deleted it")
 
 
-async def prepare(client: Client, namespace: str, speech: Speech = NATIVE) -> None:
+async def prepare(client: Client, namespace: str, speech: KindCodecs = NATIVE) -> None:
     """Create what is missing; failures are logged with a remedy."""
     preempting: list[str] = []
     for resource, body in _wanted(namespace, speech):
@@ -83,7 +83,7 @@ async def prepare(client: Client, namespace: str, speech: Speech = NATIVE) -> No
     speech.avoid(preempting)
 
 
-def _wanted(namespace: str, speech: Speech) -> list[tuple[Resource, Json]]:
+def _wanted(namespace: str, speech: KindCodecs) -> list[tuple[Resource, Json]]:
     home: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
     policies = policy_objects(speech.asks, namespace)
     wanted = [(NAMESPACES, home)]

@@ -20,7 +20,7 @@ from headroom.kube.tls import tls_context
 JSON = "application/json"
 
 
-class Passport:
+class RequestAuth:
     """The current credentials for one API server."""
 
     def __init__(self, access: Access) -> None:

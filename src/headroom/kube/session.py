@@ -19,7 +19,7 @@ from yarl import URL
 from headroom.kube.access import Access
 from headroom.kube.answers import Answer, seconds_to_wait
 from headroom.kube.errors import Closed, TooLarge
-from headroom.kube.request_auth import JSON, Passport
+from headroom.kube.request_auth import JSON, RequestAuth
 from headroom.kube.servertime import ServerTime
 from headroom.kube.transport import TRANSPORT_ERRORS, translated
 
@@ -36,7 +36,7 @@ class Session:
     def __init__(
         self,
         access: Access,
-        passport: Passport,
+        passport: RequestAuth,
         connect_seconds: float,
         request_seconds: float,
         largest: int,

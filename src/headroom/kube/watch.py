@@ -34,7 +34,7 @@ from headroom.kube.errors import (
 )
 from headroom.kube.lines import LineSplitter
 from headroom.kube.list_diff import Mirror, key_of
-from headroom.kube.watch_health import Pulse
+from headroom.kube.watch_health import WatchHealth
 from headroom.ports import Event
 from headroom.wire.decode import (
     DecodeThing,
@@ -120,9 +120,9 @@ class Informer:
         listener: Listener,
         tuning: WatchTuning | None = None,
         decode: DecodeThing = decode_thing,
-        pulse: Pulse | None = None,
+        pulse: WatchHealth | None = None,
     ) -> None:
-        self.pulse = pulse or Pulse(asyncio.get_running_loop().time)
+        self.pulse = pulse or WatchHealth(asyncio.get_running_loop().time)
         self.hidden = ""  # why this kind cannot be listed, if that is allowed
         self.lists = 0
         self.lines = 0

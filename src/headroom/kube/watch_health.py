@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Pulse:
+class WatchHealth:
     """The times of one watch, by a monotonic clock."""
 
     clock: Callable[[], float]

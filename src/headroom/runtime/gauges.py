@@ -1,6 +1,6 @@
 """Metrics that are calculated from the observed state: holds, held room, waiting times.
 
-`Census` receives the same events as the engine and never decides. Gauges are set on request
+`Gauges` receives the same events as the engine and never decides. Gauges are set on request
 (`refresh`, before a scrape), because a cluster changes far more often than it is scraped. Waiting
 times are measured by our own clock, because the API server's timestamps have whole seconds only.
 """
@@ -49,7 +49,7 @@ class WaitingOwner:
     gated: bool
 
 
-class Census:
+class Gauges:
     """Counts from observed events; it remembers only waiting owners and existing holds."""
 
     def __init__(self, metrics: Metrics, clock: Clock) -> None:
@@ -136,7 +136,7 @@ class CountingChronicle(LiveReport):
     """Logs and metrics, together with a census."""
 
     def __init__(
-        self, metrics: Metrics, health: Health, announce: Callable[[], None], census: Census
+        self, metrics: Metrics, health: Health, announce: Callable[[], None], census: Gauges
     ) -> None:
         super().__init__(metrics, health, announce)
         self._stolen = metrics.stolen

@@ -15,7 +15,7 @@ from typing import overload
 import numpy as np
 
 from headroom.core.objects import Pod
-from headroom.scheduling.cycle import Turn
+from headroom.scheduling.cycle import Cycle
 from headroom.scheduling.filters import Feasibility, feasible, verdict_with_nominated
 from headroom.scheduling.nodes import Bools, Ints, NodeTable
 from headroom.scheduling.scores import BALANCED_BY_DIFFERENCE, Scores, score
@@ -149,7 +149,7 @@ def _fits_where_nominated(pod: Pod, state: ClusterState) -> bool:
     if row is None or state.table.nodes[row] is None:
         return False
     rivals = state.nominated_on(pod.nominated)
-    return verdict_with_nominated(Turn(pod, state), row, rivals) is None
+    return verdict_with_nominated(Cycle(pod, state), row, rivals) is None
 
 
 def _sample(feasibility: Feasibility, start: int, percentage: int) -> tuple[Ints, int]:

@@ -18,7 +18,6 @@ from headroom.core.demand.attach_limits import Attachment, are_too_many, attachm
 from headroom.core.objects import HostPort, Key, Pod, TopologySpread
 from headroom.core.resources import PODS
 from headroom.core.selection import node_matches
-from headroom.scheduling.lacking import Lacking
 from headroom.scheduling.node_filters import (
     CORDONED,
     TAINTED,
@@ -54,6 +53,7 @@ from headroom.scheduling.reasons import (
     VOLUME_ZONE,
     insufficient,
 )
+from headroom.scheduling.shape_shortages import Lacking
 from headroom.scheduling.spread import Spread, hard_spread
 from headroom.scheduling.state import ClusterState
 
@@ -119,7 +119,7 @@ AS_IT_IS = Supposition()
 
 
 @dataclass
-class Turn:
+class Cycle:
     """The pod, the cluster, and data derived from both, calculated on demand."""
 
     pod: Pod

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from headroom.core.objects import Key, Pod
-from headroom.scheduling.cycle import AS_IT_IS, Stage, Supposition, Turn, Verdict
+from headroom.scheduling.cycle import AS_IT_IS, Cycle, Stage, Supposition, Verdict
 from headroom.scheduling.nodes import Bools, Ints
 from headroom.scheduling.reasons import (
     NODE_AFFINITY_CONFLICT,
@@ -32,7 +32,7 @@ class Feasibility:
     is valid until the state changes.
     """
 
-    turn: Turn
+    turn: Cycle
     considered: Bools
     passed: Bools
     stages: list[Stage]
@@ -109,7 +109,7 @@ class Feasibility:
 
 def feasible(pod: Pod, state: ClusterState) -> Feasibility:
     """Find the nodes on which a pod could run now."""
-    turn = Turn(pod, state)
+    turn = Cycle(pod, state)
     table = state.table
     if turn.names is not None and not turn.names:
         return refused(pod, state, NODE_AFFINITY_CONFLICT)
@@ -126,7 +126,7 @@ def feasible(pod: Pod, state: ClusterState) -> Feasibility:
 def refused(pod: Pod, state: ClusterState, reason: str) -> Feasibility:
     """Refuse a pod as a whole, for a reason that does not depend on nodes."""
     nowhere = np.zeros(state.table.capacity, np.bool_)
-    return Feasibility(Turn(pod, state), nowhere, nowhere, [], reason)
+    return Feasibility(Cycle(pod, state), nowhere, nowhere, [], reason)
 
 
 def feasible_on(
@@ -139,7 +139,7 @@ def feasible_on(
     row = state.table.row_of.get(node_name)
     if row is None or state.table.nodes[row] is None:
         return f"node {node_name} is not known"
-    turn = Turn(pod, state)
+    turn = Cycle(pod, state)
     supposed = Supposition()
     for one in state.pods_on_row(row):
         if one.key in without:
@@ -150,7 +150,7 @@ def feasible_on(
 
 
 def verdict_with_nominated(
-    turn: Turn, row: int, nominated: Iterable[Pod], supposed: Supposition = AS_IT_IS
+    turn: Cycle, row: int, nominated: Iterable[Pod], supposed: Supposition = AS_IT_IS
 ) -> Verdict | None:
     """Check one node with the nominated pods that count, and then without them.
 
@@ -169,7 +169,7 @@ def rivals_of(pod: Pod, nominated: Iterable[Pod]) -> list[Pod]:
     return [one for one in nominated if one.priority >= pod.priority and one.key != pod.key]
 
 
-def _contested(turn: Turn, among: Bools) -> Iterator[tuple[int, list[Pod]]]:
+def _contested(turn: Cycle, among: Bools) -> Iterator[tuple[int, list[Pod]]]:
     """The nodes among these with nominated pods that have precedence over this one."""
     for row, nominated in turn.state.nominated_rows():
         if among[row]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headroom.scheduling.cycle import Turn
+from headroom.scheduling.cycle import Cycle
 from headroom.scheduling.nodes import Ints
 from headroom.scheduling.pod_affinity import by_domain, matching_all
 from headroom.scheduling.terms import term_of
@@ -16,7 +16,7 @@ from headroom.scheduling.terms import term_of
 MAX_SCORE = 100
 
 
-def neighbour_scores(turn: Turn, rows: Ints) -> Ints | None:
+def neighbour_scores(turn: Cycle, rows: Ints) -> Ints | None:
     """Score the rows by the pods found there, or None if no pod has a preference."""
     pod, state = turn.pod, turn.state
     raw = np.zeros(rows.shape[0], np.int64)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headroom.core.objects import LabelSelector, TopologySpread
-from headroom.scheduling.cycle import Turn
+from headroom.scheduling.cycle import Cycle
 from headroom.scheduling.nodes import Bools, Ints
 from headroom.scheduling.spread import matching_pods
 from headroom.scheduling.terms import spread_selector
@@ -38,7 +38,7 @@ class _Soft:
     size: int
 
 
-def spread_scores(turn: Turn, rows: Ints) -> Ints | None:
+def spread_scores(turn: Cycle, rows: Ints) -> Ints | None:
     """Score the rows by soft spreading, or None if the pod has none."""
     own = bool(turn.pod.placement.spread)
     soft = _soft_constraints(turn)
@@ -57,7 +57,7 @@ def spread_scores(turn: Turn, rows: Ints) -> Ints | None:
     return _normalised(np.floor(raw + 0.5).astype(np.int64), scored)
 
 
-def _soft_constraints(turn: Turn) -> list[_Soft]:
+def _soft_constraints(turn: Cycle) -> list[_Soft]:
     pod, state = turn.pod, turn.state
     if pod.placement.spread:
         return [
@@ -72,7 +72,7 @@ def _soft_constraints(turn: Turn) -> list[_Soft]:
 
 
 def _raw_scores(
-    one: _Soft, turn: Turn, rows: Ints, scored: Bools, everywhere: Bools
+    one: _Soft, turn: Cycle, rows: Ints, scored: Bools, everywhere: Bools
 ) -> NDArray[np.float64]:
     matching = matching_pods(one.selector, turn.pod.rules_namespace, turn.state)
     here = one.codes[rows]

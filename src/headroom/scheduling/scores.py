@@ -14,7 +14,7 @@ import numpy as np
 from headroom.core.objects import Node, Taint
 from headroom.core.resources import CPU, MEMORY
 from headroom.core.selection import preference, tolerated
-from headroom.scheduling.cycle import Turn
+from headroom.scheduling.cycle import Cycle
 from headroom.scheduling.nodes import Ints
 from headroom.scheduling.score_pod_affinity import neighbour_scores
 from headroom.scheduling.score_room import MAX_SCORE, Balanced, LeastAllocated
@@ -42,7 +42,7 @@ class Scores:
     parts: dict[str, Ints]
 
 
-def score(turn: Turn, rows: Ints, version: tuple[int, int] = BALANCED_BY_DIFFERENCE) -> Scores:
+def score(turn: Cycle, rows: Ints, version: tuple[int, int] = BALANCED_BY_DIFFERENCE) -> Scores:
     """Score rows that have passed the filters, for kube-scheduler of the given version."""
     found = {
         TAINTS: taint_scores(turn, rows),
@@ -59,7 +59,7 @@ def score(turn: Turn, rows: Ints, version: tuple[int, int] = BALANCED_BY_DIFFERE
     return Scores(rows, total, parts)
 
 
-def taint_scores(turn: Turn, rows: Ints) -> Ints:
+def taint_scores(turn: Cycle, rows: Ints) -> Ints:
     """Prefer nodes with fewer PreferNoSchedule taints that the pod does not tolerate."""
     tolerations = tuple(
         one for one in turn.pod.placement.tolerations if one.effect in ("", "PreferNoSchedule")
@@ -78,7 +78,7 @@ def taint_scores(turn: Turn, rows: Ints) -> Ints:
     return MAX_SCORE - MAX_SCORE * counts // most
 
 
-def node_affinity_scores(turn: Turn, rows: Ints) -> Ints | None:
+def node_affinity_scores(turn: Cycle, rows: Ints) -> Ints | None:
     """Prefer nodes by the weights of the preferred node terms that match."""
     affinity = turn.pod.placement.node_affinity
     if not affinity.preferred:
@@ -92,12 +92,12 @@ def node_affinity_scores(turn: Turn, rows: Ints) -> Ints | None:
     return MAX_SCORE * weights // most if most else weights.copy()
 
 
-def least_allocated(turn: Turn, rows: Ints) -> Ints:
+def least_allocated(turn: Cycle, rows: Ints) -> Ints:
     """Prefer nodes with the larger free share of CPU and memory."""
     return turn.state.table.weigh(LeastAllocated(nonzero_of(turn.pod)), rows)
 
 
-def balanced(turn: Turn, rows: Ints, *, by_difference: bool) -> Ints | None:
+def balanced(turn: Cycle, rows: Ints, *, by_difference: bool) -> Ints | None:
     """Prefer nodes whose CPU and memory are used evenly; None for a pod that requests neither."""
     asked = (turn.pod.requests[CPU], turn.pod.requests[MEMORY])
     if asked == (0, 0):

@@ -1,7 +1,8 @@
 """What every actor of the embedded cluster stands on: the loop, the clock, the API server.
 
-Actors get one `Stage` and make from it what they need: a watch feed, a seeded delay, a recorder of
-events, a limit on their requests. Nothing else is shared between them, as in a real cluster.
+Actors get one `ActorContext` and make from it what they need: a watch feed, a seeded delay, a
+recorder of events, a limit on their requests. Nothing else is shared between them, as in a real
+cluster.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from headroom.sim.settings import Bounds, Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class ActorContext:
     loop: VirtualLoop
     clock: SimClock
     server: ApiServer

@@ -31,14 +31,14 @@ from headroom.ports import (
     Synced,
     gone,
 )
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.feeds import Feed
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Ref, dig, ref_of
 from headroom.sim.faults import Fault, Faults
 from headroom.sim.requests import carry_out
-from headroom.wire.codec import Speech
 from headroom.wire.events import EventRecorder
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.objects.limitranges import with_limit_range
 from headroom.wire.objects.needed import needed_kinds
 from headroom.wire.objects.scales import foreign_kind, unusable
@@ -50,7 +50,7 @@ OnWrite = Callable[[Write, Outcome], None]
 class SimCluster:
     """One connection to the embedded cluster."""
 
-    def __init__(self, stage: Stage, faults: Faults, on_write: OnWrite, name: str) -> None:
+    def __init__(self, stage: ActorContext, faults: Faults, on_write: OnWrite, name: str) -> None:
         self._stage = stage
         self._faults = faults
         self._on_write = on_write
@@ -91,7 +91,7 @@ class SimCluster:
             stream.arrived.clear()
             await stream.arrived.wait()
 
-    def _preempting(self, speech: Speech) -> list[str]:
+    def _preempting(self, speech: KindCodecs) -> list[str]:
         """The PriorityClasses of dialects that preempt; `kube.prepare` looks for the same."""
         wanted = (dig(each, "metadata", "name") for each in speech.classes())
         found = (self._stage.store.get(Ref("PriorityClass", "", str(name))) for name in wanted)
@@ -163,7 +163,7 @@ class _Stream:
     A kind that few need is followed from the moment a Headroom does, as in a real cluster.
     """
 
-    def __init__(self, stage: Stage, name: str, feeds: list[Feed]) -> None:
+    def __init__(self, stage: ActorContext, name: str, feeds: list[Feed]) -> None:
         self.waiting: deque[Event] = deque()
         self.arrived = asyncio.Event()
         self._stage = stage

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.values import Json, Ref, controller_of, ref_of, uid_of
 from headroom.sim.errors import ApiError
 
@@ -21,7 +21,7 @@ _REFUSED_FOR_NOW = 429
 class Drains:
     """Empties nodes."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         self._stage = stage
         self._tasks: dict[str, asyncio.Task[None]] = {}
 

@@ -34,10 +34,10 @@ class Runnable(Protocol):
 
 OperatorFactory = Callable[[Cluster, Clock], Runnable]
 
-_MARK: ContextVar[Crew | None] = ContextVar("crew", default=None)
+_MARK: ContextVar[OperatorProcess | None] = ContextVar("crew", default=None)
 
 
-class Crew:
+class OperatorProcess:
     """One run of an operator, from start to stop or kill."""
 
     def __init__(self, loop: VirtualLoop, cluster: SimCluster, operator: Runnable) -> None:

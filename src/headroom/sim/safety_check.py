@@ -32,7 +32,7 @@ from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.policy import Policy
 from headroom.core.resources import EMPTY, PODS, Resources
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_pod, node_of
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Ref, dig
@@ -46,7 +46,7 @@ Promised = tuple[str, Resources]  # with the uid of the hold's object
 class Books:
     """Watches a cluster; `breaches` has every violation of the rule, with its time."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         self.breaches: list[str] = []
         self.across_namespaces = False  # as the operator has it
         self._told: dict[str, None] = {}

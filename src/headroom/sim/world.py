@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from headroom.core.actions import Outcome
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.indexes import PodIndex
 from headroom.sim.api.registry import Registry
 from headroom.sim.api.server import ApiServer
@@ -38,12 +38,12 @@ from headroom.sim.errors import SimulationError
 from headroom.sim.faults import Faults
 from headroom.sim.kubelet.actor import Kubelets
 from headroom.sim.loop import DIGITS, SimClock, VirtualLoop
-from headroom.sim.operator_process import Crew, OperatorFactory, mark_tasks
+from headroom.sim.operator_process import OperatorFactory, OperatorProcess, mark_tasks
 from headroom.sim.preloaded import preloaded
 from headroom.sim.safety_check import Books
 from headroom.sim.scheduler.actor import Scheduler
 from headroom.sim.settings import Settings
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.writes import Write
 
 START = datetime(2027, 1, 4, 7, 0, tzinfo=UTC)
@@ -60,19 +60,21 @@ class SimWorld:
         start: datetime = START,
         seed: int = 0,
         settings: Settings | None = None,
-        speech: Speech = NATIVE,
+        speech: KindCodecs = NATIVE,
     ) -> None:
         self.loop = VirtualLoop()
         mark_tasks(self.loop)
         self.clock = SimClock(self.loop, start.astimezone(UTC))
         self.server = ApiServer(Store(self.clock.now, seed, Registry(speech)))
         index = PodIndex(self.server.store)
-        self.stage = Stage(self.loop, self.clock, self.server, index, settings or Settings(), seed)
+        self.stage = ActorContext(
+            self.loop, self.clock, self.server, index, settings or Settings(), seed
+        )
         self.books = Books(self.stage)
         self.faults = Faults()
         self.writes: list[tuple[float, Write, Outcome]] = []
-        self._crew: Crew | None = None
-        self._crews: list[Crew] = []
+        self._crew: OperatorProcess | None = None
+        self._crews: list[OperatorProcess] = []
         self.may_contain = False  # True: whoever made this world looks at `contained` itself
         self._starts = 0
         self._kill_after: int | None = None
@@ -173,7 +175,7 @@ class SimWorld:
             raise SimulationError("the operator is running already")
         self._starts += 1
         cluster = SimCluster(self.stage, self.faults, self._note_write, f"operator-{self._starts}")
-        self._crew = Crew(self.loop, cluster, factory(cluster, self.clock))
+        self._crew = OperatorProcess(self.loop, cluster, factory(cluster, self.clock))
         self._crews.append(self._crew)
         self._crew.start()
         return cluster

@@ -20,7 +20,7 @@ from headroom.webhook.indexes import ClaimIndexes, FollowTuning
 from headroom.webhook.registered import Objects
 from headroom.webhook.reviews import asks_judge, claims_judge
 from headroom.webhook.server import Numbers, Server
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.webhook import ASKS_PATH, CLAIMS_PATH
 
 log = structlog.get_logger("headroom.webhook")
@@ -40,7 +40,7 @@ class WebhookSettings:
     home: str
     host: str
     port: int
-    speech: Speech = NATIVE
+    speech: KindCodecs = NATIVE
     metrics: bool = False
     habits: Habits = field(default_factory=Habits)
     following: FollowTuning = field(default_factory=FollowTuning)

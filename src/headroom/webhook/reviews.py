@@ -19,8 +19,8 @@ from msgspec import Raw
 from headroom.core.claim_gate import ClaimIndex, asking_pod_refusal, claim_refusal
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
-from headroom.wire.codec import Speech
 from headroom.wire.errors import UNREADABLE_JSON, DecodeError
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import PODS
 from headroom.wire.objects.reader import Time
 
@@ -78,7 +78,7 @@ class ReviewVerdict:
 class Judge:
     """Answers reviews by one rule, with the index of the pod's namespace."""
 
-    def __init__(self, rule: Rule, index_of: Lookup, speech: Speech) -> None:
+    def __init__(self, rule: Rule, index_of: Lookup, speech: KindCodecs) -> None:
         self._rule = rule
         self._index_of = index_of
         self._speech = speech
@@ -108,12 +108,12 @@ class Judge:
         return ReviewVerdict(_answer(request.uid), request.namespace, why, unreadable)
 
 
-def claims_judge(index_of: Lookup, speech: Speech) -> Judge:
+def claims_judge(index_of: Lookup, speech: KindCodecs) -> Judge:
     """The judge for pods in namespaces that have opted in."""
     return Judge(claim_refusal, index_of, speech)
 
 
-def asks_judge(index_of: Lookup, speech: Speech) -> Judge:
+def asks_judge(index_of: Lookup, speech: KindCodecs) -> Judge:
     """The judge for pods that may ask by an annotation of a dialect."""
     return Judge(
         lambda pod, index, at: asking_pod_refusal(pod, index, at, speech.asks), index_of, speech

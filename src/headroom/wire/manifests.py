@@ -19,12 +19,12 @@ from headroom.core.names import (
     PREEMPTIBLE_PRIORITY,
 )
 from headroom.wire.admission_policies.policies import confinement_objects
-from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.guardians import PAUSE_IMAGE
 from headroom.wire.install.dashboard import dashboard_objects
 from headroom.wire.install.pods import Program, deployment, disruption_budget, network_policy
 from headroom.wire.install.rights import ACCOUNT, rights, served_namespaces
 from headroom.wire.install.webhook import webhook_objects
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.policy import policy_objects
 from headroom.wire.rbac import LABELS
 
@@ -51,7 +51,7 @@ class Installation:
     tenant_edit: bool = False  # who may edit a namespace may also reserve there
     confined: bool = True  # with policies that hold our accounts to their work
     dashboard: bool = False  # with the rights around the page
-    speech: Speech = NATIVE  # the dialects that are on
+    speech: KindCodecs = NATIVE  # the dialects that are on
 
 
 def install_objects(installation: Installation) -> list[Json]:
@@ -95,7 +95,7 @@ def _webhook(installation: Installation) -> list[Json]:
     )
 
 
-def everything_installed(installation: Installation, every: Speech = NATIVE) -> list[Json]:
+def everything_installed(installation: Installation, every: KindCodecs = NATIVE) -> list[Json]:
     """Return all that may be there to be taken away: what any dialect brought, but no CRD of one.
 
     Those belong to the system that the dialect speaks for, which may be here as well. `every` has
@@ -111,7 +111,7 @@ def everything_installed(installation: Installation, every: Speech = NATIVE) -> 
     return [*ours, *more, *_own_namespaces(every)]
 
 
-def _own_namespaces(every: Speech) -> list[Json]:
+def _own_namespaces(every: KindCodecs) -> list[Json]:
     """Namespaces that are ours alone; the others belong to the system that a dialect speaks for."""
     spaces = (made for made in every.objects() if made["kind"] == "Namespace")
     return [made for made in spaces if LABELS.items() <= made["metadata"].get("labels", {}).items()]

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from headroom.core.promise.stock import stock
-from headroom.core.replay.base_stock import Shelf
+from headroom.core.replay.base_stock import BaseStock
 from headroom.core.replay.policies import ByHour, Fixed, Promised, Share, needs_of
 from headroom.core.replay.policy_fit import fit
 from headroom.core.replay.recommendation import Sureness, choose, next_nine
@@ -40,7 +40,7 @@ def past(arrivals: Arrivals) -> Past:
 
 
 def test_a_slot_that_is_taken_comes_back_after_the_lead_time() -> None:
-    shelf = Shelf(LEAD, held=2)
+    shelf = BaseStock(LEAD, held=2)
     assert shelf.take(2) == 2
     shelf.advance(89.0)
     assert (shelf.held, shelf.coming) == (0, 2)
@@ -50,7 +50,7 @@ def test_a_slot_that_is_taken_comes_back_after_the_lead_time() -> None:
 
 
 def test_a_pod_that_found_no_slot_takes_the_next_one_and_another_is_ordered_for_it() -> None:
-    shelf = Shelf(LEAD, held=2)
+    shelf = BaseStock(LEAD, held=2)
     assert shelf.take(3) == 2
     shelf.advance(10.0)
     assert shelf.take(1) == 0
@@ -77,7 +77,7 @@ def test_a_fixed_size_serves_a_pod_when_fewer_than_that_came_in_the_lead_time_be
 
 
 def test_a_smaller_size_keeps_the_orders_of_pods_that_wait() -> None:
-    shelf = Shelf(LEAD, held=1)
+    shelf = BaseStock(LEAD, held=1)
     shelf.take(3)
     shelf.resize(0)
     assert (shelf.held, shelf.coming, shelf.waiting) == (0, 2, 2)
@@ -95,7 +95,7 @@ def test_pods_that_come_all_at_once_right_after_a_step_find_what_was_learnt_for_
 
 
 def test_slots_that_are_too_many_go_back_the_latest_orders_first() -> None:
-    shelf = Shelf(LEAD, held=3)
+    shelf = BaseStock(LEAD, held=3)
     shelf.take(2)
     shelf.resize(6)
     assert (shelf.held, shelf.coming) == (1, 5)
@@ -106,7 +106,7 @@ def test_slots_that_are_too_many_go_back_the_latest_orders_first() -> None:
 
 
 def test_held_time_counts_every_slot_for_as_long_as_it_is_held() -> None:
-    shelf = Shelf(LEAD, held=2)
+    shelf = BaseStock(LEAD, held=2)
     shelf.advance(10.0)
     shelf.take(1)
     shelf.advance(200.0)

@@ -8,13 +8,13 @@ from typing import Any
 from headroom.core.holds import Hold
 from headroom.dialects.koordinator import KOORDINATOR
 from headroom.dialects.koordinator.names import RESERVATIONS
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 
 Json = dict[str, Any]
 PREFIX = "scheduling.koordinator.sh"
 CREATED = "2027-01-04T12:00:00Z"
 
-SPEECH = Speech([KOORDINATOR])
+SPEECH = KindCodecs([KOORDINATOR])
 
 
 def container(**requests: Any) -> Json:

@@ -11,7 +11,7 @@ from headroom.core.holds import HoldStatus
 from headroom.core.objects import Key, Parent
 from headroom.dialects.koordinator import KOORDINATOR
 from headroom.dialects.korder import KORDER
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.writes import Write
 from tests.dialects.koordinator.objects import PREFIX
 
@@ -38,7 +38,7 @@ def test_an_owner_says_which_reservation_it_got_in_the_same_write(action: Bind) 
 
 
 def test_a_claim_taken_back_is_taken_back_in_both_words() -> None:
-    body = Speech((KOORDINATOR, KORDER)).render(Disclaim(POD, "1")).body
+    body = KindCodecs((KOORDINATOR, KORDER)).render(Disclaim(POD, "1")).body
     assert isinstance(body, dict)
     annotations = body["metadata"]["annotations"]
     assert annotations[ALLOCATED] is None

@@ -12,7 +12,7 @@ from headroom.dialects.korder import KORDER
 from headroom.engine.engine import Engine
 from headroom.runtime.operator import Operator
 from headroom.sim.world import SimWorld
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 
 Json = dict[str, Any]
 API = "core.korder.dev/v1alpha1"
@@ -92,7 +92,7 @@ class QuotaWorld:
 @contextmanager
 def world(nodes: int = 4, at: datetime = MONDAY_NOON) -> Iterator[QuotaWorld]:
     """A cluster with a few nodes, the namespaces shop and mill, and an operator."""
-    with SimWorld(at, speech=Speech([KORDER])) as sim:
+    with SimWorld(at, speech=KindCodecs([KORDER])) as sim:
         for number in range(nodes):
             room = {"cpu": "8", "memory": "32Gi", "pods": "110", "example.com/gpu": "4"}
             status = {"capacity": room, "allocatable": room}

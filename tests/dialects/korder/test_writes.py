@@ -25,7 +25,7 @@ from headroom.core.tickets.values import SlotObjects
 from headroom.dialects.korder import KORDER
 from headroom.dialects.korder.kinds import API_VERSION
 from headroom.dialects.korder.writes import render
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.writes import Write
 from tests.dialects.korder.things import of_order, order, read_order, read_ticket, refusals, ticket
 
@@ -193,7 +193,9 @@ def test_a_pod_that_gets_a_ticket_is_told_in_korders_words_as_well() -> None:
 
 
 def test_a_claim_that_is_taken_back_leaves_no_word_of_korders_behind() -> None:
-    made = Speech((KORDER,)).render(Disclaim(Key("shop", "web-7f9c-x"), "u", nominated=True)).body
+    made = (
+        KindCodecs((KORDER,)).render(Disclaim(Key("shop", "web-7f9c-x"), "u", nominated=True)).body
+    )
     assert isinstance(made, dict)
     annotations = made["metadata"]["annotations"]
     assert annotations["korder.dev/ticket-claimed"] is None

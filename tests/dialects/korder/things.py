@@ -11,13 +11,13 @@ from headroom.dialects.korder import KORDER
 from headroom.dialects.korder.kinds import API_VERSION, ORDERS, TICKETS
 from headroom.dialects.korder.orders import decode_order
 from headroom.dialects.korder.tickets import decode_ticket
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.objects.reader import to_text
 from headroom.wire.schema.validation import validate
 
 Json = dict[str, Any]
 
-SPEECH = Speech([KORDER])
+SPEECH = KindCodecs([KORDER])
 
 
 def order(name: str = "web", template: Mapping[str, Any] | None = None, **spec: Any) -> Json:

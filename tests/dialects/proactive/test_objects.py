@@ -14,13 +14,13 @@ from headroom.core.sizes.utilization import Utilization
 from headroom.dialects.proactive import PROACTIVE
 from headroom.dialects.proactive.objects import class_object, headroom_object, remark_on
 from headroom.dialects.proactive.options import Options, PlaceholderProfile
-from headroom.wire.codec import Speech
 from headroom.wire.guardians import guardian_json
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import DEPLOYMENTS, HEADROOMS
 from headroom.wire.schema.own import known
 from headroom.wire.schema.validation import validate
 
-SPEECH = Speech([PROACTIVE])
+SPEECH = KindCodecs([PROACTIVE])
 CA = "Cluster Autoscaler is at work here"
 
 

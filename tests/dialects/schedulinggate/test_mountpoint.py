@@ -11,7 +11,7 @@ from headroom.core.actions import CreateGuardian
 from headroom.core.demand.followers import Followed, FollowerSlot, Following
 from headroom.core.derived_names import named_after
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.wanted_slots import Sight, wish
+from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.objects import Key
 from headroom.core.sizes.follow import Follow
@@ -19,17 +19,17 @@ from headroom.dialects.schedulinggate import SCHEDULING_GATE
 from headroom.dialects.schedulinggate.decoder import wanted_labels
 from headroom.dialects.schedulinggate.names import DRIVER, GATE, MARKS
 from headroom.dialects.schedulinggate.objects import headroom_object
-from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.guardians import guardian_json
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.schema.validation import validate
 from tests.builders import NOON, pod, resources
 
-SPEECH = Speech([SCHEDULING_GATE])
+SPEECH = KindCodecs([SCHEDULING_GATE])
 UID = "2a1d7271-dc3a-416f-8b22-4eccba5c1373"
 
 
-def read(speech: Speech = SPEECH, **metadata: Any) -> Headroom:
+def read(speech: KindCodecs = SPEECH, **metadata: Any) -> Headroom:
     made = headroom_object()
     made["metadata"] = {**made["metadata"], "uid": "u", **metadata}
     thing = speech.thing_from(HEADROOMS, made)
@@ -41,7 +41,7 @@ def guardian(headroom: Headroom, *slots: FollowerSlot) -> dict[str, Any]:
     """The first guardian of an owner that needs these slots, as it is sent."""
     owner = replace(pod("workload"), uid=UID, key=Key("shop", "workload"))
     followed = (Followed(owner, Following(slots)),)
-    wished = wish(headroom, Sight(ActiveWindow(headroom.size), followed=followed), NOON)
+    wished = wish(headroom, SizeView(ActiveWindow(headroom.size), followed=followed), NOON)
     hold = wished.slots[0]
     return guardian_json(CreateGuardian(hold.guardian, hold, hold.template.pod.requests))
 

@@ -10,7 +10,7 @@ from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.sizes.follow import Follow
 from headroom.dialects.schedulinggate import scheduling_gate
 from headroom.dialects.schedulinggate.names import BadNames, Names, read_names
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.manifests import Installation, install_objects
 
@@ -40,7 +40,7 @@ def test_what_is_wrong_with_a_text_is_said(text: str, words: str) -> None:
 
 
 def test_everything_that_is_installed_follows_the_names() -> None:
-    speech = Speech([scheduling_gate(read_names(OTHER))], image="example.com/pause:1")
+    speech = KindCodecs([scheduling_gate(read_names(OTHER))], image="example.com/pause:1")
     installed = install_objects(Installation("example.com/headroom:1", speech=speech))
     text = json.dumps(installed)
     assert "mount-s3" not in text
@@ -65,7 +65,7 @@ def test_everything_that_is_installed_follows_the_names() -> None:
 
 def test_the_headroom_in_that_namespace_is_the_drivers_and_no_other() -> None:
     names = read_names(OTHER)
-    speech = Speech([scheduling_gate(names)])
+    speech = KindCodecs([scheduling_gate(names)])
     (wish,) = [each for each in speech.objects() if each["kind"] == "Headroom"]
     assert wish["metadata"]["namespace"] == "s3"
     followed = _size(speech, wish)
@@ -75,7 +75,7 @@ def test_the_headroom_in_that_namespace_is_the_drivers_and_no_other() -> None:
     assert _size(speech, elsewhere).marks is None
 
 
-def _size(speech: Speech, wish: dict[str, object]) -> Follow:
+def _size(speech: KindCodecs, wish: dict[str, object]) -> Follow:
     read = speech.thing_from(HEADROOMS, wish)
     assert isinstance(read, Headroom)
     assert isinstance(read.size, Follow)

@@ -12,7 +12,7 @@ from headroom.core.headrooms.nodeoverhead import Overhead
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
-from headroom.wire.codec import NATIVE
+from headroom.wire.kind_codecs import NATIVE
 from headroom.wire.kinds import DAEMON_SETS
 from testbed.api import Api, ApiFailure, Json
 from testbed.controlplane import ControlPlane

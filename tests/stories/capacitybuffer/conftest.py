@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from headroom.dialects.capacitybuffer import CAPACITYBUFFER
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from testbed.controlplane import ControlPlane
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.speaking import BOTH, embedded_world, world_of
 from tests.stories.world import World
 
-SPEECH = Speech([CAPACITYBUFFER])
+SPEECH = KindCodecs([CAPACITYBUFFER])
 
 
 @pytest.fixture(scope="session")

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 import pytest
 
 from headroom.dialects.korder import KORDER
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import DAEMON_SETS
 from testbed.controlplane import ControlPlane
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.speaking import BOTH, embedded_world, world_of
 from tests.stories.world import World
 
-SPEECH = Speech([KORDER], (DAEMON_SETS,))
+SPEECH = KindCodecs([KORDER], (DAEMON_SETS,))
 
 
 @pytest.fixture(scope="session")

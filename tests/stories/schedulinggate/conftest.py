@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import pytest
 
 from headroom.dialects.schedulinggate import SCHEDULING_GATE
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from testbed.controlplane import ControlPlane
 from tests.e2e.installing import install
 from tests.stories.embedded import EmbeddedWorld
 from tests.stories.speaking import BOTH, embedded_world, world_of
 from tests.stories.world import World
 
-SPEECH = Speech([SCHEDULING_GATE])
+SPEECH = KindCodecs([SCHEDULING_GATE])
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headroom.cli.analysis.configurations import Configuration
     from headroom.cli.analysis.runs import ConfigurationRun, Promise
     from headroom.sim.scenarios.model import Scenario
-    from headroom.wire.codec import Speech
+    from headroom.wire.kind_codecs import KindCodecs
 
 MOST_SEEDS = 100
 Files = Annotated[
@@ -95,7 +95,7 @@ def compare(
 
 def _scenarios(
     found: list[Configuration],
-    speech: Speech,
+    speech: KindCodecs,
     read: Any,
     last_words: tuple[str | None, int | None, str | None],
 ) -> dict[str, Scenario]:
@@ -126,7 +126,7 @@ def _scenarios(
 
 def _played(
     scenarios: dict[str, Scenario],
-    speech: Speech,
+    speech: KindCodecs,
     promise: Promise,
     manner: tuple[int, bool],
 ) -> list[ConfigurationRun]:

@@ -39,7 +39,7 @@ from headroom.ports import (
     QuotaGone,
     Seen,
 )
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 
 PORTION = 200
 SEARCHED = 500  # names that are compared in one portion: about half a millisecond
@@ -57,7 +57,7 @@ class LiveFeed:
         self,
         ledger: Ledger,
         now: Callable[[], datetime],
-        speech: Speech,
+        speech: KindCodecs,
         trouble: Callable[[Exception], None],
         prices: Prices | None = None,
         name: str = "",

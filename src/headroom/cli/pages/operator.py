@@ -24,7 +24,7 @@ from headroom.runtime.http import Address
 from headroom.runtime.logs import LogEvent, get_logger
 from headroom.runtime.metrics import Metrics
 from headroom.throttle import Throttle
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Surroundings:
 
     ledger: Ledger
     now: Callable[[], datetime]
-    speech: Speech
+    speech: KindCodecs
     prices: Prices
 
 

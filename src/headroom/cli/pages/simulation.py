@@ -28,7 +28,7 @@ from headroom.dashboard.view import ClusterView, view_of
 from headroom.sim.scenarios.model import Scenario
 from headroom.sim.scenarios.play import Play
 from headroom.sim.scenarios.report import Result
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import WORKLOADS
 
 TICK_S = 0.25
@@ -44,7 +44,7 @@ class PlannedRun:
     """What to run, and with which operator."""
 
     scenario: Scenario
-    speech: Speech
+    speech: KindCodecs
     policy: Policy
     play: Callable[[], Play]
 
@@ -81,7 +81,7 @@ class PictureRecorder:
         self.frames.add(play.world.elapsed, kept)
 
 
-def world_of(play: Play, speech: Speech) -> World:
+def world_of(play: Play, speech: KindCodecs) -> World:
     """All objects of a simulated cluster now."""
     kinds = (*WATCHED, *WORKLOADS, *filter(speech.reads, speech.resources))
     names = dict.fromkeys(each.kind for each in kinds)

@@ -27,7 +27,7 @@ from headroom.cli.views.slots import NOT_YET, SlotView, State, slots_of
 from headroom.cli.views.wishes import claimed_slots, sight_of, wish_of, workload_of
 from headroom.core.headrooms.eligibility import Exclusion, summary
 from headroom.core.headrooms.headrooms import NODE_CHUNK, PREEMPT, Headroom
-from headroom.core.headrooms.wanted_slots import Wish
+from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import next_start
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.policy import Policy
@@ -82,7 +82,7 @@ def _by_its_status(world: World, headroom: Headroom, subject: str) -> Explanatio
     )
 
 
-def _standing(headroom: Headroom, wished: Wish, slots: Sequence[SlotView]) -> str:
+def _standing(headroom: Headroom, wished: WantedSlots, slots: Sequence[SlotView]) -> str:
     reasons = {note.reason: note.message for note in wished.notes}
     for reason in NOT_SERVED:
         if reason in reasons:
@@ -116,7 +116,7 @@ def _leaving(slots: Sequence[SlotView]) -> str:
     return f"; {slots_told(count)} more to be given back" if count else ""
 
 
-def _facts(world: World, headroom: Headroom, wished: Wish) -> list[Fact]:
+def _facts(world: World, headroom: Headroom, wished: WantedSlots) -> list[Fact]:
     now, sight = world.now, sight_of(world, headroom)
     size = sight.window.size if sight.window is not None else headroom.size
     facts = [Fact("size", size.words(headroom, workload_of(world, headroom)))]
@@ -153,7 +153,7 @@ def _doors(world: World, headroom: Headroom, policy: Policy) -> list[Fact]:
     return [Fact("doors", told)] if told else []
 
 
-def _shape(headroom: Headroom, wished: Wish) -> str:
+def _shape(headroom: Headroom, wished: WantedSlots) -> str:
     source = f"like the pods of {headroom.slot.source}" if headroom.slot.source else ""
     if headroom.slot.auto is not None:
         return f"like the pods of the {headroom.slot.auto.top} workloads most likely to grow"
@@ -173,7 +173,7 @@ def _slot_answer(view: SlotView) -> SlotAnswer:
 
 
 def _nodes(
-    world: World, headroom: Headroom, wished: Wish, slots: Sequence[SlotView], policy: Policy
+    world: World, headroom: Headroom, wished: WantedSlots, slots: Sequence[SlotView], policy: Policy
 ) -> tuple[NodeAnswer, ...]:
     """Per node: every node with its rule or slot; otherwise the answers to waiting slots."""
     if not world.sees_room:
@@ -213,7 +213,7 @@ def _on_one_node(
     return Explanation(subject, f"{subject}, node {node}: {told}.", slots=here)
 
 
-def _step(wished: Wish, slots: Sequence[SlotView]) -> str:
+def _step(wished: WantedSlots, slots: Sequence[SlotView]) -> str:
     if any(note.reason in NOT_SERVED for note in wished.notes):
         return "mend its spec"
     if any(view.state is State.MISSING and view.why == NOT_YET for view in slots):

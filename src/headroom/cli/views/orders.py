@@ -19,7 +19,7 @@ from headroom.cli.views.slots import SlotView, State, slots_of
 from headroom.cli.views.wishes import wish_of
 from headroom.core.headrooms.eligibility import summary
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.wanted_slots import USED_UP, Wish
+from headroom.core.headrooms.wanted_slots import USED_UP, WantedSlots
 from headroom.core.headrooms.windows import next_start
 from headroom.core.policy import Policy
 from headroom.engine.cron import calendar
@@ -41,7 +41,7 @@ def explain_order(world: World, order: Headroom, policy: Policy, node: str = "")
     return replace(told, facts=(*answers, *told.facts))
 
 
-def _made(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]) -> str:
+def _made(world: World, order: Headroom, wished: WantedSlots, views: Sequence[SlotView]) -> str:
     """Why expected tickets were not created."""
     reasons = {note.reason: note.message for note in wished.notes}
     missing = [view for view in views if view.state is State.MISSING]
@@ -68,7 +68,7 @@ def _made(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]
     return f"no: {len(wished.slots)} are wanted, and all were created"
 
 
-def _even(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]) -> str:
+def _even(world: World, order: Headroom, wished: WantedSlots, views: Sequence[SlotView]) -> str:
     """How tickets are distributed over the nodes, and whether that is right."""
     on = Counter(view.node for view in views if view.state is State.HELD)
     if order.size.by_node:
@@ -89,7 +89,7 @@ def _even(world: World, order: Headroom, wished: Wish, views: Sequence[SlotView]
     )
 
 
-def _left_out(world: World, wished: Wish) -> str:
+def _left_out(world: World, wished: WantedSlots) -> str:
     return summary(wished.excluded, len(world.nodes))
 
 

@@ -24,7 +24,7 @@ from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 from headroom.core.findings.unserved import INVALID, INVALID_SPEC, Unserved, blamed_for
 from headroom.core.headrooms.eligibility import summary
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.wanted_slots import Wish
+from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import judged
 from headroom.core.holds import Hold
 from headroom.core.names import LOCKED_PRIORITY, SHAPE_ANNOTATION
@@ -156,7 +156,7 @@ def _doors(world: World, wish: Headroom | Hold) -> list[str]:
     return [f"{OWNERS_WITHOUT_DOOR}: {told}"] if told else []
 
 
-def _refusal(headroom: Headroom, wished: Wish) -> Unserved | None:
+def _refusal(headroom: Headroom, wished: WantedSlots) -> Unserved | None:
     """Why nothing would be held: the operator's message, with the field that causes it."""
     problems = judged_rules(judged(headroom, calendar), Policy().across_namespaces).problems
     if problems:

@@ -27,7 +27,7 @@ from headroom.core.headrooms.chunks import DAEMON_SET, daemon_set_of, overhead_o
 from headroom.core.headrooms.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
 from headroom.core.headrooms.size_inputs import Learnt
 from headroom.core.headrooms.slot_objects import stands
-from headroom.core.headrooms.wanted_slots import Sight, Wish, wish
+from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, wish
 from headroom.core.headrooms.windows import active, judged
 from headroom.core.holds import Hold
 from headroom.core.names import (
@@ -92,11 +92,11 @@ def members_of(world: World, headroom: Headroom) -> dict[str, Hold]:
     }
 
 
-def sight_of(world: World, headroom: Headroom) -> Sight:
+def sight_of(world: World, headroom: Headroom) -> SizeView:
     """What the headroom's wish depends on, as far as objects tell."""
     members = members_of(world, headroom)
     there = [slot for slot, hold in members.items() if stands(hold)]
-    return Sight(
+    return SizeView(
         window=active(headroom, world.now, calendar),
         nodes=world.nodes,
         workload=workload_of(world, headroom),
@@ -166,7 +166,7 @@ def _followed(world: World, headroom: Headroom) -> Iterator[Followed]:
             yield Followed(pod, followed(pod, rule, (), made, world.now))
 
 
-def wish_of(world: World, headroom: Headroom) -> Wish:
+def wish_of(world: World, headroom: Headroom) -> WantedSlots:
     """Which slots the headroom wishes for now, and why not more."""
     sight = sight_of(world, headroom)
     return wish(judged(with_owners(headroom, sight.shapes), calendar), sight, world.now)

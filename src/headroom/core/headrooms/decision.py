@@ -1,7 +1,7 @@
 """Decide about a headroom: which window is open, which slots should exist, when to look again.
 
 Two steps, both pure. `opening` comes first, because some inputs of the second step depend on the
-window that is open. The engine collects these inputs (`Sight`), and acts on the `Decision`.
+window that is open. The engine collects these inputs (`SizeView`), and acts on the `Decision`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from headroom.core.actions import Tell
 from headroom.core.headrooms.events import window_tellings
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.wanted_slots import Sight, Wish, wish
+from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, wish
 from headroom.core.headrooms.windows import (
     ActiveWindow,
     Calendar,
@@ -42,7 +42,7 @@ class Opening:
 class Decision:
     """The slots that should exist, when to decide again, and not before when."""
 
-    wished: Wish
+    wished: WantedSlots
     look_again: datetime | None
     not_before: datetime
 
@@ -60,7 +60,7 @@ def opening(
     return Opening(window, has_begun_since_told(headroom, window), tells)
 
 
-def decide(headroom: Headroom, sight: Sight, calendar: Calendar, now: datetime) -> Decision:
+def decide(headroom: Headroom, sight: SizeView, calendar: Calendar, now: datetime) -> Decision:
     """Decide from the inputs alone; the same each time for the same inputs."""
     wished = wish(headroom, sight, now)
     look_again = earliest(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from headroom.core.derived_names import dns_label, short_hash
 from headroom.core.headrooms.eligibility import eligible
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
-from headroom.core.headrooms.wanted_slots import Wish
+from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Key, Node, OwnerReference, Parent
@@ -59,7 +59,7 @@ def overhead_of(
     headroom: Headroom,
     template: PodTemplate,
     window: ActiveWindow | None,
-    wished: Wish | None,
+    wished: WantedSlots | None,
     nodes: Collection[Node],
 ) -> Overhead:
     """What is to be counted on a new node: the slots that it would get, if they can stand there.
@@ -84,7 +84,7 @@ def slot_owned(hold: Hold, owner: OwnerReference) -> Hold:
     return replace(hold, template=replace(hold.template, owner=owner))
 
 
-def owned_too(wished: Wish, owner: OwnerReference) -> Wish:
+def owned_too(wished: WantedSlots, owner: OwnerReference) -> WantedSlots:
     """The wish with a further owner for the guardians of those slots that are pinned to a node."""
     return replace(wished, slots=tuple(slot_owned(hold, owner) for hold in wished.slots))
 

@@ -14,7 +14,7 @@ from headroom.core.derived_names import label_value
 from headroom.core.headrooms.eligibility import summary
 from headroom.core.headrooms.headrooms import ON_PRIORITY, Headroom, HeadroomStatus
 from headroom.core.headrooms.shapes import NONE_IN_SCOPE
-from headroom.core.headrooms.wanted_slots import NO_NODE, USED_UP, Wish
+from headroom.core.headrooms.wanted_slots import NO_NODE, USED_UP, WantedSlots
 from headroom.core.names import FOR_LABEL, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.quotas.limits import LIMIT_REACHED, QUOTA_EXCEEDED
 
@@ -51,7 +51,9 @@ class Tally:
     template_generation: int = 0
 
 
-def status_of(headroom: Headroom, wished: Wish, tally: Tally, now: datetime) -> HeadroomStatus:
+def status_of(
+    headroom: Headroom, wished: WantedSlots, tally: Tally, now: datetime
+) -> HeadroomStatus:
     """Build the status that wish and tally call for."""
     own = headroom.size.status(headroom, wished, tally, now)
     if own is not None:
@@ -94,7 +96,7 @@ def selector_of(headroom: Headroom) -> str:
     return f"{FOR_LABEL}={name},{ROLE_LABEL}={ROLE_GUARDIAN}"
 
 
-def _reason(wished: Wish, tally: Tally, desired: int) -> str:
+def _reason(wished: WantedSlots, tally: Tally, desired: int) -> str:
     given = [note.reason for note in wished.notes]
     for reason in (*DEGRADING, *_QUIET):
         if reason in given:
@@ -108,7 +110,7 @@ def _reason(wished: Wish, tally: Tally, desired: int) -> str:
     return given[0] if given else "Held"
 
 
-def _message(headroom: Headroom, wished: Wish, tally: Tally, desired: int) -> str:
+def _message(headroom: Headroom, wished: WantedSlots, tally: Tally, desired: int) -> str:
     held = f"{tally.held} of {desired} slots held"
     if wished.frozen and tally.held and not desired:
         held = f"{tally.held} slots that are held already are kept"

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.wanted_slots import Wish
+from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.holds import Hold
 
 
@@ -36,7 +36,7 @@ def stands(member: Hold) -> bool:
 
 
 def changes(
-    headroom: Headroom, wished: Wish, members: Mapping[str, Hold], taken: Collection[str]
+    headroom: Headroom, wished: WantedSlots, members: Mapping[str, Hold], taken: Collection[str]
 ) -> Changes:
     """Compare the wish with the objects, by slot; names in `taken` are not to be had."""
     by_node = headroom.size.by_node

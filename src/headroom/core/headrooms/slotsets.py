@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from headroom.core.derived_names import dns_label
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
-from headroom.core.headrooms.wanted_slots import Wish
+from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.names import GROUP, VERSION
 from headroom.core.objects import Key, OwnerReference, Parent
 
@@ -40,7 +40,7 @@ def is_of(slot_set: Workload, parent: Parent) -> bool:
     return bool(parent.uid) and slot_set.controller == parent.uid
 
 
-def controlled(wished: Wish, parent: Parent, uid: str) -> Wish:
+def controlled(wished: WantedSlots, parent: Parent, uid: str) -> WantedSlots:
     """The wish with the SlotSet of this uid as the controller of its guardians."""
     owner = OwnerReference(*SLOT_SET, ref_of(parent).name, uid, controller=True)
     slots = tuple(

@@ -53,7 +53,7 @@ PAUSED = Note("Paused", "spec.paused: nothing is held anew and nothing is given 
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class SizeView:
     """What a wish depends on besides its headroom.
 
     Slots by name: `standing` are there now; `spent` were claimed and count as used up where nothing
@@ -83,7 +83,7 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class WantedSlots:
     """The slots to hold; `asked` is how many there would be without limits.
 
     `later` are wished for as well, but looked after only when the others are placed. `foresight` is
@@ -113,21 +113,21 @@ class Wish:
         return self.count if self.by_node else len(self.slots)
 
 
-def wish(headroom: Headroom, sight: Sight, now: datetime) -> Wish:
+def wish(headroom: Headroom, sight: SizeView, now: datetime) -> WantedSlots:
     """Work out which slots should stand; the same each time for the same sight."""
     if headroom.deleted is not None:
-        return Wish()
+        return WantedSlots()
     if headroom.problems:
         note = Note("InvalidSpec", "; ".join(map(str, headroom.problems)))
-        return Wish(notes=(note,), frozen=True)
+        return WantedSlots(notes=(note,), frozen=True)
     if headroom.slot.auto is not None:
         return _shaped(headroom, sight)
     template = template_for(headroom, sight.workload)
     if isinstance(template, Note):
-        return Wish(notes=(template,), frozen=True)
+        return WantedSlots(notes=(template,), frozen=True)
     if headroom.paused:
         slots = _kept(headroom, template, sight, now)
-        return Wish(slots, len(slots), (PAUSED,))
+        return WantedSlots(slots, len(slots), (PAUSED,))
     size = sight.window.size if sight.window is not None else headroom.size
     own = size.wish(headroom, template, sight, now) if sight.window or size.by_load else None
     if sight.window is None:  # A size that goes by the load still follows it.
@@ -136,7 +136,7 @@ def wish(headroom: Headroom, sight: Sight, now: datetime) -> Wish:
     return _counted(headroom, size, template, sight) if own is None else own
 
 
-def surplus(headroom: Headroom, wished: Wish, sight: Sight) -> tuple[str, ...]:
+def surplus(headroom: Headroom, wished: WantedSlots, sight: SizeView) -> tuple[str, ...]:
     """Name the standing slots to give back, the highest first; while paused or frozen, none."""
     if wished.frozen or (headroom.paused and headroom.deleted is None):
         return ()
@@ -144,7 +144,7 @@ def surplus(headroom: Headroom, wished: Wish, sight: Sight) -> tuple[str, ...]:
     return tuple(sorted(sight.standing - wanted, key=height, reverse=True))
 
 
-def _counted(headroom: Headroom, size: Size, template: PodTemplate, sight: Sight) -> Wish:
+def _counted(headroom: Headroom, size: Size, template: PodTemplate, sight: SizeView) -> WantedSlots:
     """So many slots of one shape, with the lowest numbers as names."""
     learnt = sight.learnt or Learnt(_number(size, sight.workload))
     asked = learnt.count
@@ -158,7 +158,7 @@ def _counted(headroom: Headroom, size: Size, template: PodTemplate, sight: Sight
     return replace(wished, asked=left, notes=notes, look_again=learnt.look_again)
 
 
-def _shaped(headroom: Headroom, sight: Sight) -> Wish:
+def _shaped(headroom: Headroom, sight: SizeView) -> WantedSlots:
     """Slots like the pods of the workloads that were chosen, the first of each before the second.
 
     While paused, what stands is left alone: its workload may be none of the chosen any more.
@@ -166,7 +166,9 @@ def _shaped(headroom: Headroom, sight: Sight) -> Wish:
     shapes = sight.shapes or choice.Shapes()
     if headroom.paused:
         there = len(sight.standing)
-        return Wish((), there, (PAUSED,), frozen=True, later=there, auto=headroom.status.auto)
+        return WantedSlots(
+            (), there, (PAUSED,), frozen=True, later=there, auto=headroom.status.auto
+        )
     if sight.window is None:
         return _nothing("OutsideSchedule", "no window of spec.schedule is open")
     size, chosen = sight.window.size, shapes.chosen
@@ -183,18 +185,20 @@ def _shaped(headroom: Headroom, sight: Sight) -> Wish:
     if not chosen:
         notes = (Note(choice.NONE_IN_SCOPE, choice.none_chosen(shapes)), *notes)
     again = min(filter(None, (learnt.look_again, shapes.look_again)), default=None)
-    return Wish(
+    return WantedSlots(
         slots, asked, notes, look_again=again, later=later, auto=choice.told(shapes, counts)
     )
 
 
-def _alike(headroom: Headroom, template: PodTemplate, names: Indexes, sight: Sight) -> Wish:
+def _alike(
+    headroom: Headroom, template: PodTemplate, names: Indexes, sight: SizeView
+) -> WantedSlots:
     """Slots of one shape: as many as the limits allow, and of these the ones within reach."""
     count, limit = allowed(template, headroom.limits, len(names))
     notes = (limit_note(limit, count, len(names)),) if limit else ()
     chosen, later = within(names.first(count), sight.standing, sight.reach)
     slots = tuple(as_hold(headroom, template, name, sight) for name in chosen)
-    return Wish(slots, len(names), notes, later=later)
+    return WantedSlots(slots, len(names), notes, later=later)
 
 
 def height(slot: str) -> tuple[int, str]:
@@ -202,8 +206,8 @@ def height(slot: str) -> tuple[int, str]:
     return len(slot), slot
 
 
-def _nothing(reason: str, message: str) -> Wish:
-    return Wish(notes=(Note(reason, message),))
+def _nothing(reason: str, message: str) -> WantedSlots:
+    return WantedSlots(notes=(Note(reason, message),))
 
 
 def template_for(headroom: Headroom, workload: Workload | None) -> PodTemplate | Note:
@@ -223,7 +227,7 @@ def _number(size: Size, workload: Workload | None) -> int:
     return size.number(workload.replicas if workload is not None else 0)
 
 
-def _indexes(headroom: Headroom, asked: int, sight: Sight) -> Indexes:
+def _indexes(headroom: Headroom, asked: int, sight: SizeView) -> Indexes:
     """The lowest indexes; where nothing is refilled, claimed slots count and are left alone."""
     taken = sight.spent if headroom.refill == NEVER else frozenset()
     return Indexes(asked - len(taken), taken)
@@ -236,7 +240,7 @@ def used_up(asked: int, left: int) -> tuple[Note, ...]:
     return (Note(USED_UP, f"{asked - left} of {asked} slots are used up and not refilled"),)
 
 
-def as_hold(headroom: Headroom, template: PodTemplate, name: str, sight: Sight) -> Hold:
+def as_hold(headroom: Headroom, template: PodTemplate, name: str, sight: SizeView) -> Hold:
     """One slot as a hold of its own; when it is renewed is up to the headroom, so it has no ttl.
 
     Its version stays empty: a headroom's status changes often, and its slots with it would not.
@@ -260,7 +264,7 @@ def as_hold(headroom: Headroom, template: PodTemplate, name: str, sight: Sight) 
 
 
 def _kept(
-    headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime
+    headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
 ) -> tuple[Hold, ...]:
     """The existing slots as they are."""
     kept = headroom.size.kept(headroom, template, sight, now)

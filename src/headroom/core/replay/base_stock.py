@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Shelf:
+class BaseStock:
     """The slots of one Headroom over time; `held_time` adds up slots times seconds.
 
     `waiting` are pods that found none; slots that arrive are theirs first.

@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from headroom.core.replay.base_stock import Shelf
+from headroom.core.replay.base_stock import BaseStock
 from headroom.core.replay.policies import DAY, HOUR, Policy
 
 SILENCE = 600.0
@@ -88,7 +88,7 @@ class Replay:
     """One policy against one past; it can be gone on with, so that training is done once."""
 
     policy: Policy
-    shelf: Shelf
+    shelf: BaseStock
     decided: float  # the next moment at which the policy is asked
     size: int = 0
     changed: float = 0.0
@@ -141,7 +141,7 @@ class Replay:
 def replay(policy: Policy, lead: float, begin: float) -> Replay:
     """Begin: the first size stands at once."""
     first = policy.size(begin)
-    shelf = Shelf(lead, held=first, at=begin)
+    shelf = BaseStock(lead, held=first, at=begin)
     every = float("inf") if policy.every is None else begin + policy.every
     return Replay(policy, shelf, every, first, begin)
 

@@ -19,7 +19,7 @@ from headroom.core.headrooms.readiness import DEGRADING, Tally
 from headroom.core.headrooms.size_inputs import POD_TEMPLATE, replicas_of
 from headroom.core.headrooms.size_limits import Note, operators_limit
 from headroom.core.headrooms.slot_batch import Indexes, within
-from headroom.core.headrooms.wanted_slots import SOURCE, Sight, Wish, as_hold
+from headroom.core.headrooms.wanted_slots import SOURCE, SizeView, WantedSlots, as_hold
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import Condition
 from headroom.core.resources import Resources
@@ -59,10 +59,12 @@ class BufferSize(Size):
     def resource_limits(self) -> tuple[tuple[str, int], ...] | None:
         return self.limits
 
-    def wish(self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime) -> Wish:
+    def wish(
+        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+    ) -> WantedSlots:
         wanted = chunks(self, template.pod.requests, replicas_of(sight.workload))
         if isinstance(wanted, Unsized):
-            return Wish(notes=(Note("InvalidSpec", wanted.message),))
+            return WantedSlots(notes=(Note("InvalidSpec", wanted.message),))
         count = wanted.count
         notes: tuple[Note, ...] = ()
         left = sight.room.allowance if sight.room is not None else None
@@ -74,7 +76,7 @@ class BufferSize(Size):
         chosen, later = within(Indexes(count), sight.standing, sight.reach)
         slots = tuple(as_hold(headroom, template, name, sight) for name in chosen)
         again = sight.room.look_again if sight.room is not None else None
-        return Wish(slots, wanted.count, notes, look_again=again, later=later)
+        return WantedSlots(slots, wanted.count, notes, look_again=again, later=later)
 
     def quota_share(self, one: Resources, replicas: int | None) -> int | None:
         wanted = chunks(self, one, replicas)
@@ -84,7 +86,7 @@ class BufferSize(Size):
         return "as many chunks as the buffer's replicas, percentage and limits come to"
 
     def status(
-        self, headroom: Headroom, wished: Wish, tally: Tally, now: datetime
+        self, headroom: Headroom, wished: WantedSlots, tally: Tally, now: datetime
     ) -> HeadroomStatus:
         """A buffer's status says less, and in its own words."""
         source = headroom.slot.source
@@ -211,7 +213,7 @@ def _provisioning(facts: BufferFacts) -> Words:
     return PROVISIONING, "False", NEEDS_MORE, message
 
 
-def _unsized(wished: Wish, by_template: bool) -> Unsized | None:
+def _unsized(wished: WantedSlots, by_template: bool) -> Unsized | None:
     for note in wished.notes:
         if note.reason == "WorkloadMissing":
             reason = NO_TEMPLATE if by_template else NO_WORKLOAD

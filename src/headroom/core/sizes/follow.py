@@ -25,7 +25,7 @@ from headroom.core.demand.followers import (
 from headroom.core.derived_names import label_value, named_after, short_hash
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.headrooms.size_limits import Note, cut_to, reached
-from headroom.core.headrooms.wanted_slots import Sight, Wish, as_hold
+from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, as_hold
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.names import BESIDE_LABEL, ROLE_LABEL
 from headroom.core.objects import Parent, Placement, Pod, PodTerm
@@ -63,7 +63,9 @@ class Follow(Size):
     def follows(self) -> Follow:
         return self
 
-    def wish(self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime) -> Wish:
+    def wish(
+        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+    ) -> WantedSlots:
         """A claimed slot is not held again: what it was held for has come."""
         needless = sight.spent.union(name for name, _ in sight.covered)
         every = beside_slots(headroom.parent, self, template, sight.followed)
@@ -84,10 +86,10 @@ class Follow(Size):
             Note("RoomBeside", first_few(sight.covered)),
         )
         told = (note for note in said if note.message)
-        return Wish(slots, asked, (*told, *cut_to(sight.most, asked), *notes), later=later)
+        return WantedSlots(slots, asked, (*told, *cut_to(sight.most, asked), *notes), later=later)
 
     def kept(
-        self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime
+        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
     ) -> tuple[Hold, ...]:
         wished = self.wish(headroom, template, sight, now)
         return tuple(hold for hold in wished.slots if hold.slot in sight.standing)

@@ -19,7 +19,7 @@ from headroom.core.resources import EMPTY, Resources
 if TYPE_CHECKING:
     from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Workload
     from headroom.core.headrooms.readiness import Tally
-    from headroom.core.headrooms.wanted_slots import Sight, Wish
+    from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots
     from headroom.core.holds import Hold, PodTemplate
     from headroom.core.sizes.follow import Follow
 
@@ -92,13 +92,13 @@ class Size(ABC):
         return 0
 
     def wish(
-        self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime
-    ) -> Wish | None:
+        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+    ) -> WantedSlots | None:
         """The slots that should exist while a window is open; None: `number` equal ones."""
         return None
 
     def kept(
-        self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime
+        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
     ) -> tuple[Hold, ...] | None:
         """The existing slots while the headroom is paused; None: each has the template."""
         return None
@@ -107,7 +107,7 @@ class Size(ABC):
         """How many slots to count against the shared quotas; None: nothing can be said."""
         return None
 
-    def on_new_node(self, template: PodTemplate, wished: Wish | None) -> Resources:
+    def on_new_node(self, template: PodTemplate, wished: WantedSlots | None) -> Resources:
         """What the slots of a node request that does not exist yet."""
         return EMPTY
 
@@ -117,7 +117,7 @@ class Size(ABC):
         """The size in words, for `explain`."""
 
     def status(
-        self, headroom: Headroom, wished: Wish, tally: Tally, now: datetime
+        self, headroom: Headroom, wished: WantedSlots, tally: Tally, now: datetime
     ) -> HeadroomStatus | None:
         """A status with fields and conditions of its own; None: the usual one."""
         return None

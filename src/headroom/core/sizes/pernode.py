@@ -14,7 +14,14 @@ from typing import ClassVar
 from headroom.core.headrooms.eligibility import Exclusion, Rule, eligible, sorted_out
 from headroom.core.headrooms.headrooms import NEVER, Headroom, Workload
 from headroom.core.headrooms.size_limits import Note, Shaped, cut_to, reached
-from headroom.core.headrooms.wanted_slots import NO_NODE, Sight, Wish, as_hold, height, used_up
+from headroom.core.headrooms.wanted_slots import (
+    NO_NODE,
+    SizeView,
+    WantedSlots,
+    as_hold,
+    height,
+    used_up,
+)
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Node, Pod
 from headroom.core.requests import ContainerNeed, PodNeed, nonzero_requests
@@ -35,7 +42,9 @@ class PerNode(Size):
     def in_parts(self) -> bool:
         return self.percent is not None
 
-    def wish(self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime) -> Wish:
+    def wish(
+        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+    ) -> WantedSlots:
         shape = NodeSlots(self, template, sight.grace)
         nodes, excluded = sorted_out(sight.nodes, template.pod)
         blinking = _blinking(shape, excluded, sight, now)
@@ -63,7 +72,7 @@ class PerNode(Size):
         if empty:
             message = f"{self.percent} % of {', '.join(empty)} comes to nothing"
             notes = (*notes, Note("NothingToHold", message))
-        return Wish(
+        return WantedSlots(
             tuple(as_hold(headroom, *shaped[place], sight) for place in chosen),
             wanted,
             notes,
@@ -74,7 +83,7 @@ class PerNode(Size):
         )
 
     def kept(
-        self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime
+        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
     ) -> tuple[Hold, ...]:
         """Each in the shape that its node gives it; one whose node is gone is gone as well."""
         shape = NodeSlots(self, template, timedelta())
@@ -86,7 +95,7 @@ class PerNode(Size):
             as_hold(headroom, pinned, name, sight) for name, pinned in shapes if pinned is not None
         )
 
-    def on_new_node(self, template: PodTemplate, wished: Wish | None) -> Resources:
+    def on_new_node(self, template: PodTemplate, wished: WantedSlots | None) -> Resources:
         """Of a part of each node, that of the node in the middle: the next one is not known yet."""
         if self.percent is not None:
             return _middle(wished)
@@ -138,7 +147,7 @@ def _part(pod: Pod, node: Node, percent: int) -> Pod:
 
 
 def _blinking(
-    shape: NodeSlots, excluded: Sequence[Exclusion], sight: Sight, now: datetime
+    shape: NodeSlots, excluded: Sequence[Exclusion], sight: SizeView, now: datetime
 ) -> list[tuple[Node, datetime]]:
     """Nodes in their grace period, each with its end."""
     unready = {each.node for each in excluded if each.rule is Rule.READY}
@@ -149,7 +158,7 @@ def _blinking(
     ]
 
 
-def _middle(wished: Wish | None) -> Resources:
+def _middle(wished: WantedSlots | None) -> Resources:
     """What the slot in the middle keeps, by size, of those that are pinned to a node."""
     slots = [hold for hold in wished.slots if hold.template.node] if wished is not None else []
     if not slots:

@@ -13,7 +13,7 @@ from typing import ClassVar
 from headroom.core.demand.foresight import foreseen
 from headroom.core.headrooms.headrooms import ON_PRIORITY, Headroom, Workload
 from headroom.core.headrooms.size_limits import Note, reached
-from headroom.core.headrooms.wanted_slots import Sight, Wish, as_hold
+from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, as_hold
 from headroom.core.holds import PodTemplate
 from headroom.core.sizes.kind import Size
 
@@ -35,8 +35,8 @@ class Utilization(Size):
         return replace(self, ahead=True)
 
     def wish(
-        self, headroom: Headroom, template: PodTemplate, sight: Sight, now: datetime
-    ) -> Wish | None:
+        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+    ) -> WantedSlots | None:
         if sight.load is None:
             return None
         sized, memory = foreseen(self.permille, sight.load, now)
@@ -45,7 +45,7 @@ class Utilization(Size):
         slots = tuple(as_hold(headroom, *shaped[place], sight) for place in chosen)
         remarks = (each for each in headroom.remarks if each.path == ON_PRIORITY)
         ignored = (Note("PriorityIgnored", each.message) for each in remarks)
-        return Wish(
+        return WantedSlots(
             slots,
             max(sized.asked, len(shaped)),
             (*sized.notes, *ignored, *notes),

@@ -21,7 +21,7 @@ from headroom.core.objects import Key, Placement, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
 from headroom.core.subjects import Subject, Topic, hold_subject
-from headroom.engine.bursts.retries import Waker
+from headroom.engine.bursts.retries import SchedulerRetries
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.choose import Chosen, choose
 from headroom.scheduling.filters import feasible_on
@@ -58,7 +58,7 @@ class _Look:
 class Bulk:
     """Pods that kube-scheduler has still to place, and the room that was made for them."""
 
-    def __init__(self, ledger: Ledger, waker: Waker) -> None:
+    def __init__(self, ledger: Ledger, waker: SchedulerRetries) -> None:
         self._ledger = ledger
         self._waker = waker
         self._pending: dict[Key, Pod] = {}

@@ -45,7 +45,7 @@ class _Waiting:
         return backoff(FIRST_PAUSE, self.tries, LONGEST_PAUSE)
 
 
-class Waker:
+class SchedulerRetries:
     """Pods that kube-scheduler has nominated and not yet bound."""
 
     def __init__(self, ledger: Ledger) -> None:

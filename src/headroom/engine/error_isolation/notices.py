@@ -18,7 +18,7 @@ from headroom.core.subjects import Topic
 from headroom.engine.error_isolation.quarantine import Contained
 from headroom.engine.headrooms.status_writer import announcement
 from headroom.engine.ledger import Ledger
-from headroom.engine.status_writer import Publisher
+from headroom.engine.status_writer import HoldStatusWriter
 from headroom.errors import described
 
 REASON = "InternalError"
@@ -28,7 +28,7 @@ ADVICE = "this is a bug of headroom, please report it; others are not affected"
 class Notices:
     """Puts contained exceptions on the objects that they are about."""
 
-    def __init__(self, ledger: Ledger, publisher: Publisher) -> None:
+    def __init__(self, ledger: Ledger, publisher: HoldStatusWriter) -> None:
         self._ledger = ledger
         self._publisher = publisher
 

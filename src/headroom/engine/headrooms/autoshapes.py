@@ -25,9 +25,9 @@ from headroom.core.headrooms.shapes import (
     ranked,
     shape_name,
 )
-from headroom.core.headrooms.wanted_slots import Wish
+from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.objects import Pod
-from headroom.engine.headrooms.expected_pods import Coming
+from headroom.engine.headrooms.expected_pods import ExpectedPods
 from headroom.engine.ledger import Ledger
 
 PAUSE = timedelta(minutes=1)
@@ -48,7 +48,7 @@ class Memory:
 class AutoShapes:
     """Memories by headroom, and when pods were made, by namespace and uid of their controller."""
 
-    def __init__(self, ledger: Ledger, coming: Coming) -> None:
+    def __init__(self, ledger: Ledger, coming: ExpectedPods) -> None:
         self._ledger = ledger
         self._coming = coming
         self._memories: dict[str, Memory] = {}
@@ -128,7 +128,7 @@ class AutoShapes:
             slots.see_promise(whole, self._ledger.pods.values())
         return dressed
 
-    def divided(self, headroom: Headroom, wished: Wish) -> None:
+    def divided(self, headroom: Headroom, wished: WantedSlots) -> None:
         """Each shape has so many slots now."""
         memory = self._memories.get(headroom.parent.whole)
         if memory is not None and wished.auto is not None:

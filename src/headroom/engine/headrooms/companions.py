@@ -25,14 +25,14 @@ from headroom.core.headrooms import nodeoverhead, slotsets
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.headrooms.nodeoverhead import DAEMON_SET, Overhead
 from headroom.core.headrooms.slotsets import SLOT_SET
-from headroom.core.headrooms.wanted_slots import Wish, template_for
+from headroom.core.headrooms.wanted_slots import WantedSlots, template_for
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Key, OwnerReference
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import EMPTY
 from headroom.core.subjects import Topic, headroom_subject
-from headroom.engine.headrooms.headroom_state import Known
+from headroom.engine.headrooms.headroom_state import HeadroomState
 from headroom.engine.ledger import Ledger
 
 PAUSE = timedelta(minutes=1)  # before an object that was refused is tried again
@@ -61,7 +61,7 @@ class Companions:
         self._refused: dict[str, None] = {}  # headrooms whose last guardian was refused
 
     def first(
-        self, headroom: Headroom, known: Known, window: ActiveWindow | None, now: datetime
+        self, headroom: Headroom, known: HeadroomState, window: ActiveWindow | None, now: datetime
     ) -> Sequence | None:
         """What is to be made before guardians; None where all of it is there."""
         if (sequence := self._slot_set(headroom, now)) is not None:
@@ -85,7 +85,7 @@ class Companions:
         return Sequence(Work.SLOTSET, (subject,), ((CreateSlotSet(parent),),))
 
     def write(
-        self, headroom: Headroom, known: Known, window: ActiveWindow | None, now: datetime
+        self, headroom: Headroom, known: HeadroomState, window: ActiveWindow | None, now: datetime
     ) -> Sequence | None:
         """Make the DaemonSet of a headroom, or bring it up to date; None where it is as it is."""
         if not self._ledger.policy.node_overhead or headroom.deleted is not None:
@@ -160,7 +160,7 @@ class Companions:
         owner = self._owner(headroom)
         return hold if owner is None else nodeoverhead.slot_owned(hold, owner)
 
-    def dressed(self, headroom: Headroom, wished: Wish) -> Wish:
+    def dressed(self, headroom: Headroom, wished: WantedSlots) -> WantedSlots:
         """The wish, with these as owners of its guardians."""
         owner = self._owner(headroom)
         if owner is not None and headroom.slot_objects is None:
@@ -188,7 +188,7 @@ class Companions:
         return True
 
     def _wanted(
-        self, headroom: Headroom, known: Known, window: ActiveWindow | None
+        self, headroom: Headroom, known: HeadroomState, window: ActiveWindow | None
     ) -> Overhead | None:
         template = template_for(headroom, self._ledger.slots.workload_of(headroom))
         if headroom.problems or not isinstance(template, PodTemplate):

@@ -23,7 +23,7 @@ from headroom.scheduling.choose import Chosen, choose
 FITS_NOWHERE = "it fits on no node, and spec.limits.nodes allows no more than {} of them"
 
 
-class Brake:
+class CreationLimits:
     """Slots that are not to have another guardian for now, by headroom."""
 
     def __init__(self, ledger: Ledger, foresight: Foresight, rooms: QuotaRooms) -> None:

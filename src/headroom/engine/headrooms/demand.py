@@ -18,7 +18,7 @@ from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.kind import Size
-from headroom.engine.headrooms.headroom_state import Known
+from headroom.engine.headrooms.headroom_state import HeadroomState
 from headroom.engine.headrooms.quotarooms import QuotaRooms
 from headroom.engine.headrooms.slot_pods import guarded, slot_guardians
 from headroom.engine.ledger import Ledger
@@ -38,7 +38,7 @@ class Foresight:
         self._use = None
 
     def observed(
-        self, headroom: Headroom, known: Known, workload: Workload | None, now: datetime
+        self, headroom: Headroom, known: HeadroomState, workload: Workload | None, now: datetime
     ) -> Observed | None:
         """What the slots of a headroom depend on now; None where its size is of another kind."""
         template, size = template_for(headroom, workload), headroom.size

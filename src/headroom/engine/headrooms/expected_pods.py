@@ -27,7 +27,7 @@ _DEPLOYMENT, _REPLICA_SET = "Deployment", "ReplicaSet"
 Name = tuple[str, str, str]  # namespace, kind and name of a workload
 
 
-class Coming:
+class ExpectedPods:
     """Workloads with pods to come, autoscalers by their target, and kinds that are hidden."""
 
     def __init__(self, ledger: Ledger) -> None:

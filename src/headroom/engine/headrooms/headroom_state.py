@@ -18,7 +18,7 @@ from headroom.core.headrooms.decision import Opening
 from headroom.core.headrooms.events import tell_headroom
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.headrooms.readiness import Tally
-from headroom.core.headrooms.wanted_slots import Wish
+from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Parent
@@ -36,10 +36,10 @@ NO_STATUS = HeadroomStatus()
 
 
 @dataclass(slots=True)
-class Known:
+class HeadroomState:
     """One headroom's memory; slots by name."""
 
-    wished: Wish = field(default_factory=Wish)
+    wished: WantedSlots = field(default_factory=WantedSlots)
     opened: Opening | None = None  # None: not decided about yet
     look_at: datetime | None = None
     not_before: datetime | None = None
@@ -179,10 +179,10 @@ def _trouble(status: HoldStatus) -> str | None:
     return degraded.message or degraded.reason
 
 
-def first_known(headroom: Headroom) -> Known:
+def first_known(headroom: Headroom) -> HeadroomState:
     """What its object still says from before we knew it."""
     status = headroom.status
-    return Known(
+    return HeadroomState(
         spent=dict.fromkeys(status.spent),
         claimed=status.claimed,
         hits=status.hits,

@@ -21,7 +21,7 @@ from headroom.core.headrooms.events import claim_tellings
 from headroom.core.headrooms.headrooms import NEVER, Headroom, Workload
 from headroom.core.headrooms.readiness import Tally
 from headroom.core.headrooms.slot_objects import stands
-from headroom.core.headrooms.wanted_slots import Sight, surplus
+from headroom.core.headrooms.wanted_slots import SizeView, surplus
 from headroom.core.headrooms.windows import Calendar, judged, next_start
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
@@ -31,12 +31,17 @@ from headroom.core.subjects import headroom_subject, hold_subject
 from headroom.core.waits.drops import dropped
 from headroom.engine.claim_index import touch_indexes
 from headroom.engine.headrooms.companions import Companions, Concerning
-from headroom.engine.headrooms.creation_limits import Brake
-from headroom.engine.headrooms.headroom_state import MOMENT, Known, first_known, without_status
-from headroom.engine.headrooms.size_inputs import Sights
-from headroom.engine.headrooms.slot_objects import Issuer, Refusal
+from headroom.engine.headrooms.creation_limits import CreationLimits
+from headroom.engine.headrooms.headroom_state import (
+    MOMENT,
+    HeadroomState,
+    first_known,
+    without_status,
+)
+from headroom.engine.headrooms.size_inputs import SizeInputs
+from headroom.engine.headrooms.slot_objects import Refusal, SlotObjectController
 from headroom.engine.headrooms.slot_pods import counted
-from headroom.engine.headrooms.status_writer import Announcer
+from headroom.engine.headrooms.status_writer import HeadroomStatusWriter
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
 
@@ -48,20 +53,24 @@ class Standing:
     """Looks after every headroom, one at a time."""
 
     def __init__(
-        self, ledger: Ledger, calendar: Calendar, allowance: Allowance, announcer: Announcer
+        self,
+        ledger: Ledger,
+        calendar: Calendar,
+        allowance: Allowance,
+        announcer: HeadroomStatusWriter,
     ) -> None:
         self._ledger = ledger
         self._calendar = calendar
         self.announcer = announcer
         self.companions = Companions(ledger)
-        self.issuer = Issuer(ledger, allowance, calendar, self.companions.member)
+        self.issuer = SlotObjectController(ledger, allowance, calendar, self.companions.member)
         self._quotas = allowance.quotas
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, HeadroomState] = {}
         self._stale: dict[str, None] = {}  # headrooms whose wish is to be worked out anew
-        self._sights = Sights(ledger)
+        self._sights = SizeInputs(ledger)
         self.followers = self._sights.followers
         self.coming, self.auto = self._sights.coming, self._sights.auto
-        self.brake = Brake(ledger, self._sights.foresight, self._sights.rooms)
+        self.brake = CreationLimits(ledger, self._sights.foresight, self._sights.rooms)
 
     def see(self, headroom: Headroom) -> None:
         """Take a headroom as it now is; its own status coming back changes no wish."""
@@ -263,7 +272,9 @@ class Standing:
             if not any(self._ledger.agenda.busy(subject) for subject in sequence.subjects):
                 yield sequence
 
-    def _count_claims(self, headroom: Headroom, known: Known, now: datetime) -> Iterator[Sequence]:
+    def _count_claims(
+        self, headroom: Headroom, known: HeadroomState, now: datetime
+    ) -> Iterator[Sequence]:
         known.misses += self._ledger.slots.missed.pop(headroom.parent.whole, 0)
         for owner in self._ledger.slots.seated.pop(headroom.parent.whole, ()):
             known.claimed += 1
@@ -273,7 +284,7 @@ class Standing:
                 continue  # The slot's own object tells.
             yield telling(*claim_tellings(headroom, owner, now))
 
-    def _wish(self, headroom: Headroom, known: Known, now: datetime) -> Iterator[Sequence]:
+    def _wish(self, headroom: Headroom, known: HeadroomState, now: datetime) -> Iterator[Sequence]:
         self._stale.pop(headroom.parent.whole, None)
         opened = opening(headroom, known.opened, self._calendar, now)
         window = opened.window
@@ -310,7 +321,7 @@ class Standing:
         self.brake.release(headroom.parent.whole)
         yield from self.followers.serve(headroom, window is not None, now)
 
-    def _settle_slots(self, headroom: Headroom, sight: Sight, now: datetime) -> datetime | None:
+    def _settle_slots(self, headroom: Headroom, sight: SizeView, now: datetime) -> datetime | None:
         """Tell the ledger which slots there are; say when to look again at those left over."""
         ledger, known = self._ledger, self._known[headroom.parent.whole]
         wished = known.wished
@@ -343,7 +354,7 @@ class Standing:
         return again
 
     def _settle_objects(
-        self, headroom: Headroom, known: Known, now: datetime
+        self, headroom: Headroom, known: HeadroomState, now: datetime
     ) -> Iterator[Sequence]:
         """Bring the objects of the slots in line; each is looked after as a hold of its own."""
         settling = False
@@ -365,7 +376,7 @@ class Standing:
             if (dressed := self.issuer.dressed(hold, headroom, known.window)) != hold:
                 self._ledger.see_hold(dressed)
 
-    def _put(self, hold: Hold, known: Known) -> None:
+    def _put(self, hold: Hold, known: HeadroomState) -> None:
         there = self._ledger.holds.get(str(hold.parent))
         if there is not None:
             hold = replace(hold, status=there.status)
@@ -375,7 +386,7 @@ class Standing:
             known.unseen[hold.slot] = None
         self._ledger.see_hold(hold)
 
-    def _tally(self, headroom: Headroom, known: Known, now: datetime) -> Tally:
+    def _tally(self, headroom: Headroom, known: HeadroomState, now: datetime) -> Tally:
         tally = known.tally(len(self._ledger.nodes), next_start(headroom, now, self._calendar))
         tally = counted(self._ledger, headroom, known, tally)
         spent = tuple(known.spent) if headroom.refill == NEVER else tally.spent

@@ -14,7 +14,7 @@ from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
 from headroom.core.headrooms.slot_batch import Reach
 from headroom.core.headrooms.slot_objects import stands
-from headroom.core.headrooms.wanted_slots import Sight, template_for
+from headroom.core.headrooms.wanted_slots import SizeView, template_for
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.latches import kept_for
@@ -22,9 +22,9 @@ from headroom.core.resources import EMPTY, Resources
 from headroom.engine.headrooms.autoshapes import AutoShapes
 from headroom.engine.headrooms.covered_slots import covered
 from headroom.engine.headrooms.demand import Foresight
-from headroom.engine.headrooms.expected_pods import Coming
+from headroom.engine.headrooms.expected_pods import ExpectedPods
 from headroom.engine.headrooms.followers import Followers
-from headroom.engine.headrooms.headroom_state import Known
+from headroom.engine.headrooms.headroom_state import HeadroomState
 from headroom.engine.headrooms.quotarooms import QuotaRooms
 from headroom.engine.headrooms.slot_pods import claimed_slots, guarded, slot_guardians
 from headroom.engine.ledger import Ledger
@@ -33,7 +33,7 @@ from headroom.engine.promises.book import Announced
 LEAST_UNGUARDED = 4  # slots of each headroom, however many others of its namespace wait
 
 
-class Sights:
+class SizeInputs:
     """Gathers the sight of each headroom."""
 
     def __init__(self, ledger: Ledger) -> None:
@@ -41,7 +41,7 @@ class Sights:
         self.rooms = QuotaRooms(ledger)
         self.foresight = Foresight(ledger, self.rooms)
         self.followers = Followers(ledger)
-        self.coming = Coming(ledger)
+        self.coming = ExpectedPods(ledger)
         self.auto = AutoShapes(ledger, self.coming)
 
     def depend(self, old: Headroom | None, new: Headroom | None) -> None:
@@ -75,11 +75,11 @@ class Sights:
     def sight(
         self,
         headroom: Headroom,
-        known: Known,
+        known: HeadroomState,
         members: dict[str, Hold],
         window: ActiveWindow | None,
         now: datetime,
-    ) -> Sight:
+    ) -> SizeView:
         """Gather what a headroom's wish depends on; `members` are slots that are objects."""
         ledger, whole = self._ledger, headroom.parent.whole
         chunked = headroom.slot.chunk == NODE_CHUNK
@@ -87,7 +87,7 @@ class Sights:
         size = window.size if window is not None else headroom.size
         followed = self.followers.look(headroom, size, now)
         template = template_for(headroom, workload) if followed else None
-        return Sight(
+        return SizeView(
             window=window,
             nodes=ledger.nodes.values() if headroom.size.by_node or chunked else (),
             workload=workload,
@@ -127,7 +127,7 @@ class Sights:
         there = {each.key: each.uid for each in workloads if each.ref.kind == DAEMON_SET}
         return overhead_of(self._ledger.pods.values(), there)
 
-    def _spent(self, headroom: Headroom, known: Known) -> frozenset[str]:
+    def _spent(self, headroom: Headroom, known: HeadroomState) -> frozenset[str]:
         """Slots that are not held again; of one that follows pods, those whose owner is there."""
         if headroom.size.held_once:
             return frozenset(claimed_slots(self._ledger, headroom))

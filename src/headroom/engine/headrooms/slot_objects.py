@@ -13,14 +13,14 @@ from datetime import datetime, timedelta
 from headroom.core.actions import Action, CreateSlotObject, Done, Outcome, SetFinalizers, Taken
 from headroom.core.headrooms.headrooms import ALWAYS, Headroom
 from headroom.core.headrooms.slot_objects import Making, changes, stands
-from headroom.core.headrooms.wanted_slots import Wish
+from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import ActiveWindow, Calendar
 from headroom.core.holds import Hold
 from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import Topic, headroom_subject, hold_subject
 from headroom.core.tickets.ticket_lifecycle import dismissed
 from headroom.core.tickets.ticket_times import object_of
-from headroom.engine.headrooms.slot_succession import Heirs
+from headroom.engine.headrooms.slot_succession import SlotSuccession
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
 
@@ -40,13 +40,13 @@ Owned = Callable[[Headroom, Hold], Hold]
 """Gives the hold of a slot's object the further owner of its guardian."""
 
 
-class Issuer:
+class SlotObjectController:
     """The objects of slots, by headroom."""
 
     def __init__(
         self, ledger: Ledger, allowance: Allowance, calendar: Calendar, owned: Owned
     ) -> None:
-        self.heirs = Heirs(ledger, calendar)
+        self.heirs = SlotSuccession(ledger, calendar)
         self._owned = owned
         self._ledger = ledger
         self._allowance = allowance
@@ -102,7 +102,7 @@ class Issuer:
             yield _finalizers(headroom, others)
 
     def settle(
-        self, headroom: Headroom, wished: Wish, now: datetime
+        self, headroom: Headroom, wished: WantedSlots, now: datetime
     ) -> Iterator[Sequence | Refusal]:
         """Bring the objects in line with the wish; a refusal says why some are not made."""
         objects = headroom.slot_objects

@@ -10,7 +10,7 @@ from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.readiness import Tally
 from headroom.core.objects import Pod
 from headroom.core.subjects import headroom_subject
-from headroom.engine.headrooms.headroom_state import Known
+from headroom.engine.headrooms.headroom_state import HeadroomState
 from headroom.engine.ledger import Ledger
 
 
@@ -45,7 +45,7 @@ def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:
     return tuple(dict.fromkeys(got))
 
 
-def counted(ledger: Ledger, headroom: Headroom, known: Known, tally: Tally) -> Tally:
+def counted(ledger: Ledger, headroom: Headroom, known: HeadroomState, tally: Tally) -> Tally:
     """The tally of a headroom whose wish is frozen, also where its slots are not known by name.
 
     That is so after a restart of the operator: nobody can say which slots there should be, but

@@ -25,7 +25,7 @@ LONGEST_WAIT = timedelta(seconds=30)
 Seat = tuple[str, str]  # the headroom, and the only node that the slot may stand on
 
 
-class Heirs:
+class SlotSuccession:
     """Remembers which slots have expired and still keep their room, and since when."""
 
     def __init__(self, ledger: Ledger, calendar: Calendar) -> None:

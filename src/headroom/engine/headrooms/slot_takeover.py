@@ -18,13 +18,13 @@ from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
 from headroom.core.objects import Pod
 from headroom.core.subjects import hold_subject, pod_subject
-from headroom.engine.handover_queue import Launcher, within
+from headroom.engine.handover_queue import HandoverQueue, within
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
 from headroom.engine.owner_claims import offer_of
 
 
-def move_in(ledger: Ledger, launcher: Launcher, guardian: Pod, now: datetime) -> None:
+def move_in(ledger: Ledger, launcher: HandoverQueue, guardian: Pod, now: datetime) -> None:
     """Let a guardian that finds no room next to its owner have that of a hold there, if any."""
     if ledger.door(guardian) != 2 or launcher.has(guardian) or ledger.latched(guardian):
         return

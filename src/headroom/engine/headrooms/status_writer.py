@@ -14,7 +14,7 @@ from headroom.core.actions import WriteHeadroomStatus
 from headroom.core.headrooms.events import tellings
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.headrooms.readiness import Tally, status_of
-from headroom.core.headrooms.wanted_slots import Wish
+from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.objects import Parent
 from headroom.core.plan import Sequence, Work, telling
 from headroom.core.subjects import Subject, Topic, headroom_subject
@@ -31,7 +31,7 @@ def announcement(parent: Parent) -> Subject:
     return headroom_subject(parent, Topic.ANNOUNCE)
 
 
-class Announcer:
+class HeadroomStatusWriter:
     """Remembers, by headroom, what was last written and when the next write may come."""
 
     def __init__(self, ledger: Ledger, doors: DoorBook, pace: StatusPace) -> None:
@@ -48,7 +48,7 @@ class Announcer:
         self._ledger.agenda.forget(announcement(parent))
 
     def publish(
-        self, headroom: Headroom, wished: Wish, tally: Tally, now: datetime
+        self, headroom: Headroom, wished: WantedSlots, tally: Tally, now: datetime
     ) -> Iterator[Sequence]:
         """Write the status that wish and tally call for, and tell what has changed."""
         whole, agenda = headroom.parent.whole, self._ledger.agenda

@@ -29,12 +29,12 @@ from headroom.engine.doors.book import DoorBook
 from headroom.engine.fences.fencer import Fencer
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
-from headroom.engine.hold_controller import Keeper
-from headroom.engine.latch_controller import Latcher
+from headroom.engine.hold_controller import HoldController
+from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
-from headroom.engine.scheduler import Placer
-from headroom.engine.status_writer import Publisher, status_subject
+from headroom.engine.scheduler import OwnerScheduler
+from headroom.engine.status_writer import HoldStatusWriter, status_subject
 from headroom.ports import (
     AutoscalerGone,
     AutoscalerSeen,
@@ -61,12 +61,12 @@ class Observer:
 
     agenda: Agenda
     ledger: Ledger
-    publisher: Publisher
+    publisher: HoldStatusWriter
     quotas: QuotaBook
     standing: Standing
-    keeper: Keeper
-    placer: Placer
-    latcher: Latcher
+    keeper: HoldController
+    placer: OwnerScheduler
+    latcher: LatchController
     bulk: Bulk
     fencer: Fencer
     indexer: Indexer

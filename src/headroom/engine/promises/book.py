@@ -17,7 +17,7 @@ from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.headrooms.readiness import Tally
 from headroom.core.headrooms.size_inputs import Learnt
 from headroom.core.headrooms.size_limits import Note
-from headroom.core.headrooms.wanted_slots import Wish
+from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.holds import LOCKED
 from headroom.core.latches import kept_for
 from headroom.core.names import API_VERSION, ROLE_GUARDIAN, ROLE_LABEL
@@ -223,7 +223,11 @@ class PromiseBook:
         return Learnt(sized.slots, notes, now + LOOK_PAUSE)
 
     def shown(
-        self, shown: Headroom, status: HeadroomStatus, about: tuple[Wish, Tally], now: datetime
+        self,
+        shown: Headroom,
+        status: HeadroomStatus,
+        about: tuple[WantedSlots, Tally],
+        now: datetime,
     ) -> HeadroomStatus:
         """The status with what is to be told of the promise."""
         kept = self.kept.get(shown.parent.whole)
@@ -242,7 +246,7 @@ class PromiseBook:
         return replace(status, promise=kept.told, conditions=conditions)
 
     def _tell(
-        self, kept: Kept, status: HeadroomStatus, about: tuple[Wish, Tally], now: datetime
+        self, kept: Kept, status: HeadroomStatus, about: tuple[WantedSlots, Tally], now: datetime
     ) -> None:
         wished, tally = about
         at, history = now.timestamp(), kept.history

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from headroom.core.actions import CreateGuardian, Denied, Gone, Invalid, Outcome, Taken
 from headroom.core.objects import Key
-from headroom.engine.hold_controller import Keeper
+from headroom.engine.hold_controller import HoldController
 
 
 def guardian_refused(
-    keeper: Keeper, action: CreateGuardian, outcome: Outcome, now: datetime
+    keeper: HoldController, action: CreateGuardian, outcome: Outcome, now: datetime
 ) -> None:
     """Take note of a guardian that was not made.
 

@@ -15,7 +15,7 @@ from headroom.ports import Thing
 from headroom.sim.api.kinds import KINDS, Kind
 from headroom.sim.api.values import Json, Stored, dig
 from headroom.sim.errors import bad_request
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import NODES, PODS, Resource
 from headroom.wire.schema.notation import Catalogue
 
@@ -23,7 +23,7 @@ from headroom.wire.schema.notation import Catalogue
 class Registry(Mapping[str, Kind]):
     """Kinds by name."""
 
-    def __init__(self, speech: Speech = NATIVE) -> None:
+    def __init__(self, speech: KindCodecs = NATIVE) -> None:
         self.speech = speech
         self.catalogue: Catalogue = speech.catalogue()
         self._plain = frozenset(kind for kind in (PODS, NODES) if speech.reads_plainly(kind))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headroom.core.objects import Pod
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of
 from headroom.sim.controllers.autoscaler_binpack import Packing, missing_daemons, stand_in
@@ -35,7 +35,9 @@ class Autoscaler(Controller):
 
     name = "cluster-autoscaler"
 
-    def __init__(self, stage: Stage, pools: Sequence[Pool], autoscaling: Autoscaling) -> None:
+    def __init__(
+        self, stage: ActorContext, pools: Sequence[Pool], autoscaling: Autoscaling
+    ) -> None:
         super().__init__(stage)
         self._manner = autoscaling.manner
         self._due: dict[Ref, float] = {}

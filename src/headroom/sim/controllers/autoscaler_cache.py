@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from headroom.core.objects import Namespace, Pod
 from headroom.scheduling.state import ClusterState
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_node, changed_pod, node_of, pod_of
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of
@@ -21,7 +21,7 @@ from headroom.sim.scheduler.volumes import VolumeView
 class Sight:
     """Every pod and node, as core values."""
 
-    def __init__(self, stage: Stage, manner: Manner, changed: Callable[[], None]) -> None:
+    def __init__(self, stage: ActorContext, manner: Manner, changed: Callable[[], None]) -> None:
         self._store = stage.store
         self._cutoff = manner.cutoff
         self._volumes = VolumeView(stage, "autoscaler", changed)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from headroom.core.objects import Node, Placement, Pod
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import node_of, pod_of
 from headroom.sim.api.values import Json, dig, ref_of
 from headroom.sim.controllers.autoscaler_model import Model
@@ -21,7 +21,7 @@ from headroom.sim.pools import POOL_LABEL, Pool
 class Fleet:
     """Machines of pools that can grow, the cheapest pool first."""
 
-    def __init__(self, stage: Stage, pools: Sequence[Pool], by_labels: bool = False) -> None:
+    def __init__(self, stage: ActorContext, pools: Sequence[Pool], by_labels: bool = False) -> None:
         self._stage = stage
         self._by_labels = by_labels
         self._store = stage.store

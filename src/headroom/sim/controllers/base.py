@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 
-from headroom.sim.actor_context import Stage, TokenBucket
+from headroom.sim.actor_context import ActorContext, TokenBucket
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import Ref
 
@@ -20,7 +20,7 @@ class Controller(ABC):
 
     name = "controller"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         self.stage = stage
         self.store = stage.store
         self.server = stage.server

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.kinds import Kind
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of, with_condition
@@ -30,7 +30,7 @@ class Budgets(Controller):
 
     name = "disruption-controller"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
         self.recorder = stage.recorder("controllermanager")  # So it signs its events.
         self.watch("PodDisruptionBudget")

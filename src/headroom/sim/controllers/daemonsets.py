@@ -12,7 +12,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from headroom.core.objects import Pod
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import node_of, pod_of
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
@@ -76,7 +76,7 @@ class DaemonSets(PodKeeper):
     name = "daemonset-controller"
     kind = "DaemonSet"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         self._templates: dict[str, _Template] = {}
         self._backoff = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         super().__init__(stage)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import (
     Json,
@@ -38,7 +38,7 @@ class Deployments(Controller):
 
     name = "deployment-controller"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
         self.watch("Deployment")
         self.store.listen("ReplicaSet", self._on_replica_set)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.store import Change
 from headroom.sim.api.values import Json, Ref, dig
 from headroom.sim.controllers.base import Controller
@@ -16,7 +16,7 @@ class EphemeralVolumes(Controller):
 
     name = "ephemeral-volume-controller"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
         self.store.listen("Pod", self.on_change)
 

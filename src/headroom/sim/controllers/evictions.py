@@ -11,7 +11,7 @@ from asyncio import TimerHandle
 
 from headroom.core.objects import Pod, Taint
 from headroom.core.selection import tolerates
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import node_of, pod_of
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of, with_condition
@@ -25,7 +25,7 @@ class Evictions(Controller):
 
     name = "taint-eviction-controller"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
         self._due: dict[str, TimerHandle] = {}
         self.watch("Node")

@@ -6,7 +6,7 @@ as well, which is what makes a crash between two writes harmless.
 
 from __future__ import annotations
 
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
@@ -18,7 +18,7 @@ class GarbageCollector(Controller):
 
     name = "garbage-collector"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
         self._dependents: dict[str, dict[Ref, None]] = {}
         for kind in sorted(self.store.registry):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import (
     Json,
@@ -50,7 +50,7 @@ class Jobs(PodKeeper):
     name = "job-controller"
     kind = "Job"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         self._counts: dict[str, Counts] = {}
         self._expiring: set[str] = set()
         super().__init__(stage)

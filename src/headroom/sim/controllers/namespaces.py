@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.values import Ref, dig, ref_of
 from headroom.sim.controllers.base import Controller
 
@@ -14,7 +14,7 @@ class Namespaces(Controller):
 
     name = "namespace-controller"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
         self.watch("Namespace")
 

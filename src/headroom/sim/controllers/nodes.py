@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.nodes import NOT_READY
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Verb
@@ -44,7 +44,7 @@ class Nodes(Controller):
 
     name = "node-controller"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
         self._silent: dict[str, float] = {}
         self._returned: set[str] = set()

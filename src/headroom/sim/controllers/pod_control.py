@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import (
@@ -35,7 +35,7 @@ class PodKeeper(Controller):
 
     kind = ""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
         self._kept: dict[str, dict[Ref, None]] = {}
         self.watch(self.kind)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headroom.core.amounts import format_amount
 from headroom.core.objects import Pod
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import pod_of
 from headroom.sim.api.quota import PODS, REQUESTS
 from headroom.sim.api.store import Change
@@ -23,7 +23,7 @@ class QuotaCounts(Controller):
 
     name = "resourcequota-controller"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
         self.watch(KIND)
         self.store.listen("Pod", self._on_pod)

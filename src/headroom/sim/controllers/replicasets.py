@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.controllers.pod_control import (
@@ -47,7 +47,7 @@ class ReplicaSets(PodKeeper):
     name = "replicaset-controller"
     kind = "ReplicaSet"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         self._tallies: dict[str, _Tally] = {}
         super().__init__(stage)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.controllers.pod_control import (
     REVISION_LABEL,
@@ -33,7 +33,7 @@ class StatefulSets(PodKeeper):
     name = "statefulset-controller"
     kind = "StatefulSet"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         self._settled: dict[str, str] = {}
         super().__init__(stage)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.core.quantity import QuantityError, parse_quantity
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, put, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
@@ -31,7 +31,7 @@ class Volumes(Controller):
 
     name = "persistentvolume-controller"
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
         self._unbound: dict[Ref, None] = {}
         self.watch("PersistentVolumeClaim")

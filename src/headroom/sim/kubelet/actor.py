@@ -16,7 +16,7 @@ from typing import Any
 
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_pod, node_of, pod_of
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Verb
@@ -54,7 +54,7 @@ class Kubelet:
 class Kubelets:
     """All kubelets of the cluster, over one watch."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         self._stage = stage
         self._recorder = stage.recorder("kubelet")
         self._start_delay = stage.jitter("kubelet/start", stage.settings.pod_start)

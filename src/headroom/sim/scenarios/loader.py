@@ -34,7 +34,7 @@ from headroom.sim.scenarios.restore import is_live, is_world, restored
 from headroom.sim.scenarios.schema import API_VERSION, KIND
 from headroom.sim.scenarios.sources import SourceBook
 from headroom.sim.scenarios.validation import pool_problems, start_from
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.schema.lint import odd_parts, written_twice
 from headroom.wire.schema.validation import check
 from headroom.wire.yamls import Document, ManifestError, load
@@ -60,7 +60,7 @@ def read_text(path: Path) -> str:
 
 def load_scenario(
     paths: Sequence[Path],
-    speech: Speech = NATIVE,
+    speech: KindCodecs = NATIVE,
     strict: bool = False,
     read: Callable[[Path], str] = read_text,
 ) -> Scenario:

@@ -8,7 +8,7 @@ from typing import Any
 from headroom.sim.api.nodes import registered
 from headroom.sim.api.values import put
 from headroom.sim.scenarios.parser import Known, pool_from
-from headroom.wire.codec import NATIVE
+from headroom.wire.kind_codecs import NATIVE
 from headroom.wire.schema.validation import check
 from headroom.wire.yamls import Document
 

@@ -32,10 +32,10 @@ from headroom.sim.scenarios.model import (
 )
 from headroom.sim.scenarios.schema import ACTS, with_scenarios
 from headroom.sim.selectors import parse_selector
-from headroom.wire.codec import Speech
 from headroom.wire.decode import thing_from
 from headroom.wire.durations import parse_duration
 from headroom.wire.errors import DecodeError
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import NODES, PODS, find_kind
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.schema.validation import type_of, validate
@@ -52,7 +52,7 @@ class Known:
     catalogue: Catalogue
 
     @classmethod
-    def by(cls, speech: Speech) -> Known:
+    def by(cls, speech: KindCodecs) -> Known:
         """What a simulator with these dialects knows."""
         registry = Registry(speech)
         return cls(registry, with_scenarios(registry.catalogue))

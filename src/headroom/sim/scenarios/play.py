@@ -24,7 +24,7 @@ from headroom.sim.scenarios.steps import Performer
 from headroom.sim.scenarios.unserved import Promises
 from headroom.sim.settings import Settings
 from headroom.sim.world import SimWorld
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 
 DEFAULT_POLICY = Policy()
 Watch = Callable[[float, float, int], None]
@@ -39,7 +39,7 @@ class Play:
         scenario: Scenario,
         operator_factory: OperatorFactory | None,
         settings: Settings | None = None,
-        speech: Speech = NATIVE,
+        speech: KindCodecs = NATIVE,
         policy: Policy = DEFAULT_POLICY,
     ) -> None:
         self.scenario = scenario
@@ -149,7 +149,7 @@ def run_scenario(
     scenario: Scenario,
     operator_factory: OperatorFactory | None,
     settings: Settings | None = None,
-    speech: Speech = NATIVE,
+    speech: KindCodecs = NATIVE,
     policy: Policy = DEFAULT_POLICY,
     prepare: Callable[[Play], None] | None = None,
 ) -> Result:

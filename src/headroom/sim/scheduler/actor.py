@@ -15,7 +15,7 @@ from headroom.scheduling.choose import Chosen, Unschedulable, choose
 from headroom.scheduling.filters import refused
 from headroom.scheduling.preempt import Futile, Preemption, explanation, preempt
 from headroom.scheduling.reasons import NODE_AFFINITY_CONFLICT
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.errors import ApiError
 from headroom.sim.loop import DIGITS
 from headroom.sim.scheduler.queue import Entry
@@ -29,7 +29,7 @@ _BINDING_TRIES = 600
 class Scheduler:
     """The default scheduler of the embedded cluster."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         self._stage = stage
         self._loop = stage.loop
         self._cycle = stage.jitter("scheduler/cycle", stage.settings.cycle)

@@ -13,7 +13,7 @@ from headroom.core.eviction.budgets import Budget
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.scheduling import reasons
 from headroom.scheduling.state import ClusterState
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_node, changed_pod
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import dig
@@ -40,7 +40,7 @@ _BY_COMPANY = frozenset((reasons.AFFINITY, reasons.SPREAD, reasons.SPREAD_LABEL)
 class View:
     """Cluster state, nominations and the queue, fed by watches; `kick` is called when work came."""
 
-    def __init__(self, stage: Stage, kick: Callable[[], None]) -> None:
+    def __init__(self, stage: ActorContext, kick: Callable[[], None]) -> None:
         self.state = ClusterState()
         self.queue = SchedulingQueue()
         self.changes = 0

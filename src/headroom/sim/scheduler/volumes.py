@@ -20,7 +20,7 @@ from headroom.core.demand.volumes import (
     mounts,
 )
 from headroom.core.objects import Key, Pod
-from headroom.sim.actor_context import Stage
+from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.store import Change, Verb
 from headroom.wire.objects.volumes import (
     claim_from,
@@ -33,7 +33,7 @@ from headroom.wire.objects.volumes import (
 class VolumeView:
     """Claims, volumes and classes, fed by watches; `changed` is called when one of them did."""
 
-    def __init__(self, stage: Stage, name: str, changed: Callable[[], None]) -> None:
+    def __init__(self, stage: ActorContext, name: str, changed: Callable[[], None]) -> None:
         self._claims: dict[Key, VolumeClaim] = {}
         self._volumes: dict[str, Volume] = {}
         self._classes: dict[str, StorageClass] = {}

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headroom.core.objects import Pod
-from headroom.sim.actor_context import Stage, TokenBucket
+from headroom.sim.actor_context import ActorContext, TokenBucket
 from headroom.sim.api.events import NORMAL, WARNING
 from headroom.sim.api.values import Json, Ref, condition_of, dig, drop, uid_of, with_condition
 from headroom.sim.scheduler.view import NAME
@@ -20,7 +20,7 @@ from headroom.wire.objects.volumes import SELECTED_NODE
 class SchedulerWriter:
     """Sends the scheduler's requests, each after its turn and its time on the wire."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ActorContext) -> None:
         settings = stage.settings
         self._stage = stage
         self._delay = stage.jitter("scheduler/write", settings.write_delay)

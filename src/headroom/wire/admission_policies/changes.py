@@ -22,7 +22,7 @@ from headroom.wire.admission_policies.cel import (
     unchanged,
 )
 from headroom.wire.admission_policies.pods import ROLES, controlled_by, role_of
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 
 CHANGES_NAME = "operator-pod-changes.headroom.dev"
 DELETIONS_NAME = "operator-pod-deletions.headroom.dev"
@@ -62,7 +62,7 @@ _STATUS = (
 _OUR_CONDITIONS = ("PodScheduled", "DisruptionTarget")
 
 
-def changes(user: str, speech: Speech) -> Validating:
+def changes(user: str, speech: KindCodecs) -> Validating:
     """The policy on pods that the operator patches, by themselves or through their status."""
     ours = f"key.startsWith({text(f'{GROUP}/')})"
     marks = texts(name for dialect in speech.dialects for name in dialect.owner_labels)
@@ -112,7 +112,7 @@ def changes(user: str, speech: Speech) -> Validating:
     )
 
 
-def deletions(user: str, speech: Speech) -> Validating:
+def deletions(user: str, speech: KindCodecs) -> Validating:
     """The policy on pods that the operator deletes: ours, and pods that give way."""
     grace = both(
         [
@@ -142,7 +142,7 @@ def deletions(user: str, speech: Speech) -> Validating:
     )
 
 
-def bindings(user: str, speech: Speech) -> Validating:
+def bindings(user: str, speech: KindCodecs) -> Validating:
     """The policy on bindings: of the very pod that was seen, to a node, with a claim or nothing."""
     claims = texts(name for dialect in speech.dialects for name in dialect.claims)
     known = f"key.startsWith({text(f'{GROUP}/claimed')}) || key in {claims}"
@@ -191,7 +191,7 @@ def _nominated() -> str:
     )
 
 
-def _waits(speech: Speech) -> str:
+def _waits(speech: KindCodecs) -> str:
     told = ".filter(each, each.type == 'PodScheduled')"
     ours = f"oldObject.spec.?schedulerName.orValue('') in {texts(sorted(speech.schedulers))}"
     same = f"variables.conditions{told} == variables.oldConditions{told}"

@@ -17,7 +17,7 @@ from headroom.wire.admission_policies.cel import (
     unchanged,
 )
 from headroom.wire.admission_policies.pods import controlled_by, harmless
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import DAEMON_SETS, HEADROOMS
 
 NAME = "operator-daemonsets.headroom.dev"
@@ -28,7 +28,7 @@ _TERMS = (
 )
 
 
-def daemon_sets(user: str, image: str, speech: Speech) -> Validating:
+def daemon_sets(user: str, image: str, speech: KindCodecs) -> Validating:
     """The policy on DaemonSets that the operator writes."""
     served = (HEADROOMS, *speech.foreign)
     old = controlled_by("oldObject", served)

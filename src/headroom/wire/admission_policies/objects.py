@@ -17,8 +17,8 @@ from headroom.wire.admission_policies.cel import (
 )
 from headroom.wire.admission_policies.pods import controlled_by
 from headroom.wire.admission_policies.volumes import claims, volumes
-from headroom.wire.codec import Speech
 from headroom.wire.events import COMPONENT
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import CLAIM_INDEXES, EVENTS, HEADROOMS, HOLDS, LEASES, SLOT_SETS
 from headroom.wire.policy import never_gated
 
@@ -35,7 +35,7 @@ VOLUMES_NAME = "operator-persistentvolumes.headroom.dev"
 ENDED = ("Succeeded", "Failed")
 
 
-def objects(user: str, home: str, speech: Speech) -> list[Validating]:
+def objects(user: str, home: str, speech: KindCodecs) -> list[Validating]:
     """The policies on everything that the operator writes and that is no pod."""
     who = made_by(user)
     confined = {
@@ -54,7 +54,7 @@ def objects(user: str, home: str, speech: Speech) -> list[Validating]:
     return [Validating(name, (each.match,), who, each.checks) for name, each in confined.items()]
 
 
-def _indexes(home: str, speech: Speech) -> Confined:
+def _indexes(home: str, speech: KindCodecs) -> Confined:
     return Confined(
         Match(CLAIM_INDEXES.group, (CLAIM_INDEXES.plural,), ("CREATE", "UPDATE")),
         (
@@ -94,7 +94,7 @@ def _holds() -> Confined:
     )
 
 
-def _own_headrooms(home: str, speech: Speech) -> Confined:
+def _own_headrooms(home: str, speech: KindCodecs) -> Confined:
     # The name of an object that is created is in the object alone.
     name = "(request.operation == 'CREATE' ? object.metadata.name : request.name)"
     known = f"(request.namespace + '/' + {name}) in {texts(_headrooms(home, speech))}"
@@ -104,7 +104,7 @@ def _own_headrooms(home: str, speech: Speech) -> Confined:
     )
 
 
-def _slot_sets(speech: Speech) -> Confined:
+def _slot_sets(speech: KindCodecs) -> Confined:
     return Confined(
         Match(SLOT_SETS.group, (SLOT_SETS.plural,), ("CREATE",)),
         (
@@ -116,7 +116,7 @@ def _slot_sets(speech: Speech) -> Confined:
     )
 
 
-def _headrooms(home: str, speech: Speech) -> list[str]:
+def _headrooms(home: str, speech: KindCodecs) -> list[str]:
     """The headrooms that are the operator's own, as namespace/name."""
     return [
         f"{namespace or home}/{name}"
@@ -125,7 +125,7 @@ def _headrooms(home: str, speech: Speech) -> list[str]:
     ]
 
 
-def _asked_for(home: str, speech: Speech) -> str:
+def _asked_for(home: str, speech: KindCodecs) -> str:
     label = text(CLAIMS_NAMESPACE_LABEL)
     labelled = f"namespaceObject.metadata.?labels[?{label}].orValue('') == 'enabled'"
     # The last write to a namespace that no longer asks says that nobody is gated.

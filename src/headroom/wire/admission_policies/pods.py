@@ -27,8 +27,8 @@ from headroom.wire.admission_policies.cel import (
     text,
     texts,
 )
-from headroom.wire.codec import Speech
 from headroom.wire.guardians import GRACE_S
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import HEADROOMS, HOLDS, SLOT_SETS, Resource
 
 NAME = "operator-pods.headroom.dev"
@@ -47,7 +47,7 @@ def role_of(root: str) -> str:
     return f"{root}.metadata.?labels[?{text(ROLE_LABEL)}].orValue('')"
 
 
-def creation(user: str, home: str, image: str, speech: Speech) -> Validating:
+def creation(user: str, home: str, image: str, speech: KindCodecs) -> Validating:
     """The policy on pods that the operator creates."""
     return Validating(
         NAME,
@@ -79,7 +79,7 @@ def harmless(spec: str, image: str) -> tuple[Check, ...]:
     )
 
 
-def guardian_classes(speech: Speech) -> tuple[str, ...]:
+def guardian_classes(speech: KindCodecs) -> tuple[str, ...]:
     """The priority classes that pods of ours may have."""
     return tuple(dict.fromkeys((*OUR_CLASSES, *speech.guardian_classes)))
 
@@ -139,7 +139,7 @@ def _restricted(spec: str) -> str:
     )
 
 
-def _modest(speech: Speech) -> str:
+def _modest(speech: KindCodecs) -> str:
     return both(
         [
             f"object.spec.?priorityClassName.orValue('') in {texts(guardian_classes(speech))}",
@@ -159,7 +159,7 @@ def controlled_by(root: str, kinds: Iterable[Resource]) -> str:
     )
 
 
-def _owned(speech: Speech) -> str:
+def _owned(speech: KindCodecs) -> str:
     served = controlled_by("object", (HOLDS, HEADROOMS, SLOT_SETS, *speech.foreign))
     return f"variables.role == {text(ROLE_LATCH)} || ({served})"
 

@@ -11,9 +11,9 @@ from headroom.wire.admission_policies.objects import objects
 from headroom.wire.admission_policies.pods import creation
 from headroom.wire.admission_policies.tenants import reserved
 from headroom.wire.admission_policies.webhook import registration_changes
-from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.guardians import PAUSE_IMAGE
 from headroom.wire.install.rights import ACCOUNT
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.webhook import WEBHOOK_NAME
 
 # Objects of the API are open-ended JSON.
@@ -21,7 +21,7 @@ Json: TypeAlias = dict[str, Any]
 
 
 def confinement_objects(
-    home: str, speech: Speech = NATIVE, image: str = PAUSE_IMAGE, *, webhook: bool = False
+    home: str, speech: KindCodecs = NATIVE, image: str = PAUSE_IMAGE, *, webhook: bool = False
 ) -> list[Json]:
     """Return every policy and its binding, for an operator that lives in namespace `home`."""
     operator = account_name(home, ACCOUNT)

@@ -15,7 +15,7 @@ from headroom.core.names import (
 )
 from headroom.wire.admission_policies.cel import Check, Match, Validating, mapping, text, texts
 from headroom.wire.admission_policies.pods import guardian_classes
-from headroom.wire.codec import Speech
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import HEADROOMS, HOLDS
 
 PODS_NAME = "reserved-on-pods.headroom.dev"
@@ -30,7 +30,7 @@ _MAY = f"authorizer.group({text(GROUP)}).resource({text(RESERVED)}).check({text(
 _HINT = f"only the operator may (and who may {USE} {RESERVED}.{GROUP})"
 
 
-def reserved(user: str, speech: Speech) -> list[Validating]:
+def reserved(user: str, speech: KindCodecs) -> list[Validating]:
     """The policies on what everybody but the operator writes."""
     others = {"not-the-operator": f"request.userInfo.username != {text(user)}"}
     classes = guardian_classes(speech)
@@ -82,7 +82,7 @@ def reserved(user: str, speech: Speech) -> list[Validating]:
     ]
 
 
-def _kinds(speech: Speech) -> tuple[Match, ...]:
+def _kinds(speech: KindCodecs) -> tuple[Match, ...]:
     """Our own kinds and those of the dialects that are on, a match for each group."""
     kinds = (HOLDS, HEADROOMS, *speech.foreign)
     return tuple(

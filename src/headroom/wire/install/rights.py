@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP, LEASE_NAME, LOCKED_CLASS, PREEMPTIBLE_CLASS
-from headroom.wire.codec import NATIVE, Speech
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import AUTOSCALERS, DAEMON_SETS, VOLUMES, WORKLOADS
 from headroom.wire.policy import ASKS_POLICY_NAME, POLICY_NAME
 from headroom.wire.rbac import FOLLOW, RBAC, READ, account, binding, cluster_role, named, role, rule
@@ -36,7 +36,7 @@ _AGGREGATE = f"{RBAC}/aggregate-to-"
 
 def rights(
     namespace: str,
-    speech: Speech = NATIVE,
+    speech: KindCodecs = NATIVE,
     *,
     tenant_edit: bool = False,
     served: Sequence[str] = (),
@@ -87,7 +87,7 @@ def rights(
     ]
 
 
-def _operator_rules(speech: Speech) -> list[Json]:
+def _operator_rules(speech: KindCodecs) -> list[Json]:
     policies = (POLICY_NAME, *((ASKS_POLICY_NAME,) if speech.asks else ()))
     return [
         rule("", ("pods", "nodes", "namespaces"), FOLLOW),
@@ -142,14 +142,14 @@ def _operator_rules(speech: Speech) -> list[Json]:
     ]
 
 
-def served_namespaces(wanted: Sequence[str], namespace: str, speech: Speech) -> tuple[str, ...]:
+def served_namespaces(wanted: Sequence[str], namespace: str, speech: KindCodecs) -> tuple[str, ...]:
     """The namespaces to be served: those wanted, our own, and those that dialects stand on."""
     own = (there for dialect in speech.dialects for there, _ in dialect.headrooms if there)
     pods = (there for dialect in speech.dialects for there in dialect.namespaces)
     return tuple(dict.fromkeys((*wanted, namespace, *own, *pods))) if wanted else ()
 
 
-def _parted(rules: list[Json], speech: Speech) -> tuple[list[Json], list[Json]]:
+def _parted(rules: list[Json], speech: KindCodecs) -> tuple[list[Json], list[Json]]:
     """Rules apart: what is needed everywhere, and what only where namespaces are served.
 
     Everything is read everywhere, because room is judged by all pods there are; what has a
@@ -173,7 +173,7 @@ def _parted(rules: list[Json], speech: Speech) -> tuple[list[Json], list[Json]]:
     return everywhere, within
 
 
-def _to_see(speech: Speech) -> list[Json]:
+def _to_see(speech: KindCodecs) -> list[Json]:
     """What of a dialect's kinds is in a namespace, and so for who may look there."""
     return [
         rule(kind.group, (kind.plural, f"{kind.plural}/status"), READ)
@@ -182,7 +182,7 @@ def _to_see(speech: Speech) -> list[Json]:
     ]
 
 
-def _to_write(speech: Speech) -> list[Json]:
+def _to_write(speech: KindCodecs) -> list[Json]:
     return [rule(kind.group, (kind.plural,), _WRITE) for kind in speech.foreign if kind.namespaced]
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP
-from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.install.pods import Program, deployment, disruption_budget, network_policy
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import CLAIM_INDEXES
 from headroom.wire.rbac import LABELS, account, binding, cluster_role, named, role, rule
 from headroom.wire.webhook import REGISTRATIONS, SECRETS, WEBHOOK_NAME, registration
@@ -25,7 +25,7 @@ LEAVING_SECONDS = 5
 
 
 def webhook_objects(
-    image: str, namespace: str, speech: Speech = NATIVE, *, metrics: bool = False
+    image: str, namespace: str, speech: KindCodecs = NATIVE, *, metrics: bool = False
 ) -> list[Json]:
     """Return the webhook's objects, its registration last: by then it may be there to answer."""
     program = _program(image, namespace, speech, metrics)
@@ -56,7 +56,7 @@ def webhook_rights(namespace: str) -> list[Json]:
     ]
 
 
-def _program(image: str, namespace: str, speech: Speech, metrics: bool) -> Program:
+def _program(image: str, namespace: str, speech: KindCodecs, metrics: bool) -> Program:
     dialects = (f"--dialect={name}" for name in speech.names)
     more = ("--metrics",) if metrics else ()
     return Program(

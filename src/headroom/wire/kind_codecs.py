@@ -1,6 +1,6 @@
 """What the operator understands and says: our own kinds, and those of the dialects that are on.
 
-Adapters are handed one `Speech` and ask it instead of the tables of `decode`, `render` and `kinds`;
+Adapters are handed one `KindCodecs` and ask it instead of the tables of `decode`, `render` and `kinds`;
 `NATIVE` is the one without dialects. A dialect is asked first how an action about its objects is
 spelled, and what it leaves to us is spelled as ever.
 """
@@ -40,7 +40,7 @@ Json: TypeAlias = dict[str, Any]
 WATCHED = (NAMESPACES, NODES, PODS, HOLDS, HEADROOMS)
 
 
-class Speech:
+class KindCodecs:
     """Our own kinds and those of some dialects.
 
     `also` are further kinds to follow, `image` is what the pods run that we make.
@@ -121,9 +121,9 @@ class Speech:
     def reads(self, resource: Resource) -> bool:
         return resource in self._decoders
 
-    def following(self, also: Sequence[Resource]) -> Speech:
+    def following(self, also: Sequence[Resource]) -> KindCodecs:
         """The same, and further kinds to follow."""
-        return Speech(self.dialects, (*self._also, *also), self.image)
+        return KindCodecs(self.dialects, (*self._also, *also), self.image)
 
     def render(self, action: Action) -> Write:
         """Turn an action into the request that does it."""
@@ -214,7 +214,7 @@ def _once(*texts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for some in texts for text in some))
 
 
-NATIVE = Speech()
+NATIVE = KindCodecs()
 
 
 def _parent(made: Json) -> Parent:

@@ -10,15 +10,15 @@ import pytest
 from headroom.core.actions import DeleteObject, DeletePod, WriteHoldStatus
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Key, Parent, Pod
-from headroom.wire.codec import NATIVE, Speech
 from headroom.wire.decode import decode_list, decode_watch
+from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import HOLDS, PODS
 from headroom.wire.render import render
 from headroom.wire.schema.validation import validate
 from tests.wire.objects import hold_json, pod_json
 from tests.wire.toydialect import ASKS, SEATS, TOY, seat
 
-BOTH = Speech((TOY,))
+BOTH = KindCodecs((TOY,))
 PARENT = Parent(SEATS.api_version, "Seat", "default", "front", "u")
 
 
