@@ -1,4 +1,4 @@
-"""The gate is put on the same pods by the admission policy's own text and by `core.gating`.
+"""The gate is put on the same pods by the admission policy's own text and by `core.claim_gate`.
 
 The policy is written in CEL and runs inside the API server; the webhook and the simulator ask a
 Python function. Here both are asked about the same pods.

@@ -128,7 +128,7 @@ def needed() -> Iterator[tuple[str, str, str]]:
     yield "patch", "", "events"
     # `kube.cluster` tells which LimitRange refuses a guardian.
     yield "list", "", "limitranges"
-    # `kube.prepare` looks whether the installation is whole.
+    # `kube.prerequisites` looks whether the installation is whole.
     yield "get", "scheduling.k8s.io", "priorityclasses"
     for plural in ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"):
         yield "get", "admissionregistration.k8s.io", plural

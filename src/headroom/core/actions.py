@@ -266,7 +266,7 @@ class WriteOverhead:
 
 @dataclass(frozen=True, slots=True)
 class CreateSlotSet:
-    """Make the object that controls the guardians of a headroom (`core.standing.slotsets`)."""
+    """Make the object that controls the guardians of a headroom (`core.headrooms.slotsets`)."""
 
     parent: Parent
 

@@ -5,8 +5,8 @@
 
 The usage of owners counts up to the size of the hold. The guardian keeps exactly the rest, so no
 room is counted as free twice: neither for other pods, nor for owners of another hold. The
-scheduling rules decide whether the pod fits on the node; `life` keeps guardians of the sizes that
-this module calculates.
+scheduling rules decide whether the pod fits on the node; `hold_lifecycle` keeps guardians of the
+sizes that this module calculates.
 """
 
 from __future__ import annotations

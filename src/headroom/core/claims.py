@@ -1,8 +1,8 @@
 """Decide whether a pod can have a hold, and if not, why.
 
 An `Offer` is a yes with everything that the handover needs. A `Refused` is a no with a reason, so
-that `headroom explain` can always answer. `policies` says what a hold's policy allows, `choosing`
-what the pod itself wishes.
+that `headroom explain` can always answer. `allocation` says what a hold's policy allows,
+`hold_order` what the pod itself wishes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Offer:
 
     A pod that does not claim takes the room without becoming an owner. With `preempts` others have
     to give way first: `guardian` is then what will be kept, not a pod that stands. With `crowded`
-    the node has no place for a second pod: nothing is `kept` by a guardian, see `keeping.crowded`.
+    the node has no place for a second pod: nothing is `kept` by a guardian, see
+    `hold_state.full_node`.
     """
 
     hold: Hold

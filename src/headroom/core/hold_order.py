@@ -2,7 +2,7 @@
 
 A wish narrows what the owner rules allow; it never grants anything. Order: the order that the
 authors of the holds set, then the hold that the pod fills best, then the oldest, then the first by
-name. Nothing is random. `policies` judges room and policies, `owners` judges who may claim.
+name. Nothing is random. `allocation` judges room and policies, `owners` judges who may claim.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ A pod must match one rule of a hold, and all parts of this rule; an absent part 
 Each rule also has *index keys*: every pod that matches the rule has at least one of them. The
 engine looks pods up by these keys, so it does not compare a pod with every hold. The claim index
 that the admission policy reads has *gate keys*. They are the same, except that pods that ask by
-annotation (`asking`) are recognized by the annotation alone, because an index with the name of each
-ticket would grow too large.
+annotation (`hold_requests`) are recognized by the annotation alone, because an index with the name
+of each ticket would grow too large.
 """
 
 from __future__ import annotations

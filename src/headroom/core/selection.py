@@ -2,8 +2,8 @@
 
 The rules of apimachinery's `labels`, component-helpers' `nodeaffinity` and the API's
 `ToleratesTaint`, as predicates over the values in `objects`. They run for every pod on every node,
-so they assume objects that the API server accepts; `checks` verifies this once. `scheduling` builds
-its filters and scores on them, `owners` its rules.
+so they assume objects that the API server accepts; `selector_validation` verifies this once.
+`scheduling` builds its filters and scores on them, `owners` its rules.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Keeping holds: their guardians, their status, and the shelves where owners find them.
-
-Gathers what concerns one hold and asks `core.life` what it needs. Statuses are written by
-`publishing`.
-"""
+"""The controller of holds. It collects what concerns one hold and asks `core.hold_lifecycle`."""
 
 from __future__ import annotations
 

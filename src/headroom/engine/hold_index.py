@@ -3,8 +3,8 @@
 A hold is on one shelf for each of its index keys, in each namespace that it reaches. On a shelf,
 holds that a pod cannot distinguish (same order, same room, same use) are in one bin, oldest first,
 then by name. So the preference of a pod is calculated once for a bin, however many holds are in it.
-`open` shelves contain holds that may be claimed now, `coming` shelves those that get their room
-soon.
+`open` shelves contain holds that may be claimed now, `expected_pods` shelves those that get their
+room soon.
 """
 
 from __future__ import annotations

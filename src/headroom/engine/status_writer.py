@@ -2,7 +2,7 @@
 
 A hold has one status write in progress at a time; otherwise an older one could arrive last and
 stay. Until the watch shows our write, we trust it. A write that failed, or that never shows, is
-repeated. `keeping` says what a status should be.
+repeated. `hold_controller` says what a status should be.
 
     shown ──differs──▶ in progress ──done──▶ trusted ──seen──▶ shown
                           └──failed──▶ shown, after a pause   └──not seen for a while──▶ shown

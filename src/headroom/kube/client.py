@@ -1,8 +1,8 @@
 """Requests to one API server: pooled, limited, retried if that is safe, with fresh credentials.
 
 The caller says whether a request may be repeated (`repeatable`); a request that was certainly not
-executed is always repeated. `session` sends, `passport` has the credentials. `watch` and `cluster`
-use this client.
+executed is always repeated. `session` sends, `request_auth` has the credentials. `watch` and
+`cluster` use this client.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """One aiohttp session to one API server: the only module that sends requests.
 
-`client` decides what to send and to repeat, `passport` has the credentials, `transport` translates
-errors. The path of a request is short: headers and limits are built in advance, URLs are already
-encoded, bodies are bytes. The connector below works around lost connections in aiohttp and asyncio.
+`client` decides what to send and to repeat, `request_auth` has the credentials, `transport`
+translates errors. The path of a request is short: headers and limits are built in advance, URLs are
+already encoded, bodies are bytes. The connector below works around lost connections in aiohttp and
+asyncio.
 """
 
 from __future__ import annotations

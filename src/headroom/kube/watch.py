@@ -2,11 +2,11 @@
 
     list ──▶ follow ──stream ended──▶ follow from the last version
      ▲          │ 410 Gone, or refused again and again
-     └──────────┘ the new list is reported as a difference (see `mirror`)
+     └──────────┘ the new list is reported as a difference (see `list_diff`)
 
 A list is streamed (the first part of a watch) if the server supports it, otherwise read in pages.
 Bookmarks arrive about once a minute, so a longer silence means that the connection is dead. Errors
-are reported and retried with a jittered, bounded backoff. `gathering` runs one informer for each
+are reported and retried with a jittered, bounded backoff. `informer_set` runs one informer for each
 kind and merges their events.
 """
 

@@ -2,7 +2,7 @@
 
 `feasible` is for choosing a node. `feasible_on` checks one node as if some of its pods were gone:
 would an owner fit into its guardian's room? Both count pods nominated to a node by their priority,
-as kube-scheduler does. `turn` has the rules; `choose` and `preempt` use this module.
+as kube-scheduler does. `cycle` has the rules; `choose` and `preempt` use this module.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """InterPodAffinity as a filter: a pod's required terms, and the anti-affinity of other pods.
 
 Pods are counted by domain of a topology label. `Neighbours` is calculated once for a pod and then
-checks all nodes at once, or one node as if some pods there were added or gone. `score_neighbours`
+checks all nodes at once, or one node as if some pods there were added or gone. `score_pod_affinity`
 scores the preferred terms.
 """
 

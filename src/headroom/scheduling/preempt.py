@@ -3,7 +3,7 @@
 On each node where preemption could help, all pods of lower priority are removed in a simulation. If
 the pod then fits, as many as possible are spared: first those whose disruption budget would be
 violated, then the rest, the most important first. Among the nodes the least harmful is chosen.
-Budgets are best effort: they order the victims but forbid nothing. It uses `filters` and `turn`.
+Budgets are best effort: they order the victims but forbid nothing. It uses `filters` and `cycle`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """InterPodAffinity as a score: the pod's own preferences, and those of existing pods.
 
 An existing pod attracts this one by its required (weight 1) and preferred affinity, and repels it
-by its preferred anti-affinity. `neighbours` has the required terms of the pod itself.
+by its preferred anti-affinity. `pod_affinity` has the required terms of the pod itself.
 """
 
 from __future__ import annotations

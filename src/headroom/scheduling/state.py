@@ -1,6 +1,6 @@
 """The scheduler's cache of the cluster, updated one change at a time.
 
-`nodes` and `tallies` keep the sums. They change only through this module, so that they cannot
+`nodes` and `pod_counts` keep the sums. They change only through this module, so that they cannot
 become inconsistent. Adding or removing a pod costs microseconds, however large the cluster.
 `filters`, `scores` and `preempt` read the arrays; no other code needs them.
 """

@@ -2,7 +2,7 @@
 
 An affinity term without namespaces means its pod's own namespace, and matchLabelKeys use the pod's
 own label values. Here each becomes an independent value that can be compared and matched against
-any pod. `tallies` uses it for existing pods, `neighbours` and `spread` for the incoming pod.
+any pod. `pod_counts` uses it for existing pods, `pod_affinity` and `spread` for the incoming pod.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class SimCluster:
             await stream.arrived.wait()
 
     def _preempting(self, speech: KindCodecs) -> list[str]:
-        """The PriorityClasses of dialects that preempt; `kube.prepare` looks for the same."""
+        """The PriorityClasses of dialects that preempt; `kube.prerequisites` looks for the same."""
         wanted = (dig(each, "metadata", "name") for each in speech.classes())
         found = (self._stage.store.get(Ref("PriorityClass", "", str(name))) for name in wanted)
         return [

@@ -1,8 +1,8 @@
 """The webhook's two objects in the cluster: the Secret with its keys, and its registration.
 
-It has their values, their JSON, and the requests for them; `keeper` decides what to request and
-when. Several replicas share both objects: if another replica has changed the Secret, it is read
-again.
+It has their values, their JSON, and the requests for them; `certificate_controller` decides what to
+request and when. Several replicas share both objects: if another replica has changed the Secret, it
+is read again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""AdmissionReviews: parse, decide with `core.gating`, and answer with the gate or unchanged.
+"""AdmissionReviews: parse, decide with `core.claim_gate`, and answer with the gate or unchanged.
 
 The answer always allows the pod, and is the same for a dry run: at most one gate is added, nothing
 is written. The creation time is the API server's timestamp on the pod, as for the policy, so the

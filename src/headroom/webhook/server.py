@@ -2,7 +2,8 @@
 
 API servers send reviews, kubelets check health, Prometheus scrapes metrics. Callers are not
 authenticated: an answer says only whether a pod like the given one would be gated. `reviews`
-decides, `keeper` has the certificates, `headroom.limited_server` limits what callers can use.
+decides, `certificate_controller` has the certificates, `headroom.limited_server` limits what
+callers can use.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Everything that `headroom install` puts into a cluster, as objects in the order to apply them.
 
-CRDs and priority classes come first, then who the operator is, what it may do
-(`install.rights`) and what it may not (`confinement`), the operator itself, and last what puts the
-gate on pods: the admission policy, or the webhook (`install.webhook`). Nothing here reads a
-cluster.
+CRDs and priority classes come first, then who the operator is, what it may do (`install.rights`)
+and what it may not (`admission_policies`), the operator itself, and last what puts the gate on
+pods: the admission policy, or the webhook (`install.webhook`). Nothing here reads a cluster.
 """
 
 from __future__ import annotations

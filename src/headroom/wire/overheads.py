@@ -1,7 +1,7 @@
 """What a Headroom has besides its guardians: a SlotSet, and a DaemonSet without pods.
 
-The SlotSet controls the guardians, for disruption budgets (`core.standing.slotsets`). By the
-DaemonSet autoscalers count slots per node on new machines (`core.standing.nodeoverhead`). Its
+The SlotSet controls the guardians, for disruption budgets (`core.headrooms.slotsets`). By the
+DaemonSet autoscalers count slots per node on new machines (`core.headrooms.nodeoverhead`). Its
 template asks for what the slots of one node keep, where slots may stand, and for a node whose name
 no node has. The DaemonSet controller goes by that name and makes no pod; Karpenter reads only the
 labels that a template asks for.

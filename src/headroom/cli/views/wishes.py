@@ -2,8 +2,8 @@
 
 Guardians and the objects of slots say what stands, pods what is claimed. What only the operator can
 know (a size that it learnt, the load as it judges it) is what it wrote into the status. The wish
-itself is the operator's own function (`core.standing.sizing`). `slots` says how each slot stands,
-`planning` where new ones would.
+itself is the operator's own function (`core.headrooms.wanted_slots`). `slots` says how each slot
+stands, `plan_result` where new ones would.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Decide how many slots a headroom that follows the load should have now, and which.
 
-This module combines certain demand (`forthcoming`), the rule that cannot oscillate (`utilization`),
-the speed of changes and the backoff (`pacing`), and the limits. What must be remembered between two
-calls is a value, `Memory`, that the engine stores. `core.standing.sizing` turns the result into
-slots.
+This module combines certain demand (`missing_pods`), the rule that cannot oscillate
+(`utilization`), the speed of changes and the backoff (`scale_rate`), and the limits. What must be
+remembered between two calls is a value, `Memory`, that the engine stores.
+`core.headrooms.wanted_slots` turns the result into slots.
 """
 
 from __future__ import annotations

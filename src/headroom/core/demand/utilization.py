@@ -4,7 +4,7 @@ The headroom to keep is `used * (1/threshold - 1)`: if it were used, the nodes w
 the threshold again. It does not depend on the capacity, so it cannot oscillate: nodes that an
 autoscaler adds for placeholders do not make any placeholder superfluous. While less than the
 threshold is used, all placeholders fit into existing room. When it is crossed, one of them waits,
-and the autoscaler acts. `pacing` limits the speed of changes, `bounded` the number.
+and the autoscaler acts. `scale_rate` limits the speed of changes, `bounded` the number.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The volumes of a pod, as far as they affect its placement and its followers.
 
 A pod names claims, a claim is bound to a volume, and a volume may be reachable from some nodes
-only. `mounts` combines the three and names what is missing. `mounting` says what this requires of
-nodes; `following` uses it to count slots.
+only. `mounts` combines the three and names what is missing. `volume_constraints` says what this
+requires of nodes; `followers` uses it to count slots.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 This module decides which pods a hold may succeed, and which of them it waits for: as few as
 possible, and only pods that fit into the hold, because it gets only their room and the free room
 beside them. Resources that they request and the hold does not keep return to the node. A latch then
-keeps all other pods out, see `life`. The running pods themselves are not touched.
+keeps all other pods out, see `hold_lifecycle`. The running pods themselves are not touched.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 There are four rules: the node is Ready, it is schedulable, the slot's selector and required
 affinity allow it, and the slot tolerates its taints. They are checked in this order, and the first
-that fails is the answer, in words for conditions and `explain`. `sizing` creates slots on the other
-nodes. A slot that tolerates a taint only for some seconds is not created there, because it would be
-evicted and created again without end.
+that fails is the answer, in words for conditions and `explain`. `wanted_slots` creates slots on the
+other nodes. A slot that tolerates a taint only for some seconds is not created there, because it
+would be evicted and created again without end.
 """
 
 from __future__ import annotations

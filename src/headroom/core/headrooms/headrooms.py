@@ -1,9 +1,9 @@
 """A Headroom: how many slots of one shape are wanted, where, when and for whom.
 
 `wire` decodes the native kind into this value, and a dialect may create the same from its own
-objects. `windows` says whether it is on, `eligibility` which nodes count, and `sizing` turns it
-into the wanted slots, each an ordinary Hold. `problems` lists errors in the object as written: such
-a headroom promises nothing and says so.
+objects. `windows` says whether it is on, `eligibility` which nodes count, and `wanted_slots` turns
+it into the wanted slots, each an ordinary Hold. `problems` lists errors in the object as written:
+such a headroom promises nothing and says so.
 """
 
 from __future__ import annotations

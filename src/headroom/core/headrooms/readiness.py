@@ -1,7 +1,8 @@
 """A headroom's status: how many slots stand, whether that is enough, and if not, why.
 
-Worked out from the wish (`sizing`) and from counts that the engine keeps; the times of conditions
-that stay are kept. The message says first what stands, then everything that is in the way.
+Worked out from the wish (`wanted_slots`) and from counts that the engine keeps; the times of
+conditions that stay are kept. The message says first what stands, then everything that is in the
+way.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 The model is base stock: slots for the demand of one lead time, the time from requesting a slot to
 holding it. The expected demand is a weighted sum of forecasts: moving averages, the arrivals at the
 same minute of the hour and at the same time of the day, the long mean, and the largest of the
-slower ones. The weights are learnt (`weighing`); a forecast that was too low counts more than one
-that was too high. To this, `factor x spread` is added; the factor is the one that was enough for
-the promised share of the pods (`factors`). Feedback closes the loop: real misses, compared with
-those that the promise allows, change the target share. So a wrong forecast costs slots, not the
-promise.
+slower ones. The weights are learnt (`forecast_weights`); a forecast that was too low counts more
+than one that was too high. To this, `factor x spread` is added; the factor is the one that was
+enough for the promised share of the pods (`factors`). Feedback closes the loop: real misses,
+compared with those that the promise allows, change the target share. So a wrong forecast costs
+slots, not the promise.
 
 The size of a step is held one lead time later and serves the pods of the step after that. So the
 pods of a step are compared with the size that was wanted one lead time and one step earlier.

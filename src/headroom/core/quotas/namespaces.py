@@ -38,7 +38,7 @@ class NamespaceLimits:
     locked: bool = True
     priority: int | None = None
     pre_allocation: bool = True
-    preempt: int | None = None  # the only one that allows: see `core.eviction.reclaiming`
+    preempt: int | None = None  # the only one that allows: see `core.eviction.reclaim`
     source: str = ""
 
 

@@ -1,6 +1,6 @@
 """`size.follow`: slots next to each pod that carries a gate: their node, size and name.
 
-`core.demand.following` says which slots an owner needs, and when its gate is removed. This module
+`core.demand.followers` says which slots an owner needs, and when its gate is removed. This module
 gives them the shape that guardians are created from.
 """
 

@@ -1,9 +1,9 @@
 """The protocol of a size: what it depends on, which slots it wants, and what it says.
 
 Every size of a Headroom is one file of this package: a frozen dataclass that inherits from `Size`
-and overrides what differs. Nobody else asks which size it is. `standing.sizing` asks for the slots,
-the engine for what they depend on, `explain` for words. A new size needs its file, its decoder and
-schema in `wire`, and its docs.
+and overrides what differs. Nobody else asks which size it is. `headrooms.wanted_slots` asks for the
+slots, the engine for what they depend on, `explain` for words. A new size needs its file, its
+decoder and schema in `wire`, and its docs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The life of a hold that is a dialect's object: its finalizer, its limited time and its end.
 
-`life` handles guardians and owners; this module handles the object itself. The object has a
-finalizer while it may have a guardian, and its status stores its times. When its pod has ended, it
-has ended too, and some time later it is deleted.
+`hold_lifecycle` handles guardians and owners; this module handles the object itself. The object has
+a finalizer while it may have a guardian, and its status stores its times. When its pod has ended,
+it has ended too, and some time later it is deleted.
 """
 
 from __future__ import annotations

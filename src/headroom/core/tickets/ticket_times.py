@@ -2,7 +2,7 @@
 
 Its time starts when its guardian is first created, or at its start time if it has one, and starts
 again when a renewal is due. A refused guardian does not start the time. An owner keeps its hold
-while it runs, also beyond the end. `life` uses this module for every hold with a tenure.
+while it runs, also beyond the end. `hold_lifecycle` uses this module for every hold with a tenure.
 
     Pending ──guardian──▶ Available ──claimed──▶ Succeeded ──its pod ends──▶ Failed ──▶ deleted
        └───────end──────────────┴──────────────────────────────────────────▶

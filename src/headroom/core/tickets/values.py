@@ -1,7 +1,7 @@
 """Values for holds with a limited time, and for objects that represent one slot each.
 
 `holds` and `headrooms` contain them where a dialect needs them (korder's Ticket and Order); a
-native object has none of them. `moments` uses them.
+native object has none of them. `ticket_times` uses them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 One object that cannot be read says so in its own status and stops nobody else: each field is read
 on its own. What Koordinator takes in silence is told: as a problem where nothing sensible could be
-held, else as a remark on a hold that is kept all the same. Labels and annotations are in `terms`.
+held, else as a remark on a hold that is kept all the same. Labels and annotations are in
+`hold_options`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The dialect `korder`: Order, Ticket and Quota of core.korder.dev, and the pods that ask for them.
 
 An Order is a headroom whose slots are Tickets (`orders`), a Ticket a hold that lasts a while
-(`tickets`), a Quota a bound on both (`quotas`); `rendering` writes back in korder's words.
+(`tickets`), a Quota a bound on both (`quotas`); `writes` writes back in korder's words.
 """
 
 from __future__ import annotations

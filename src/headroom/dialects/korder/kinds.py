@@ -1,7 +1,7 @@
 """Korder's kinds, and the names that it puts on objects; label filters and dashboards rely on them.
 
-Whatever is derived from a name that may be too long for a label is hashed (`core.naming`), as are
-names of tickets and guardians; shorter ones are as korder has them.
+Whatever is derived from a name that may be too long for a label is hashed (`core.derived_names`),
+as are names of tickets and guardians; shorter ones are as korder has them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The dialect `schedulinggate`: room for Mountpoint's helper pods, reserved behind its gate.
 
 There is no kind to serve. One ordinary Headroom in the driver's namespace (`objects`) follows the
-gate; read with this dialect (`reading`) it serves pods of every namespace, and its guardians have
+gate; read with this dialect (`decoder`) it serves pods of every namespace, and its guardians have
 the names, labels, class and sizes that Mountpoint's driver gives its own.
 """
 

@@ -2,8 +2,8 @@
 
 kube-scheduler makes room for one pod at a time: it evicts, waits and retries. If several pods
 arrive that would each preempt, the slots in their way are deleted together, as few as possible.
-Until those pods have their nodes, nothing new is held there (`contention`). A single pod is left to
-kube-scheduler, and so is a pod that would have to evict pods other than our slots.
+Until those pods have their nodes, nothing new is held there (`pending_guardians`). A single pod is
+left to kube-scheduler, and so is a pod that would have to evict pods other than our slots.
 """
 
 from __future__ import annotations

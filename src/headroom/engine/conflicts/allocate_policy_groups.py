@@ -1,4 +1,4 @@
-"""The kind of each hold in Koordinator's rule about allocate policies, see `core.sides`."""
+"""The kind of each hold in the rule about allocate policies (`core.allocate_policy_groups`)."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 An owner that needs nothing but its guardian's room goes on at once. One that needs free room of the
 node as well stands nominated for a while first, its guardian untouched: a cycle of kube-scheduler
 that began before may still give that free room to somebody else. If it did, the claim is taken
-back, and the hold has lost nothing. `takingback` undoes a handover that the API server forbids.
+back, and the hold has lost nothing. `rollback` undoes a handover that the API server forbids.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def _changed(ledger: Ledger, action: Bind | Ungate) -> str:
         return f"owner {action.key} is gone"
     hold = gated_claim(ledger, pod) if isinstance(action, Ungate) else None
     if hold is None or ledger.state.free_places(pod.nominated) < 1:
-        return ""  # Without a place nothing keeps the rest of the hold: see `keeping.crowded`.
+        return ""  # Without a place nothing keeps the rest of the hold: see `hold_state.full_node`.
     if cannot_finish(ledger, pod, hold):
         return f"{hold.parent.title} has changed"
     return ""

@@ -1,7 +1,7 @@
 """Headrooms with automatic shapes: collect what indicates the growth of each workload.
 
 A choice needs a pass over all pods, so it is made once a minute, and at once if one more workload
-can be chosen or a chosen workload is gone. The decision is pure: `core.standing.shapes`. The
+can be chosen or a chosen workload is gone. The decision is pure: `core.headrooms.shapes`. The
 creation times of pods are kept for a day, also of deleted pods: a workload that grew and shrank
 will grow again.
 """

@@ -1,10 +1,10 @@
 """Objects that a Headroom has besides its slots, created before its first guardian.
 
-The SlotSet controls the guardians (`core.standing.slotsets` has the reason); it never changes. The
+The SlotSet controls the guardians (`core.headrooms.slotsets` has the reason); it never changes. The
 DaemonSet is how Karpenter counts slots per node on future machines, if the policy says so
-(`core.standing.nodeoverhead`); it requests nothing while no slots are wanted. Both are deleted with
-their Headroom, and created again if somebody deletes them. If one cannot be created, the slots work
-without it.
+(`core.headrooms.nodeoverhead`); it requests nothing while no slots are wanted. Both are deleted
+with their Headroom, and created again if somebody deletes them. If one cannot be created, the slots
+work without it.
 """
 
 from __future__ import annotations

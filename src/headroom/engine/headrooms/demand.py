@@ -1,7 +1,7 @@
 """Headrooms that follow the load: collect what their number depends on.
 
 A sum over all pods is expensive, so it is calculated once for all such headrooms and only after a
-change; `core.standing.decision` says how often each of them is decided. The number itself is pure:
+change; `core.headrooms.decision` says how often each of them is decided. The number itself is pure:
 `core.demand.foresight`.
 """
 

@@ -2,7 +2,7 @@
 
 The data is updated when workloads and autoscalers change, and contains only workloads that announce
 pods: a headroom asks often, and few workloads want pods that they do not have. The rule is pure:
-`core.standing.expecting`.
+`core.headrooms.announced_pods`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Headrooms that follow gated pods: which pods, what each needs, and the removal of its gate.
 
-The slots themselves are ordinary slots, calculated by `core.standing.sizing`. This module does the
-rest: an index of the pods with a followed gate or the label of a released one, and the writes on
-owners: label, release, unlabel.
+The slots themselves are ordinary slots, calculated by `core.headrooms.wanted_slots`. This module
+does the rest: an index of the pods with a followed gate or the label of a released one, and the
+writes on owners: label, release, unlabel.
 
     gated ──label──▶ gated, labelled ──slots created──▶ released ──runs or ends──▶ unlabelled
 """

@@ -1,7 +1,7 @@
 """Pass each observed change to all parts of the engine that it concerns.
 
 An event says what is now true of one object. The engine processes it here, isolated from other
-events: see `containment`.
+events: see `error_isolation`.
 """
 
 from __future__ import annotations

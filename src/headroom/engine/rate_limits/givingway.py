@@ -1,9 +1,9 @@
 """Guardians that made way for owners at the gate: each is made again after a pause.
 
 A guardian that waits for room is deleted before another one gives its room to an owner (see
-`contention`). Made again at once it would have to go again for the next owner: with so many of them
-waiting, each owner of a stream would cost that many writes, and as many again. The pause doubles
-each time that a guardian has to go, and ends for good when the hold has its room.
+`pending_guardians`). Made again at once it would have to go again for the next owner: with so many
+of them waiting, each owner of a stream would cost that many writes, and as many again. The pause
+doubles each time that a guardian has to go, and ends for good when the hold has its room.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The admission policies of `wire.policy`, as the embedded API server obeys them.
 
-`core.gating` has the rule; here is where it applies: to the pods of a namespace that has opted in,
-and, with a dialect whose pods ask by annotation, to those almost anywhere.
+`core.claim_gate` has the rule; here is where it applies: to the pods of a namespace that has opted
+in, and, with a dialect whose pods ask by annotation, to those almost anywhere.
 """
 
 from __future__ import annotations

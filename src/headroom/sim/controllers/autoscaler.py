@@ -3,8 +3,8 @@
 Once pods are unschedulable it looks after one scan interval, packs them onto nodes that are there
 or booting and then onto new ones of the cheapest pool that fits, and these join after the pool's
 boot delay. It behaves like the Cluster Autoscaler or like Karpenter (`pools.Manner`), which packs
-in its own way (`autoscaler_packing`). Who asks and who keeps: `autoscaler_rules`; giving back:
-`autoscaler_shrinking`; machines: `autoscaler_fleet`; what is where: `autoscaler_sight`.
+in its own way (`autoscaler_binpack`). Who asks and who keeps: `autoscaler_rules`; giving back:
+`autoscaler_scale_down`; machines: `autoscaler_fleet`; what is where: `autoscaler_cache`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 kube-scheduler's preemption reads `status.disruptionsAllowed`. Shares and `maxUnavailable` go by the
 size that the pods' controllers ask for, as in the real controller, not by the pods that happen to
 be there. A controller without a size fails the whole budget: then nobody may go. The eviction API
-(`api.evicting`) charges what is left until the next count.
+(`api.eviction`) charges what is left until the next count.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What must never be seen, whatever a scenario does; a breach is reported with its time.
 
 These are checked against the cluster's own truth, not against what the operator believes: no node
-holds more than it can, no room is given twice (`rooms`), a hold for one owner has one, no latch and
-no gate of ours is left lying.
+holds more than it can, no room is given twice (`overcommit`), a hold for one owner has one, no
+latch and no gate of ours is left lying.
 """
 
 from __future__ import annotations

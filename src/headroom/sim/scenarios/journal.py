@@ -1,7 +1,7 @@
 """What happened, in order: a short line for each change that a person would tell.
 
 The journal hears of every change at once, without any watcher's delay, so its times are those of
-the cluster itself. The numbers of the summary are `metering`'s.
+the cluster itself. The numbers of the summary are `meter`'s.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A scenario as a value: what is there at the start, what happens when, how long it goes on.
 
-`loading` makes these from files, `steps` carries them out. Times are virtual seconds.
+`loader` makes these from files, `steps` carries them out. Times are virtual seconds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which holds, headrooms and objects of a dialect end a run unserved, and where each is written.
 
-`core.findings.serving` has the rule. What it needs beyond a status is remembered here: which
+`core.findings.unserved` has the rule. What it needs beyond a status is remembered here: which
 objects were whole at some moment, as they are now. A run that ends while a machine boots has shown
 nothing about who waits for it.
 """

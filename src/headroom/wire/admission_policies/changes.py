@@ -209,7 +209,7 @@ def _marked() -> str:
 
 
 def _may_give_way() -> str:
-    """Whether a pod may ever be ended for an owner of a hold: see `core.eviction.preempting`."""
+    """Whether a pod may ever be ended for an owner of a hold: see `core.eviction.preemption`."""
     return both(
         [
             f"{role_of('oldObject')} == ''",

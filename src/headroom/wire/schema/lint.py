@@ -2,7 +2,7 @@
 
 Such an object stands, and does nothing or something else: an amount beyond what can be counted is
 cut by the API server, `Gt` with a word matches no node, and of the same object written twice one
-is lost. People who test a configuration want to hear of it. `checking` knows the schema itself.
+is lost. People who test a configuration want to hear of it. `validation` knows the schema itself.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ The same notation serves Kubernetes' own kinds (`data/kubernetes.json`, written 
     "replicas": "int32"           "containers": "[]Container!"     a list, required
     "labels": "{}string"          "effect": "=NoSchedule|NoExecute"    one of these words
 
-`checking` compares data with it, `structural` makes the schema of a CRD from it.
+`validation` compares data with it, `structural` makes the schema of a CRD from it.
 """
 
 from __future__ import annotations

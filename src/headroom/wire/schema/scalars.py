@@ -1,7 +1,7 @@
 """Whether one value is what its field wants: numbers, words, quantities, times, durations.
 
 Each check returns None, or what is wrong and what to write instead, ready to stand after the
-field's path. `checking` walks the objects and calls these.
+field's path. `validation` walks the objects and calls these.
 """
 
 from __future__ import annotations

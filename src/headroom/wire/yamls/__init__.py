@@ -1,6 +1,6 @@
 """YAML and JSON as kubectl reads and writes them: a file in, objects with their lines out.
 
-`documents` takes a file apart, `reading` and `writing` know kubectl's rules, `lines` where a field
+`documents` takes a file apart, `loader` and `dumper` know kubectl's rules, `lines` where a field
 stands. These are the names that others need.
 """
 

@@ -1,6 +1,6 @@
 """Manifest files as kubectl reads them: many documents, YAML or JSON, every value with its line.
 
-`reading` turns YAML into values by kubectl's rules, `lines` finds the line of a field.
+`loader` turns YAML into values by kubectl's rules, `lines` finds the line of a field.
 Here a file becomes documents: JSON is read as JSON (faster), Lists are taken apart, and whatever
 is wrong becomes one ManifestError. `schema` says whether what was read is a valid object.
 """
