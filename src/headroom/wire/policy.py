@@ -38,8 +38,8 @@ NEW_PODS = {
     "resources": ["pods"],
 }
 
-# Conditions are tried in this order, the cheap ones first; all must hold. `core.claim_gate` says the
-# same to the webhook and to the simulator.
+# Conditions are tried in this order, the cheap ones first; all must hold. `core.claim_gate` says
+# the same to the webhook and to the simulator.
 UNPLACED = {
     "not-placed": "!has(object.spec.nodeName) || object.spec.nodeName == ''",
     "for-kube-scheduler": (

@@ -77,7 +77,7 @@ def _waits_unseen(world: World, pod: Pod, policy: Policy) -> Explanation:
 def _followers(world: World, pod: Pod) -> str:
     """Text: which headrooms remove a gate from a pod when their slots are ready."""
     told = [
-        f"{headroom.parent} makes its slots before it takes off the gate {rule.gate}"
+        f"{headroom.parent} creates its slots before it removes the gate {rule.gate}"
         for headroom in sorted(world.headrooms, key=lambda headroom: headroom.key)
         if (rule := headroom.size.follows) is not None
         and rule.gate in pod.gates

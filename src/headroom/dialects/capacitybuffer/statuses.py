@@ -38,7 +38,8 @@ def render(action: Action) -> Write | None:
 
 def status_json(status: HeadroomStatus) -> Json:
     """Spell a status; which template it speaks of is left out where it speaks of none."""
-    return {**_STATUS.write(status), "provisioningStrategy": ACTIVE}
+    told = status if status.template else replace(status, template_generation=0)
+    return {**_STATUS.write(told), "provisioningStrategy": ACTIVE}
 
 
 def status_of(text: bytes) -> HeadroomStatus:
