@@ -232,3 +232,18 @@ def test_a_slot_whose_owners_use_all_of_it_is_held_anew_elsewhere() -> None:
     create = life.sequence.steps[0][0]
     assert isinstance(create, CreateGuardian)
     assert (create.node, create.bound) == ("", False)
+
+
+def test_a_slot_in_use_that_could_be_whole_gets_its_claim_before_its_guardian() -> None:
+    """A guardian that waits in kube-scheduler's queue keeps nothing, and others may be quicker."""
+    slot = replace(ONCE, parent=replace(ONCE.parent, kind="Headroom", slot="1"))
+    view = HoldView(slot, node="a", lodgers=(owner(cpu=2),), pinned=True, whole=True)
+    assert steps(live(view)) == ["CreateLatch", "Nominate"]
+    waits = guardian(node="")
+    assert steps(live(replace(view, guardians=(waits,)))) == ["DeletePod"]
+    latched = replace(view, claimed=True, latched=resources(cpu=2), grows=True)
+    life = live(latched)
+    assert life.sequence is not None
+    create = life.sequence.steps[0][0]
+    assert isinstance(create, CreateGuardian)
+    assert (create.node, create.bound) == ("a", True)

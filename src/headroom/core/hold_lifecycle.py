@@ -134,8 +134,8 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
         wait = view.not_before if view.not_before is not None and now < view.not_before else None
         view = replace(view, not_before=wait)
         return Life(status, without_place(view, guardian, size, users, policy), wait)
-    if view.pinned and view.lodgers and not view.whole and _seeks(guardian):
-        # Somebody was quicker. One that waits keeps nothing from others; a claim does.
+    if view.pinned and view.lodgers and _seeks(guardian):
+        # One that waits keeps nothing from others; a claim does.
         return Life(status, _drop(view, (guardian,)))
     behind = tuple(pod for pod in (guardian, guardians.successor) if view.first and _seeks(pod))
     if behind:
@@ -196,7 +196,7 @@ def _early_latch(
     if view.pinned and view.lodgers and not view.claimed and not view.passing:
         kept = guardian.requests if guardian is not None and guardian.node else EMPTY
         wanted = view.hold.template.pod.requests.largest(kept)
-        return EMPTY if view.hold.paused or view.whole or wanted.fits_in(kept) else wanted
+        return EMPTY if view.hold.paused or wanted.fits_in(kept) else wanted
     leaving = any(is_leaving(pod) for pod in users)
     if not leaving or not node or view.hold.allocate_once or view.latched is not None:
         return EMPTY
