@@ -33,7 +33,7 @@ from tests.stories.things import NAMESPACE, headroom, pod
 
 NODES = 5
 ROUNDS = int(os.environ.get("ROUNDS", "10"))
-CHURN = "ROUNDS" in os.environ  # One slot in some hundred rounds is still lost: known-flaws.md.
+CHURN = "ROUNDS" in os.environ  # What is rare needs many rounds: known-flaws.md says how many.
 PAUSE_S = float(os.environ.get("PAUSE", "1.0"))
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600 + 20 * ROUNDS)]
 SLOT, PART = "500m", "200m"
