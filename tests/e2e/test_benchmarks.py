@@ -66,7 +66,7 @@ def test_every_owner_gets_its_reservation(binaries: Path) -> None:
 
 def test_every_kind_of_write_is_weighed(binaries: Path) -> None:
     text = bench("writes", "--count", "20", "--nodes", "2")
-    assert len(text.splitlines()) == 14
+    assert len(text.splitlines()) == 15
     assert "times the rate at best" in text
 
 
