@@ -14,10 +14,10 @@ from headroom.core.names import DEFAULT_SCHEDULER_NAME
 from headroom.core.objects import Pod
 
 LONGEST_GAP = timedelta(seconds=10)
-"""After so long without a sign, kube-scheduler may be away; or nothing happens in the cluster."""
+"""After this time without a sign, kube-scheduler may be away, or the cluster may be idle."""
 
 LONGEST_SILENCE = timedelta(minutes=10)
-"""So long is waited without any sign: it may also be that this pod is not looked at."""
+"""The longest wait without any sign. Perhaps kube-scheduler ignores only this pod."""
 
 
 class SchedulerSigns:
