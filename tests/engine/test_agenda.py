@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from headroom.core.subjects import node_subject
+from headroom.core.subjects import node_changed, node_subject
 from headroom.engine.agenda import FIRST_PAUSE, LONGEST_PAUSE, Agenda
 from tests.builders import NOON
 
@@ -99,3 +99,38 @@ def test_of_a_subject_that_is_gone_nothing_is_left() -> None:
     assert agenda.take(NOON + LONGEST_PAUSE) == ()
     assert agenda.wake_at() is None
     assert agenda.not_before(A) is None
+
+
+def test_who_waits_is_looked_at_once_when_it_happens_first_come_first_served() -> None:
+    agenda = Agenda()
+    for subject in (B, A, B):
+        agenda.wait(subject, on=node_changed("n"))
+    agenda.wake(node_changed("m"))
+    assert agenda.take(NOON) == ()
+    agenda.wake(node_changed("n"))
+    assert agenda.take(NOON) == (B, A)
+    agenda.wake(node_changed("n"))
+    assert agenda.take(NOON) == ()
+
+
+def test_who_waits_for_two_things_still_waits_for_the_other() -> None:
+    agenda = Agenda()
+    agenda.wait(A, on=node_changed("n"))
+    agenda.wait(A, on=node_changed("m"))
+    agenda.wake(node_changed("n"))
+    assert agenda.take(NOON) == (A,)
+    assert agenda.awaited(node_changed("m"))
+    assert not agenda.awaited(node_changed("n"))
+    agenda.stop_waiting(A, on=node_changed("m"))
+    assert not agenda.awaited(node_changed("m"))
+    assert agenda.size() == 0
+
+
+def test_of_a_subject_that_is_gone_no_wait_is_kept() -> None:
+    agenda = Agenda()
+    agenda.wait(A, on=node_changed("n"))
+    agenda.wait(B, on=node_changed("n"))
+    agenda.forget(A)
+    agenda.wake(node_changed("n"))
+    assert agenda.take(NOON) == (B,)
+    assert agenda.size() == 0

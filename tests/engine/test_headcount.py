@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL, SLOT_ANNOTATION
 from headroom.core.objects import Pod
+from headroom.core.subjects import Awaited, Change
 from headroom.engine.agenda import Agenda
 from headroom.engine.headrooms.headcount import Headcount
 from tests.builders import NOON, pod, resources
@@ -44,7 +45,7 @@ def test_who_waits_is_looked_at_when_one_goes() -> None:
     headcount = Headcount(agenda)
     there = guardian("there")
     headcount.add(there)
-    headcount.wait(ROOM, subject("hold x"))
+    agenda.wait(subject("hold x"), on=Awaited(Change.GUARDIAN_GONE, ROOM))
     assert agenda.take(NOON) == ()
     headcount.remove(there)
     assert agenda.take(NOON) == (subject("hold x"),)

@@ -35,6 +35,22 @@ class Topic(StrEnum):
     DOORS = "doors"
 
 
+class Change(StrEnum):
+    """What subjects wait for; `Agenda.wait` says of what."""
+
+    NODE = "node"  # it, a pod on it or on its way there is not as it was, or a handover has ended
+    ARRIVALS = "arrivals"  # no owner is on its way to a node; without a node: to any
+    GUARDIAN_GONE = "guardian gone"  # of a headroom
+    OWNER_PLACED = "owner placed"  # that went on without a hold or headroom, or waits no more
+
+
+class Awaited(NamedTuple):
+    """A change, and the name of the node, hold, headroom or namespace that changes."""
+
+    change: Change
+    of: str
+
+
 class Subject(NamedTuple):
     """A kind and an identity, as the books of the engine have it.
 
@@ -79,3 +95,12 @@ def node_subject(name: str) -> Subject:
 
 def fence_subject(node: str) -> Subject:
     return Subject(Topic.FENCE, node)
+
+
+def node_changed(node: str) -> Awaited:
+    """A temporary state of a node has ended, perhaps.
+
+    During a handover room is counted twice, and what an owner has returned is free for a moment.
+    Whoever is refused only for that reason goes on as soon as the node has changed.
+    """
+    return Awaited(Change.NODE, node)

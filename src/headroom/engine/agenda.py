@@ -1,4 +1,4 @@
-"""What to look at next: what changed, timers, what is under way, and pauses after failure.
+"""What to look at next: what changed, timers, waits, what is under way, and pauses after failure.
 
 Everything waits here by name, first come first served, so that the same events always lead to the
 same order of decisions. When more is due than one plan may look at, namespaces take turns, and in a
@@ -13,8 +13,9 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from headroom.core.subjects import Subject, Topic
+from headroom.core.subjects import Awaited, Subject, Topic
 from headroom.core.waits.backoff import backoff
+from headroom.engine.indexes import drop
 
 FIRST_PAUSE = timedelta(milliseconds=200)
 LONGEST_PAUSE = timedelta(minutes=2)
@@ -35,6 +36,8 @@ class Agenda:
         self._busy: dict[Subject, int] = {}
         self._failures: dict[Subject, int] = {}
         self._not_before: dict[Subject, datetime] = {}
+        self._waiting: dict[Awaited, dict[Subject, None]] = {}
+        self._waits_on: dict[Subject, dict[Awaited, None]] = {}  # the same, by subject
         self._sweep_at = datetime.min.replace(tzinfo=UTC)
 
     def touch(self, subject: Subject) -> None:
@@ -55,6 +58,26 @@ class Agenda:
             if len(self._timers) > 2 * len(self._soonest) + SPARE_TIMERS:
                 self._timers = [(at, each) for each, at in self._soonest.items()]
                 heapq.heapify(self._timers)  # Timers of what is gone would stay until they ring.
+
+    def wait(self, subject: Subject, on: Awaited) -> None:
+        """Look at this subject when that happens next: once, unless it waits again then."""
+        self._waiting.setdefault(on, {})[subject] = None
+        self._waits_on.setdefault(subject, {})[on] = None
+
+    def wake(self, happened: Awaited) -> None:
+        """Look at those who wait for this."""
+        for subject in self._waiting.pop(happened, ()):
+            drop(self._waits_on, subject, happened)
+            self.touch(subject)
+
+    def stop_waiting(self, subject: Subject, on: Awaited) -> None:
+        """Do not look at this subject when that happens."""
+        drop(self._waiting, on, subject)
+        drop(self._waits_on, subject, on)
+
+    def awaited(self, happening: Awaited) -> bool:
+        """Whether anybody waits for this."""
+        return happening in self._waiting
 
     def take(self, now: datetime, most: int | None = None) -> tuple[Subject, ...]:
         """Subjects that are due, so many at most; those under way come back when they are free."""
@@ -169,9 +192,12 @@ class Agenda:
             if not topics:
                 del self._due[subject.namespace]
         self._soonest.pop(subject, None)
+        for awaited in self._waits_on.pop(subject, ()):
+            drop(self._waiting, awaited, subject)
         self.succeeded(subject)
 
     def size(self) -> int:
-        """How much is remembered, of whatever: what is due, timers, pauses, work under way."""
+        """How much is remembered: what is due, timers, waits, pauses, work under way."""
         noted = (self._timers, self._soonest, self._busy, self._failures, self._not_before)
-        return self._count + sum(map(len, noted))
+        waits = sum(map(len, self._waits_on.values()))
+        return self._count + waits + sum(map(len, noted))

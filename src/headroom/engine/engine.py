@@ -34,7 +34,14 @@ from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.plan import KEEPERS_WORK, LAUNCHED_WORK, Plan, Sequence, Work
 from headroom.core.policy import Policy
-from headroom.core.subjects import Subject, Topic, hold_subject, node_subject, pod_subject
+from headroom.core.subjects import (
+    Subject,
+    Topic,
+    hold_subject,
+    node_changed,
+    node_subject,
+    pod_subject,
+)
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts.bulk import Bulk
 from headroom.engine.bursts.retries import SchedulerRetries
@@ -333,7 +340,7 @@ class Engine:
         elif topic is Topic.FOLLOW:
             self._standing.concern(self._standing.followers.follows(subject.key))
         elif topic is Topic.NODE:  # A handover there is over.
-            self.ledger.settling.changed(name)
+            self._agenda.wake(node_changed(name))
         elif topic is Topic.PACE:
             self._keeper.pace.look(name, now)
         elif topic is Topic.STATUSES:
@@ -342,13 +349,11 @@ class Engine:
             yield from self._indexer.look(name, now)
         elif topic is Topic.POD and not self._agenda.resting(subject, now):
             pod = self.ledger.pods.get(subject.key)
-            if pod is not None:
+            if pod is not None and self.ledger.policy.serves(pod.key.namespace):
                 yield from self._decide_pod(pod, now)
 
     def _decide_pod(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
         ledger = self.ledger
-        if not ledger.policy.serves(pod.key.namespace):
-            return
         if pod.key in ledger.latches:
             yield from self._latcher.look(pod, now)
         elif pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
@@ -373,12 +378,8 @@ class Engine:
         if known or pod.deleted is not None:
             return
         whole, _, slot = parent.partition("#")
-        gone = (
-            self._standing.abandons(pod, whole)
-            if slot
-            else parent.partition("/")[0] in self._served
-        )
-        if gone:
+        served = parent.partition("/")[0] in self._served
+        if self._standing.abandons(pod, whole) if slot else served:
             delete = DeletePod(pod.key, pod.uid)
             yield Sequence(Work.SWEEP, (pod_subject(pod.key),), ((delete,),))
 

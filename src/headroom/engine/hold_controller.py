@@ -21,7 +21,7 @@ from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, outdated, told_apart
 from headroom.core.resources import EMPTY
-from headroom.core.subjects import hold_subject, pod_subject
+from headroom.core.subjects import hold_subject, node_changed, pod_subject
 from headroom.core.tickets import ticket_lifecycle
 from headroom.core.tickets.ticket_times import ends_at
 from headroom.engine.conflicts.kept_room import KeptRoom
@@ -329,7 +329,7 @@ class HoldController:
         if not self._ledger.unsettled_on(old.node) - own:
             return True
         again = now + self._ledger.policy.first_look
-        self._ledger.settling.wait(old.node, hold_subject(hold.parent))
+        self._ledger.agenda.wait(hold_subject(hold.parent), on=node_changed(old.node))
         self._ledger.agenda.later(hold_subject(hold.parent), again)
         return False
 

@@ -30,7 +30,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
 from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.subjects import hold_subject, pod_subject
+from headroom.core.subjects import hold_subject, node_changed, pod_subject
 from headroom.engine.conflicts.preemption import go_on
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
@@ -174,7 +174,8 @@ class LatchController:
 
     def _is_in_the_way(self, latch: Pod) -> bool:
         ledger = self._ledger
-        return ledger.spares.is_dismissed(latch) or ledger.settling.awaited(latch.nominated)
+        awaited = ledger.agenda.awaited(node_changed(latch.nominated))
+        return awaited or ledger.spares.is_dismissed(latch)
 
     def _is_due(self, hold: Hold, latch: Pod) -> bool:
         """Whether the guardian of a hold, or where it has no place a latch of its own, is to come.

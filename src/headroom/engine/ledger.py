@@ -29,7 +29,7 @@ from headroom.core.owners import reach
 from headroom.core.policy import Policy
 from headroom.core.renewal import healthiest
 from headroom.core.resources import Resources
-from headroom.core.subjects import hold_subject, pod_subject
+from headroom.core.subjects import hold_subject, node_changed, pod_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
 from headroom.engine.doors.forbidden import Forbidden
@@ -47,7 +47,6 @@ from headroom.engine.indexes import (
 from headroom.engine.latch_index import LatchBook
 from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
 from headroom.engine.pending_guardians import Contention
-from headroom.engine.rate_limits.transient_waits import Settling
 from headroom.engine.reusable_latches import ReusableLatches
 from headroom.engine.volumes.book import VolumeBook
 from headroom.engine.waiting_owners import WaitingOwners
@@ -83,7 +82,6 @@ class Ledger:
         self.guardian_keys: dict[str, Keys] = {}
         self.slots = SlotBook(agenda, policy.across_namespaces)
         self.contention = Contention(agenda)
-        self.settling = Settling(agenda)
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.claimant_keys: dict[str, Keys] = {}
         self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
@@ -110,7 +108,8 @@ class Ledger:
         self._list(known, since)
         if old is None or known.key in self.latches or differs(old, known):
             self._touch(known)
-            self.settling.changed(counted_on(known))
+            if counted_on(known):
+                self.agenda.wake(node_changed(counted_on(known)))
         if old is not None and old.annotations != known.annotations:
             self._touch(old)  # Whom it concerned before: a claim taken back frees its hold.
         if old is not None and counted_on(old) != counted_on(known):
@@ -144,7 +143,7 @@ class Ledger:
         for latch in self.latches.naming(key):  # What it was to get is held again.
             for parent in parents_on(self.pods[latch]):
                 self._touch_hold(parent)
-        self.agenda.succeeded(pod_subject(key))
+        self.agenda.forget(pod_subject(key))
         self._room_freed(counted_on(old))
 
     def guardians_of(self, hold: Hold) -> tuple[Pod, ...]:
@@ -311,7 +310,7 @@ class Ledger:
     def lose_node(self, name: str) -> None:
         if self.nodes.pop(name, None) is not None:
             self.state.remove_node(name)
-            self.settling.changed(name)
+            self.agenda.wake(node_changed(name))
 
     def _list(self, pod: Pod, since: datetime) -> None:
         role, parent, claim = pod.labels.get(ROLE_LABEL), kept_for(pod), claim_of(pod)
@@ -391,8 +390,10 @@ class Ledger:
 
     def _room_freed(self, node: str) -> None:
         """Wake the pods that wait for room anywhere, and the holds that could not grow back."""
-        self.settling.changed(node)
-        for key in self.stuck if node else ():
+        if not node:
+            return
+        self.agenda.wake(node_changed(node))
+        for key in self.stuck:
             self.agenda.touch(pod_subject(key))
         for parent in self.short:
             if self.last_node.get(parent) == node:

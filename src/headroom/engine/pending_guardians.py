@@ -23,7 +23,7 @@ from headroom.core.names import (
 from headroom.core.objects import Key, Placement, Pod
 from headroom.core.resources import Resources
 from headroom.core.selection import only_node
-from headroom.core.subjects import Subject, kept_hold_subject
+from headroom.core.subjects import Awaited, Change, Subject, kept_hold_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.doors.released import ReleasedOwners
 from headroom.engine.doors.signs import SchedulerSigns
@@ -50,7 +50,6 @@ class Contention:
         self._arriving: dict[str, dict[str, None]] = {}  # node → owners and handovers on their way
         self._seeking: dict[str, dict[Key, None]] = {}  # the only node it may go to → guardians
         self._making: dict[str, dict[str, None]] = {}  # the same → holds whose guardian is made now
-        self._waiting: dict[str, dict[Subject, None]] = {}  # the same → subjects of holds that wait
 
     def add(self, pod: Pod) -> None:
         """A pod is as given."""
@@ -96,7 +95,7 @@ class Contention:
 
     def wait(self, subject: Subject, pin: str) -> None:
         """Look at a hold when its guardian may be made."""
-        self._waiting.setdefault(pin, {})[subject] = None
+        self._agenda.wait(subject, on=Awaited(Change.ARRIVALS, pin))
 
     def making(self, hold: str, pin: str) -> None:
         self._making.setdefault(pin, {})[hold] = None
@@ -151,13 +150,9 @@ class Contention:
     def _left(self, node: str, who: str) -> None:
         drop(self._arriving, node, who)
         if node not in self._arriving:
-            self._wake(node)
+            self._agenda.wake(Awaited(Change.ARRIVALS, node))
         if not self._arriving:
-            self._wake(ANYWHERE)
-
-    def _wake(self, pin: str) -> None:
-        for subject in self._waiting.pop(pin, ()):
-            self._agenda.touch(subject)
+            self._agenda.wake(Awaited(Change.ARRIVALS, ANYWHERE))
 
 
 def _arrives_at(pod: Pod) -> str:

@@ -15,7 +15,7 @@ from headroom.core.handover import latch_before, latch_free_room
 from headroom.core.objects import Pod, shortened
 from headroom.core.plan import Sequence, telling
 from headroom.core.statuses import tell_pod
-from headroom.core.subjects import node_subject, pod_subject
+from headroom.core.subjects import node_changed, node_subject, pod_subject
 from headroom.engine.conflicts.preemption import way_into_a_hold
 from headroom.engine.displacement import displacement
 from headroom.engine.doors.wait_limits import (
@@ -85,7 +85,7 @@ class OwnerScheduler:
         if isinstance(choice, Chosen):
             ledger.stuck.pop(pod.key, None)
             if self._handing_over(choice.node) or self._is_owed(pod, choice.node, now):
-                ledger.settling.wait(choice.node, pod_subject(pod.key))
+                ledger.agenda.wait(pod_subject(pod.key), on=node_changed(choice.node))
                 ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.first_look)
                 return None
             note_missed(ledger, found)

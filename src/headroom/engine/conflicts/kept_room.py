@@ -15,7 +15,13 @@ from headroom.core.objects import ANYWHERE, Pod
 from headroom.core.plan import Sequence
 from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.subjects import fence_subject, hold_subject, node_subject, pod_subject
+from headroom.core.subjects import (
+    fence_subject,
+    hold_subject,
+    node_changed,
+    node_subject,
+    pod_subject,
+)
 from headroom.engine.conflicts.standingclaims import (
     claims_on_node,
     claims_standing_on,
@@ -102,7 +108,7 @@ class KeptRoom:
         if not busy and not self._ledger.unsettled_on(node) - own:
             return False
         again = now + self._ledger.policy.first_look
-        self._ledger.settling.wait(node, hold_subject(hold.parent))
+        self._ledger.agenda.wait(hold_subject(hold.parent), on=node_changed(node))
         self._ledger.agenda.later(hold_subject(hold.parent), again)
         return True
 

@@ -20,7 +20,7 @@ from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work
-from headroom.core.subjects import hold_subject, pod_subject
+from headroom.core.subjects import hold_subject, node_changed, pod_subject
 from headroom.engine.doors.rollback import in_the_way, take_back
 from headroom.engine.fences.returned_room import owed_on
 from headroom.engine.handover_queue import rivals_on
@@ -41,7 +41,7 @@ def finish(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[Sequ
         yield from take_back(ledger, pod, hold, now)
         return
     if _undoes(ledger, pod.nominated):
-        ledger.settling.wait(pod.nominated, pod_subject(pod.key))
+        ledger.agenda.wait(pod_subject(pod.key), on=node_changed(pod.nominated))
         return
     together = []
     for other in sorted(ledger.state.nominated_on(pod.nominated), key=lambda each: str(each.key)):

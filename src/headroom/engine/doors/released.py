@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.names import LOCKED_PRIORITY
 from headroom.core.objects import Key, Pod
-from headroom.core.subjects import Subject, hold_subject
+from headroom.core.subjects import Awaited, Change, hold_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.indexes import drop
 
@@ -37,7 +37,6 @@ class ReleasedOwners:
         self._agenda = agenda
         self._owners: dict[Key, _Released] = {}
         self._of: dict[str, dict[Key, None]] = {}  # those of one hold or headroom
-        self._behind: dict[str, dict[Subject, None]] = {}  # subjects of holds that let one go first
         self._updated: _Released | None = None
 
     def note(self, pod: Pod, wholes: Iterable[str], now: datetime) -> tuple[str, ...]:
@@ -57,7 +56,7 @@ class ReleasedOwners:
                 self._drop(each)
             elif each.pod.priority < LOCKED_PRIORITY and each.pod.requests.fits_in(most):
                 subject = hold_subject(hold.parent)
-                self._behind.setdefault(whole, {})[subject] = None
+                self._agenda.wait(subject, on=Awaited(Change.OWNER_PLACED, whole))
                 self._agenda.later(subject, each.until)
                 return str(each.pod.key)
         return ""
@@ -84,8 +83,7 @@ class ReleasedOwners:
         self._owners.pop(released.pod.key, None)
         for whole in released.wholes:
             drop(self._of, whole, released.pod.key)
-            for subject in self._behind.pop(whole, ()):
-                self._agenda.touch(subject)
+            self._agenda.wake(Awaited(Change.OWNER_PLACED, whole))
 
 
 def _waits(pod: Pod) -> bool:

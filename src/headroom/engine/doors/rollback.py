@@ -24,7 +24,7 @@ from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work, telling
 from headroom.core.statuses import tell_pod
-from headroom.core.subjects import hold_subject, node_subject, pod_subject
+from headroom.core.subjects import hold_subject, node_changed, node_subject, pod_subject
 from headroom.engine.agenda import OWNER_PAUSE
 from headroom.engine.doors.forbidden import FINISHING
 from headroom.engine.ledger import Ledger
@@ -73,7 +73,7 @@ def take_back(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[S
     subjects = (node_subject(node), pod_subject(pod.key), hold_subject(hold.parent))
     if in_the_way(ledger, hold) is None:
         if _others_arrive(ledger, pod):  # A guardian beside our nomination would be in their way.
-            ledger.settling.wait(node, pod_subject(pod.key))
+            ledger.agenda.wait(pod_subject(pod.key), on=node_changed(node))
             ledger.agenda.later(pod_subject(pod.key), now + ledger.policy.first_look)
             return
         again = _guardian_again(ledger, pod, hold) if refusal.kept_from is None else None

@@ -10,7 +10,7 @@ from datetime import datetime
 from headroom.core.claims import Search
 from headroom.core.names import WAIT_ANNOTATION
 from headroom.core.objects import Pod
-from headroom.core.subjects import pod_subject
+from headroom.core.subjects import node_changed, pod_subject
 from headroom.engine.ledger import Ledger
 
 
@@ -47,5 +47,5 @@ def is_new_until(ledger: Ledger, pod: Pod, now: datetime) -> datetime:
 def _wake_with(ledger: Ledger, pod: Pod, found: Search) -> None:
     """Look again when that has passed on a node for which a hold there refuses."""
     for node in dict.fromkeys(refusal.node for refusal in found.refused if refusal.node):
-        ledger.settling.wait(node, pod_subject(pod.key))
+        ledger.agenda.wait(pod_subject(pod.key), on=node_changed(node))
         ledger.spares.dismiss(node)

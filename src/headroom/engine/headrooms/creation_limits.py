@@ -14,7 +14,7 @@ from headroom.core.hold_lifecycle import HoldView
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
-from headroom.core.subjects import Subject, hold_subject
+from headroom.core.subjects import Awaited, Change, Subject, hold_subject
 from headroom.engine.headrooms.demand import Foresight
 from headroom.engine.headrooms.quotarooms import QuotaRooms
 from headroom.engine.ledger import Ledger
@@ -53,7 +53,6 @@ class CreationLimits:
     def forget(self, whole: str) -> None:
         """A headroom is gone: nobody waits for its guardians any more."""
         self.release(whole)
-        self._ledger.contention.headcount.forget(whole)
 
     def held_up(self, hold: Hold) -> str:
         """Why no guardian of this slot may wait for a node now, beyond the one that does."""
@@ -75,7 +74,7 @@ class CreationLimits:
             if view.held_up:
                 self._refusals[hold.group] = view.held_up
         if view.full:
-            self._ledger.contention.headcount.wait(hold.group, subject)
+            self._ledger.agenda.wait(subject, on=Awaited(Change.GUARDIAN_GONE, hold.group))
         if view.full or limit is not None:
             self._held.setdefault(hold.group, {})[subject] = None
 

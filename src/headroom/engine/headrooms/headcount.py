@@ -1,4 +1,4 @@
-"""Count the guardians of each headroom's slots, and remember who waits for one to be deleted.
+"""Count the guardians of each headroom's slots, and wake who waits for one to be deleted.
 
 This is a part of the ledger. A renewed slot has two guardians for a while, a released slot has one
 until it is deleted: where their number is limited, pods are counted and not wanted slots.
@@ -13,7 +13,7 @@ from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.core.resources import PODS, Resources
-from headroom.core.subjects import Subject
+from headroom.core.subjects import Awaited, Change
 from headroom.engine.agenda import Agenda
 from headroom.engine.indexes import drop
 
@@ -26,7 +26,6 @@ class Headcount:
         self._there: dict[str, dict[Key, None]] = {}
         self._in: dict[str, int] = {}  # how many, by namespace
         self._used: dict[str, Counter[str]] = {}  # what they ask for together, `pods` included
-        self._waiting: dict[str, dict[Subject, None]] = {}
 
     def add(self, pod: Pod) -> None:
         """A pod is as given."""
@@ -49,8 +48,7 @@ class Headcount:
             self._used.setdefault(whole, Counter()).subtract(_charged(pod))
             if whole not in self._there:
                 del self._used[whole]
-            for subject in self._waiting.pop(whole, ()):
-                self._agenda.touch(subject)
+            self._agenda.wake(Awaited(Change.GUARDIAN_GONE, whole))
 
     def of(self, whole: str) -> Collection[Key]:
         """The guardians of a headroom's slots; two of a slot that is being renewed."""
@@ -63,14 +61,6 @@ class Headcount:
     def used(self, whole: str) -> Resources:
         """What a headroom's guardians ask for together, and as `pods` how many they are."""
         return Resources(self._used.get(whole, {}))
-
-    def wait(self, whole: str, subject: Subject) -> None:
-        """Have somebody looked at when one of a headroom's guardians goes."""
-        self._waiting.setdefault(whole, {})[subject] = None
-
-    def forget(self, whole: str) -> None:
-        """A headroom is gone: nobody waits for its guardians to go."""
-        self._waiting.pop(whole, None)
 
 
 def _charged(pod: Pod) -> dict[str, int]:

@@ -9,7 +9,7 @@ from headroom.core.authenticity import has_got, stands_for
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.readiness import Tally
 from headroom.core.objects import Pod
-from headroom.core.subjects import headroom_subject
+from headroom.core.subjects import Awaited, Change, headroom_subject
 from headroom.engine.headrooms.headroom_state import HeadroomState
 from headroom.engine.ledger import Ledger
 
@@ -56,6 +56,7 @@ def counted(ledger: Ledger, headroom: Headroom, known: HeadroomState, tally: Tal
     headcount, whole = ledger.contention.headcount, headroom.parent.whole
     pods = [ledger.pods[key] for key in headcount.of(whole)]
     if pods:  # It is looked at again when one of them goes.
-        headcount.wait(whole, headroom_subject(headroom.parent))
+        gone = Awaited(Change.GUARDIAN_GONE, whole)
+        ledger.agenda.wait(headroom_subject(headroom.parent), on=gone)
     held = sum(bool(pod.node) and stands_for(headroom, pod) for pod in pods)
     return replace(tally, held=held, pending=max(0, known.wished.count - held))

@@ -14,7 +14,7 @@ from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.headrooms.windows import Calendar, active
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Pod
-from headroom.core.subjects import hold_subject, pod_subject
+from headroom.core.subjects import hold_subject, node_changed, pod_subject
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
@@ -80,7 +80,7 @@ class SlotSuccession:
         """Look at a new slot again when the room of an expired one may be had."""
         ledger, subject = self._ledger, hold_subject(hold.parent)
         for _, guardian in self._estates(hold):
-            ledger.settling.wait(guardian.node, subject)
+            ledger.agenda.wait(subject, on=node_changed(guardian.node))
         ledger.agenda.later(subject, now + ledger.policy.first_look)
 
     def _estates(self, hold: Hold) -> Iterator[tuple[Hold, Pod]]:

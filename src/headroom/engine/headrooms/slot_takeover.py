@@ -17,7 +17,7 @@ from headroom.core.claims import Offer
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
 from headroom.core.objects import Pod
-from headroom.core.subjects import hold_subject, pod_subject
+from headroom.core.subjects import hold_subject, node_changed, pod_subject
 from headroom.engine.handover_queue import HandoverQueue, within
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
@@ -34,7 +34,7 @@ def move_in(ledger: Ledger, launcher: HandoverQueue, guardian: Pod, now: datetim
     if unfit(ledger, guardian, slot.next_to, frozenset()) is None:
         return  # kube-scheduler places it.
     if ledger.unsettled_on(slot.next_to):  # What counts twice just now may leave room enough.
-        ledger.settling.wait(slot.next_to, pod_subject(guardian.key))
+        ledger.agenda.wait(pod_subject(guardian.key), on=node_changed(slot.next_to))
         ledger.agenda.later(pod_subject(guardian.key), now + ledger.policy.first_look)
         return
     offer = _offer(ledger, slot, guardian, now)
@@ -49,7 +49,7 @@ def _offer(ledger: Ledger, slot: Hold, guardian: Pod, now: datetime) -> Offer | 
         if ledger.last_node.get(parent) != slot.next_to or hold.template.beside is not None:
             continue
         if ledger.agenda.busy(hold_subject(hold.parent)):
-            ledger.settling.wait(slot.next_to, pod_subject(guardian.key))
+            ledger.agenda.wait(pod_subject(guardian.key), on=node_changed(slot.next_to))
             ledger.agenda.later(pod_subject(guardian.key), now + ledger.policy.first_look)
             continue
         answer = offer_of(ledger, hold, guardian, now)
