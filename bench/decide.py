@@ -35,7 +35,7 @@ from headroom.core.objects import (
     TopologySpread,
 )
 from headroom.core.resources import Resources
-from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.filters import feasible
 from headroom.scheduling.state import ClusterState
 
@@ -94,7 +94,7 @@ def _choose_many(state: ClusterState, shape: Pod, pods: int) -> float:
         begun = process_time()
         found = choose(pod, state, start)
         spent.append(process_time() - begun)
-        if not isinstance(found, Chosen):
+        if not isinstance(found, ChosenNode):
             raise SystemExit(f"bench decide: pod {index} found no node: {found.message}")
         start = found.next_start
         state.add_pod(pod, found.node)

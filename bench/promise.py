@@ -35,9 +35,16 @@ from typing import Any
 
 from bench import rows
 from headroom.core.promise.estimator import Learner
-from headroom.core.promise.settings import DEFAULTS, Settings
+from headroom.core.promise.settings import DEFAULTS, EstimatorSettings
 from headroom.core.promise.stock import Stock
-from headroom.core.replay.policies import ByHour, Fixed, Policy, Promised, Share, needs_of
+from headroom.core.replay.policies import (
+    ByHour,
+    FixedSizing,
+    Promised,
+    ShareSizing,
+    SizingPolicy,
+    needs_of,
+)
 from headroom.core.replay.policy_fit import fit
 from headroom.core.replay.replay import Outcome, replay
 
@@ -73,7 +80,7 @@ class Trace:
     def fixed(self, slots: int, lead: float, span: Span) -> Outcome:
         key = (lead, span, slots)
         if key not in self.frontier:
-            self.frontier[key] = judged(self, Fixed(slots), lead, span)
+            self.frontier[key] = judged(self, FixedSizing(slots), lead, span)
         return self.frontier[key]
 
     def enough(self, ratio: float, lead: float, span: Span) -> int:
@@ -157,7 +164,7 @@ class MeanAndMisses:
             self.days.append([0] * PARTS)
 
 
-def judged(trace: Trace, policy: Policy, lead: float, span: Span) -> Outcome:
+def judged(trace: Trace, policy: SizingPolicy, lead: float, span: Span) -> Outcome:
     """Let a policy learn until a span begins, and judge it on the span."""
     playing = replay(policy, lead, 0.0)
     if span[0]:
@@ -165,7 +172,7 @@ def judged(trace: Trace, policy: Policy, lead: float, span: Span) -> Outcome:
     return playing.play(trace.part(*span), *span)
 
 
-def ours(ratio: float, lead: float, settings: Settings = DEFAULTS) -> Promised:
+def ours(ratio: float, lead: float, settings: EstimatorSettings = DEFAULTS) -> Promised:
     return Promised(Stock(Learner(ratio, settings)), lead)
 
 
@@ -193,8 +200,8 @@ def ways(trace: Trace, lead: float, ratio: float) -> Iterator[Row]:
     before, after = fit(trace.part(0, half), lead, RUNS_FOR_S), trace.part(*span)
     yield "oracle static", trace.fixed(trace.enough(ratio, lead, span), lead, span)
     percent = fit(after, lead, RUNS_FOR_S).percent(ratio)
-    policies: dict[str, Policy] = {
-        "percent of usage": Share(percent, RUNS_FOR_S),
+    policies: dict[str, SizingPolicy] = {
+        "percent of usage": ShareSizing(percent, RUNS_FOR_S),
         "hourly quantile": ByHour(before.by_hour(ratio), lead),
         "mean and misses": MeanAndMisses(ratio, lead),
         "ours": ours(ratio, lead),
@@ -239,9 +246,9 @@ def score(trace: Trace, row: Row, lead: float) -> float:
     return log(max(outcome.idle, 1e-3) / max(equal, 1e-3))
 
 
-def neighbours() -> Iterator[tuple[str, Settings]]:
+def neighbours() -> Iterator[tuple[str, EstimatorSettings]]:
     """Half and double of each setting."""
-    for each in fields(Settings):
+    for each in fields(EstimatorSettings):
         usual = getattr(DEFAULTS, each.name)
         for word, times in (("half", 0.5), ("double", 2.0)):
             changed = (
@@ -250,7 +257,7 @@ def neighbours() -> Iterator[tuple[str, Settings]]:
             yield f"{word} {each.name}", _with(each.name, changed)
 
 
-def _with(name: str, value: Any) -> Settings:
+def _with(name: str, value: Any) -> EstimatorSettings:
     return replace(DEFAULTS, **{name: value})
 
 

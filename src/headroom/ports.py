@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Protocol, assert_never
 
 from headroom.core.actions import Action, Outcome
-from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Stored, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
@@ -32,7 +32,7 @@ Thing = (
     | Stored
     | ResourceQuota
     | Budget
-    | Autoscaler
+    | PodAutoscaler
 )
 
 
@@ -91,7 +91,7 @@ class BudgetGone:
 
 @dataclass(frozen=True, slots=True)
 class AutoscalerGone:
-    autoscaler: Autoscaler
+    autoscaler: PodAutoscaler
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def gone(thing: Thing) -> Event:
             return ResourceQuotaGone(thing)
         case Budget():
             return BudgetGone(thing.key)
-        case Autoscaler():
+        case PodAutoscaler():
             return AutoscalerGone(thing)
         case Quota():
             return QuotaGone(thing.parent)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from headroom.cli.views.headrooms import explain_headroom
 from headroom.cli.views.plan_result import planned
-from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.headrooms.headrooms import (
     Auto,
     AutoStatus,
@@ -69,7 +69,7 @@ def test_a_plan_says_what_would_be_chosen_and_holds_slots_of_each_shape() -> Non
 
 
 def test_an_autoscaler_with_room_speaks_for_its_workload() -> None:
-    scaler = Autoscaler(Key(NAMESPACE, "api"), "Deployment", "api", 2, 50)
+    scaler = PodAutoscaler(Key(NAMESPACE, "api"), "Deployment", "api", 2, 50)
     there = replace(world(node("a", cpu=16), WEB, API), autoscalers=(scaler,))
     (found,) = planned(there, [replace(READY, slot=Slot(auto=Auto(top=1)))])
     assert {place.slot for place in found.places} == {

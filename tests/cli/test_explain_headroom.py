@@ -21,7 +21,7 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Condition
 from headroom.core.policy import Policy
-from headroom.core.promise.achieved import Share
+from headroom.core.promise.achieved import MissedShare
 from headroom.core.promise.report import Price, PromiseStatus
 from headroom.core.sizes.adaptive import Adaptive
 from headroom.core.sizes.follow import Follow
@@ -221,8 +221,8 @@ def test_a_promise_is_told_with_what_decided_its_size_and_the_price_of_the_next_
     promise = PromiseStatus(
         0.99,
         within,
-        last_hour=Share(10, 1),
-        last_day=Share(200, 1),
+        last_hour=MissedShare(10, 1),
+        last_day=MissedShare(200, 1),
         lead_time=timedelta(seconds=90),
         size=2,
         decided_by="Learnt",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.core.headrooms.eligibility import Rule, eligible, sorted_out, summary
+from headroom.core.headrooms.eligibility import NodeRule, eligible, sorted_out, summary
 from headroom.core.objects import NodeTerm, Placement, Toleration
 from tests.builders import NOON, need, node, pod, taint, to_nodes, tolerating
 
@@ -24,7 +24,7 @@ def test_a_ready_schedulable_untainted_node_is_eligible() -> None:
 def test_a_node_that_is_not_ready_is_left_out() -> None:
     found = eligible(node("a", ready=False), SLOT)
     assert found is not None
-    assert (found.rule, str(found)) == (Rule.READY, "node a: is not Ready")
+    assert (found.rule, str(found)) == (NodeRule.READY, "node a: is not Ready")
 
 
 def test_a_node_that_is_being_deleted_is_left_out() -> None:
@@ -37,7 +37,7 @@ def test_a_cordoned_node_is_left_out_even_where_its_taint_is_tolerated() -> None
     everything = pod("", placement=tolerating(Toleration(operator="Exists")))
     found = eligible(node("a", unschedulable=True), everything)
     assert found is not None
-    assert found.rule is Rule.SCHEDULABLE
+    assert found.rule is NodeRule.SCHEDULABLE
     assert "cordoned" in found.message
 
 
@@ -52,7 +52,7 @@ def test_the_taints_that_come_with_a_cordon_or_an_outage_are_those_rules_busines
     )
     found = eligible(blinking, SLOT)
     assert found is not None
-    assert found.rule is Rule.READY
+    assert found.rule is NodeRule.READY
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_forbidding_taints_must_be_tolerated_with_their_effect(
     found = eligible(node("a", taints=[taint("dedicated", "ml", effect)]), slot)
     assert (found is None) is stands
     if found is not None:
-        assert found.rule is Rule.TAINTS
+        assert found.rule is NodeRule.TAINTS
         assert f"dedicated=ml:{effect}" in found.message
 
 
@@ -109,7 +109,7 @@ def test_the_first_rule_that_fails_is_the_answer() -> None:
     bad = node("a", ready=False, unschedulable=True, taints=[taint("x")])
     found = eligible(bad, SLOT)
     assert found is not None
-    assert found.rule is Rule.READY
+    assert found.rule is NodeRule.READY
 
 
 def test_nodes_are_sorted_out_by_name() -> None:

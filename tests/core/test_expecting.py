@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.headrooms.announced_pods import expected, first_pod
 from headroom.core.headrooms.headrooms import Workload, WorkloadRef
 from headroom.core.holds import PodTemplate
@@ -14,8 +14,8 @@ SHAPE = PodTemplate(Pod(Key("shop", "")))
 WEB = Workload(WorkloadRef("apps/v1", "Deployment", "web"), "shop", 3, SHAPE, uid="1")
 
 
-def scaled_to(desired: int) -> Autoscaler:
-    return Autoscaler(Key("shop", "web"), "Deployment", "web", desired, most=100)
+def scaled_to(desired: int) -> PodAutoscaler:
+    return PodAutoscaler(Key("shop", "web"), "Deployment", "web", desired, most=100)
 
 
 def test_a_workload_that_has_what_it_wants_makes_nothing() -> None:

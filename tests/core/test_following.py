@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headroom.core.demand.followers import (
-    Fixed,
+    FixedCount,
     Following,
     FromAnnotation,
     PerVolume,
@@ -172,7 +172,7 @@ def test_one_volume_behind_two_claims_of_a_pod_gets_one_slot() -> None:
 
 
 def test_a_fixed_number_needs_no_volumes() -> None:
-    rule = Follow(GATE, Fixed(2))
+    rule = Follow(GATE, FixedCount(2))
     answer = followed(owner(), rule, [], NONE, NOON)
     assert (parts(answer), answer.release) == (["0", "1"], False)
     assert followed(owner(), rule, [], frozenset("01"), NOON).release

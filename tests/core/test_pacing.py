@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from headroom.core.demand.scale_rate import (
-    Pace,
     Rate,
+    ScalePolicy,
     Stall,
     Trail,
     judged,
@@ -16,14 +16,14 @@ from headroom.core.demand.scale_rate import (
 )
 from tests.builders import NOON
 
-PACE = Pace()
+PACE = ScalePolicy()
 
 
 def after(**parts: float) -> timedelta:
     return timedelta(**parts)
 
 
-def played(trail: Trail, *wishes: tuple[float, int], pace: Pace = PACE) -> Trail:
+def played(trail: Trail, *wishes: tuple[float, int], pace: ScalePolicy = PACE) -> Trail:
     """Hear wishes at so many seconds after noon."""
     for second, wish in wishes:
         trail = paced(trail, wish, pace, NOON + after(seconds=second))
@@ -65,7 +65,7 @@ def test_the_last_one_goes_too() -> None:
 
 
 def test_growth_can_wait_too() -> None:
-    slow = Pace(up=Rate(100, after(seconds=30), after(seconds=60), least=10))
+    slow = ScalePolicy(up=Rate(100, after(seconds=30), after(seconds=60), least=10))
     trail = played(Trail(), (0, 0), (1, 8), (60, 8), pace=slow)
     assert trail.count == 0
     assert played(trail, (62, 8), pace=slow).count == 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headroom.core.demand.quotaroom import (
-    Allowance,
+    QuotaAllowance,
     ResourceQuota,
     ScopeRule,
     allowance,
@@ -21,33 +21,38 @@ CORE = resources(cpu=1)
 TEAM = ResourceQuota("team", {"cpu": 5_000})
 
 
-def shares(quota: ResourceQuota, *wanted: int, ours: Resources | None = None) -> list[Allowance]:
+def shares(
+    quota: ResourceQuota, *wanted: int, ours: Resources | None = None
+) -> list[QuotaAllowance]:
     wants = [(count, CORE) for count in wanted]
     return [*in_turn(wants, [[quota]] * len(wanted), ours or Resources())]
 
 
 def test_what_one_gets_the_next_lacks() -> None:
-    assert shares(TEAM, 2, 4) == [Allowance(2), Allowance(3, ("team",))]
-    assert shares(TEAM, 4, 4) == [Allowance(4), Allowance(1, ("team",))]
-    assert shares(ResourceQuota("team", {"cpu": 10_000}), 4, 4) == [Allowance(4), Allowance(4)]
-    assert shares(TEAM, 9, 4) == [Allowance(5, ("team",)), Allowance(0, ("team",))]
+    assert shares(TEAM, 2, 4) == [QuotaAllowance(2), QuotaAllowance(3, ("team",))]
+    assert shares(TEAM, 4, 4) == [QuotaAllowance(4), QuotaAllowance(1, ("team",))]
+    assert shares(ResourceQuota("team", {"cpu": 10_000}), 4, 4) == [
+        QuotaAllowance(4),
+        QuotaAllowance(4),
+    ]
+    assert shares(TEAM, 9, 4) == [QuotaAllowance(5, ("team",)), QuotaAllowance(0, ("team",))]
 
 
 def test_what_others_use_is_gone() -> None:
     quota = ResourceQuota("team", {"cpu": 10_000}, {"cpu": 8_000})
-    assert allowance(5, CORE, [quota]) == Allowance(2, ("team",))
+    assert allowance(5, CORE, [quota]) == QuotaAllowance(2, ("team",))
 
 
 def test_what_we_use_ourselves_is_not() -> None:
     quota = ResourceQuota("team", {"cpu": 10_000, "pods": 10}, {"cpu": 8_000, "pods": 8})
     ours = Resources({"cpu": 5_000, "pods": 5})
-    assert allowance(9, CORE, [quota], ours) == Allowance(7, ("team",))
-    assert shares(quota, 3, 9, ours=ours) == [Allowance(3), Allowance(4, ("team",))]
+    assert allowance(9, CORE, [quota], ours) == QuotaAllowance(7, ("team",))
+    assert shares(quota, 3, 9, ours=ours) == [QuotaAllowance(3), QuotaAllowance(4, ("team",))]
 
 
 def test_a_quota_that_is_overdrawn_lets_nothing_in() -> None:
     quota = ResourceQuota("team", {"cpu": 2_000}, {"cpu": 8_000})
-    assert allowance(1, CORE, [quota]) == Allowance(0, ("team",))
+    assert allowance(1, CORE, [quota]) == QuotaAllowance(0, ("team",))
 
 
 def test_every_quota_that_limits_is_named() -> None:
@@ -56,18 +61,18 @@ def test_every_quota_that_limits_is_named() -> None:
         ResourceQuota("a", {"pods": 2}),
         ResourceQuota("c", {"cpu": 9_000}),
     ]
-    assert allowance(4, CORE, quotas) == Allowance(2, ("a", "b"))
+    assert allowance(4, CORE, quotas) == QuotaAllowance(2, ("a", "b"))
 
 
 @pytest.mark.parametrize("name", ["limits.cpu", "services", "configmaps", "requests.storage"])
 def test_what_a_chunk_does_not_use_limits_nothing(name: str) -> None:
-    assert allowance(4, CORE, [ResourceQuota("q", {name: 0})]) == Allowance(4)
+    assert allowance(4, CORE, [ResourceQuota("q", {name: 0})]) == QuotaAllowance(4)
 
 
 def test_devices_are_counted_by_their_requests() -> None:
     chunk = resources(cpu=1, **{"nvidia.com/gpu": 2})
     quota = ResourceQuota("q", {"requests.nvidia.com/gpu": 5})
-    assert allowance(4, chunk, [quota]) == Allowance(2, ("q",))
+    assert allowance(4, chunk, [quota]) == QuotaAllowance(2, ("q",))
 
 
 def scoped(name: str, operator: str = "Exists", *values: str) -> ResourceQuota:

@@ -11,13 +11,13 @@ import pytest
 from headroom.core.objects import LabelSelector, Parent, Requirement
 from headroom.core.quotas.hours import parse_hours
 from headroom.core.quotas.limits import (
-    Bounds,
     Ceiling,
-    Demand,
     Exceeded,
     Quota,
+    QuotaBounds,
+    QuotaDemand,
+    QuotaShare,
     Scope,
-    Share,
     TimeWindow,
     applies,
     bounds,
@@ -50,11 +50,13 @@ def quota(longest: timedelta | None = None, **amounts: int) -> Quota:
 
 def ticket(
     cpu: Amount = 0, duration: timedelta | None = HOUR, more: dict[str, Amount] | None = None
-) -> Demand:
+) -> QuotaDemand:
     return ticket_demand("shop", {}, resources(cpu, **(more or {})), duration)
 
 
-def told(of: Quota, demand: Demand, used: Resources = EMPTY, now: datetime = NIGHT) -> str | None:
+def told(
+    of: Quota, demand: QuotaDemand, used: Resources = EMPTY, now: datetime = NIGHT
+) -> str | None:
     found = refusal(of, bounds(of, now), demand, used, used)
     return None if found is None else str(found)
 
@@ -121,8 +123,10 @@ def test_a_ticket_that_lasts_too_long_is_refused_for_itself() -> None:
 
 
 def test_a_namespace_has_its_share_and_no_more() -> None:
-    share = Share("shop", Ceiling({"reserved.cpu": 4000}, timedelta(hours=2)))
-    shared = replace(quota(cpu=10), shares=(share, Share("mill", Ceiling({"reserved.cpu": 0}))))
+    share = QuotaShare("shop", Ceiling({"reserved.cpu": 4000}, timedelta(hours=2)))
+    shared = replace(
+        quota(cpu=10), shares=(share, QuotaShare("mill", Ceiling({"reserved.cpu": 0})))
+    )
     assert told(shared, ticket(4)) is None
     assert told(shared, ticket(5)) == (
         "Quota team: spec.allocation[shop].limits[reserved.cpu]: used 0, wanted 5 more, at most 4"
@@ -133,7 +137,7 @@ def test_a_namespace_has_its_share_and_no_more() -> None:
 
 
 def test_a_share_counts_its_own_namespace_only() -> None:
-    shared = replace(quota(cpu=10), shares=(Share("shop", Ceiling({"reserved.cpu": 4000})),))
+    shared = replace(quota(cpu=10), shares=(QuotaShare("shop", Ceiling({"reserved.cpu": 4000})),))
     everywhere, here = ticket(8).amounts, ticket(1).amounts
     assert refusal(shared, bounds(shared, NIGHT), ticket(2), everywhere, here) is None
     assert refusal(shared, bounds(shared, NIGHT), ticket(3), everywhere, here) == Exceeded(
@@ -188,7 +192,7 @@ def test_scaled_limits_are_whole_and_rounded_down() -> None:
 
 
 def test_shares_are_scaled_too() -> None:
-    share = Share("shop", Ceiling({"reserved.cpu": 4000, "tickets": 3}))
+    share = QuotaShare("shop", Ceiling({"reserved.cpu": 4000, "tickets": 3}))
     scaled = bounds(replace(quota(cpu=10), shares=(share,), windows=(OFFICE,)), DAY)
     assert scaled.shares[0].ceiling.amounts == {"reserved.cpu": 2000, "tickets": 3}
 
@@ -206,7 +210,9 @@ def test_the_next_look_is_at_the_next_turn_of_a_window() -> None:
 
 
 def test_what_is_over_its_limit_is_found_in_order() -> None:
-    limits = Bounds(Ceiling({"tickets": 1, "orders": 5}), (Share("shop", Ceiling({"orders": 1})),))
+    limits = QuotaBounds(
+        Ceiling({"tickets": 1, "orders": 5}), (QuotaShare("shop", Ceiling({"orders": 1})),)
+    )
     used = Resources({"tickets": 2, "orders": 3})
     assert list(surpassed(limits, used, {"shop": used})) == [
         ("spec.hard", "tickets", 2, 1),

@@ -13,8 +13,8 @@ from headroom.core.headrooms.announced_pods import first_pod
 from headroom.core.headrooms.candidates import candidates
 from headroom.core.headrooms.headrooms import Auto, Headroom, Slot, Workload, WorkloadRef
 from headroom.core.headrooms.shapes import (
-    Candidate,
-    Chosen,
+    ChosenWorkload,
+    ShapeCandidate,
     divided,
     in_scope,
     owner_of,
@@ -42,24 +42,27 @@ def workload(name: str, replicas: int = 1, kind: str = "Deployment", **more: Any
     return replace(made, created=OLD, pod_labels=labels, selector=labels, **more)
 
 
-def names(chosen: tuple[Chosen, ...]) -> list[str]:
+def names(chosen: tuple[ChosenWorkload, ...]) -> list[str]:
     return [each.workload.ref.name for each in chosen]
 
 
-def some(*growths: int) -> list[Chosen]:
-    return [Chosen(workload(chr(97 + at)), much, "") for at, much in enumerate(growths)]
+def some(*growths: int) -> list[ChosenWorkload]:
+    return [ChosenWorkload(workload(chr(97 + at)), much, "") for at, much in enumerate(growths)]
 
 
 def test_what_is_about_to_come_outweighs_size() -> None:
-    big, coming = Candidate(workload("big", 50)), Candidate(workload("small", 1), coming=2)
+    big, coming = (
+        ShapeCandidate(workload("big", 50)),
+        ShapeCandidate(workload("small", 1), coming=2),
+    )
     assert names(ranked([big, coming], 2, (), NOW)) == ["small", "big"]
 
 
 def test_pods_made_in_the_last_hour_count_more_than_those_of_the_day() -> None:
     hour, day = NOW - timedelta(minutes=30), NOW - timedelta(hours=20)
-    lately = Candidate(workload("lately"), made=(hour, hour))
-    earlier = Candidate(workload("earlier"), made=(day,) * 10)
-    long_ago = Candidate(workload("long-ago"), made=(OLD,) * 50)
+    lately = ShapeCandidate(workload("lately"), made=(hour, hour))
+    earlier = ShapeCandidate(workload("earlier"), made=(day,) * 10)
+    long_ago = ShapeCandidate(workload("long-ago"), made=(OLD,) * 50)
     assert names(ranked([long_ago, earlier, lately], 3, (), NOW)) == [
         "lately",
         "earlier",
@@ -68,36 +71,39 @@ def test_pods_made_in_the_last_hour_count_more_than_those_of_the_day() -> None:
 
 
 def test_room_above_counts_up_to_as_much_again() -> None:
-    roomy, vast = Candidate(workload("a", 4), room=4), Candidate(workload("b", 4), room=4000)
+    roomy, vast = (
+        ShapeCandidate(workload("a", 4), room=4),
+        ShapeCandidate(workload("b", 4), room=4000),
+    )
     first, second = ranked([roomy, vast], 2, (), NOW)
     assert first.growth == second.growth
 
 
 def test_equals_are_ranked_by_name_whatever_the_order() -> None:
-    pair = [Candidate(workload("b")), Candidate(workload("a"))]
+    pair = [ShapeCandidate(workload("b")), ShapeCandidate(workload("a"))]
     assert names(ranked(pair, 1, (), NOW)) == names(ranked(pair[::-1], 1, (), NOW)) == ["a"]
 
 
 def test_what_was_chosen_stays_until_another_is_a_quarter_ahead() -> None:
-    held, other = Candidate(workload("held", 20)), Candidate(workload("other", 24))
+    held, other = ShapeCandidate(workload("held", 20)), ShapeCandidate(workload("other", 24))
     before = [shape_name(held.workload)]
     assert names(ranked([held, other], 1, before, NOW)) == ["held"]
-    ahead = Candidate(workload("other", 26))
+    ahead = ShapeCandidate(workload("other", 26))
     assert names(ranked([held, ahead], 1, before, NOW)) == ["other"]
 
 
 def test_a_workload_without_pods_is_not_chosen() -> None:
-    assert ranked([Candidate(workload("none", 0))], 5, (), NOW) == ()
+    assert ranked([ShapeCandidate(workload("none", 0))], 5, (), NOW) == ()
 
 
 def test_a_running_job_grows_no_more() -> None:
-    assert ranked([Candidate(workload("sum", 9, "Job"))], 5, (), NOW) == ()
-    suspended = Candidate(workload("sum", 9, "Job"), coming=9)
+    assert ranked([ShapeCandidate(workload("sum", 9, "Job"))], 5, (), NOW) == ()
+    suspended = ShapeCandidate(workload("sum", 9, "Job"), coming=9)
     assert names(ranked([suspended], 5, (), NOW)) == ["sum"]
 
 
 def test_why_a_workload_was_chosen_is_told() -> None:
-    (chosen,) = ranked([Candidate(workload("web", 3), coming=2, room=7)], 1, (), NOW)
+    (chosen,) = ranked([ShapeCandidate(workload("web", 3), coming=2, room=7)], 1, (), NOW)
     assert chosen.why == (
         "2.33 pods expected: 2 to be made, 7 more allowed by its autoscaler, 3 wanted"
     )

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from headroom.core.derived_names import guardian_name
-from headroom.core.headrooms.eligibility import Rule
+from headroom.core.headrooms.eligibility import NodeRule
 from headroom.core.headrooms.headrooms import NEVER, Headroom, Limits
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, surplus, wish
 from headroom.core.headrooms.windows import ActiveWindow
@@ -32,7 +32,7 @@ def names(made: Headroom, *nodes: Node, **parts: Any) -> list[str]:
 def test_each_eligible_node_has_a_slot_that_is_called_like_it() -> None:
     made = wished(headroom(ONE_EACH), node("b"), node("a"), node("c", unschedulable=True))
     assert [(hold.slot, hold.template.node) for hold in made.slots] == [("a", "a"), ("b", "b")]
-    assert [(each.node, each.rule) for each in made.excluded] == [("c", Rule.SCHEDULABLE)]
+    assert [(each.node, each.rule) for each in made.excluded] == [("c", NodeRule.SCHEDULABLE)]
 
 
 def test_several_slots_on_a_node_keep_the_name_of_the_first() -> None:
@@ -110,7 +110,7 @@ def test_a_node_that_blinks_keeps_its_slot_and_says_when_to_look_again() -> None
 def test_a_node_that_stays_away_loses_its_slot() -> None:
     result = wished(headroom(ONE_EACH), blinking(), standing=frozenset({"a"}), now=LATER)
     assert (result.slots, result.look_again) == ((), None)
-    assert [each.rule for each in result.excluded] == [Rule.READY]
+    assert [each.rule for each in result.excluded] == [NodeRule.READY]
 
 
 def test_a_node_that_is_not_ready_gets_no_first_slot() -> None:

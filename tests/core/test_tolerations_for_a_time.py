@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.core.headrooms.eligibility import Rule, eligible
+from headroom.core.headrooms.eligibility import NodeRule, eligible
 from headroom.core.objects import Placement, Pod, Taint, Toleration
 from headroom.core.selection import tolerated_for_a_time
 from tests.builders import node, pod
@@ -33,7 +33,7 @@ def test_the_first_matching_toleration_says_for_how_long(
 def test_a_node_that_would_evict_the_slot_is_not_eligible() -> None:
     left_out = eligible(node("a", taints=(DRAINING,)), _slot(BRIEFLY))
     assert left_out is not None
-    assert left_out.rule is Rule.EVICTS
+    assert left_out.rule is NodeRule.EVICTS
     assert "tolerates for a time only" in left_out.message
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from headroom.core.demand.utilization import (
-    Bounds,
     Load,
-    Standing,
+    Placeholders,
+    SizeBounds,
     bounded,
     given_back,
     load_on,
@@ -21,7 +21,7 @@ from headroom.core.objects import Pod
 from tests.builders import node, pod, resources
 
 ONE = resources(cpu="500m", memory="512Mi")
-NOTHING = Standing()
+NOTHING = Placeholders()
 
 
 def ours(each: Pod) -> bool:
@@ -100,20 +100,20 @@ def test_utilization_is_that_of_the_scarcest_resource() -> None:
 def test_the_limit_on_pods_counts_real_ones_first(
     limit: int, real: int, wanted: int, count: int
 ) -> None:
-    target = bounded(wanted, Load(pods=real), NOTHING, Bounds(pods=limit))
+    target = bounded(wanted, Load(pods=real), NOTHING, SizeBounds(pods=limit))
     assert target.count == count
     assert target.held_by == (("pods",) if count < wanted else ())
 
 
 def test_at_the_limit_on_nodes_nothing_may_wait_and_what_stands_stays() -> None:
-    standing = Standing(bound=5, waiting=3)
-    assert bounded(8, Load(nodes=10), standing, Bounds(nodes=10)).count == 5
-    assert bounded(3, Load(nodes=10), standing, Bounds(nodes=10)).count == 3
+    standing = Placeholders(bound=5, waiting=3)
+    assert bounded(8, Load(nodes=10), standing, SizeBounds(nodes=10)).count == 5
+    assert bounded(3, Load(nodes=10), standing, SizeBounds(nodes=10)).count == 3
 
 
 def test_at_the_limit_on_nodes_what_fits_on_them_may_wait() -> None:
     load = Load(nodes=10, vacant=2)
-    assert bounded(8, load, Standing(bound=5, waiting=3), Bounds(nodes=10)).count == 7
+    assert bounded(8, load, Placeholders(bound=5, waiting=3), SizeBounds(nodes=10)).count == 7
 
 
 def test_vacant_is_what_no_pod_has_and_no_real_pod_waits_for() -> None:
@@ -130,24 +130,24 @@ def test_vacant_is_what_no_pod_has_and_no_real_pod_waits_for() -> None:
 
 
 def test_beyond_the_limit_on_nodes_everything_goes() -> None:
-    target = bounded(8, Load(nodes=11), Standing(bound=5), Bounds(nodes=10))
+    target = bounded(8, Load(nodes=11), Placeholders(bound=5), SizeBounds(nodes=10))
     assert (target.count, target.held_by) == (0, ("nodes",))
 
 
 def test_below_the_limit_no_more_wait_than_the_nodes_to_come_could_take() -> None:
     load = Load(nodes=8, a_node=7)
-    assert bounded(100, load, Standing(bound=5, waiting=2), Bounds(nodes=10)).count == 19
+    assert bounded(100, load, Placeholders(bound=5, waiting=2), SizeBounds(nodes=10)).count == 19
 
 
 def test_bounds_are_told_in_the_order_in_which_they_bite() -> None:
-    bounds = Bounds(slots=50, pods=45, nodes=9, quota=60)
-    target = bounded(100, Load(nodes=9, pods=5), Standing(bound=4), bounds)
+    bounds = SizeBounds(slots=50, pods=45, nodes=9, quota=60)
+    target = bounded(100, Load(nodes=9, pods=5), Placeholders(bound=4), bounds)
     assert (target.count, target.held_by) == (4, ("slots", "pods", "nodes"))
 
 
 def test_a_floor_holds_even_when_nothing_is_used() -> None:
-    assert bounded(0, Load(), NOTHING, Bounds(least=3)).count == 3
-    assert bounded(0, Load(), NOTHING, Bounds(least=3, quota=1)).count == 1
+    assert bounded(0, Load(), NOTHING, SizeBounds(least=3)).count == 3
+    assert bounded(0, Load(), NOTHING, SizeBounds(least=3, quota=1)).count == 1
 
 
 def test_those_without_a_node_are_given_back_first_and_the_lowest_stay() -> None:

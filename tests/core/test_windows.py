@@ -10,7 +10,7 @@ from headroom.core.headrooms.headrooms import Window
 from headroom.core.headrooms.windows import (
     ActiveWindow,
     Occurrences,
-    Refused,
+    WindowRefused,
     active,
     judged,
     next_change,
@@ -58,8 +58,8 @@ CRONS: dict[str, Occurrences] = {
 }
 
 
-def calendar(start: str, zone: str) -> Occurrences | Refused:
-    return CRONS.get(start) or Refused("start", f"{start!r} never fires in {zone}")
+def calendar(start: str, zone: str) -> Occurrences | WindowRefused:
+    return CRONS.get(start) or WindowRefused("start", f"{start!r} never fires in {zone}")
 
 
 def window(start: str = "daily", hours: float = 2, **parts: Any) -> Window:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.core.headrooms.windows import Refused
+from headroom.core.headrooms.windows import WindowRefused
 from headroom.engine.cron import calendar
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
@@ -71,7 +71,7 @@ def taken_there(plane: ControlPlane, schedule: str, zone: str) -> bool:
 
 
 def taken_here(schedule: str, zone: str) -> bool:
-    return not isinstance(calendar(schedule, zone), Refused)
+    return not isinstance(calendar(schedule, zone), WindowRefused)
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)

@@ -17,7 +17,7 @@ import pytest
 
 from headroom.core.eviction.budgets import Budget
 from headroom.core.objects import Key, LabelSelector, Namespace, Requirement
-from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.filters import feasible
 from headroom.scheduling.preempt import explanation, preempt
 from headroom.scheduling.state import ClusterState
@@ -186,7 +186,7 @@ def _samples_from(start: int, state: ClusterState, times: int) -> list[set[str]]
     found = []
     for index in range(times):
         answer = choose(pod_from(_sampled(index)), state, start)
-        assert isinstance(answer, Chosen)
+        assert isinstance(answer, ChosenNode)
         assert answer.scores is not None
         found.append(set(state.table.names_of(answer.scores.rows)))
         start = answer.next_start

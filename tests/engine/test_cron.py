@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headroom.core.headrooms.headrooms import Window
-from headroom.core.headrooms.windows import Occurrences, Refused, active, judged, next_change
+from headroom.core.headrooms.windows import Occurrences, WindowRefused, active, judged, next_change
 from headroom.core.sizes.replicas import Replicas
 from headroom.engine.cron import NAMES, calendar, cron_refusal
 from tests.core.headroom_builder import headroom
@@ -21,7 +21,7 @@ NEW_YORK = "America/New_York"
 
 def starts(expression: str, zone: str = "UTC") -> Occurrences:
     found = calendar(expression, zone)
-    assert not isinstance(found, Refused)
+    assert not isinstance(found, WindowRefused)
     return found
 
 
@@ -188,13 +188,15 @@ def test_a_leap_day_is_far_but_comes(zone: str) -> None:
 )
 def test_an_expression_that_makes_no_sense_says_why(expression: str, says: str) -> None:
     assert says in str(cron_refusal(expression))
-    assert calendar(expression, "UTC") == Refused("start", str(cron_refusal(expression)))
+    assert calendar(expression, "UTC") == WindowRefused("start", str(cron_refusal(expression)))
 
 
 @given(st.text(alphabet="0123456789*/,-?#LWMONTUESFRIJA@ ", max_size=30))
 def test_no_expression_is_worse_than_refused(expression: str) -> None:
     found = calendar(expression, ZURICH)
-    assert isinstance(found, Refused) or found.next(datetime(2027, 1, 4, tzinfo=UTC)) is not None
+    assert (
+        isinstance(found, WindowRefused) or found.next(datetime(2027, 1, 4, tzinfo=UTC)) is not None
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,7 @@ def test_no_expression_is_worse_than_refused(expression: str) -> None:
 )
 def test_an_unknown_time_zone_is_told_with_its_field(zone: str) -> None:
     found = calendar("0 8 * * *", zone)
-    assert isinstance(found, Refused)
+    assert isinstance(found, WindowRefused)
     assert found.field == "timeZone"
     assert repr(zone) in found.message
 

@@ -21,7 +21,7 @@ from headroom.core.actions import (
     Tell,
     Ungate,
 )
-from headroom.core.demand.followers import Fixed, Marks, PerVolume
+from headroom.core.demand.followers import FixedCount, Marks, PerVolume
 from headroom.core.demand.volumes import Volume, VolumeClaim
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import PREEMPTIBLE, ControllerMatch, OwnerRule
@@ -33,12 +33,12 @@ from tests.engine.play import Play
 
 GATE = "example.com/reserve"
 DRIVER = "files.example.com"
-ONE = Fixed()
+ONE = FixedCount()
 WRITES = (LabelPod, CreateGuardian, Ungate, DeletePod)
 HANDOVER = (CreateLatch, Nominate, DeletePod, Bind)
 
 
-def following(slots: Fixed | PerVolume = ONE, **parts: Any) -> Headroom:
+def following(slots: FixedCount | PerVolume = ONE, **parts: Any) -> Headroom:
     return headroom(Follow(GATE, slots, **parts), mode=PREEMPTIBLE)
 
 
@@ -55,7 +55,7 @@ def tells(play: Play, reason: str) -> list[Tell]:
 
 
 def test_an_owner_is_labelled_then_gets_its_slots_and_only_then_loses_the_gate() -> None:
-    play = Play(following(Fixed(2)), gated())
+    play = Play(following(FixedCount(2)), gated())
     play.run(scheduling=False)
     assert sorted(writes(play)[:3]) == ["CreateGuardian", "CreateGuardian", "LabelPod"]
     assert writes(play)[3:] == ["Ungate"]

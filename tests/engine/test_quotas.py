@@ -10,7 +10,7 @@ from headroom.core.actions import SetFinalizers, Tell, WriteQuotaStatus
 from headroom.core.holds import HoldStatus, Problem
 from headroom.core.objects import Condition, LabelSelector, Requirement
 from headroom.core.quotas.hours import parse_hours
-from headroom.core.quotas.limits import Ceiling, Scope, Share, TimeWindow
+from headroom.core.quotas.limits import Ceiling, QuotaShare, Scope, TimeWindow
 from headroom.core.tickets.values import Chronicle, Membership
 from tests.builders import NOON
 from tests.engine.quota_builder import HOUR, Desk, order, quota, ticket
@@ -107,7 +107,7 @@ def test_a_ticket_that_is_relabelled_counts_elsewhere() -> None:
 
 
 def test_a_namespace_gets_its_share_and_no_more() -> None:
-    share = Share("shop", Ceiling({"reserved.cpu": 2000}))
+    share = QuotaShare("shop", Ceiling({"reserved.cpu": 2000}))
     desk = Desk(replace(quota(cpu=10), shares=(share,)))
     assert desk.wants(ticket("a"), ticket("b"), ticket("c", namespace="mill")) == [
         True,

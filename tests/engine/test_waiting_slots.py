@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from headroom.core.demand.followers import Fixed
+from headroom.core.demand.followers import FixedCount
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.slot_batch import Reach, guarded_first, within
 from headroom.core.policy import Policy
@@ -50,7 +50,7 @@ def test_many_headrooms_that_a_quota_refuses_take_the_memory_of_one() -> None:
     [
         Replicas(100),
         PerNode(10),
-        Follow(GATE, Fixed(100)),
+        Follow(GATE, FixedCount(100)),
     ],
     ids=["replicas", "per-node", "follow"],
 )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headroom.core.holds import Hold
 from headroom.core.objects import LabelSelector, Requirement
-from headroom.core.quotas.limits import Ceiling, Quota, Scope, Share
+from headroom.core.quotas.limits import Ceiling, Quota, QuotaShare, Scope
 from headroom.core.resources import EMPTY, Resources
 from tests.engine.quota_builder import Desk, quota, ticket
 from tests.samples import examples
@@ -73,7 +73,7 @@ class Model:
 
 
 def limited(number: int, cores: int, generation: int) -> Quota:
-    share = Share("shop", Ceiling({"reserved.cpu": 3000}))
+    share = QuotaShare("shop", Ceiling({"reserved.cpu": 3000}))
     return quota(f"q{number}", SCOPES[number], cpu=cores, generation=generation, shares=(share,))
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from headroom.core.eviction.budgets import Budget
 from headroom.core.objects import Key, Pod
-from headroom.scheduling.choose import Chosen, Profile, Unschedulable, choose
+from headroom.scheduling.choose import ChosenNode, Profile, Unschedulable, choose
 from headroom.scheduling.preempt import Preemption, explanation, preempt
 from headroom.scheduling.scores import Scores
 from headroom.scheduling.state import ClusterState
@@ -71,7 +71,7 @@ class Lockstep:
         pod = pod_from(created)
         ours = choose(pod, self.state, profile=ALL_NODES)
         seen = self._watch(f"{path}/{pod.key.name}")
-        if seen.node and isinstance(ours, Chosen):
+        if seen.node and isinstance(ours, ChosenNode):
             self._note("bound")
             self._compare_scores(pod, ours)
             assert seen.node in ours.maxima, f"chose {seen.node}, ours {ours.maxima}"
@@ -158,7 +158,7 @@ class Lockstep:
         self._adopt(self._watch(f"{path}/{pod.key.name}").pod)
         return {node for _, node in self._scores_of(pod)}
 
-    def _compare_scores(self, pod: Pod, ours: Chosen) -> None:
+    def _compare_scores(self, pod: Pod, ours: ChosenNode) -> None:
         real = self._scores_of(pod)
         if ours.scores is None:
             assert real == {}, f"scored {real}, ours had one node only"

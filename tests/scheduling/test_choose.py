@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from headroom.scheduling.choose import (
-    Chosen,
+    ChosenNode,
     Profile,
     Unschedulable,
     choose,
@@ -17,9 +17,9 @@ from headroom.scheduling.state import ClusterState
 from tests.scheduling.build import cluster, node, pod, to_node
 
 
-def chosen(*arguments: object, **options: object) -> Chosen:
+def chosen(*arguments: object, **options: object) -> ChosenNode:
     found = choose(*arguments, **options)  # type: ignore[arg-type]  # the tests' own shorthand
-    assert isinstance(found, Chosen)
+    assert isinstance(found, ChosenNode)
     return found
 
 

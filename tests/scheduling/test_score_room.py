@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headroom.core.objects import Key, Node, Pod
 from headroom.core.resources import Resources
 from headroom.scheduling import nodes as tables
-from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.nodes import MOST, NodeTable
 from headroom.scheduling.score_room import Balanced, LeastAllocated
 from headroom.scheduling.state import ClusterState
@@ -63,10 +63,12 @@ def test_kept_scores_are_those_of_a_fresh_look(seed: int, monkeypatch: pytest.Mo
     assert chosen > 20
 
 
-def told(pod: Pod, state: ClusterState) -> tuple[Chosen | None, tuple[str, ...], dict[str, int]]:
+def told(
+    pod: Pod, state: ClusterState
+) -> tuple[ChosenNode | None, tuple[str, ...], dict[str, int]]:
     """The choice, all that are as good, and the score of each node by name."""
     found = choose(pod, state)
-    if not isinstance(found, Chosen):
+    if not isinstance(found, ChosenNode):
         return None, (), {}
     if found.scores is None:
         return found, found.maxima, {}

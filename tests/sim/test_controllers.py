@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of
-from headroom.sim.controllers.rollout import Limits, Shares, limits_of, next_step
+from headroom.sim.controllers.rollout import RolloutLimits, Shares, limits_of, next_step
 from headroom.sim.settings import Settings
 from headroom.sim.world import SimWorld
 from tests.sim.things import deployment, node, pod, replica_set
@@ -169,26 +169,29 @@ def test_controllers_are_limited_like_the_real_manager() -> None:
 @pytest.mark.parametrize(
     ("strategy", "expected"),
     [
-        ({}, Limits(10, surge=3, unavailable=2)),
-        ({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 0}}, Limits(10, 0, 1)),
-        ({"rollingUpdate": {"maxSurge": "50%", "maxUnavailable": "0%"}}, Limits(10, 5, 0)),
-        ({"type": "Recreate"}, Limits(10, unavailable=10, recreate=True)),
+        ({}, RolloutLimits(10, surge=3, unavailable=2)),
+        ({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 0}}, RolloutLimits(10, 0, 1)),
+        ({"rollingUpdate": {"maxSurge": "50%", "maxUnavailable": "0%"}}, RolloutLimits(10, 5, 0)),
+        ({"type": "Recreate"}, RolloutLimits(10, unavailable=10, recreate=True)),
     ],
 )
-def test_a_strategy_is_read_with_its_defaults(strategy: Json, expected: Limits) -> None:
+def test_a_strategy_is_read_with_its_defaults(strategy: Json, expected: RolloutLimits) -> None:
     assert limits_of({"spec": {"replicas": 10, "strategy": strategy}}) == expected
 
 
 def test_old_pods_that_never_became_available_go_first() -> None:
     shares = {"old": Shares(10, 10, 8), "new": Shares(0, 0, 0)}
-    assert next_step("new", shares, Limits(10, surge=3, unavailable=2)) == {"new": 3, "old": 8}
+    assert next_step("new", shares, RolloutLimits(10, surge=3, unavailable=2)) == {
+        "new": 3,
+        "old": 8,
+    }
 
 
 def test_a_settled_rollout_changes_nothing() -> None:
     shares = {"old": Shares(0, 0, 0), "new": Shares(10, 10, 10)}
-    assert next_step("new", shares, Limits(10, surge=3, unavailable=2)) == {}
+    assert next_step("new", shares, RolloutLimits(10, surge=3, unavailable=2)) == {}
 
 
 def test_scaling_down_needs_no_rollout() -> None:
     shares = {"new": Shares(10, 10, 10)}
-    assert next_step("new", shares, Limits(4, surge=1, unavailable=1)) == {"new": 4}
+    assert next_step("new", shares, RolloutLimits(4, surge=1, unavailable=1)) == {"new": 4}

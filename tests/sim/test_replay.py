@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headroom.sim.replay.arrivals import Arrivals
+from headroom.sim.replay.arrivals import PodTrace
 from headroom.sim.scenarios.loader import ScenarioError, load_scenario
 from headroom.sim.scenarios.play import Play, run_scenario
 
@@ -192,5 +192,5 @@ def test_pods_that_the_cluster_refuses_are_told_a_few_times(tmp_path: Path) -> N
 
 
 def test_a_value_of_arrivals_needs_no_file_to_be_compared() -> None:
-    one = Arrivals(Path("a.csv"), "a", {}, first=3.0, last=9.0)
+    one = PodTrace(Path("a.csv"), "a", {}, first=3.0, last=9.0)
     assert one.end(START) == 9.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.objects import Key
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.growth.autoscalers import decode_autoscaler
@@ -15,7 +15,7 @@ from headroom.wire.objects.growth.autoscalers import decode_autoscaler
 TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
 
 
-def read(status: dict[str, Any], most: Any = 10, **metadata: Any) -> Autoscaler:
+def read(status: dict[str, Any], most: Any = 10, **metadata: Any) -> PodAutoscaler:
     thing = {
         "metadata": {"name": "web", "namespace": "shop", "uid": "u", **metadata},
         "spec": {"scaleTargetRef": TARGET, "maxReplicas": most},
@@ -26,7 +26,7 @@ def read(status: dict[str, Any], most: Any = 10, **metadata: Any) -> Autoscaler:
 
 def test_an_autoscaler_says_how_many_pods_it_wants_of_what() -> None:
     made = read({"desiredReplicas": 4})
-    assert made == Autoscaler(Key("shop", "web"), "Deployment", "web", 4, 10, uid="u")
+    assert made == PodAutoscaler(Key("shop", "web"), "Deployment", "web", 4, 10, uid="u")
 
 
 def test_a_new_one_wants_nothing_yet() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headroom.core.actions import LabelPod
-from headroom.core.demand.followers import Fixed, FromAnnotation, PerVolume
+from headroom.core.demand.followers import FixedCount, FromAnnotation, PerVolume
 from headroom.core.demand.volumes import Volume, VolumeClaim
 from headroom.core.objects import Key, LabelSelector, PodTerm, Requirement
 from headroom.core.sizes.follow import Follow
@@ -39,8 +39,8 @@ def size_of(**follow: Any) -> object:
 @pytest.mark.parametrize(
     ("follow", "slots"),
     [
-        ({}, Fixed(1)),
-        ({"slots": 3}, Fixed(3)),
+        ({}, FixedCount(1)),
+        ({"slots": 3}, FixedCount(3)),
         ({"fromAnnotation": "a.b/c"}, FromAnnotation("a.b/c")),
         (
             {"perVolume": BY_VOLUME},

@@ -18,7 +18,7 @@ from typing import Any
 from headroom.cli.dialects import NAMES, chosen, dialect_of
 from headroom.cli.errors import Misuse
 from headroom.cli.output import say
-from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
@@ -91,7 +91,7 @@ class World:
     now: datetime
     headrooms: tuple[Headroom, ...] = ()
     workloads: tuple[Workload, ...] = ()
-    autoscalers: tuple[Autoscaler, ...] = ()
+    autoscalers: tuple[PodAutoscaler, ...] = ()
     quotas: tuple[Quota, ...] = ()
     resource_quotas: tuple[ResourceQuota, ...] = ()
     speech: KindCodecs = NATIVE
@@ -227,7 +227,7 @@ def decoded(
         now=now,
         headrooms=tuple(thing for thing in things if isinstance(thing, Headroom)),
         workloads=tuple(thing for thing in things if isinstance(thing, Workload)),
-        autoscalers=tuple(thing for thing in things if isinstance(thing, Autoscaler)),
+        autoscalers=tuple(thing for thing in things if isinstance(thing, PodAutoscaler)),
         quotas=tuple(thing for thing in things if isinstance(thing, Quota)),
         resource_quotas=tuple(thing for thing in things if isinstance(thing, ResourceQuota)),
         speech=speech,

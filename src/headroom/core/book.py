@@ -132,7 +132,7 @@ def room_claim(
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RoomChange:
     """What became of one claim on the room of a node, and whether it is we who did it."""
 
     before: RoomClaim | None
@@ -172,7 +172,7 @@ def promised_before(
 
 
 def promised_after(
-    promised: Resources, change: Change, hold: Hold, here: Collection[RoomClaim], now: datetime
+    promised: Resources, change: RoomChange, hold: Hold, here: Collection[RoomClaim], now: datetime
 ) -> Resources:
     """What is promised to a hold on a node after a change of a claim; `here` are those by then."""
     return _at_most(promised.minus(change.lost), _most(hold, here, now))

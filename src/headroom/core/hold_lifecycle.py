@@ -38,7 +38,7 @@ from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, earliest
 from headroom.core.policy import Policy
-from headroom.core.quotas.charges import Waiting, charged, go_on, is_charge
+from headroom.core.quotas.charges import WaitingHold, charged, go_on, is_charge
 from headroom.core.renewal import (
     Guardians,
     outdated,
@@ -234,7 +234,7 @@ def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) ->
     if view.not_before is not None and now < view.not_before and not view.guardians:
         return Life(status, None, view.not_before)
     free = not found.pods
-    waiting = Waiting(hold, found.node, size, free, view.guardians, view.latched)
+    waiting = WaitingHold(hold, found.node, size, free, view.guardians, view.latched)
     return Life(status, go_on(waiting, policy.namespace))
 
 
@@ -258,7 +258,7 @@ def _reclaiming(
         return Life(status, _resized(view, guardian, size, policy) if ready else begin)
     if view.not_before is not None and now < view.not_before and not view.guardians:
         return Life(status, None, view.not_before)
-    waiting = Waiting(hold, view.node, size, found.free, view.guardians, view.latched)
+    waiting = WaitingHold(hold, view.node, size, found.free, view.guardians, view.latched)
     return Life(status, go_on(waiting, policy.namespace))
 
 

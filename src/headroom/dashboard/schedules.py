@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.headrooms.headrooms import Headroom, Window
-from headroom.core.headrooms.windows import Refused
+from headroom.core.headrooms.windows import WindowRefused
 from headroom.engine.cron import calendar
 from headroom.wire.times import format_time
 
@@ -41,7 +41,7 @@ def windows(
 
 def _starts(window: Window, since: datetime, until: datetime) -> list[datetime]:
     occurrences = calendar(window.start, window.time_zone)
-    if isinstance(occurrences, Refused):
+    if isinstance(occurrences, WindowRefused):
         return []
     starts: list[datetime] = []
     moment = occurrences.next(since - window.duration)

@@ -29,7 +29,7 @@ BLIND_PAUSE = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
+class _WrittenIndex:
     keys: frozenset[str]
     renew_at: datetime
 
@@ -50,7 +50,7 @@ class Indexer:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._written: dict[str, _Written] = {}
+        self._written: dict[str, _WrittenIndex] = {}
         self._asked = False  # whether any hold was ever for pods that ask
         self._withdrawn = False
         self.blind = False  # the watch of pods has not proved for long that it is alive
@@ -96,7 +96,7 @@ class Indexer:
             self._ledger.agenda.later(index_subject(namespace), known.renew_at)
             return
         renew_at = now + policy.fresh_renewal
-        self._written[namespace] = _Written(keys, renew_at)
+        self._written[namespace] = _WrittenIndex(keys, renew_at)
         self._ledger.agenda.later(index_subject(namespace), renew_at)
         listed = tuple(sorted(key for key in keys if not key.startswith(PRIORITY)))
         write = WriteIndex(namespace, listed, now + policy.fresh_for, lowest_priority(keys))

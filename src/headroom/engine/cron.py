@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
-from headroom.core.headrooms.windows import Occurrences, Refused
+from headroom.core.headrooms.windows import Occurrences, WindowRefused
 
 NAMES = {
     "@yearly": "0 0 1 1 *",
@@ -34,25 +34,25 @@ _SOME_DAY = datetime(2024, 1, 1, tzinfo=UTC)
 _CLOCK_CHANGE = timedelta(hours=3)
 
 
-def calendar(expression: str, zone: str) -> Occurrences | Refused:
+def calendar(expression: str, zone: str) -> Occurrences | WindowRefused:
     """Read a cron expression of five fields (or a name such as @daily) in a time zone."""
     short = len(expression) + len(zone) <= LONGEST_REMEMBERED
     return _remembered(expression, zone) if short else _read(expression, zone)
 
 
 @lru_cache(maxsize=4096)
-def _remembered(expression: str, zone: str) -> Occurrences | Refused:
+def _remembered(expression: str, zone: str) -> Occurrences | WindowRefused:
     return _read(expression, zone)
 
 
-def _read(expression: str, zone: str) -> Occurrences | Refused:
+def _read(expression: str, zone: str) -> Occurrences | WindowRefused:
     spelled = _spelled(expression)
     refusal = cron_refusal(expression)
     if refusal is not None:
-        return Refused("start", refusal)
+        return WindowRefused("start", refusal)
     place = zone_named(zone)
     if place is None:
-        return Refused(
+        return WindowRefused(
             "timeZone", f"{zone!r} is no time zone; write for example UTC or Europe/Zurich"
         )
     return Starts(spelled, place)

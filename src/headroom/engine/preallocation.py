@@ -17,7 +17,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.subjects import hold_subject
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
-from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.choose import ChosenNode, choose
 
 
 class Successions:
@@ -61,7 +61,7 @@ class Successions:
             staying = succession(hold, {here: by_node.get(here, [])}, fits)
             if staying is not None:
                 return staying
-        if not hold.terms.needs_candidate and isinstance(choose(wanted, ledger.state), Chosen):
+        if not hold.terms.needs_candidate and isinstance(choose(wanted, ledger.state), ChosenNode):
             return None
         return succession(hold, by_node, fits)
 

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from headroom.core.quotas.limits import Bounds, Demand, Exceeded, Quota, bounds, next_look, refusal
+from headroom.core.quotas.limits import (
+    Exceeded,
+    Quota,
+    QuotaBounds,
+    QuotaDemand,
+    bounds,
+    next_look,
+    refusal,
+)
 from headroom.core.quotas.statuses import Account
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.subjects import Subject
@@ -25,8 +33,8 @@ class Page:
         self.next_turn: datetime | None = None
         self._used = EMPTY
         self._used_by: dict[str, Resources] = {}
-        self._limits: Bounds | None = None
-        self._told: Bounds | None = None
+        self._limits: QuotaBounds | None = None
+        self._told: QuotaBounds | None = None
 
     @property
     def sound(self) -> bool:
@@ -46,12 +54,12 @@ class Page:
         """Count from nothing."""
         self._used, self._used_by, self.stale = EMPTY, {}, False
 
-    def add(self, demand: Demand) -> None:
+    def add(self, demand: QuotaDemand) -> None:
         if not self.stale:
             self._count(demand.namespace, self.used_in(demand.namespace) + demand.amounts)
             self._used = self._used + demand.amounts
 
-    def take(self, demand: Demand) -> None:
+    def take(self, demand: QuotaDemand) -> None:
         if not self.stale:
             self._count(demand.namespace, self.used_in(demand.namespace) - demand.amounts)
             self._used = self._used - demand.amounts
@@ -59,12 +67,12 @@ class Page:
     def used_in(self, namespace: str) -> Resources:
         return self._used_by.get(namespace, EMPTY)
 
-    def refusal(self, demand: Demand, now: datetime) -> Exceeded | None:
+    def refusal(self, demand: QuotaDemand, now: datetime) -> Exceeded | None:
         """Say why there is no room for a demand, or None."""
         there = self.used_in(demand.namespace)
         return refusal(self.quota, self.limits(now), demand, self._used, there)
 
-    def limits(self, now: datetime) -> Bounds:
+    def limits(self, now: datetime) -> QuotaBounds:
         """The limits that hold now, worked out once until a window may turn."""
         if self._limits is None or (self.next_turn is not None and now >= self.next_turn):
             self._limits = bounds(self.quota, now)

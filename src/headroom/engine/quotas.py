@@ -21,8 +21,8 @@ from headroom.core.plan import Sequence, Work, telling
 from headroom.core.quotas.limits import (
     CLUSTER,
     NAMESPACE_SELECTOR,
-    Demand,
     Quota,
+    QuotaDemand,
     QuotaStatus,
     applies,
     order_demand,
@@ -50,7 +50,7 @@ class QuotaBook:
         self._in_force: tuple[Page, ...] = ()
         self._namespaces: dict[str, Mapping[str, str]] = {}
         self._orders: dict[str, Headroom] = {}
-        self._charged: dict[str, tuple[Parent, Demand]] = {}
+        self._charged: dict[str, tuple[Parent, QuotaDemand]] = {}
         self._seated = False
 
     def see_quota(self, quota: Quota) -> None:
@@ -198,7 +198,7 @@ class QuotaBook:
         self._charge(wanted.parent, demand)
         return None
 
-    def _charge(self, parent: Parent, demand: Demand) -> None:
+    def _charge(self, parent: Parent, demand: QuotaDemand) -> None:
         before = self._charged.get(str(parent))
         if before is not None and before[1] == demand:
             return
@@ -211,11 +211,11 @@ class QuotaBook:
             page.add(demand)
             self._agenda.touch(quota_subject(page.quota.parent))
 
-    def _under(self, parent: Parent, demand: Demand) -> list[Page]:
+    def _under(self, parent: Parent, demand: QuotaDemand) -> list[Page]:
         """The quotas that a demand counts under, in force or not."""
         return [page for page in self._pages.values() if self._applies(page, parent, demand)]
 
-    def _applies(self, page: Page, parent: Parent, demand: Demand) -> bool:
+    def _applies(self, page: Page, parent: Parent, demand: QuotaDemand) -> bool:
         if page.quota.parent.api_version != parent.api_version:
             return False
         labels = self._namespaces.get(demand.namespace, NO_LABELS)
@@ -280,7 +280,7 @@ def _stands(hold: Hold) -> bool:
     return hold.member is not None or begun or hold.status.phase in ("Available", "Succeeded")
 
 
-def _demand(wanted: Hold | Headroom) -> Demand:
+def _demand(wanted: Hold | Headroom) -> QuotaDemand:
     if isinstance(wanted, Headroom):
         return order_demand(wanted.parent.namespace, wanted.labels)
     duration = wanted.tenure.duration if wanted.tenure is not None else wanted.ttl

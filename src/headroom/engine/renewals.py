@@ -15,7 +15,7 @@ from headroom.core.subjects import hold_subject
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
-from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.choose import ChosenNode, choose
 
 
 class Renewals:
@@ -65,7 +65,7 @@ class Renewals:
             return unfit(ledger, wanted, hold.template.node, frozenset()) is None
         if unfit(ledger, wanted, old.node, frozenset()) is None:
             return True
-        return isinstance(choose(wanted, ledger.state), Chosen)
+        return isinstance(choose(wanted, ledger.state), ChosenNode)
 
     def _most(self, whole: str) -> int:
         slots = self._ledger.slots.count(whole)

@@ -31,7 +31,7 @@ from headroom.engine.handover_queue import HandoverQueue
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
 from headroom.engine.owner_claims import note_missed, search
-from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.filters import refused
 
 SCHEDULER_ERROR = "SchedulerError"
@@ -82,7 +82,7 @@ class OwnerScheduler:
             wait_a_little(ledger, pod, found, until)
             return None
         choice = choose(pod, ledger.state)
-        if isinstance(choice, Chosen):
+        if isinstance(choice, ChosenNode):
             ledger.stuck.pop(pod.key, None)
             if self._handing_over(choice.node) or self._is_owed(pod, choice.node, now):
                 ledger.agenda.wait(pod_subject(pod.key), on=node_changed(choice.node))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
@@ -98,7 +98,7 @@ def _uid_of(thing: Thing) -> str:
             return thing.uid
         case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
             return thing.uid
-        case ResourceQuota() | Budget() | Autoscaler():
+        case ResourceQuota() | Budget() | PodAutoscaler():
             return thing.uid
         case Hold() | Headroom() | Quota():
             return thing.parent.uid

@@ -30,7 +30,7 @@ MANY = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenNode:
     """A node; `tied` are all that are as good, by name; `scores` is None if none were needed.
 
     `next_start` is where the search for the next pod's node begins.
@@ -89,21 +89,21 @@ def choose(
     start: int = 0,
     tie: TieBreak = first_by_name,
     profile: Profile = DEFAULT_PROFILE,
-) -> Chosen | Unschedulable:
+) -> ChosenNode | Unschedulable:
     """Choose a node for a pod; the state is not changed, the caller binds the pod."""
     if pod.nominated and _fits_where_nominated(pod, state):
-        return Chosen(pod.nominated, (pod.nominated,), None, start)
+        return ChosenNode(pod.nominated, (pod.nominated,), None, start)
     feasibility = feasible(pod, state)
     rows, next_start = _sample(feasibility, start, profile.percentage)
     if not rows.shape[0]:
         return Unschedulable(feasibility, next_start)
     if rows.shape[0] == 1:
         name = state.table.name(int(rows[0]))
-        return Chosen(name, (name,), None, next_start)
+        return ChosenNode(name, (name,), None, next_start)
     scores = score(feasibility.turn, rows, profile.version)
     best = rows[scores.total == scores.total.max()]
     tied = ByName(best, state.table) if best.shape[0] > MANY else _sorted_names(best, state.table)
-    return Chosen(tie(tied), tied, scores, next_start)
+    return ChosenNode(tie(tied), tied, scores, next_start)
 
 
 class ByName(Sequence[str]):

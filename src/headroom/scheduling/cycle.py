@@ -61,7 +61,7 @@ ANY_IP = "0.0.0.0"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class NodeVerdict:
     """Why a node is refused; `hopeless` if making room there cannot help."""
 
     reasons: tuple[str, ...]
@@ -182,7 +182,7 @@ class Cycle:
 
     def verdict(
         self, row: int, supposed: Supposition = AS_IT_IS, *, passed: bool = False
-    ) -> Verdict | None:
+    ) -> NodeVerdict | None:
         """Why one node is refused under a supposition about its pods, or None.
 
         With `passed`, the node is known to have no objections of its own.
@@ -191,18 +191,18 @@ class Cycle:
         if reason is None and self._port_conflict(row, supposed):
             reason = PORTS
         if reason is not None:
-            return Verdict((reason,), reason in HOPELESS)
+            return NodeVerdict((reason,), reason in HOPELESS)
         misfit = self._misfit(row, supposed)
         if misfit is not None:
             return misfit
         unmounted = self._volume_refusals(row, supposed)
         if unmounted:
-            return Verdict(unmounted, unmounted[0] in HOPELESS)
+            return NodeVerdict(unmounted, unmounted[0] in HOPELESS)
         if self.spread is not None:
             reason = self.spread.refusal(row, supposed.added, supposed.removed.values())
         if reason is None and self.neighbours.matter:
             reason = self.neighbours.refusal(row, supposed.added, supposed.removed.values())
-        return None if reason is None else Verdict((reason,), reason in HOPELESS)
+        return None if reason is None else NodeVerdict((reason,), reason in HOPELESS)
 
     def _node_stages(self) -> list[Stage]:
         table = self.state.table
@@ -328,7 +328,7 @@ class Cycle:
             oversized |= table.allocatable_of(resource) < amount
         return oversized
 
-    def _misfit(self, row: int, supposed: Supposition) -> Verdict | None:
+    def _misfit(self, row: int, supposed: Supposition) -> NodeVerdict | None:
         table = self.state.table
         lacking: list[str] = []
         hopeless = False
@@ -336,7 +336,7 @@ class Cycle:
             if table.exact_free(resource, row) + supposed.freed.get(resource, 0) < amount:
                 lacking.append(insufficient(resource))
                 hopeless |= resource != PODS and int(table.allocatable_of(resource)[row]) < amount
-        return Verdict(tuple(lacking), hopeless) if lacking else None
+        return NodeVerdict(tuple(lacking), hopeless) if lacking else None
 
 
 def _stage(reason: str, failing: Bools) -> Stage:

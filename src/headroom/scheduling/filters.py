@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from headroom.core.objects import Key, Pod
-from headroom.scheduling.cycle import AS_IT_IS, Cycle, Stage, Supposition, Verdict
+from headroom.scheduling.cycle import AS_IT_IS, Cycle, NodeVerdict, Stage, Supposition
 from headroom.scheduling.nodes import Bools, Ints
 from headroom.scheduling.reasons import (
     NODE_AFFINITY_CONFLICT,
@@ -39,7 +39,7 @@ class Feasibility:
     refused: str = ""
 
     @cached_property
-    def overruled(self) -> dict[int, Verdict]:
+    def overruled(self) -> dict[int, NodeVerdict]:
         """The nodes refused because of the pods nominated to them."""
         found = {}
         for row, rivals in _contested(self.turn, self.considered):
@@ -57,14 +57,14 @@ class Feasibility:
         """The names of the nodes that pass, in kube-scheduler's order."""
         return self.turn.state.table.names_of(self.rows())
 
-    def verdict(self, row: int) -> Verdict | None:
+    def verdict(self, row: int) -> NodeVerdict | None:
         """Why a considered node is refused, or None if it passes."""
         if row in self.overruled:
             return self.overruled[row]
         for stage in self.stages:
             if stage.failing[row]:
                 reasons = tuple(reason for reason, failing in stage.reasons() if failing[row])
-                return Verdict(reasons, bool(stage.hopeless()[row]))
+                return NodeVerdict(reasons, bool(stage.hopeless()[row]))
         return None
 
     def reasons(self) -> dict[str, int]:
@@ -151,7 +151,7 @@ def feasible_on(
 
 def verdict_with_nominated(
     turn: Cycle, row: int, nominated: Iterable[Pod], supposed: Supposition = AS_IT_IS
-) -> Verdict | None:
+) -> NodeVerdict | None:
     """Check one node with the nominated pods that count, and then without them.
 
     The room of a nominated pod must not be taken, and its presence must not be relied on yet.

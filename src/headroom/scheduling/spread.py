@@ -25,7 +25,7 @@ TakesPart = Callable[[TopologySpread], Bools]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SpreadRule:
     """One constraint with its counts: `counts[d]` pods in domain `d`, if `counted[d]`."""
 
     constraint: TopologySpread
@@ -63,7 +63,7 @@ class Spread:
     """All the hard constraints of one pod."""
 
     namespace: str
-    rules: tuple[Rule, ...]
+    rules: tuple[SpreadRule, ...]
 
     def refusals(self) -> tuple[Bools, Bools]:
         """By row: which nodes lack a label or are too full, at the first failing constraint."""
@@ -110,7 +110,7 @@ def hard_spread(pod: Pod, state: ClusterState, takes_part: TakesPart) -> Spread 
         counts = np.bincount(here, weights=matching, minlength=size + 1).astype(np.int64)
         itself = int(selector is not None and matches(selector, pod.labels))
         counted = np.bincount(here, minlength=size + 1) > 0
-        rules.append(Rule(constraint, selector, itself, codes, taking_part, counts, counted))
+        rules.append(SpreadRule(constraint, selector, itself, codes, taking_part, counts, counted))
     return Spread(pod.rules_namespace, tuple(rules))
 
 

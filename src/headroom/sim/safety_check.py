@@ -16,6 +16,7 @@ from headroom.core.book import (
     OWNERS,
     By,
     NodeBook,
+    RoomChange,
     RoomClaim,
     Shown,
     broken,
@@ -24,7 +25,6 @@ from headroom.core.book import (
     promised_before,
     room_claim,
 )
-from headroom.core.book import Change as RoomChange
 from headroom.core.claims import claim_of, is_claimant
 from headroom.core.holds import LOCKED, PREEMPTIBLE, Hold, PodTemplate
 from headroom.core.latches import kept_for

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from headroom.core.promise.stock import NO_BOUNDS, Bounds, Stock
+from headroom.core.promise.stock import NO_BOUNDS, Stock, StockBounds
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 STEP = 10.0
@@ -31,7 +31,7 @@ def serve(
     demand: Callable[[float], int],
     until: float,
     lead: float = 90.0,
-    bounds: Bounds = NO_BOUNDS,
+    bounds: StockBounds = NO_BOUNDS,
     start: float = 0.0,
 ) -> Served:
     """Serve what comes in each step of ten seconds; slots come one lead time after they are asked.

@@ -13,7 +13,7 @@ from headroom.core.promise.stock import (
     MOST_CALLS,
     MOST_SLOTS,
     STARTING,
-    Bounds,
+    StockBounds,
     stock,
 )
 from tests.core.promise.arrivals import DAY, HOUR, MINUTE, scattered, serve, steady
@@ -58,7 +58,7 @@ def test_a_peak_at_the_same_minute_of_each_hour_is_met() -> None:
 
 def test_growth_counts_at_once_and_a_size_is_given_back_only_after_the_release_time() -> None:
     learnt = stock(0.99)
-    bounds = Bounds(release_after=600.0)
+    bounds = StockBounds(release_after=600.0)
     serve(learnt, steady(30.0), 6 * HOUR, bounds=bounds)
     before = learnt.size(6 * HOUR, 90.0, bounds).slots
     learnt.observe(6 * HOUR + 10, 40, 40, 90.0)
@@ -79,17 +79,17 @@ def test_what_is_known_to_come_counts_where_it_is_more_than_what_was_learnt() ->
     learnt = stock(0.99)
     serve(learnt, steady(60.0), 3 * HOUR)
     assert learnt.size(3 * HOUR, 90.0).term == LEARNT
-    sized = learnt.size(3 * HOUR, 90.0, Bounds(known=50))
+    sized = learnt.size(3 * HOUR, 90.0, StockBounds(known=50))
     assert (sized.slots, sized.term) == (50, KNOWN)
 
 
 def test_bounds_are_kept_and_told() -> None:
     learnt = stock(0.99)
     serve(learnt, steady(10.0), 3 * HOUR)
-    high = learnt.size(3 * HOUR, 90.0, Bounds(most=2))
+    high = learnt.size(3 * HOUR, 90.0, StockBounds(most=2))
     assert (high.slots, high.term) == (2, MOST)
     assert "max allows 2 of " in learnt.words(high, 90.0)
-    low = learnt.size(3 * HOUR, 90.0, Bounds(least=500))
+    low = learnt.size(3 * HOUR, 90.0, StockBounds(least=500))
     assert (low.slots, low.term) == (500, LEAST)
 
 
@@ -111,7 +111,7 @@ def test_time_that_nobody_watched_is_not_taken_for_silence() -> None:
 
 
 def test_pods_that_are_announced_count_up_to_what_a_headroom_may_have() -> None:
-    sized = stock(0.99).size(0.0, 60.0, Bounds(known=2**40))
+    sized = stock(0.99).size(0.0, 60.0, StockBounds(known=2**40))
     assert (sized.slots, sized.asked) == (MOST_SLOTS, MOST_SLOTS)
 
 

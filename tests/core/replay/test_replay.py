@@ -8,11 +8,11 @@ import pytest
 
 from headroom.core.promise.stock import stock
 from headroom.core.replay.base_stock import BaseStock
-from headroom.core.replay.policies import ByHour, Fixed, Promised, Share, needs_of
+from headroom.core.replay.policies import ByHour, FixedSizing, Promised, ShareSizing, needs_of
 from headroom.core.replay.policy_fit import fit
 from headroom.core.replay.recommendation import Sureness, choose, next_nine
 from headroom.core.replay.replay import replay
-from headroom.core.replay.study import Kind, Past, Question, study
+from headroom.core.replay.study import Past, Question, Sizing, study
 
 LEAD = 90.0
 HOUR, DAY = 3600, 86400
@@ -72,7 +72,7 @@ def test_a_fixed_size_serves_a_pod_when_fewer_than_that_came_in_the_lead_time_be
         for now, pods in arrivals:
             before = sum(count for at, count in arrivals if now - LEAD < at < now)
             hits += min(pods, max(0, slots - before))
-        outcome = replay(Fixed(slots), LEAD, 0.0).play(arrivals, 0.0, float(DAY))
+        outcome = replay(FixedSizing(slots), LEAD, 0.0).play(arrivals, 0.0, float(DAY))
         assert outcome.hits == hits
 
 
@@ -116,7 +116,7 @@ def test_held_time_counts_every_slot_for_as_long_as_it_is_held() -> None:
 def test_a_fixed_size_serves_all_who_come_in_a_lead_time_or_everybody_is_late() -> None:
     arrivals = steady(1, 10)  # Nine in each lead time.
     for size, ratio in ((9, 1.0), (5, 0.0)):
-        outcome = replay(Fixed(size), LEAD, 0.0).play(arrivals, 0.0, float(DAY))
+        outcome = replay(FixedSizing(size), LEAD, 0.0).play(arrivals, 0.0, float(DAY))
         assert outcome.ratio == pytest.approx(ratio, abs=0.001)
     assert fit(arrivals, LEAD, 600.0).fixed(0.99) == 9
 
@@ -141,7 +141,7 @@ def test_a_policy_by_the_hour_orders_a_lead_time_ahead() -> None:
 
 
 def test_a_share_follows_what_runs() -> None:
-    policy = Share(20.0, 600.0)
+    policy = ShareSizing(20.0, 600.0)
     policy.came(0.0, 11, 0)
     assert policy.size(10.0) == 3
     assert policy.size(600.0) == 0
@@ -167,7 +167,7 @@ def test_a_study_judges_only_what_it_was_not_fitted_to() -> None:
         assert row.outcome.pods == sum(pods for second, pods in arrivals if second >= DAY)
         assert 0.0 <= row.outcome.worst_day() <= row.outcome.ratio <= 1.0
     assert list(found.curve) == [0.9, 0.95, 0.99, 0.999]
-    adaptive = [found.curve[promise][Kind.ADAPTIVE].outcome for promise in found.curve]
+    adaptive = [found.curve[promise][Sizing.ADAPTIVE].outcome for promise in found.curve]
     assert adaptive[0].idle < adaptive[2].idle < adaptive[3].idle
 
 
@@ -175,10 +175,10 @@ def test_a_study_judges_only_what_it_was_not_fitted_to() -> None:
 def test_the_policy_that_leaves_the_least_unused_is_recommended() -> None:
     found = study(past(daily(4)), Question(0.95, LEAD, 2.0 * DAY, 600.0))
     choice = choose(found)
-    kept = [kind for kind in Kind if found.rows[kind].outcome.ratio >= 0.95]
+    kept = [kind for kind in Sizing if found.rows[kind].outcome.ratio >= 0.95]
     assert choice.kept
     assert choice.kind in kept
-    assert choice.kind is not Kind.STATIC
+    assert choice.kind is not Sizing.STATIC
     upcoming = next_nine(found, choice.kind)
     assert upcoming is not None
     assert upcoming[0] == 0.999
@@ -186,7 +186,7 @@ def test_the_policy_that_leaves_the_least_unused_is_recommended() -> None:
 
 def test_a_steady_load_needs_nothing_clever() -> None:
     choice = choose(study(past(steady(0.5, 10)), Question(0.99, LEAD, 20000.0, 600.0)))
-    assert choice.kind is Kind.STATIC
+    assert choice.kind is Sizing.STATIC
 
 
 def test_few_pods_and_little_time_make_a_recommendation_unsure() -> None:
@@ -200,12 +200,12 @@ def test_few_pods_and_little_time_make_a_recommendation_unsure() -> None:
 def test_bursts_out_of_silence_are_named() -> None:
     arrivals = [(5000.0 * number, number * number) for number in range(1, 14)]
     found = study(past(arrivals), Question(0.99, LEAD, 30000.0, 600.0))
-    choice = choose(found, Kind.ADAPTIVE)
+    choice = choose(found, Sizing.ADAPTIVE)
     assert not choice.kept
     assert choice.sure is Sureness.LOW
     assert "silence: no past foretells those" in " ".join(choice.why)
 
 
 def test_an_outcome_without_pods_has_kept_every_promise() -> None:
-    outcome = replay(Fixed(3), LEAD, 0.0).play([], 0.0, 100.0)
+    outcome = replay(FixedSizing(3), LEAD, 0.0).play([], 0.0, 100.0)
     assert (outcome.ratio, outcome.worst_day(), outcome.idle) == (1.0, 1.0, 3.0)

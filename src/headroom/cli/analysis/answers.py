@@ -11,7 +11,7 @@ from headroom.cli.output import columns
 from headroom.core.names import API_VERSION
 from headroom.core.promise.settings import DAY, HOUR
 from headroom.core.replay.recommendation import Choice, next_nine
-from headroom.core.replay.study import Kind, Past, Row, Study
+from headroom.core.replay.study import Past, Row, Sizing, Study
 from headroom.plot.text import number, percent, span
 from headroom.wire.yamls import dump
 
@@ -42,7 +42,7 @@ def text(answer: Recommendation) -> str:
     curve = [
         (percent(promise), *_cells(answer, study.curve[promise][kind]))
         for promise in sorted(study.curve)
-        for kind in Kind
+        for kind in Sizing
     ]
     headings = (*HEADINGS, *answer.cost_heading)
     told = "\n".join(f"- {words}" for words in reasons(answer))
@@ -61,7 +61,7 @@ def document(answer: Recommendation) -> dict[str, Any]:
     """For programs."""
     study, question = answer.study, answer.study.question
     begin, end = answer.past.begin, answer.past.end
-    after = study.rows[Kind.ADAPTIVE].outcome
+    after = study.rows[Sizing.ADAPTIVE].outcome
     return {
         "apiVersion": API_VERSION,
         "kind": "Recommendation",
@@ -70,9 +70,9 @@ def document(answer: Recommendation) -> dict[str, Any]:
         "leadTime": question.lead,
         "trained": {"from": begin, "until": question.train_until, "pods": study.trained.pods},
         "judged": {"from": question.train_until, "until": end, "pods": after.pods},
-        "rows": [_row(answer, study.rows[kind]) for kind in Kind],
+        "rows": [_row(answer, study.rows[kind]) for kind in Sizing],
         "curve": [
-            {"promise": promise, "rows": [_row(answer, rows[kind]) for kind in Kind]}
+            {"promise": promise, "rows": [_row(answer, rows[kind]) for kind in Sizing]}
             for promise, rows in sorted(study.curve.items())
         ],
         "policy": str(answer.choice.kind),
@@ -127,11 +127,11 @@ def _cells(answer: Recommendation, row: Row) -> tuple[str, ...]:
 def setting(row: Row) -> str:
     """A short text for the fitted parameters of a policy."""
     match row.kind:
-        case Kind.STATIC:
+        case Sizing.STATIC:
             return f"replicas: {row.setting[0]:.0f}"
-        case Kind.PERCENT:
+        case Sizing.PERCENT:
             return f"{row.setting[0]:.0f} % of what runs"
-        case Kind.SCHEDULED:
+        case Sizing.SCHEDULED:
             return f"{min(row.setting):.0f} to {max(row.setting):.0f} by the hour"
         case _:
             return "learnt as it goes"
@@ -139,7 +139,7 @@ def setting(row: Row) -> str:
 
 def about(answer: Recommendation) -> str:
     question, study = answer.study.question, answer.study
-    pods = number(study.trained.pods + study.rows[Kind.ADAPTIVE].outcome.pods)
+    pods = number(study.trained.pods + study.rows[Sizing.ADAPTIVE].outcome.pods)
     return (
         f"{pods} pods in {span(answer.past.end - answer.past.begin)}, from {answer.demand.source}. "
         f"A slot takes {span(question.lead)} from asked for to held; promised is that "
@@ -149,7 +149,7 @@ def about(answer: Recommendation) -> str:
 
 
 def _curve_span(answer: Recommendation) -> str:
-    outcome = answer.study.curve[answer.study.question.promise][Kind.STATIC].outcome
+    outcome = answer.study.curve[answer.study.question.promise][Sizing.STATIC].outcome
     return f"over {span(outcome.seconds)} of the rest"
 
 
@@ -173,4 +173,4 @@ def reasons(answer: Recommendation) -> tuple[str, ...]:
 
 def table_rows(answer: Recommendation) -> tuple[tuple[str, ...], ...]:
     """The policies as rows of a table."""
-    return tuple(_cells(answer, answer.study.rows[kind]) for kind in Kind)
+    return tuple(_cells(answer, answer.study.rows[kind]) for kind in Sizing)

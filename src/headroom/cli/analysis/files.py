@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from headroom.cli.errors import Unwritable
-from headroom.core.replay.study import Kind, Study
+from headroom.core.replay.study import Sizing, Study
 
 
 def write_file(path: Path, text: str) -> None:
@@ -19,7 +19,7 @@ def write_file(path: Path, text: str) -> None:
 
 def write_series(path: Path, study: Study) -> None:
     """Write the size at each change, in seconds of the trace, with the training part first."""
-    outcomes = (study.trained, study.rows[Kind.ADAPTIVE].outcome)
+    outcomes = (study.trained, study.rows[Sizing.ADAPTIVE].outcome)
     lines = ["second,slots"]
     last = -1
     for outcome in outcomes:

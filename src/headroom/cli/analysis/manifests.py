@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from headroom.core.names import API_VERSION
-from headroom.core.replay.study import Kind, Study
+from headroom.core.replay.study import Sizing, Study
 from headroom.wire.durations import format_duration
 
 SHAPE = {"cpu": "500m", "memory": "512Mi"}
@@ -15,7 +15,11 @@ HOURS = 24
 
 
 def headroom(
-    study: Study, kind: Kind, named: tuple[str, str], labels: dict[str, str], shape: dict[str, str]
+    study: Study,
+    kind: Sizing,
+    named: tuple[str, str],
+    labels: dict[str, str],
+    shape: dict[str, str],
 ) -> dict[str, Any]:
     """A Headroom of this kind; `named` is its name and namespace (empty: the context's)."""
     name, namespace = named
@@ -32,14 +36,14 @@ def headroom(
     }
 
 
-def _size(study: Study, kind: Kind) -> dict[str, Any]:
+def _size(study: Study, kind: Sizing) -> dict[str, Any]:
     setting = study.rows[kind].setting
     match kind:
-        case Kind.ADAPTIVE:
+        case Sizing.ADAPTIVE:
             within = format_duration(timedelta(seconds=study.question.start_within))
             promise = {"startWithin": within, "ratio": study.question.promise}
             return {"size": {"adaptive": promise}}
-        case Kind.SCHEDULED:
+        case Sizing.SCHEDULED:
             windows = _windows([int(slots) for slots in setting], study.question.lead)
             least = min((window["replicas"] for window in windows), default=0)
             return {"size": {"replicas": least}, "schedule": windows}

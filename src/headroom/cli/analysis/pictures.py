@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import log10
 
 from headroom.cli.analysis.answers import HEADINGS, Recommendation, about, reasons, table_rows
-from headroom.core.replay.study import Kind
+from headroom.core.replay.study import Sizing
 from headroom.plot.chart import Chart
 from headroom.plot.marks import Bars, Dots, Line, ShadedSpan, Steps
 from headroom.plot.page import Code, HtmlPage, HtmlTable, Paragraph, Section
@@ -15,7 +15,7 @@ from headroom.plot.text import percent
 from headroom.wire.traces.cells import CLOCK
 from headroom.wire.yamls import dump
 
-TONES = {Kind.STATIC: 1, Kind.PERCENT: 3, Kind.SCHEDULED: 4, Kind.ADAPTIVE: 0}
+TONES = {Sizing.STATIC: 1, Sizing.PERCENT: 3, Sizing.SCHEDULED: 4, Sizing.ADAPTIVE: 0}
 NINES = (0.5, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999)
 HALVES = 400  # time intervals in the picture of arrivals
 
@@ -25,7 +25,7 @@ def page(answer: Recommendation) -> str:
     chosen = answer.choice.kind
     headings = (*HEADINGS, *answer.cost_heading)
     rows = table_rows(answer)
-    table = HtmlTable(headings, rows, (list(Kind).index(chosen),))
+    table = HtmlTable(headings, rows, (list(Sizing).index(chosen),))
     told = tuple(Paragraph(words) for words in reasons(answer))
     sections = (
         Section("", (Paragraph(about(answer)),)),
@@ -45,7 +45,7 @@ def nines(ratio: float) -> float:
 def curve(answer: Recommendation) -> Chart:
     """The hits that each policy reached, and its unused slots."""
     marks: list[Line | Dots | ShadedSpan] = []
-    for kind in Kind:
+    for kind in Sizing:
         points, words = [], []
         for promise, rows in sorted(answer.study.curve.items()):
             outcome = rows[kind].outcome
@@ -66,8 +66,8 @@ def curve(answer: Recommendation) -> Chart:
 
 def sizes(answer: Recommendation) -> Chart:
     """The size of the adaptive and of the fixed policy over time, with the arrivals."""
-    adaptive = answer.study.rows[Kind.ADAPTIVE].outcome
-    static = answer.study.rows[Kind.STATIC]
+    adaptive = answer.study.rows[Sizing.ADAPTIVE].outcome
+    static = answer.study.rows[Sizing.STATIC]
     trained = answer.study.trained
     seconds = [*trained.sizes[0], *adaptive.sizes[0]]
     slots = [*trained.sizes[1], *adaptive.sizes[1]]
@@ -87,8 +87,8 @@ def sizes(answer: Recommendation) -> Chart:
         (
             ShadedSpan("learnt from", begin - shift, train - shift),
             Line("arrivals in a lead time", arrivals_in_lead(answer, shift), 2),
-            Steps("adaptive", tuple(points), TONES[Kind.ADAPTIVE]),
-            Line("static", ((train - shift, fixed), (end - shift, fixed)), TONES[Kind.STATIC]),
+            Steps("adaptive", tuple(points), TONES[Sizing.ADAPTIVE]),
+            Line("static", ((train - shift, fixed), (end - shift, fixed)), TONES[Sizing.STATIC]),
         ),
         Axis("", unit),
         Axis("slots"),
@@ -113,7 +113,7 @@ def arrivals_in_lead(answer: Recommendation, shift: float) -> tuple[tuple[float,
 
 def by_day(answer: Recommendation) -> Chart:
     """The hits of each policy, and the hits of its worst day."""
-    rows = [answer.study.rows[kind].outcome for kind in Kind]
+    rows = [answer.study.rows[kind].outcome for kind in Sizing]
     return Chart(
         "Pods that found no slot, in percent",
         (
@@ -121,7 +121,7 @@ def by_day(answer: Recommendation) -> Chart:
             Bars("the worst day", _missed([row.worst_day() for row in rows]), 1),
         ),
         y=Axis("percent of the pods"),
-        categories=tuple(map(str, Kind)),
+        categories=tuple(map(str, Sizing)),
         height=240,
     )
 

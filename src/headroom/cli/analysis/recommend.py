@@ -13,7 +13,7 @@ from headroom.cli.errors import NegativeAnswer as No
 from headroom.cli.get import Labels
 from headroom.cli.options import Context, Dialects, From, Kubeconfig, Output, a_namespace
 from headroom.cli.output import OutputFormat, document, put, say
-from headroom.core.replay.study import Kind
+from headroom.core.replay.study import Sizing
 
 if TYPE_CHECKING:
     from headroom.cli.analysis.answers import Recommendation
@@ -67,7 +67,7 @@ Duration = Annotated[
 ]
 Price = Annotated[float, typer.Option("--price", metavar="N", help="Of a slot, per hour.")]
 Only = Annotated[
-    Kind | None, typer.Option("--policy", help="Recommend this policy, whatever the numbers say.")
+    Sizing | None, typer.Option("--policy", help="Recommend this policy, whatever the numbers say.")
 ]
 SeriesFile = Annotated[
     Path | None,
@@ -133,14 +133,14 @@ def recommend(
 
 
 def _answered(
-    demand: KnownArrivals, past: Past, question: Question, only: Kind | None, tell: object
+    demand: KnownArrivals, past: Past, question: Question, only: Sizing | None, tell: object
 ) -> Recommendation:
     from headroom.cli.analysis.answers import Recommendation
     from headroom.core.replay.recommendation import choose
     from headroom.core.replay.study import study
 
     found = study(past, question, tell) if callable(tell) else study(past, question)
-    if only is Kind.PERCENT:
+    if only is Sizing.PERCENT:
         raise Misuse(
             "--policy percent: a share of what runs needs a workload to follow",
             "write slot.from and size.percent yourself; the table has the number",

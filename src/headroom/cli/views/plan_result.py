@@ -34,7 +34,7 @@ from headroom.core.policy import Policy
 from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
 from headroom.core.selection import NAME_FIELD
 from headroom.engine.cron import calendar
-from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.state import ClusterState
 
 WANTED = (State.HELD, State.WAITING, State.MISSING, State.HANDOVER)
@@ -190,7 +190,7 @@ def _place(slot: str, hold: Hold, guardian: Pod | None, table: PlannedCluster) -
     choice = choose(pod, table.state)
     if guardian is not None:
         table.state.remove_pod(guardian.key)
-    if not isinstance(choice, Chosen):
+    if not isinstance(choice, ChosenNode):
         return SlotPlace(slot, hold, why=choice.message)
     table.state.add_pod(pod, choice.node)
     return SlotPlace(slot, hold, choice.node)

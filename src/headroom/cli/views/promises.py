@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.size_inputs import Learnt
-from headroom.core.promise.achieved import Share
+from headroom.core.promise.achieved import MissedShare
 from headroom.core.promise.report import PROMISE_KEPT
 
 
@@ -44,7 +44,7 @@ def promise_told(headroom: Headroom) -> list[str]:
     return told
 
 
-def _share(share: Share) -> str:
+def _share(share: MissedShare) -> str:
     if not share.pods:
         return "nobody"
     return f"{share.pods - share.misses} of {share.pods} ({100 * share.ratio:.2f} %)"

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from headroom.cli.spans import length
 from headroom.core.headrooms.headrooms import Headroom, Window
-from headroom.core.headrooms.windows import Refused, active, next_start
+from headroom.core.headrooms.windows import WindowRefused, active, next_start
 from headroom.core.sizes.kind import slots_told
 from headroom.engine.cron import calendar, zone_named
 
@@ -23,7 +23,7 @@ def windows_told(headroom: Headroom, now: datetime) -> list[str]:
 
 def _window_told(headroom: Headroom, window: Window, now: datetime) -> str:
     name = f"{window.start} ({window.time_zone})"
-    if isinstance(refused := calendar(window.start, window.time_zone), Refused):
+    if isinstance(refused := calendar(window.start, window.time_zone), WindowRefused):
         return f"{name} never opens: {refused.message}"
     alone = replace(headroom, schedule=(window,))
     size = f", for {slots_told(window.replicas)}" if window.replicas is not None else ""

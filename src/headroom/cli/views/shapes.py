@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from headroom.cli.source import World
-from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.headrooms.candidates import Maker, candidates, maker_of
 from headroom.core.headrooms.headrooms import Auto, AutoStatus, Headroom, Shape, Workload
 from headroom.core.headrooms.shapes import (
-    Chosen,
+    ChosenWorkload,
     Shapes,
     dressed,
     in_scope,
@@ -30,7 +30,7 @@ def shapes_of(world: World, headroom: Headroom) -> Shapes | None:
         known = {shape_name(each): each for each in world.workloads}
         found = ((each, known.get(_name(each))) for each in told.chosen)
         chosen = tuple(
-            Chosen(workload, shape.growth, shape.why)
+            ChosenWorkload(workload, shape.growth, shape.why)
             for shape, workload in found
             if workload is not None and not workload.problems
         )
@@ -41,7 +41,7 @@ def shapes_of(world: World, headroom: Headroom) -> Shapes | None:
     for pod in world.pods:
         if pod.created is not None and (maker := maker_of(pod)) is not None:
             made.setdefault(maker, []).append(pod.created)
-    scaling: dict[tuple[str, str, str], list[Autoscaler]] = {}
+    scaling: dict[tuple[str, str, str], list[PodAutoscaler]] = {}
     for each in world.autoscalers:
         scaling.setdefault((each.key.namespace, each.kind, each.target), []).append(each)
     evidence = candidates(

@@ -8,7 +8,7 @@ from headroom.core.objects import Key
 
 
 @dataclass(frozen=True, slots=True)
-class Autoscaler:
+class PodAutoscaler:
     """How many pods an autoscaler wants its target to have now, and at most.
 
     `kind` and `target` name the workload, which is in the same namespace.

@@ -32,7 +32,7 @@ DEADLINE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixedCount:
     """So many slots for every owner."""
 
     count: int = 1
@@ -168,11 +168,11 @@ _Found = tuple[tuple[FollowerSlot, ...], list[str], list[str]]
 
 
 def _slots(
-    owner: Pod, rule: Fixed | PerVolume | FromAnnotation, mounted: Iterable[Mount]
+    owner: Pod, rule: FixedCount | PerVolume | FromAnnotation, mounted: Iterable[Mount]
 ) -> _Found:
     """The slots of an owner, what it still waits for, and what is wrong with it."""
     match rule:
-        case Fixed(count):
+        case FixedCount(count):
             return _numbered(count), [], []
         case FromAnnotation(key):
             return _annotated(owner.annotations.get(key), key)

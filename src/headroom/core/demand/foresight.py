@@ -2,7 +2,7 @@
 
 This module combines certain demand (`missing_pods`), the rule that cannot oscillate
 (`utilization`), the speed of changes and the backoff (`scale_rate`), and the limits. What must be
-remembered between two calls is a value, `Memory`, that the engine stores.
+remembered between two calls is a value, `ForesightMemory`, that the engine stores.
 `core.headrooms.wanted_slots` turns the result into slots.
 """
 
@@ -16,8 +16,8 @@ from itertools import islice
 
 from headroom.core.demand.quotaroom import Tight
 from headroom.core.demand.scale_rate import (
-    Pace,
     Rate,
+    ScalePolicy,
     Stall,
     Trail,
     judged,
@@ -26,9 +26,9 @@ from headroom.core.demand.scale_rate import (
     paced,
 )
 from headroom.core.demand.utilization import (
-    Bounds,
     Load,
-    Standing,
+    Placeholders,
+    SizeBounds,
     bounded,
     given_back,
     placeholders,
@@ -41,10 +41,10 @@ from headroom.core.quotas.limits import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.kind import WHOLE
 
-PACE = Pace()
+PACE = ScalePolicy()
 # A workload's status is behind its pods for a moment; what is still missing then is believed, and
 # forgotten as soon as it has come.
-CERTAIN = Pace(
+CERTAIN = ScalePolicy(
     up=Rate(0, timedelta(seconds=1), after=timedelta(seconds=5), least=1_000_000),
     down=Rate(100, timedelta(seconds=1)),
 )
@@ -53,7 +53,7 @@ CALM = Stall()
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class ForesightMemory:
     """What one look leaves for the next; `placed` are the guardians that were seen on a node."""
 
     trail: Trail = START
@@ -75,7 +75,7 @@ class Guarded:
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class ForeseenDemand:
     """What the number depends on: the shape of one slot, the load, and pods known to come.
 
     `quota` is the one of the namespace's ResourceQuotas that allows the fewest slots.
@@ -96,17 +96,17 @@ class Observed:
     `look_again` is when the demand itself may be another one.
     """
 
-    demand: Demand
+    demand: ForeseenDemand
     guarded: Guarded
-    memory: Memory | None = None
+    memory: ForesightMemory | None = None
     look_again: datetime | None = None
 
 
-def foreseen(permille: int, observed: Observed, now: datetime) -> tuple[Sized, Memory]:
+def foreseen(permille: int, observed: Observed, now: datetime) -> tuple[Sized, ForesightMemory]:
     """Say which slots keep the load under a threshold, and what to remember of this decision."""
     demand, guarded, memory = observed.demand, observed.guarded, observed.memory
     if memory is None:  # After a restart what stands is where the number is.
-        memory = Memory(Trail(len(guarded.bound)), placed=guarded.placed)
+        memory = ForesightMemory(Trail(len(guarded.bound)), placed=guarded.placed)
     coming = _pieces(demand.forthcoming, demand.one)
     certain = paced(memory.certain, min(coming, demand.most), CERTAIN, now)
     by_rule = placeholders(demand.load.used, demand.one, permille)
@@ -115,7 +115,7 @@ def foreseen(permille: int, observed: Observed, now: datetime) -> tuple[Sized, M
     placed = bool(guarded.placed - memory.placed)
     stall = judged(memory.stall, guarded.waiting_since, placed, now)
     bound = sum(guarded.bound.values())
-    standing = Standing(bound, len(guarded.bound) - bound)
+    standing = Placeholders(bound, len(guarded.bound) - bound)
     target = bounded(count, demand.load, standing, _bounds(demand))
     notes = [_held(name, target.count, count, demand.quota) for name in target.held_by]
     most = target.count
@@ -133,7 +133,7 @@ def foreseen(permille: int, observed: Observed, now: datetime) -> tuple[Sized, M
             next_judgement(stall, guarded.waiting_since, now),
         ),
     )
-    return sized, Memory(trail, certain, stall, guarded.placed)
+    return sized, ForesightMemory(trail, certain, stall, guarded.placed)
 
 
 def _pieces(amount: Resources, one: Resources) -> int:
@@ -141,10 +141,10 @@ def _pieces(amount: Resources, one: Resources) -> int:
     return placeholders(amount, one, WHOLE // 2)
 
 
-def _bounds(demand: Demand) -> Bounds:
+def _bounds(demand: ForeseenDemand) -> SizeBounds:
     limits, quota = demand.limits, demand.quota.count if demand.quota is not None else None
     slots = demand.most if limits.slots is None else min(limits.slots, demand.most)
-    return Bounds(slots=slots, pods=limits.pods, nodes=limits.nodes, quota=quota)
+    return SizeBounds(slots=slots, pods=limits.pods, nodes=limits.nodes, quota=quota)
 
 
 def _held(bound: str, most: int, wanted: int, quota: Tight | None) -> Note:

@@ -47,7 +47,7 @@ class ResourceQuota:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class QuotaAllowance:
     """How many pods may be made of those wanted, and the quotas that allow no more, by name."""
 
     count: int
@@ -94,7 +94,7 @@ def charges(quota: ResourceQuota, pod: Pod, priority_class: str = "") -> bool:
 
 def allowance(
     wanted: int, requests: Resources, quotas: Iterable[ResourceQuota], ours: Resources = EMPTY
-) -> Allowance:
+) -> QuotaAllowance:
     """Hold a number of pods to the quotas that charge them.
 
     `ours` is what our own pods use of these quotas now, `pods` included: it is counted in `wanted`.
@@ -105,14 +105,14 @@ def allowance(
         if most is not None and most < wanted:
             limiting.append(quota.name)
             count = min(count, most)
-    return Allowance(count, tuple(limiting))
+    return QuotaAllowance(count, tuple(limiting))
 
 
 def in_turn(
     wants: Sequence[tuple[int, Resources]],
     quotas: Sequence[Sequence[ResourceQuota]],
     ours: Resources = EMPTY,
-) -> tuple[Allowance, ...]:
+) -> tuple[QuotaAllowance, ...]:
     """Let several take from the same quotas one after the other: what one gets, the next lacks.
 
     `quotas` has, for each of `wants` (how many, of which requests), the quotas that charge it.

@@ -31,7 +31,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class ScalePolicy:
     """Up: doubled every 30 s, at once, and ten are always allowed. Down: halved, after 5 min."""
 
     up: Rate = Rate(100, timedelta(seconds=30), least=10)
@@ -56,7 +56,7 @@ class Trail:
     moves: tuple[tuple[datetime, int], ...] = ()
 
 
-def paced(trail: Trail, wish: int, pace: Pace, now: datetime) -> Trail:
+def paced(trail: Trail, wish: int, pace: ScalePolicy, now: datetime) -> Trail:
     """Move the number towards a wish, as far as the pace allows by now."""
     before = trail.wishes or (Wished(now, trail.count, trail.count),)
     wishes = _noted(before, wish, now - max(pace.up.after, pace.down.after), now)
@@ -74,7 +74,7 @@ def paced(trail: Trail, wish: int, pace: Pace, now: datetime) -> Trail:
     return Trail(count, wishes, moves)
 
 
-def next_move(trail: Trail, pace: Pace, now: datetime) -> datetime | None:
+def next_move(trail: Trail, pace: ScalePolicy, now: datetime) -> datetime | None:
     """When the pace may allow more, if the wish stays; None: the number is where it should be."""
     if not trail.wishes or trail.wishes[-1].high == trail.count:
         return None

@@ -39,7 +39,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Placeholders:
     """The placeholders that are there: on a node, or still waiting for one."""
 
     bound: int = 0
@@ -47,7 +47,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class SizeBounds:
     """What the number of placeholders is held to; None is no bound.
 
     `pods` bounds real pods and placeholders together, `nodes` the nodes of the cluster, `quota` is
@@ -62,7 +62,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class BoundedSize:
     """How many placeholders there should be now, and the bounds that keep it from being more."""
 
     count: int
@@ -142,7 +142,7 @@ def utilization(load: Load, held: Resources = EMPTY) -> int:
     return max(parts, default=0)
 
 
-def bounded(wanted: int, load: Load, standing: Standing, bounds: Bounds) -> Target:
+def bounded(wanted: int, load: Load, standing: Placeholders, bounds: SizeBounds) -> BoundedSize:
     """Hold a number to its bounds; real pods are never among what gives way.
 
     At the limit on nodes nothing may wait but what fits on them, because whatever else waits would
@@ -162,7 +162,7 @@ def bounded(wanted: int, load: Load, standing: Standing, bounds: Bounds) -> Targ
         if most is not None and count > most:
             count = max(0, most)
             held_by.append(name)
-    return Target(count, tuple(held_by))
+    return BoundedSize(count, tuple(held_by))
 
 
 def may_wait(load: Load, waiting: int, limit: int, fits: bool) -> bool:
@@ -187,7 +187,7 @@ def given_back(bound: Mapping[str, bool], count: int) -> tuple[str, ...]:
     return tuple(ordered[: max(0, len(ordered) - count)])
 
 
-def _under_node_limit(load: Load, standing: Standing, limit: int | None) -> int | None:
+def _under_node_limit(load: Load, standing: Placeholders, limit: int | None) -> int | None:
     if limit is None:
         return None
     if load.nodes > limit:

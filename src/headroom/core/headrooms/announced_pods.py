@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.headrooms.headrooms import Workload
 from headroom.core.objects import Key, OwnerReference, Pod
 
 _DIRECT = ("Job", "ReplicaSet", "StatefulSet")  # Pods of a Deployment belong to its ReplicaSet.
 
 
-def expected(workload: Workload, autoscalers: Iterable[Autoscaler] = ()) -> int:
+def expected(workload: Workload, autoscalers: Iterable[PodAutoscaler] = ()) -> int:
     """How many pods a workload will make, as its spec and its autoscalers say now."""
     wanted = max((each.desired for each in autoscalers), default=0)
     beyond = max(0, wanted - workload.replicas)

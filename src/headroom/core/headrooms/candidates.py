@@ -11,17 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 
-from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.headrooms.announced_pods import expected
 from headroom.core.headrooms.headrooms import Workload
-from headroom.core.headrooms.shapes import SETTLED, Candidate
+from headroom.core.headrooms.shapes import SETTLED, ShapeCandidate
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
 
 Maker = tuple[str, str]  # the namespace and the uid of what makes pods
 Made = Callable[[Maker], Iterable[datetime]]
 """When a controller made its pods."""
-Scaling = Callable[[Workload], Collection[Autoscaler]]
+Scaling = Callable[[Workload], Collection[PodAutoscaler]]
 """The autoscalers of a workload."""
 
 
@@ -31,7 +31,7 @@ def candidates(
     pods: Iterable[Pod],
     made: Made,
     scaling: Scaling,
-) -> Iterator[Candidate]:
+) -> Iterator[ShapeCandidate]:
     """The evidence for each of the workloads that were found in scope."""
     homes = {each.namespace for each in found}
     parts: dict[Maker, list[Workload]] = {}
@@ -47,7 +47,7 @@ def candidates(
         scalers = scaling(each)
         most = max((scaler.most for scaler in scalers), default=0)
         makers = [each, *parts.get((each.namespace, each.uid), ())] if each.uid else []
-        yield Candidate(
+        yield ShapeCandidate(
             each,
             coming=expected(each, scalers),
             waiting=sum(waiting[maker.namespace, maker.uid] for maker in makers),

@@ -25,7 +25,7 @@ _TOLD_BY_OTHER_RULES = (
 )
 
 
-class Rule(Enum):
+class NodeRule(Enum):
     """The rules, and what they say of many nodes at once."""
 
     READY = "not Ready"
@@ -40,7 +40,7 @@ class Exclusion:
     """Why a node gets no slot."""
 
     node: str
-    rule: Rule
+    rule: NodeRule
     message: str
 
     def __str__(self) -> str:
@@ -50,23 +50,23 @@ class Exclusion:
 def eligible(node: Node, pod: Pod) -> Exclusion | None:
     """Say which rule keeps a slot of this shape off the node, or None when it may stand there."""
     if node.deleted is not None:
-        return Exclusion(node.name, Rule.READY, "is being deleted")
+        return Exclusion(node.name, NodeRule.READY, "is being deleted")
     if not node.ready:
-        return Exclusion(node.name, Rule.READY, "is not Ready")
+        return Exclusion(node.name, NodeRule.READY, "is not Ready")
     if node.unschedulable:
-        return Exclusion(node.name, Rule.SCHEDULABLE, "is cordoned (spec.unschedulable)")
+        return Exclusion(node.name, NodeRule.SCHEDULABLE, "is cordoned (spec.unschedulable)")
     placement = pod.placement
     if not node_matches(placement, node):
-        return Exclusion(node.name, Rule.LABELS, _mismatch(placement, node))
+        return Exclusion(node.name, NodeRule.LABELS, _mismatch(placement, node))
     taints = tuple(each for each in node.taints if each.key not in _TOLD_BY_OTHER_RULES)
     taint = untolerated(taints, placement.tolerations)
     if taint is not None:
         message = f"has the taint {_spelled(taint)}, which the slot does not tolerate"
-        return Exclusion(node.name, Rule.TAINTS, message)
+        return Exclusion(node.name, NodeRule.TAINTS, message)
     brief = tolerated_for_a_time(taints, placement.tolerations)
     if brief is not None:
         message = f"has the taint {_spelled(brief)}, which the slot tolerates for a time only"
-        return Exclusion(node.name, Rule.EVICTS, message)
+        return Exclusion(node.name, NodeRule.EVICTS, message)
     return None
 
 
@@ -86,7 +86,7 @@ def summary(exclusions: Collection[Exclusion], of: int) -> str:
     """Tell of many nodes in one sentence: `3 of 8 nodes left out: 2 cordoned, 1 not Ready`."""
     if not exclusions:
         return f"all {of} nodes are eligible" if of else "there are no nodes"
-    counts = dict.fromkeys(Rule, 0)
+    counts = dict.fromkeys(NodeRule, 0)
     for each in exclusions:
         counts[each.rule] += 1
     told = sorted((-count, rule.value) for rule, count in counts.items() if count)

@@ -27,7 +27,7 @@ _EMPTY = (USED_UP, NO_NODE, NONE_IN_SCOPE)
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class SlotTally:
     """What the engine counts: slots that stand, and owners served or not since the beginning.
 
     `nodes` is how many there are in the cluster; `trouble` says why slots cannot be held,
@@ -53,7 +53,7 @@ class Tally:
 
 
 def status_of(
-    headroom: Headroom, wished: WantedSlots, tally: Tally, now: datetime
+    headroom: Headroom, wished: WantedSlots, tally: SlotTally, now: datetime
 ) -> HeadroomStatus:
     """Build the status that wish and tally call for."""
     own = headroom.size.status(headroom, wished, tally, now)
@@ -97,7 +97,7 @@ def selector_of(headroom: Headroom) -> str:
     return f"{FOR_LABEL}={name},{ROLE_LABEL}={ROLE_GUARDIAN}"
 
 
-def _reason(wished: WantedSlots, tally: Tally, desired: int) -> str:
+def _reason(wished: WantedSlots, tally: SlotTally, desired: int) -> str:
     given = [note.reason for note in wished.notes]
     for reason in (*DEGRADING, *_QUIET):
         if reason in given:
@@ -111,7 +111,7 @@ def _reason(wished: WantedSlots, tally: Tally, desired: int) -> str:
     return given[0] if given else "Held"
 
 
-def _message(headroom: Headroom, wished: WantedSlots, tally: Tally, desired: int) -> str:
+def _message(headroom: Headroom, wished: WantedSlots, tally: SlotTally, desired: int) -> str:
     held = f"{tally.held} of {desired} slots held"
     if wished.frozen and tally.held and not desired:
         held = f"{tally.held} slots that are held already are kept"

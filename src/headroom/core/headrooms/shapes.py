@@ -28,7 +28,7 @@ NONE_IN_SCOPE = "NoWorkloadInScope"
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ShapeCandidate:
     """A workload and what speaks for its growth.
 
     `coming` are pods that it is about to make, `waiting` those without a node, `made` when its pods
@@ -44,7 +44,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenWorkload:
     """A workload that was chosen, with its growth in thousandths of a pod, and why."""
 
     workload: Workload
@@ -63,7 +63,7 @@ class Shapes:
     `seen` is how many workloads were in scope.
     """
 
-    chosen: tuple[Chosen, ...] = ()
+    chosen: tuple[ChosenWorkload, ...] = ()
     had: Mapping[str, int] = field(default_factory=dict)
     seen: int = 0
     look_again: datetime | None = None
@@ -92,7 +92,7 @@ def in_scope(headroom: Headroom, auto: Auto, workload: Workload, there: Mapping[
     return auto.selector is None or matches(auto.selector, workload.labels)
 
 
-def growth(candidate: Candidate, now: datetime) -> int:
+def growth(candidate: ShapeCandidate, now: datetime) -> int:
     """How much a workload is expected to grow, in thousandths of a pod."""
     lately, earlier = _made(candidate, now)
     replicas = candidate.workload.replicas
@@ -103,16 +103,20 @@ def growth(candidate: Candidate, now: datetime) -> int:
 
 
 def ranked(
-    candidates: Iterable[Candidate], top: int, before: Sequence[str], now: datetime
-) -> tuple[Chosen, ...]:
+    candidates: Iterable[ShapeCandidate], top: int, before: Sequence[str], now: datetime
+) -> tuple[ChosenWorkload, ...]:
     """The workloads likeliest to grow; one that was chosen before is not lightly replaced."""
     grown = ((growth(each, now), each) for each in candidates)
     growing = [(much, each) for much, each in grown if much > 0]
     growing.sort(key=lambda pair: _rank(pair[0], shape_name(pair[1].workload), before))
-    return tuple(Chosen(each.workload, much, _why(each, much, now)) for much, each in growing[:top])
+    return tuple(
+        ChosenWorkload(each.workload, much, _why(each, much, now)) for much, each in growing[:top]
+    )
 
 
-def divided(total: int, chosen: Sequence[Chosen], had: Mapping[str, int]) -> tuple[int, ...]:
+def divided(
+    total: int, chosen: Sequence[ChosenWorkload], had: Mapping[str, int]
+) -> tuple[int, ...]:
     """How many of so many slots each gets: one first, by rank, the others by growth.
 
     A share that is less than one slot off what a workload had stays as it was. What is then left
@@ -138,7 +142,7 @@ def divided(total: int, chosen: Sequence[Chosen], had: Mapping[str, int]) -> tup
 
 
 def laid_out(
-    chosen: Sequence[Chosen], counts: Sequence[int], most: int
+    chosen: Sequence[ChosenWorkload], counts: Sequence[int], most: int
 ) -> list[tuple[PodTemplate, str]]:
     """The shape and the name of each slot: the first of each workload, then the second of each."""
     order = sorted(
@@ -165,7 +169,7 @@ def owner_of(headroom: Headroom, workload: Workload) -> OwnerRule:
     )
 
 
-def dressed(headroom: Headroom, chosen: Iterable[Chosen]) -> Headroom:
+def dressed(headroom: Headroom, chosen: Iterable[ChosenWorkload]) -> Headroom:
     """The headroom with the owners that follow from what is chosen, where none are named."""
     if not headroom.finds_owners:
         return headroom
@@ -206,12 +210,12 @@ def _rank(much: int, name: str, before: Sequence[str]) -> tuple[int, str]:
     return -much * (_AHEAD if name in before else _OF), name
 
 
-def _made(candidate: Candidate, now: datetime) -> tuple[int, int]:
+def _made(candidate: ShapeCandidate, now: datetime) -> tuple[int, int]:
     lately = sum(1 for made in candidate.made if made > now - HOUR)
     return lately, sum(1 for made in candidate.made if now - DAY < made <= now - HOUR)
 
 
-def _why(candidate: Candidate, much: int, now: datetime) -> str:
+def _why(candidate: ShapeCandidate, much: int, now: datetime) -> str:
     lately, earlier = _made(candidate, now)
     parts = (
         (candidate.coming, "to be made"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from headroom.core.demand.quotaroom import Allowance
+from headroom.core.demand.quotaroom import QuotaAllowance
 from headroom.core.headrooms.headrooms import Workload
 from headroom.core.headrooms.size_limits import Note
 
@@ -38,7 +38,7 @@ class Learnt:
 class Room:
     """What quotas leave to a buffer, and when to ask again."""
 
-    allowance: Allowance
+    allowance: QuotaAllowance
     look_again: datetime | None = None
 
 

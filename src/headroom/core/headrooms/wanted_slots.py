@@ -43,7 +43,7 @@ from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.kind import Size
 
 if TYPE_CHECKING:
-    from headroom.core.demand.foresight import Memory, Observed
+    from headroom.core.demand.foresight import ForesightMemory, Observed
 
 GRACE = timedelta(seconds=40)
 USED_UP, NO_NODE = "UsedUp", "NoEligibleNode"
@@ -100,7 +100,7 @@ class WantedSlots:
     later: int = 0
     by_node: bool = False
     auto: AutoStatus | None = None
-    foresight: Memory | None = None
+    foresight: ForesightMemory | None = None
 
     @property
     def count(self) -> int:

@@ -36,14 +36,14 @@ class Occurrences(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class WindowRefused:
     """Why there are no starts: which field of the window is wrong, and how."""
 
     field: str
     message: str
 
 
-Calendar = Callable[[str, str], Occurrences | Refused]
+Calendar = Callable[[str, str], Occurrences | WindowRefused]
 """Reads a cron expression and a time zone."""
 
 
@@ -112,7 +112,7 @@ def next_start(headroom: Headroom, now: datetime, calendar: Calendar) -> datetim
     starts = (
         occurrences.next(now)
         for window in headroom.schedule
-        if not isinstance(occurrences := calendar(window.start, window.time_zone), Refused)
+        if not isinstance(occurrences := calendar(window.start, window.time_zone), WindowRefused)
     )
     return min((start for start in starts if start is not None), default=None)
 
@@ -122,14 +122,14 @@ def judged(headroom: Headroom, calendar: Calendar) -> Headroom:
     found = tuple(
         Problem(window.source or f"spec.schedule[{index}].{refused.field}", refused.message)
         for index, window in enumerate(headroom.schedule)
-        if isinstance(refused := calendar(window.start, window.time_zone), Refused)
+        if isinstance(refused := calendar(window.start, window.time_zone), WindowRefused)
     )
     return replace(headroom, problems=headroom.problems + found) if found else headroom
 
 
 def _active(window: Window, usual: Size, now: datetime, calendar: Calendar) -> ActiveWindow | None:
     occurrences = calendar(window.start, window.time_zone)
-    if isinstance(occurrences, Refused):
+    if isinstance(occurrences, WindowRefused):
         return None
     start = occurrences.latest(now + window.lead_time)
     # Of one window's starts the latest also ends last; if that is over, all are.
@@ -146,7 +146,7 @@ def _largest(active: ActiveWindow) -> tuple[int, datetime, datetime]:
 
 def _changes(window: Window, now: datetime, calendar: Calendar) -> Iterator[datetime]:
     occurrences = calendar(window.start, window.time_zone)
-    if isinstance(occurrences, Refused):
+    if isinstance(occurrences, WindowRefused):
         return
     opened = now + window.lead_time
     latest, following = occurrences.latest(opened), occurrences.next(opened)

@@ -15,7 +15,7 @@ Part = tuple[int, int, int]  # its number since the beginning of time, pods, mis
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class MissedShare:
     """Pods that came in a span, and those of them that missed."""
 
     pods: int = 0
@@ -44,9 +44,9 @@ class Achieved:
                 parts.append((number, pods, misses))
                 del parts[: -most - 1]
 
-    def share(self, span: str, now: float) -> Share:
+    def share(self, span: str, now: float) -> MissedShare:
         """What came in a span that ends now."""
         width, most = _PARTS[span]
         first = int(now // width) - most
         kept = [part for part in self.parts[span] if part[0] > first]
-        return Share(sum(part[1] for part in kept), sum(part[2] for part in kept))
+        return MissedShare(sum(part[1] for part in kept), sum(part[2] for part in kept))

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from headroom.core.promise.factors import Factors
 from headroom.core.promise.forecast_weights import Weighing
 from headroom.core.promise.seasons import Season
-from headroom.core.promise.settings import DAY, DEFAULTS, STEP, Settings
+from headroom.core.promise.settings import DAY, DEFAULTS, STEP, EstimatorSettings
 
 DAY_PARTS, HOUR_PARTS = 288, 60
 YOUNG_PODS = 200.0  # so many pods must have come before the learnt factor is trusted alone
@@ -53,7 +53,7 @@ class Learner:
     """All that is remembered of one demand; `began` is None until the first step."""
 
     ratio: float
-    settings: Settings = DEFAULTS
+    settings: EstimatorSettings = DEFAULTS
     began: float | None = None
     at: float = 0.0
     steps: int = 0

@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from headroom.core.promise.achieved import DAY, HOUR, WEEK, Achieved, Share
+from headroom.core.promise.achieved import DAY, HOUR, WEEK, Achieved, MissedShare
 from headroom.core.promise.estimator import wanted
 from headroom.core.promise.settings import STEP
-from headroom.core.promise.stock import MOST, MOST_SLOTS, Sized, Stock
+from headroom.core.promise.stock import MOST, MOST_SLOTS, SizedStock, Stock
 
 PROMISE_KEPT = "PromiseKept"
 MEMORY = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class PromiseTerms:
     """What is promised: this part of the owners starts within this time.
 
     `memory` is how long an arrival counts. The defaults count where a size promises nothing itself.
@@ -30,7 +30,7 @@ class Terms:
     memory: timedelta = MEMORY
 
 
-USUAL_TERMS = Terms()
+USUAL_TERMS = PromiseTerms()
 FEWEST_TO_JUDGE = 100  # owners in a day; with fewer, one miss says nothing about 99 %
 KEPT, LEARNING, BURSTS, LIMIT, NO_ROOM, SHORT, LOST = (
     "Kept",
@@ -44,7 +44,7 @@ KEPT, LEARNING, BURSTS, LIMIT, NO_ROOM, SHORT, LOST = (
 _BURST_FACTOR = 10.0  # demand that takes so many spreads is not forecast by anybody
 
 
-NOBODY = Share()
+NOBODY = MissedShare()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ class PromiseStatus:
 
     ratio: float
     start_within: timedelta
-    last_hour: Share = NOBODY
-    last_day: Share = NOBODY
-    last_week: Share = NOBODY
+    last_hour: MissedShare = NOBODY
+    last_day: MissedShare = NOBODY
+    last_week: MissedShare = NOBODY
     lead_time: timedelta = timedelta()
     size: int | None = None
     decided_by: str = ""
@@ -83,7 +83,7 @@ class Circumstances:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PromiseVerdict:
     """Whether a promise is kept: "True", "False" or "Unknown", a word why, and a sentence."""
 
     status: str
@@ -117,8 +117,8 @@ def with_shares(promise: PromiseStatus, achieved: Achieved, now: float) -> Promi
 
 
 def verdict(
-    promise: PromiseStatus, sized: Sized | None, stock: Stock | None, about: Circumstances
-) -> Verdict:
+    promise: PromiseStatus, sized: SizedStock | None, stock: Stock | None, about: Circumstances
+) -> PromiseVerdict:
     """Judge a promise by the last day."""
     day, within = promise.last_day, f"within {promise.start_within.total_seconds():g} s"
     told = (
@@ -129,15 +129,17 @@ def verdict(
         told = f"{told}; the record could not be read and learning starts over: {about.lost}"
     if day.ratio >= promise.ratio:
         if day.pods < FEWEST_TO_JUDGE:
-            return Verdict("Unknown", LOST if about.lost else LEARNING, told)
-        return Verdict("True", LOST if about.lost else KEPT, told)
+            return PromiseVerdict("Unknown", LOST if about.lost else LEARNING, told)
+        return PromiseVerdict("True", LOST if about.lost else KEPT, told)
     if day.pods < FEWEST_TO_JUDGE and day.misses <= max(3, day.pods // 10):
-        return Verdict("Unknown", LOST if about.lost else LEARNING, told)
+        return PromiseVerdict("Unknown", LOST if about.lost else LEARNING, told)
     reason, why = _shortfall(sized, stock, about)
-    return Verdict("False", reason, f"{told}; {why}")
+    return PromiseVerdict("False", reason, f"{told}; {why}")
 
 
-def _shortfall(sized: Sized | None, stock: Stock | None, about: Circumstances) -> tuple[str, str]:
+def _shortfall(
+    sized: SizedStock | None, stock: Stock | None, about: Circumstances
+) -> tuple[str, str]:
     if about.limited or (sized is not None and sized.term == MOST):
         return LIMIT, "a limit allows fewer slots than the promise needs"
     if about.no_room:

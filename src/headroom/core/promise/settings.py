@@ -13,7 +13,7 @@ HOUR, DAY = 3600.0, 86400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class EstimatorSettings:
     """What the estimator is made with; times in seconds.
 
     `averages` are the lengths of the moving averages. `hour_memory` and `day_memory` are after how
@@ -34,15 +34,15 @@ class Settings:
     first_factor: float = 2.0
 
 
-DEFAULTS = Settings()
+DEFAULTS = EstimatorSettings()
 _USUAL_MEMORY = 14 * DAY
 
 
-def settings_for(memory: float) -> Settings:
+def settings_for(memory: float) -> EstimatorSettings:
     """The settings for a memory of so many seconds: what came then counts a quarter."""
     if memory == _USUAL_MEMORY:
         return DEFAULTS
-    return Settings(
+    return EstimatorSettings(
         day_memory=max(1.0, 5.0 * memory / _USUAL_MEMORY),
         weights_half=max(HOUR, min(3 * DAY, memory / 4)),
         factors_half=memory / 2,

@@ -33,7 +33,7 @@ _FIRST_SLOTS = 1  # before anything came: one, so that the lead time is measured
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class StockBounds:
     """What bounds the learnt size; `known` are pods that will come for certain.
 
     `floor` is what an open window of the schedule asks for. `release_after` is in seconds.
@@ -46,11 +46,11 @@ class Bounds:
     release_after: float = 0.0
 
 
-NO_BOUNDS = Bounds()
+NO_BOUNDS = StockBounds()
 
 
 @dataclass(frozen=True, slots=True)
-class Sized:
+class SizedStock:
     """How many slots, and which term decided.
 
     `asked` is how many there would be without an upper bound, `by` what called for them.
@@ -75,7 +75,7 @@ class Stock:
         """So many pods came since the last call, and so many of them missed the promise."""
         self.learner.observe(now, arrivals, misses, max(lead, STEP))
 
-    def size(self, now: float, lead: float, bounds: Bounds = NO_BOUNDS) -> Sized:
+    def size(self, now: float, lead: float, bounds: StockBounds = NO_BOUNDS) -> SizedStock:
         """How many slots should stand or be on their way now."""
         lead = max(lead, STEP)
         wants = min(wanted(self.learner, now, lead), MOST_SLOTS)
@@ -89,10 +89,10 @@ class Stock:
         )
         asked, term = max(terms, key=lambda each: each[0])
         if bounds.most is not None and asked > bounds.most:
-            return Sized(bounds.most, MOST, asked, term, wants)
-        return Sized(asked, term, asked, term, wants)
+            return SizedStock(bounds.most, MOST, asked, term, wants)
+        return SizedStock(asked, term, asked, term, wants)
 
-    def words(self, sized: Sized, lead: float) -> str:
+    def words(self, sized: SizedStock, lead: float) -> str:
         """Why a size is what it is."""
         told = self._words(sized, max(lead, STEP))
         if sized.term == MOST:
@@ -120,7 +120,7 @@ class Stock:
             kept[part] = (at, kept[part][1] if part in kept else size)
         self.trail = deque(kept.values())
 
-    def _words(self, sized: Sized, lead: float) -> str:
+    def _words(self, sized: SizedStock, lead: float) -> str:
         if sized.by in _WORDS:
             return _WORDS[sized.by]
         past = self.learner.expected(self.learner.at, lead)

@@ -26,7 +26,7 @@ from headroom.core.subjects import hold_subject
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingHold:
     """A hold that waits for room on a node: what stands for it, and whether the room is `free`."""
 
     hold: Hold
@@ -48,7 +48,7 @@ def charged(hold: Hold, name: str, size: Resources) -> Sequence:
     return Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),))
 
 
-def go_on(waiting: Waiting, latches: str) -> Sequence | None:
+def go_on(waiting: WaitingHold, latches: str) -> Sequence | None:
     """What a hold that waits needs next: its charge, then a latch, then its guardian."""
     hold, size = waiting.hold, waiting.size
     charge = next((pod for pod in waiting.guardians if _charges(pod, size)), None)

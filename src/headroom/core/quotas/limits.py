@@ -52,7 +52,7 @@ class Ceiling:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class QuotaShare:
     """What one namespace of the scope may have of it at most."""
 
     namespace: str
@@ -88,7 +88,7 @@ class Quota:
     parent: Parent
     scope: Scope = Scope()
     hard: Ceiling = Ceiling()
-    shares: tuple[Share, ...] = ()
+    shares: tuple[QuotaShare, ...] = ()
     windows: tuple[TimeWindow, ...] = ()
     created: datetime | None = None
     deleted: datetime | None = None
@@ -105,7 +105,7 @@ class Quota:
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class QuotaDemand:
     """What one object takes of every quota that it is under.
 
     `duration` is how long a slot lasts; None is for ever. It matters to slots only.
@@ -118,11 +118,11 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class QuotaBounds:
     """The ceilings of a quota at a moment; `window` is the name of the one that is open."""
 
     hard: Ceiling
-    shares: tuple[Share, ...] = ()
+    shares: tuple[QuotaShare, ...] = ()
     window: str = ""
 
 
@@ -148,9 +148,9 @@ class Exceeded:
         return f"{where}: used {used}, wanted {wanted} more, at most {most}"
 
 
-def order_demand(namespace: str, labels: Mapping[str, str]) -> Demand:
+def order_demand(namespace: str, labels: Mapping[str, str]) -> QuotaDemand:
     """What an object that wants slots takes itself; its slots are counted one by one."""
-    return Demand(namespace, Resources({ORDERS: 1}), labels)
+    return QuotaDemand(namespace, Resources({ORDERS: 1}), labels)
 
 
 def ticket_demand(
@@ -158,13 +158,13 @@ def ticket_demand(
     labels: Mapping[str, str],
     requests: Resources,
     duration: timedelta | None,
-) -> Demand:
+) -> QuotaDemand:
     """What one slot takes: itself, and everything that it keeps."""
     reserved = {f"{RESERVED}{name}": amount for name, amount in requests.items()}
-    return Demand(namespace, Resources({TICKETS: 1, **reserved}), labels, duration)
+    return QuotaDemand(namespace, Resources({TICKETS: 1, **reserved}), labels, duration)
 
 
-def applies(scope: Scope, demand: Demand, namespace_labels: Mapping[str, str]) -> bool:
+def applies(scope: Scope, demand: QuotaDemand, namespace_labels: Mapping[str, str]) -> bool:
     """Say whether an object is within a scope."""
     match scope.kind:
         case "Cluster":
@@ -179,16 +179,16 @@ def applies(scope: Scope, demand: Demand, namespace_labels: Mapping[str, str]) -
             return False
 
 
-def bounds(quota: Quota, now: datetime) -> Bounds:
+def bounds(quota: Quota, now: datetime) -> QuotaBounds:
     """The ceilings that hold now; of several open windows the first in the list counts."""
     open_now = next((each for each in quota.windows if each.hours.open_at(now)), None)
     if open_now is None:
-        return Bounds(quota.hard, quota.shares)
+        return QuotaBounds(quota.hard, quota.shares)
     shares = tuple(
-        Share(share.namespace, _scaled(share.ceiling, open_now.multiplier))
+        QuotaShare(share.namespace, _scaled(share.ceiling, open_now.multiplier))
         for share in quota.shares
     )
-    return Bounds(_scaled(quota.hard, open_now.multiplier), shares, open_now.name)
+    return QuotaBounds(_scaled(quota.hard, open_now.multiplier), shares, open_now.name)
 
 
 def next_look(quota: Quota, now: datetime) -> datetime | None:
@@ -197,7 +197,7 @@ def next_look(quota: Quota, now: datetime) -> datetime | None:
 
 
 def refusal(
-    quota: Quota, limits: Bounds, demand: Demand, used: Resources, used_there: Resources
+    quota: Quota, limits: QuotaBounds, demand: QuotaDemand, used: Resources, used_there: Resources
 ) -> Exceeded | None:
     """Say what of a quota has no room for a demand, or None.
 
@@ -218,7 +218,7 @@ def refusal(
 
 
 def surpassed(
-    limits: Bounds, used: Resources, used_by: Mapping[str, Resources]
+    limits: QuotaBounds, used: Resources, used_by: Mapping[str, Resources]
 ) -> Iterator[tuple[str, str, int, int]]:
     """Where more is used than may be: path, name, used and the most allowed."""
     for name, most in sorted(limits.hard.amounts.items()):
@@ -244,7 +244,7 @@ def spelled(name: str, number: int) -> str:
 
 
 def _ceilings(
-    limits: Bounds, namespace: str, used: Resources, used_there: Resources
+    limits: QuotaBounds, namespace: str, used: Resources, used_there: Resources
 ) -> Iterator[tuple[str, Ceiling, Resources]]:
     yield "spec.hard", limits.hard, used
     for share in limits.shares:

@@ -14,7 +14,7 @@ from datetime import datetime
 from headroom.core.actions import Tell
 from headroom.core.conditions import conditions_of
 from headroom.core.objects import Condition
-from headroom.core.quotas.limits import Bounds, Quota, QuotaStatus, spelled, surpassed
+from headroom.core.quotas.limits import Quota, QuotaBounds, QuotaStatus, spelled, surpassed
 from headroom.core.resources import EMPTY, Resources
 
 _MOST_TOLD = 3
@@ -28,7 +28,7 @@ class Account:
     in its place, where there may be only one.
     """
 
-    limits: Bounds
+    limits: QuotaBounds
     used: Resources = EMPTY
     used_by: Mapping[str, Resources] = field(default_factory=dict)
     waiting: tuple[str, ...] = ()

@@ -14,13 +14,13 @@ from math import ceil
 from typing import Protocol
 
 from headroom.core.promise.settings import STEP
-from headroom.core.promise.stock import NO_BOUNDS, Bounds, Stock
+from headroom.core.promise.stock import NO_BOUNDS, Stock, StockBounds
 
 HOUR, DAY = 3600.0, 86400.0
 MINUTE = 60.0
 
 
-class Policy(Protocol):
+class SizingPolicy(Protocol):
     """Something that chooses sizes; `every` None: the first one stays."""
 
     every: float | None
@@ -33,7 +33,7 @@ class Policy(Protocol):
 
 
 @dataclass(slots=True)
-class Fixed:
+class FixedSizing:
     """Always the same number."""
 
     slots: int
@@ -47,7 +47,7 @@ class Fixed:
 
 
 @dataclass(slots=True)
-class Share:
+class ShareSizing:
     """A percentage of the pods that run; each runs for `duration` seconds."""
 
     percent: float
@@ -90,7 +90,7 @@ class Promised:
 
     stock: Stock
     lead: float
-    bounds: Bounds = NO_BOUNDS
+    bounds: StockBounds = NO_BOUNDS
     every: float | None = STEP
 
     def came(self, now: float, pods: int, misses: int) -> None:

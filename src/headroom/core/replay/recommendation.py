@@ -7,13 +7,13 @@ from enum import StrEnum
 
 from headroom.core.promise.settings import DAY
 from headroom.core.replay.replay import FEW, Outcome
-from headroom.core.replay.study import Kind, Study
+from headroom.core.replay.study import Sizing, Study
 
 SIMPLER = 0.9  # A simpler policy is taken unless another one leaves a tenth less unused.
 A_WEEK = 6.5  # days, or nearly so
 FEW_MISSES = 5.0
 CHANGED = 2.0
-ORDER = (Kind.STATIC, Kind.SCHEDULED, Kind.ADAPTIVE)  # simplest first
+ORDER = (Sizing.STATIC, Sizing.SCHEDULED, Sizing.ADAPTIVE)  # simplest first
 _NINES = 10.0
 
 
@@ -29,13 +29,13 @@ class Sureness(StrEnum):
 class Choice:
     """A policy, how sure it is, and the reasons, the weightiest first."""
 
-    kind: Kind
+    kind: Sizing
     kept: bool
     sure: Sureness
     why: tuple[str, ...]
 
 
-def choose(study: Study, only: Kind | None = None) -> Choice:
+def choose(study: Study, only: Sizing | None = None) -> Choice:
     """The policy that keeps the promise with the least unused; if none does, the adaptive one."""
     promise = study.question.promise
     kept = [kind for kind in ORDER if study.rows[kind].outcome.ratio >= promise]
@@ -53,9 +53,9 @@ def choose(study: Study, only: Kind | None = None) -> Choice:
     )
 
 
-def _least(study: Study, kept: list[Kind]) -> Kind:
+def _least(study: Study, kept: list[Sizing]) -> Sizing:
     if not kept:
-        return Kind.ADAPTIVE
+        return Sizing.ADAPTIVE
     best = kept[0]
     for kind in kept[1:]:
         if study.rows[kind].outcome.idle < SIMPLER * study.rows[best].outcome.idle:
@@ -63,7 +63,7 @@ def _least(study: Study, kept: list[Kind]) -> Kind:
     return best
 
 
-def _doubts(study: Study, chosen: Kind) -> list[tuple[Sureness, str]]:
+def _doubts(study: Study, chosen: Sizing) -> list[tuple[Sureness, str]]:
     """What a reader should know before relying on it."""
     outcome, trained = study.rows[chosen].outcome, study.trained
     promise = study.question.promise
@@ -97,7 +97,7 @@ def _doubts(study: Study, chosen: Kind) -> list[tuple[Sureness, str]]:
     return found
 
 
-def next_nine(study: Study, kind: Kind) -> tuple[float, Outcome, Outcome] | None:
+def next_nine(study: Study, kind: Sizing) -> tuple[float, Outcome, Outcome] | None:
     """A promise with a tenth of the misses, and what comes of this one and of that one.
 
     None: no such promise was looked at.

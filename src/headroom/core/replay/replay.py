@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from headroom.core.replay.base_stock import BaseStock
-from headroom.core.replay.policies import DAY, HOUR, Policy
+from headroom.core.replay.policies import DAY, HOUR, SizingPolicy
 
 SILENCE = 600.0
 """A pod that comes after so long a time without any other comes out of silence."""
@@ -87,7 +87,7 @@ class Outcome:
 class Replay:
     """One policy against one past; it can be gone on with, so that training is done once."""
 
-    policy: Policy
+    policy: SizingPolicy
     shelf: BaseStock
     decided: float  # the next moment at which the policy is asked
     size: int = 0
@@ -138,7 +138,7 @@ class Replay:
         outcome.sizes[1].append(self.size)
 
 
-def replay(policy: Policy, lead: float, begin: float) -> Replay:
+def replay(policy: SizingPolicy, lead: float, begin: float) -> Replay:
     """Begin: the first size stands at once."""
     first = policy.size(begin)
     shelf = BaseStock(lead, held=first, at=begin)

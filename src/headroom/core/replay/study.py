@@ -16,7 +16,7 @@ from math import floor
 
 from headroom.core.promise.settings import DAY, STEP
 from headroom.core.promise.stock import stock
-from headroom.core.replay.policies import ByHour, Fixed, Policy, Promised, Share
+from headroom.core.replay.policies import ByHour, FixedSizing, Promised, ShareSizing, SizingPolicy
 from headroom.core.replay.policy_fit import Fit, fit
 from headroom.core.replay.replay import Outcome, Replay, between, replay
 
@@ -25,7 +25,7 @@ CURVE_TIME = 5 * DAY  # so much of the judged part is enough to compare promises
 Told = Callable[[str], None]
 
 
-class Kind(StrEnum):
+class Sizing(StrEnum):
     """The ways to choose a size that are compared."""
 
     STATIC = "static"
@@ -72,7 +72,7 @@ class Question:
 class Row:
     """One policy and what it came to; `setting` is what was fitted for it."""
 
-    kind: Kind
+    kind: Sizing
     outcome: Outcome
     setting: tuple[float, ...] = ()
 
@@ -84,8 +84,8 @@ class Study:
     question: Question
     fit: Fit
     trained: Outcome
-    rows: dict[Kind, Row] = field(default_factory=dict)
-    curve: dict[float, dict[Kind, Row]] = field(default_factory=dict)
+    rows: dict[Sizing, Row] = field(default_factory=dict)
+    curve: dict[float, dict[Sizing, Row]] = field(default_factory=dict)
 
 
 def study(past: Past, question: Question, tell: Told = lambda words: None) -> Study:
@@ -100,14 +100,14 @@ def study(past: Past, question: Question, tell: Told = lambda words: None) -> St
     )
     answer = Study(question, found, trained)
     span = (question.train_until, past.end)
-    for kind in Kind:
+    for kind in Sizing:
         tell(f"playing the rest of it: {kind}")
         answer.rows[kind] = _row(past, answer, kind, question.promise, span, deepcopy(learnt))
     short = (span[0], min(span[1], span[0] + CURVE_TIME))
     for promise in sorted({*PROMISES, question.promise}):
         tell(f"playing the rest of it: a promise of {promise:.6g}")
         answer.curve[promise] = {
-            kind: _row(past, answer, kind, promise, short, deepcopy(learnt)) for kind in Kind
+            kind: _row(past, answer, kind, promise, short, deepcopy(learnt)) for kind in Sizing
         }
     return answer
 
@@ -115,7 +115,7 @@ def study(past: Past, question: Question, tell: Told = lambda words: None) -> St
 def _row(
     past: Past,
     answer: Study,
-    kind: Kind,
+    kind: Sizing,
     promise: float,
     span: tuple[float, float],
     learnt: Replay,
@@ -123,24 +123,24 @@ def _row(
     """What one policy comes to for one promise."""
     begin, end = past.index(span[0]), past.index(span[1])
     arrivals = between(past.seconds, past.counts, begin, end)
-    if kind is Kind.ADAPTIVE:
+    if kind is Sizing.ADAPTIVE:
         if isinstance(learnt.policy, Promised):
             learnt.policy.stock.learner.ratio = promise
         return Row(kind, learnt.play(arrivals, *span))
     policy, setting = _policy(answer, kind, promise)
-    if isinstance(policy, Share):  # It knows what runs when its time begins.
+    if isinstance(policy, ShareSizing):  # It knows what runs when its time begins.
         for index in range(past.index(span[0] - policy.duration), begin):
             policy.came(past.seconds[index], past.counts[index], 0)
     return Row(kind, replay(policy, answer.question.lead, span[0]).play(arrivals, *span), setting)
 
 
-def _policy(answer: Study, kind: Kind, promise: float) -> tuple[Policy, tuple[float, ...]]:
+def _policy(answer: Study, kind: Sizing, promise: float) -> tuple[SizingPolicy, tuple[float, ...]]:
     question, found = answer.question, answer.fit
-    if kind is Kind.PERCENT:
+    if kind is Sizing.PERCENT:
         percent = found.percent(promise)
-        return Share(percent, question.duration), (percent,)
-    if kind is Kind.SCHEDULED:
+        return ShareSizing(percent, question.duration), (percent,)
+    if kind is Sizing.SCHEDULED:
         hours = found.by_hour(promise)
         return ByHour(hours, question.lead), tuple(map(float, hours))
     slots = found.fixed(promise)
-    return Fixed(slots), (float(slots),)
+    return FixedSizing(slots), (float(slots),)

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from headroom.core.amounts import format_span
 from headroom.core.headrooms.headrooms import Headroom, Workload
-from headroom.core.promise.report import MEMORY, Terms
-from headroom.core.promise.stock import Bounds
+from headroom.core.promise.report import MEMORY, PromiseTerms
+from headroom.core.promise.stock import StockBounds
 from headroom.core.sizes.kind import Size
 
 
@@ -37,12 +37,12 @@ class Adaptive(Size):
     floor: int = 0
 
     @property
-    def terms(self) -> Terms:
-        return Terms(self.ratio, self.start_within, self.memory)
+    def terms(self) -> PromiseTerms:
+        return PromiseTerms(self.ratio, self.start_within, self.memory)
 
-    def learnt_bounds(self, known: int) -> Bounds:
+    def learnt_bounds(self, known: int) -> StockBounds:
         release = self.release_after.total_seconds() if self.release_after is not None else 0.0
-        return Bounds(self.least, self.most, known, self.floor, release)
+        return StockBounds(self.least, self.most, known, self.floor, release)
 
     def in_window(self, replicas: int) -> Size:
         return replace(self, floor=replicas)

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from headroom.core.conditions import Words, conditions_of
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Workload
-from headroom.core.headrooms.readiness import DEGRADING, Tally
+from headroom.core.headrooms.readiness import DEGRADING, SlotTally
 from headroom.core.headrooms.size_inputs import POD_TEMPLATE, replicas_of
 from headroom.core.headrooms.size_limits import Note, operators_limit
 from headroom.core.headrooms.slot_batch import Indexes, within
@@ -86,7 +86,7 @@ class BufferSize(Size):
         return "as many chunks as the buffer's replicas, percentage and limits come to"
 
     def status(
-        self, headroom: Headroom, wished: WantedSlots, tally: Tally, now: datetime
+        self, headroom: Headroom, wished: WantedSlots, tally: SlotTally, now: datetime
     ) -> HeadroomStatus:
         """A buffer's status says less, and in its own words."""
         source = headroom.slot.source

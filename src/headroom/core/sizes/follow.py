@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from headroom.core.demand.followers import (
     DEADLINE,
-    Fixed,
+    FixedCount,
     Followed,
     FollowerSlot,
     FromAnnotation,
@@ -32,7 +32,7 @@ from headroom.core.objects import Parent, Placement, Pod, PodTerm
 from headroom.core.sizes.kind import Size, slots_told
 
 TOLD = 2
-ONE = Fixed()
+ONE = FixedCount()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Follow(Size):
     held_once: ClassVar[bool] = True
 
     gate: str
-    slots: Fixed | PerVolume | FromAnnotation = ONE
+    slots: FixedCount | PerVolume | FromAnnotation = ONE
     deadline: timedelta | None = DEADLINE
     everywhere: bool = False
     marks: Marks | None = None
@@ -96,7 +96,7 @@ class Follow(Size):
 
     def words(self, headroom: Headroom, workload: Workload | None) -> str:
         match self.slots:
-            case Fixed(count):
+            case FixedCount(count):
                 slots = slots_told(count)
             case PerVolume(driver):
                 slots = f"a slot for each volume of {driver}"

@@ -12,13 +12,13 @@ from abc import ABC, abstractmethod
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
-from headroom.core.promise.report import USUAL_TERMS, Terms
-from headroom.core.promise.stock import Bounds
+from headroom.core.promise.report import USUAL_TERMS, PromiseTerms
+from headroom.core.promise.stock import StockBounds
 from headroom.core.resources import EMPTY, Resources
 
 if TYPE_CHECKING:
     from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Workload
-    from headroom.core.headrooms.readiness import Tally
+    from headroom.core.headrooms.readiness import SlotTally
     from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots
     from headroom.core.holds import Hold, PodTemplate
     from headroom.core.sizes.follow import Follow
@@ -70,13 +70,13 @@ class Size(ABC):
         return None
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> PromiseTerms:
         """Which part of the owners should start how fast, and how long an arrival counts."""
         return USUAL_TERMS
 
-    def learnt_bounds(self, known: int) -> Bounds:
+    def learnt_bounds(self, known: int) -> StockBounds:
         """The bounds of a learnt number of slots; `known` are pods that are certain to come."""
-        return Bounds(known=known)
+        return StockBounds(known=known)
 
     def in_window(self, replicas: int) -> Size:
         """The size while a window is open whose `replicas` are so many."""
@@ -117,7 +117,7 @@ class Size(ABC):
         """The size in words, for `explain`."""
 
     def status(
-        self, headroom: Headroom, wished: WantedSlots, tally: Tally, now: datetime
+        self, headroom: Headroom, wished: WantedSlots, tally: SlotTally, now: datetime
     ) -> HeadroomStatus | None:
         """A status with fields and conditions of its own; None: the usual one."""
         return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import ClassVar
 
-from headroom.core.headrooms.eligibility import Exclusion, Rule, eligible, sorted_out
+from headroom.core.headrooms.eligibility import Exclusion, NodeRule, eligible, sorted_out
 from headroom.core.headrooms.headrooms import NEVER, Headroom, Workload
 from headroom.core.headrooms.size_limits import Note, Shaped, cut_to, reached
 from headroom.core.headrooms.wanted_slots import (
@@ -150,7 +150,7 @@ def _blinking(
     shape: NodeSlots, excluded: Sequence[Exclusion], sight: SizeView, now: datetime
 ) -> list[tuple[Node, datetime]]:
     """Nodes in their grace period, each with its end."""
-    unready = {each.node for each in excluded if each.rule is Rule.READY}
+    unready = {each.node for each in excluded if each.rule is NodeRule.READY}
     return [
         (node, until)
         for node in sight.nodes

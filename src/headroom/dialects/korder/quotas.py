@@ -20,8 +20,8 @@ from headroom.core.quotas.limits import (
     SCOPES,
     Ceiling,
     Quota,
+    QuotaShare,
     Scope,
-    Share,
     TimeWindow,
     spelled,
 )
@@ -193,18 +193,18 @@ def _windows(raw: Raw, notes: _Notes) -> tuple[TimeWindow, ...]:
     return tuple(windows)
 
 
-def _shares(raw: Raw, notes: _Notes) -> tuple[Share, ...]:
+def _shares(raw: Raw, notes: _Notes) -> tuple[QuotaShare, ...]:
     shares = []
     for index, each in enumerate(notes.wrong.read(_read_allocation, raw, "spec.allocation") or ()):
         path = f"spec.allocation[{index}]"
         namespace = _text(each.namespace, f"{path}.namespace", notes.wrong)
         limits = ceiling_of(each.limits, f"{path}.limits", notes.wrong, notes.odd)
         if namespace and limits is not None:
-            shares.append(Share(namespace, limits))
+            shares.append(QuotaShare(namespace, limits))
     return tuple(shares)
 
 
-def _compare(scope: Scope, hard: Ceiling, shares: tuple[Share, ...], odd: Findings) -> None:
+def _compare(scope: Scope, hard: Ceiling, shares: tuple[QuotaShare, ...], odd: Findings) -> None:
     """Take down shares that can never be used up, or that are nobody's."""
     for index, share in enumerate(shares):
         path = f"spec.allocation[{index}]"

@@ -23,7 +23,7 @@ from headroom.core.resources import Resources
 from headroom.core.subjects import Subject, Topic, hold_subject
 from headroom.engine.bursts.retries import SchedulerRetries
 from headroom.engine.ledger import Ledger
-from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.filters import feasible_on
 
 SUBJECT = Subject(Topic.BULK, "burst")
@@ -163,7 +163,7 @@ class Bulk:
         state, shape = self._ledger.state, (pod.requests, pod.placement, pod.priority)
         if shape not in look.full:
             chosen = choose(pod, state)
-            if isinstance(chosen, Chosen):
+            if isinstance(chosen, ChosenNode):
                 state.add_pod(pod, chosen.node)
                 look.supposed.append(pod.key)
                 return

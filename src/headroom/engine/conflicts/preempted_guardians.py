@@ -14,7 +14,7 @@ from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
-from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.choose import ChosenNode, choose
 
 
 class Ousted:
@@ -53,7 +53,7 @@ class Ousted:
             return EMPTY
         wanted = hold.template.pod
         elsewhere = choose(wanted, self._ledger.state)
-        if isinstance(elsewhere, Chosen) and elsewhere.node != node:
+        if isinstance(elsewhere, ChosenNode) and elsewhere.node != node:
             return EMPTY
         return self._part(hold, node)
 

@@ -17,8 +17,8 @@ from headroom.core.headrooms.candidates import Maker, candidates, maker_of
 from headroom.core.headrooms.headrooms import Auto, AutoStatus, Headroom, Workload
 from headroom.core.headrooms.shapes import (
     DAY,
-    Candidate,
-    Chosen,
+    ChosenWorkload,
+    ShapeCandidate,
     Shapes,
     dressed,
     in_scope,
@@ -39,7 +39,7 @@ MOST_CONTROLLERS = 20_000
 class Memory:
     """What was chosen for one headroom, and when; `had` is how many slots each shape had."""
 
-    chosen: tuple[Chosen, ...] = ()
+    chosen: tuple[ChosenWorkload, ...] = ()
     seen: int = 0
     had: dict[str, int] = field(default_factory=dict)
     chosen_at: datetime | None = None
@@ -134,7 +134,7 @@ class AutoShapes:
         if memory is not None and wished.auto is not None:
             memory.had = _slots(wished.auto)
 
-    def _present(self, chosen: Iterable[Chosen]) -> Iterator[Chosen]:
+    def _present(self, chosen: Iterable[ChosenWorkload]) -> Iterator[ChosenWorkload]:
         """Those that are still there and of use, as their workloads now are."""
         workloads = self._ledger.slots.workloads
         for each in chosen:
@@ -153,7 +153,7 @@ class AutoShapes:
         labels = known.labels if known is not None else {}
         return not self._coming.is_part(workload) and in_scope(headroom, auto, workload, labels)
 
-    def _candidates(self, headroom: Headroom, auto: Auto) -> list[Candidate]:
+    def _candidates(self, headroom: Headroom, auto: Auto) -> list[ShapeCandidate]:
         workloads = self._ledger.slots.workloads.values()
         found = [each for each in workloads if self._in_scope(headroom, auto, each)]
         pods, scaling = self._ledger.pods.values(), self._coming.autoscalers_of

@@ -18,7 +18,7 @@ from headroom.core.subjects import Awaited, Change, Subject, hold_subject
 from headroom.engine.headrooms.demand import Foresight
 from headroom.engine.headrooms.quotarooms import QuotaRooms
 from headroom.engine.ledger import Ledger
-from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.choose import ChosenNode, choose
 
 FITS_NOWHERE = "it fits on no node, and spec.limits.nodes allows no more than {} of them"
 
@@ -120,7 +120,7 @@ class CreationLimits:
     def _may_wait(self, hold: Hold, limit: int) -> bool:
         ledger, pod = self._ledger, hold.template.pod
         waiting = len(ledger.contention.seekers(hold.group, ledger.pods) - {str(hold.parent)})
-        fits = isinstance(choose(pod, ledger.state), Chosen)
+        fits = isinstance(choose(pod, ledger.state), ChosenNode)
         return may_wait(self._foresight.load(pod), waiting, limit, fits)
 
     def _most(self, headroom: Headroom, hold: Hold) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from headroom.core.demand.foresight import Demand, Guarded, Observed
+from headroom.core.demand.foresight import ForeseenDemand, Guarded, Observed
 from headroom.core.demand.utilization import Load, Use, load_on, use_of
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.headrooms.size_limits import Note
@@ -46,7 +46,7 @@ class Foresight:
         if not size.by_load or isinstance(template, Note) or idle:
             return None
         tight, sure_at = self._rooms.tight(headroom, template, now)
-        demand = Demand(
+        demand = ForeseenDemand(
             one=template.pod.requests,
             load=self.load(template.pod),
             forthcoming=self._forthcoming(size, workload),

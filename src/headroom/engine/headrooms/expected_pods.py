@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.headrooms.announced_pods import expected, first_pod
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
@@ -33,7 +33,7 @@ class ExpectedPods:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._expected: dict[str, dict[Name, tuple[Workload, int]]] = {}  # by namespace
-        self._autoscalers: dict[Name, dict[Key, Autoscaler]] = {}
+        self._autoscalers: dict[Name, dict[Key, PodAutoscaler]] = {}
         self._targets: dict[Key, Name] = {}
         self._deployments: dict[str, None] = {}  # by uid: their ReplicaSets are not counted again
         self._hidden: dict[str, str] = {}
@@ -49,7 +49,7 @@ class ExpectedPods:
         self._deployments.pop(workload.uid, None)
         return self._count(_name_of(workload), None)
 
-    def see_autoscaler(self, autoscaler: Autoscaler) -> tuple[str, ...]:
+    def see_autoscaler(self, autoscaler: PodAutoscaler) -> tuple[str, ...]:
         """An autoscaler is as given."""
         target = (autoscaler.key.namespace, autoscaler.kind, autoscaler.target)
         old = self._targets.get(autoscaler.key)
@@ -58,7 +58,7 @@ class ExpectedPods:
         self._autoscalers.setdefault(target, {})[autoscaler.key] = autoscaler
         return (*before, *self._count(target, self._workload(target)))
 
-    def lose_autoscaler(self, autoscaler: Autoscaler) -> tuple[str, ...]:
+    def lose_autoscaler(self, autoscaler: PodAutoscaler) -> tuple[str, ...]:
         """An autoscaler is gone."""
         target = self._targets.pop(autoscaler.key, None)
         if target is None:
@@ -74,7 +74,7 @@ class ExpectedPods:
             self._hidden.pop(kind, None)
         return self._ledger.slots.depending(On.ARRIVALS)
 
-    def autoscalers_of(self, workload: Workload) -> Collection[Autoscaler]:
+    def autoscalers_of(self, workload: Workload) -> Collection[PodAutoscaler]:
         """The autoscalers that scale a workload."""
         return self._autoscalers.get(_name_of(workload), {}).values()
 

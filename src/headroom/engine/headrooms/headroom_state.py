@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.actions import Done, Gone, Outcome, Stale, Taken, Tell
-from headroom.core.demand.foresight import Memory
+from headroom.core.demand.foresight import ForesightMemory
 from headroom.core.headrooms.decision import Opening
 from headroom.core.headrooms.events import tell_headroom
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
-from headroom.core.headrooms.readiness import Tally
+from headroom.core.headrooms.readiness import SlotTally
 from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import HoldStatus
@@ -25,7 +25,7 @@ from headroom.core.objects import Parent
 from headroom.core.quotas.limits import LIMIT_REACHED
 from headroom.core.waits.backoff import backoff
 from headroom.core.waits.drops import Drops
-from headroom.engine.headrooms.slot_objects import Refusal
+from headroom.engine.headrooms.slot_objects import SlotRefusal
 
 TROUBLES_TOLD = 2
 OBJECTS_TOLD = 5
@@ -50,7 +50,7 @@ class HeadroomState:
     limited: dict[str, None] = field(default_factory=dict)  # of them, those beyond a limit
     spent: dict[str, None] = field(default_factory=dict)
     drops: dict[str, Drops] = field(default_factory=dict)  # slots given back of late
-    foresight: Memory | None = None  # of a size that follows the load
+    foresight: ForesightMemory | None = None  # of a size that follows the load
     updated: int = 0  # slots that are objects of the present template
     refused: str = ""  # the quota that leaves no room for more slots, in words
     beyond: str = ""  # the limit of the namespace that does, in words
@@ -72,7 +72,7 @@ class HeadroomState:
     def window(self) -> ActiveWindow | None:
         return self.opened.window if self.opened is not None else None
 
-    def refuse(self, refusal: Refusal) -> None:
+    def refuse(self, refusal: SlotRefusal) -> None:
         """Some objects of slots are not made."""
         if refusal.by_limit:
             self.beyond = refusal.why
@@ -139,7 +139,7 @@ class HeadroomState:
         """What was wrong with the objects of slots may be mended: forget that they failed."""
         self.unmade, self.failures, self.rests_until = "", 0, None
 
-    def tally(self, nodes: int, next_start: datetime | None) -> Tally:
+    def tally(self, nodes: int, next_start: datetime | None) -> SlotTally:
         """What a status is made from."""
         held = self.counts["Available"]
         told = [f"slot {slot}: {why}" for slot, why in list(self.troubles.items())[:TROUBLES_TOLD]]
@@ -147,7 +147,7 @@ class HeadroomState:
         if more > 0:
             told.append(f"and {more} more")
         told += [why for why in (self.beyond, self.unmade) if why]
-        return Tally(
+        return SlotTally(
             held=held,
             pending=max(0, self.wished.count - held),
             claimed=self.claimed,

@@ -19,7 +19,7 @@ from headroom.core.headrooms.decision import decide, opening
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.events import claim_tellings
 from headroom.core.headrooms.headrooms import NEVER, Headroom, Workload
-from headroom.core.headrooms.readiness import Tally
+from headroom.core.headrooms.readiness import SlotTally
 from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView, surplus
 from headroom.core.headrooms.windows import Calendar, judged, next_start
@@ -39,7 +39,7 @@ from headroom.engine.headrooms.headroom_state import (
     without_status,
 )
 from headroom.engine.headrooms.size_inputs import SizeInputs
-from headroom.engine.headrooms.slot_objects import Refusal, SlotObjectController
+from headroom.engine.headrooms.slot_objects import SlotObjectController, SlotRefusal
 from headroom.engine.headrooms.slot_pods import counted
 from headroom.engine.headrooms.status_writer import HeadroomStatusWriter
 from headroom.engine.ledger import Ledger
@@ -360,7 +360,7 @@ class Standing:
         settling = False
         for each in self.issuer.settle(headroom, known.wished, now):
             settling = True
-            if isinstance(each, Refusal):
+            if isinstance(each, SlotRefusal):
                 known.refuse(each)
             else:
                 yield from self._unless_busy(iter((each,)))
@@ -386,7 +386,7 @@ class Standing:
             known.unseen[hold.slot] = None
         self._ledger.see_hold(hold)
 
-    def _tally(self, headroom: Headroom, known: HeadroomState, now: datetime) -> Tally:
+    def _tally(self, headroom: Headroom, known: HeadroomState, now: datetime) -> SlotTally:
         tally = known.tally(len(self._ledger.nodes), next_start(headroom, now, self._calendar))
         tally = counted(self._ledger, headroom, known, tally)
         spent = tuple(known.spent) if headroom.refill == NEVER else tally.spent

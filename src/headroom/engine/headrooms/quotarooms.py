@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from headroom.core.demand.quotaroom import (
-    Allowance,
+    QuotaAllowance,
     ResourceQuota,
     Tight,
     charges,
@@ -43,7 +43,7 @@ class QuotaRooms:
         self._quotas: dict[str, dict[str, ResourceQuota]] = {}
         self._sure: dict[str, Tight | None] = {}  # by headroom: what was believed last
         self._heard: Stabilization[str, int] = Stabilization(SETTLED)  # how many are heard of
-        self._answers: Stabilization[str, Allowance] = Stabilization(SETTLED)  # by buffer
+        self._answers: Stabilization[str, QuotaAllowance] = Stabilization(SETTLED)  # by buffer
 
     def forget(self, whole: str) -> None:
         """A headroom changed or went."""
@@ -107,7 +107,7 @@ class QuotaRooms:
         standing = len(guarded(self._ledger, headroom))
         return Room(replace(answer, count=max(answer.count, standing)), sure_at)
 
-    def _allowance(self, headroom: Headroom) -> Allowance | None:
+    def _allowance(self, headroom: Headroom) -> QuotaAllowance | None:
         namespace = headroom.parent.namespace
         quotas = self.quotas(namespace)
         if not quotas or not headroom.size.shares_quotas:

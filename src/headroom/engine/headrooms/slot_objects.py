@@ -29,7 +29,7 @@ ORPHAN = "orphan"  # the garbage collector's finalizer while it takes owner refe
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class SlotRefusal:
     """Why objects of slots are not made: a quota of the dialect, or a limit of the namespace."""
 
     why: str
@@ -103,7 +103,7 @@ class SlotObjectController:
 
     def settle(
         self, headroom: Headroom, wished: WantedSlots, now: datetime
-    ) -> Iterator[Sequence | Refusal]:
+    ) -> Iterator[Sequence | SlotRefusal]:
         """Bring the objects in line with the wish; a refusal says why some are not made."""
         objects = headroom.slot_objects
         if objects is None or wished.frozen or headroom.paused:
@@ -147,25 +147,25 @@ class SlotObjectController:
 
     def _make(
         self, headroom: Headroom, makings: tuple[Making, ...], now: datetime
-    ) -> Iterator[Sequence | Refusal]:
+    ) -> Iterator[Sequence | SlotRefusal]:
         subject = headroom_subject(headroom.parent)
         if headroom.closes is not None and now >= headroom.closes:
             return
         if makings:
             why = self._quotas.room_for(headroom, subject, now)
             if why is not None:
-                yield Refusal(why)
+                yield SlotRefusal(why)
                 return
         for making in makings:
             hold = self._slot(headroom, making)
             why = self._quotas.room_for(hold, subject, now)
             if why is not None:
-                yield Refusal(why)
+                yield SlotRefusal(why)
                 return
             why = self._allowance.beyond_limit(hold, subject)
             if why is not None:
                 self._quotas.lose(hold.parent)
-                yield Refusal(why, by_limit=True)
+                yield SlotRefusal(why, by_limit=True)
                 return
             expected = self._expected.setdefault(headroom.parent.whole, {})
             expected[making.slot] = (hold, now + EXPECTED_FOR)

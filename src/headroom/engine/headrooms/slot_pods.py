@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from headroom.core.authenticity import has_got, stands_for
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.readiness import Tally
+from headroom.core.headrooms.readiness import SlotTally
 from headroom.core.objects import Pod
 from headroom.core.subjects import Awaited, Change, headroom_subject
 from headroom.engine.headrooms.headroom_state import HeadroomState
@@ -45,7 +45,9 @@ def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:
     return tuple(dict.fromkeys(got))
 
 
-def counted(ledger: Ledger, headroom: Headroom, known: HeadroomState, tally: Tally) -> Tally:
+def counted(
+    ledger: Ledger, headroom: Headroom, known: HeadroomState, tally: SlotTally
+) -> SlotTally:
     """The tally of a headroom whose wish is frozen, also where its slots are not known by name.
 
     That is so after a restart of the operator: nobody can say which slots there should be, but

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from headroom.core.actions import WriteHeadroomStatus
 from headroom.core.headrooms.events import tellings
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
-from headroom.core.headrooms.readiness import Tally, status_of
+from headroom.core.headrooms.readiness import SlotTally, status_of
 from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.objects import Parent
 from headroom.core.plan import Sequence, Work, telling
@@ -48,7 +48,7 @@ class HeadroomStatusWriter:
         self._ledger.agenda.forget(announcement(parent))
 
     def publish(
-        self, headroom: Headroom, wished: WantedSlots, tally: Tally, now: datetime
+        self, headroom: Headroom, wished: WantedSlots, tally: SlotTally, now: datetime
     ) -> Iterator[Sequence]:
         """Write the status that wish and tally call for, and tell what has changed."""
         whole, agenda = headroom.parent.whole, self._ledger.agenda
@@ -95,7 +95,7 @@ class HeadroomStatusWriter:
         self._ledger.agenda.later(headroom_subject(headroom.parent), mine[1] + TRUST_OWN_WRITE)
         return replace(headroom, status=mine[0])
 
-    def _first(self, headroom: Headroom, tally: Tally, now: datetime) -> datetime:
+    def _first(self, headroom: Headroom, tally: SlotTally, now: datetime) -> datetime:
         """A new headroom is mostly held a moment later: one write instead of two."""
         waits = tally.pending and not headroom.status.observed_generation
         return now + PACE if waits else now

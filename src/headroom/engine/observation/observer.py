@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
@@ -108,7 +108,7 @@ class Observer:
             case Workload() as workload:
                 ledger.slots.workloads[workload.namespace, workload.ref] = workload
                 self.standing.workload_changed(workload)
-            case Autoscaler() as autoscaler:
+            case PodAutoscaler() as autoscaler:
                 self.standing.concern(self.standing.coming.see_autoscaler(autoscaler))
             case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
                 self._judge_anew(ledger.volumes.see(thing), now)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from headroom.core.conditions import conditions_of
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
-from headroom.core.headrooms.readiness import Tally
+from headroom.core.headrooms.readiness import SlotTally
 from headroom.core.headrooms.size_inputs import Learnt
 from headroom.core.headrooms.size_limits import Note
 from headroom.core.headrooms.wanted_slots import WantedSlots
@@ -29,14 +29,14 @@ from headroom.core.promise.report import (
     PROMISE_KEPT,
     Circumstances,
     PromiseStatus,
-    Terms,
+    PromiseTerms,
     next_nine,
     price,
     verdict,
     with_shares,
 )
-from headroom.core.promise.settings import STEP, Settings, settings_for
-from headroom.core.promise.stock import Sized, Stock
+from headroom.core.promise.settings import STEP, EstimatorSettings, settings_for
+from headroom.core.promise.stock import SizedStock, Stock
 from headroom.core.sizes.kind import Size
 from headroom.core.subjects import headroom_subject
 from headroom.engine.agenda import Agenda
@@ -99,7 +99,7 @@ class Kept:
     came: int = 0  # owners, since we began
     watched: bool = False  # whether we have looked since we began
     changed: bool = False  # whether there is something new to tell
-    sized: Sized | None = None
+    sized: SizedStock | None = None
     told: PromiseStatus | None = None
     condition: Condition | None = None
     told_at: datetime | None = None
@@ -107,11 +107,11 @@ class Kept:
     recorded: int = 0  # owners of the last week, then
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> PromiseTerms:
         return self.headroom.size.terms
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> EstimatorSettings:
         return settings_for(self.terms.memory.total_seconds())
 
     @property
@@ -226,7 +226,7 @@ class PromiseBook:
         self,
         shown: Headroom,
         status: HeadroomStatus,
-        about: tuple[WantedSlots, Tally],
+        about: tuple[WantedSlots, SlotTally],
         now: datetime,
     ) -> HeadroomStatus:
         """The status with what is to be told of the promise."""
@@ -246,7 +246,11 @@ class PromiseBook:
         return replace(status, promise=kept.told, conditions=conditions)
 
     def _tell(
-        self, kept: Kept, status: HeadroomStatus, about: tuple[WantedSlots, Tally], now: datetime
+        self,
+        kept: Kept,
+        status: HeadroomStatus,
+        about: tuple[WantedSlots, SlotTally],
+        now: datetime,
     ) -> None:
         wished, tally = about
         at, history = now.timestamp(), kept.history

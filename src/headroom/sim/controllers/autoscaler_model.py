@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from headroom.core.objects import Key, Node, Pod
 from headroom.core.selection import pinned
-from headroom.scheduling.choose import Chosen, choose
+from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.filters import feasible
 from headroom.scheduling.nodes import zone_of
 from headroom.scheduling.state import ClusterState
@@ -87,7 +87,7 @@ class Model:
         """Put a pod where it fits and say where; "" if it fits nowhere."""
         wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
         found = choose(wish, self.state)
-        if not isinstance(found, Chosen):
+        if not isinstance(found, ChosenNode):
             return ""
         self.put(pod, found.node)
         return found.node

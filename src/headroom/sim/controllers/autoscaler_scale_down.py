@@ -31,7 +31,7 @@ _REFUSED_FOR_NOW = 429
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ScaleDownCandidate:
     """A machine that may go once its pods have moved, and how much of it is used."""
 
     node: str
@@ -54,7 +54,7 @@ class Shrinking:
         self._since: dict[str, float] = {}
         self._stuck: dict[str, int] = {}
         self._changes = 0
-        self._candidates: dict[str, Candidate] = {}
+        self._candidates: dict[str, ScaleDownCandidate] = {}
         self._unjudged = dict.fromkeys(fleet.machines())
 
     def changed(self) -> None:
@@ -98,7 +98,7 @@ class Shrinking:
             elif self._fleet.has(name):
                 self._unjudged[name] = None
 
-    def _can_go(self, candidate: Candidate) -> bool:
+    def _can_go(self, candidate: ScaleDownCandidate) -> bool:
         """Whether a machine is empty, or its pods would find another place by themselves."""
         if not candidate.movers:
             return True
@@ -111,7 +111,7 @@ class Shrinking:
         del self._since[candidate.node]
         return False
 
-    def _judge(self, name: str) -> Candidate | None:
+    def _judge(self, name: str) -> ScaleDownCandidate | None:
         """Say what a machine's leaving would take; None if somebody keeps it."""
         obj = self._controller.store.get(Ref("Node", "", name))
         if obj is None or is_protected(obj, self._manner):
@@ -125,7 +125,7 @@ class Shrinking:
             budgets = self._controller.store.list("PodDisruptionBudget", ref_of(pod).namespace)
             if keeps_node(pod, budgets, self._manner):
                 return None
-        return Candidate(name, tuple(value for _, value in movers), used)
+        return ScaleDownCandidate(name, tuple(value for _, value in movers), used)
 
     async def give_back(self, name: str) -> None:
         """Empty a node and delete it; one that cannot be emptied in time stays."""

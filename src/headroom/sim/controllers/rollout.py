@@ -23,7 +23,7 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RolloutLimits:
     """What a Deployment's strategy allows."""
 
     desired: int
@@ -36,18 +36,18 @@ class Limits:
         return max(0, self.desired - self.unavailable)
 
 
-def limits_of(deployment: Json) -> Limits:
+def limits_of(deployment: Json) -> RolloutLimits:
     """Read a Deployment's strategy, with Kubernetes' defaults."""
     asked = dig(deployment, "spec", "replicas")
     desired = 1 if asked is None else int(asked)
     if dig(deployment, "spec", "strategy", "type") == "Recreate":
-        return Limits(desired, recreate=True, unavailable=desired)
+        return RolloutLimits(desired, recreate=True, unavailable=desired)
     rolling = dig(deployment, "spec", "strategy", "rollingUpdate") or {}
     surge = _amount(rolling.get("maxSurge", "25%"), desired, up=True)
     unavailable = _amount(rolling.get("maxUnavailable", "25%"), desired, up=False)
     if surge == 0 and unavailable == 0:
         unavailable = 1
-    return Limits(desired, surge, unavailable)
+    return RolloutLimits(desired, surge, unavailable)
 
 
 def _amount(value: int | str, whole: int, *, up: bool) -> int:
@@ -58,7 +58,7 @@ def _amount(value: int | str, whole: int, *, up: bool) -> int:
     return ceil(share) if up else floor(share)
 
 
-def next_step(newest: str, shares: Mapping[str, Shares], limits: Limits) -> dict[str, int]:
+def next_step(newest: str, shares: Mapping[str, Shares], limits: RolloutLimits) -> dict[str, int]:
     """The sizes that should change now; empty when the rollout waits or is done."""
     old = {name: each for name, each in shares.items() if name != newest}
     new = shares[newest]
@@ -76,7 +76,9 @@ def next_step(newest: str, shares: Mapping[str, Shares], limits: Limits) -> dict
     return changes
 
 
-def _shrunk(old: Mapping[str, Shares], new: Shares, total: int, limits: Limits) -> dict[str, int]:
+def _shrunk(
+    old: Mapping[str, Shares], new: Shares, total: int, limits: RolloutLimits
+) -> dict[str, int]:
     """Take old pods away: those that never became available first, then as many as may go."""
     missing_new = new.wanted - new.available
     spare = total - limits.least_available - missing_new

@@ -22,7 +22,7 @@ SHAPE: Mapping[str, str] = {"cpu": "100m", "memory": "128Mi"}
 
 
 @dataclass(frozen=True, slots=True)
-class Arrivals:
+class PodTrace:
     """Pods of one trace. `skip` is left out at its beginning; `duration` None: until deleted.
 
     `first`, `last` and `pods` are of the trace itself. `clock`: its times are of the wall clock,

@@ -10,7 +10,7 @@ from pathlib import Path
 from headroom.core.holds import Problem
 from headroom.sim.api import sanity
 from headroom.sim.api.values import Json
-from headroom.sim.replay.arrivals import Arrivals
+from headroom.sim.replay.arrivals import PodTrace
 from headroom.sim.scenarios.parser import decode_problems, seconds
 from headroom.wire.schema.lint import odd_parts
 from headroom.wire.traces.cells import CLOCK
@@ -23,9 +23,9 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
 _ENDINGS = (".gz", ".csv")
 
 
-def read_arrivals(document: Document, folder: Path, problems: list[str]) -> tuple[Arrivals, ...]:
+def read_arrivals(document: Document, folder: Path, problems: list[str]) -> tuple[PodTrace, ...]:
     """Every entry of `spec.arrivals`; what is wrong goes to the problems, with file and line."""
-    found: list[Arrivals] = []
+    found: list[PodTrace] = []
     for index, given in enumerate((document.data.get("spec") or {}).get("arrivals") or ()):
         path = f"spec.arrivals[{index}]"
         try:
@@ -40,14 +40,14 @@ def read_arrivals(document: Document, folder: Path, problems: list[str]) -> tupl
     return tuple(found)
 
 
-def _entry(given: Json, folder: Path) -> Arrivals:
+def _entry(given: Json, folder: Path) -> PodTrace:
     trace = folder / str(given["trace"])
     first, last, pods, zone = None, 0.0, 0, ""
     for arrival in arrivals_of(trace):
         first = arrival.second if first is None else first
         last, pods, zone = arrival.second, pods + arrival.pods, arrival.zone
     duration = given.get("duration")
-    return Arrivals(
+    return PodTrace(
         path=trace,
         name=str(given.get("name") or _name_of(trace)),
         template=given.get("template") or {},
@@ -68,7 +68,7 @@ def _name_of(trace: Path) -> str:
     return _NOT_IN_NAMES.sub("-", name).strip("-")[:40].strip("-") or "trace"
 
 
-def _problems(each: Arrivals, others: list[Arrivals]) -> Iterator[Problem]:
+def _problems(each: PodTrace, others: list[PodTrace]) -> Iterator[Problem]:
     if any(each.name == other.name for other in others):
         yield Problem("name", f"a second trace called {each.name!r}: give one of them a `name`")
     if each.skip and each.clock:

@@ -14,7 +14,7 @@ from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Ref, dig, uid_of
 from headroom.sim.errors import ApiError
-from headroom.sim.replay.arrivals import TRACE_LABEL, Arrivals
+from headroom.sim.replay.arrivals import TRACE_LABEL, PodTrace
 from headroom.sim.world import SimWorld
 from headroom.wire.traces.parser import Arrival, TraceError
 
@@ -26,7 +26,7 @@ class Feeder:
     """Feeds the traces of one scenario into its world."""
 
     def __init__(
-        self, world: SimWorld, traces: tuple[Arrivals, ...], fail: Callable[[str], None]
+        self, world: SimWorld, traces: tuple[PodTrace, ...], fail: Callable[[str], None]
     ) -> None:
         self._world = world
         self._fail = fail
@@ -35,12 +35,12 @@ class Feeder:
         if traces:
             world.store.listen("Pod", self._on_pod)
 
-    def start(self, traces: tuple[Arrivals, ...], start: datetime, seed: int) -> None:
+    def start(self, traces: tuple[PodTrace, ...], start: datetime, seed: int) -> None:
         """Have the first pods of each trace come in their time."""
         for index, trace in enumerate(traces):
             self._await(index, trace, trace.due(start, seed))
 
-    def _await(self, index: int, trace: Arrivals, coming: Iterator[tuple[float, Arrival]]) -> None:
+    def _await(self, index: int, trace: PodTrace, coming: Iterator[tuple[float, Arrival]]) -> None:
         try:
             upcoming = next(coming, None)
         except TraceError as error:  # It was fine before the run: somebody has changed the file.
@@ -51,7 +51,7 @@ class Feeder:
             self._world.loop.call_at(at, self._arrive, index, trace, arrival, coming)
 
     def _arrive(
-        self, index: int, trace: Arrivals, arrival: Arrival, coming: Iterator[tuple[float, Arrival]]
+        self, index: int, trace: PodTrace, arrival: Arrival, coming: Iterator[tuple[float, Arrival]]
     ) -> None:
         for _ in range(arrival.pods):
             pod = trace.pod(self._made[index], arrival)

@@ -18,7 +18,7 @@ from headroom.errors import HeadroomError
 from headroom.sim.api import sanity
 from headroom.sim.api.values import Json
 from headroom.sim.pools import Autoscaling, Pool
-from headroom.sim.replay.arrivals import Arrivals
+from headroom.sim.replay.arrivals import PodTrace
 from headroom.sim.replay.trace_loader import read_arrivals
 from headroom.sim.scenarios.model import Scenario, Step
 from headroom.sim.scenarios.parser import (
@@ -206,7 +206,7 @@ def _scenario(document: Document, reading: FileReader, problems: list[str]) -> S
     )
 
 
-def _first(arrivals: Sequence[Arrivals]) -> datetime | None:
+def _first(arrivals: Sequence[PodTrace]) -> datetime | None:
     """When the first pod of traces with times of the clock comes."""
     found = [each.first for each in arrivals if each.clock]
     return datetime.fromtimestamp(floor(min(found)), UTC) if found else None

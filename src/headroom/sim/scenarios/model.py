@@ -12,13 +12,13 @@ from typing import Any
 
 from headroom.sim.api.values import Json, Ref
 from headroom.sim.pools import NO_AUTOSCALING, Autoscaling, Pool
-from headroom.sim.replay.arrivals import Arrivals
+from headroom.sim.replay.arrivals import PodTrace
 from headroom.sim.world import LONGEST, START
 from headroom.wire.yamls import Document
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class StepTarget:
     """Which object a step is about."""
 
     kind: str
@@ -36,24 +36,24 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    target: Target
+    target: StepTarget
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    target: Target
+    target: StepTarget
     patch: Json
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    target: Target
+    target: StepTarget
     replicas: int
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    target: Target
+    target: StepTarget
     phase: str
 
 
@@ -127,7 +127,7 @@ class Scenario:
     autoscaling: Autoscaling = NO_AUTOSCALING
     objects: tuple[Json, ...] = ()
     steps: tuple[Step, ...] = ()
-    arrivals: tuple[Arrivals, ...] = ()
+    arrivals: tuple[PodTrace, ...] = ()
     longest: float = field(default=LONGEST)
     restored: tuple[Json, ...] = ()
     notes: tuple[str, ...] = ()

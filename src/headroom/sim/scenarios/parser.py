@@ -28,7 +28,7 @@ from headroom.sim.scenarios.model import (
     Patch,
     Scale,
     Step,
-    Target,
+    StepTarget,
 )
 from headroom.sim.scenarios.schema import ACTS, with_scenarios
 from headroom.sim.selectors import parse_selector
@@ -174,12 +174,12 @@ class StepReader:
             self._blame(f"{where}.metadata.name", "missing: every object needs a name")
         return given
 
-    def _target(self, act: str, given: Json, only: tuple[str, ...] = ()) -> Target:
+    def _target(self, act: str, given: Json, only: tuple[str, ...] = ()) -> StepTarget:
         kind = str(given["kind"])
         self._known_kind(f"{act}.kind", kind)
         if only and kind not in only:
             self._blame(f"{act}.kind", f"{act} takes {' or '.join(only)}, not {kind}")
-        return Target(kind, self._namespace(kind, given), str(given["name"]))
+        return StepTarget(kind, self._namespace(kind, given), str(given["name"]))
 
     def _namespace(self, kind: str, given: Mapping[str, Any]) -> str:
         known = self._known.registry.get(kind)

@@ -27,7 +27,7 @@ from headroom.sim.scenarios.model import (
     Patch,
     Scale,
     Step,
-    Target,
+    StepTarget,
 )
 from headroom.sim.world import SimWorld
 
@@ -123,7 +123,7 @@ class Performer:
         self._journal.note("step_failed", message=words)
 
 
-def _ref(target: Target) -> Ref:
+def _ref(target: StepTarget) -> Ref:
     return Ref(target.kind, target.namespace, target.name)
 
 

@@ -11,7 +11,7 @@ from asyncio import TimerHandle
 from random import Random
 
 from headroom.core.objects import Key, Pod
-from headroom.scheduling.choose import Chosen, Unschedulable, choose
+from headroom.scheduling.choose import ChosenNode, Unschedulable, choose
 from headroom.scheduling.filters import refused
 from headroom.scheduling.preempt import Futile, Preemption, explanation, preempt
 from headroom.scheduling.reasons import NODE_AFFINITY_CONFLICT
@@ -72,13 +72,13 @@ class Scheduler:
         for what in entry.pod.unjudged:  # Devices have no effect on its place.
             self._stage.server.note(f"Pod/{entry.pod.key}: placed as if it had no {what}")
         pod, problem = self.view.volumes.judged(entry.pod)
-        answer: Chosen | Unschedulable
+        answer: ChosenNode | Unschedulable
         if problem:
             answer = Unschedulable(refused(pod, self.view.state, problem), self._start)
         else:
             answer = choose(pod, self.view.state, self._start, self._random.choice)
         self._start = answer.next_start
-        if isinstance(answer, Chosen):
+        if isinstance(answer, ChosenNode):
             self.view.queue.remove(pod.key)
             self._seen.pop(pod.key, None)
             self.view.assume(pod, answer.node)

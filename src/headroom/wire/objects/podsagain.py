@@ -41,11 +41,11 @@ _READ = (
 _ROOM = ("resources", "allocatedResources")
 
 
-class _Told(JsonObject):
+class _NamedObject(JsonObject):
     name: str | None = None
 
 
-class _Status(JsonObject):
+class _KnownStatus(JsonObject):
     """What is read of a status that says nothing of what its pod asks for."""
 
     phase: str | None = None
@@ -53,8 +53,8 @@ class _Status(JsonObject):
     nominated_node_name: str | None = None
     start_time: Time | None = None
     conditions: list[PodCondition] | None = None
-    container_statuses: list[_Told] | None = None
-    init_container_statuses: list[_Told] | None = None
+    container_statuses: list[_NamedObject] | None = None
+    init_container_statuses: list[_NamedObject] | None = None
 
 
 def pod_with(pod: Pod, **changes: Any) -> Pod:
@@ -124,9 +124,9 @@ def _labels(pod: Pod, old: Any, new: Any) -> Mapping[str, str] | None:
         return None
 
 
-def _status(old: Json, new: Json) -> _Status | None:
+def _status(old: Json, new: Json) -> _KnownStatus | None:
     try:
-        read = msgspec.convert(new, _Status)
+        read = msgspec.convert(new, _KnownStatus)
     except (msgspec.MsgspecError, TypeError):
         return None
     return None if _speaks_of_room(old) or _speaks_of_room(new) else read

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from msgspec import Raw
 
-from headroom.core.demand.followers import DEADLINE, Fixed, FromAnnotation, PerVolume
+from headroom.core.demand.followers import DEADLINE, FixedCount, FromAnnotation, PerVolume
 from headroom.core.demand.followers import (
     MOST_SLOTS as MOST_FOLLOWERS,
 )
@@ -128,7 +128,9 @@ def _follow(raw: Raw, path: str, findings: Findings) -> Size:
     )
 
 
-def _followers(given: _Follow, path: str, findings: Findings) -> Fixed | PerVolume | FromAnnotation:
+def _followers(
+    given: _Follow, path: str, findings: Findings
+) -> FixedCount | PerVolume | FromAnnotation:
     """How many slots for each pod; one, where nothing is said."""
     parts = {
         "slots": given.slots,
@@ -138,23 +140,23 @@ def _followers(given: _Follow, path: str, findings: Findings) -> Fixed | PerVolu
     named = [name for name, part in parts.items() if spelling(part)]
     if len(named) > 1:
         findings.add(path, f"has {' and '.join(named)}; one of them says how many slots")
-        return Fixed()
+        return FixedCount()
     match named:
         case ["slots"]:
             count = number_at(given.slots, f"{path}.slots", findings, 1, MOST_FOLLOWERS)
-            return Fixed(count or 1)
+            return FixedCount(count or 1)
         case ["perVolume"]:
             return _per_volume(given.per_volume, f"{path}.perVolume", findings)
         case ["fromAnnotation"]:
             place = f"{path}.fromAnnotation"
             return FromAnnotation(_text_at(given.from_annotation, place, findings))
-    return Fixed()
+    return FixedCount()
 
 
-def _per_volume(raw: Raw, path: str, findings: Findings) -> Fixed | PerVolume:
+def _per_volume(raw: Raw, path: str, findings: Findings) -> FixedCount | PerVolume:
     given = findings.read(_read_per_volume, raw, path)
     if given is None:
-        return Fixed()
+        return FixedCount()
     requests = findings.read(_read_texts, given.requests, f"{path}.requests") or {}
     limits = findings.read(_read_texts, given.limits, f"{path}.limits") or {}
     return PerVolume(

@@ -8,7 +8,7 @@ from headroom.core.headrooms.headrooms import MOST_SHAPES, AutoStatus, HeadroomS
 from headroom.core.headrooms.shapes import POD
 from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
-from headroom.core.promise.achieved import Share
+from headroom.core.promise.achieved import MissedShare
 from headroom.core.promise.report import Price, PromiseStatus
 from headroom.wire.objects.codec import (
     AMOUNTS,
@@ -49,14 +49,14 @@ HOLD_STATUS = Codec(
     observed_generation=NUMBER,
 )
 
-_SHARE = Codec(Share, pods=NUMBER.named("owners").always, misses=NUMBER.always)
+_SHARE = Codec(MissedShare, pods=NUMBER.named("owners").always, misses=NUMBER.always)
 
 
-def _share_json(share: Share) -> Json:
+def _share_json(share: MissedShare) -> Json:
     return {**_SHARE.write(share), "ratio": round(share.ratio, _DIGITS)}
 
 
-_ACHIEVED = replace(_SHARE.part(Share()), write=_share_json, told=True)
+_ACHIEVED = replace(_SHARE.part(MissedShare()), write=_share_json, told=True)
 _PROMISE = Codec(
     PromiseStatus,
     ratio=SHARE.always,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headroom.core.demand.autoscalers import Autoscaler
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.objects import Key
 from headroom.wire.kinds import AUTOSCALERS
 from headroom.wire.objects.podjson import JsonObject, Metadata
@@ -29,12 +29,12 @@ class _AutoscalerObject(JsonObject):
     status: _AutoscalerStatus | None = None
 
 
-def _autoscaler(read: _AutoscalerObject) -> Autoscaler:
+def _autoscaler(read: _AutoscalerObject) -> PodAutoscaler:
     metadata, spec = read.metadata or Metadata(), read.spec or _AutoscalerSpec()
     target, most = spec.scale_target_ref or _Target(), max(0, spec.max_replicas or 0)
     desired = (read.status or _AutoscalerStatus()).desired_replicas or 0
     leaves = metadata.deletion_timestamp is not None
-    return Autoscaler(
+    return PodAutoscaler(
         key=Key(metadata.namespace or "", metadata.name or ""),
         kind=target.kind or "",
         target=target.name or "",
