@@ -17,7 +17,7 @@ from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
-from headroom.kube.watch import WatchScope
+from headroom.kube.watch_scope import WatchScope
 from headroom.ports import PodGone, Seen
 from headroom.wire.kinds import PODS
 

@@ -22,7 +22,7 @@ from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.kubeconfig import find_access
-from headroom.kube.watch import WatchScope
+from headroom.kube.watch_scope import WatchScope
 from headroom.ports import PodGone, Seen
 from headroom.wire.crds import crds
 from headroom.wire.kinds import HOLDS, PODS, Resource

@@ -10,7 +10,7 @@ import asyncio
 import sys
 
 from headroom.kube.cluster import connect
-from headroom.kube.watch import WatchScope
+from headroom.kube.watch_scope import WatchScope
 from headroom.ports import Synced
 from headroom.wire.kinds import NODES
 

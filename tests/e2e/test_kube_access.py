@@ -16,7 +16,7 @@ from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster, connect
 from headroom.kube.errors import CannotReach, Forbidden, KubeError, Unauthorized
 from headroom.kube.kubeconfig import find_access
-from headroom.kube.watch import WatchScope, WatchTuning
+from headroom.kube.watch_scope import WatchScope, WatchTuning
 from headroom.wire.kinds import PODS
 from testbed.controlplane import ControlPlane
 

@@ -12,7 +12,7 @@ from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.kubeconfig import find_access
-from headroom.kube.watch import WatchScope, WatchTuning
+from headroom.kube.watch_scope import WatchScope, WatchTuning
 from headroom.ports import Event, PodGone, Seen, Synced
 from headroom.wire.kinds import NODES, PODS
 from testbed.controlplane import ControlPlane

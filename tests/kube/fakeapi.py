@@ -59,15 +59,26 @@ class Stream:
     then: str = "end"
 
 
+@dataclass(frozen=True)
+class Held:
+    """An answer that comes when the test opens its gate."""
+
+    gate: asyncio.Event
+    reply: Reply
+
+
 class Cut:
     """Take the request, and close the connection without a word."""
 
 
-Step = Reply | Stream | Cut
+Step = Reply | Stream | Held | Cut
 
 
 class FakeApi:
-    """Answers each path with its script, step by step; the last step repeats, no script is 404."""
+    """Answers each path with its script, step by step; the last step repeats, no script is 404.
+
+    A script for `list PATH` or `watch PATH` answers such requests only: they may come side by side.
+    """
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.asked: list[Asked] = []
@@ -140,10 +151,14 @@ class FakeApi:
             self._busy -= 1
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
-        steps = self._scripts[request.path]
+        way = "watch" if request.query.get("watch") == "true" else "list"
+        steps = self._scripts.get(f"{way} {request.path}") or self._scripts[request.path]
         if not steps:
             return web.json_response({"message": "no script"}, status=404)
         step = steps.popleft() if len(steps) > 1 else steps[0]
+        if isinstance(step, Held):
+            await step.gate.wait()
+            step = step.reply
         if isinstance(step, Reply):
             return web.json_response(step.body, status=step.status, headers=dict(step.headers))
         if isinstance(step, Cut):

@@ -12,7 +12,7 @@ from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.errors import Closed, Forbidden, KubeError
-from headroom.kube.watch import Trouble, WatchScope, WatchTuning
+from headroom.kube.watch_scope import Trouble, WatchScope, WatchTuning
 from headroom.ports import Event, Seen, Synced
 from headroom.wire.kinds import NODES, PODS
 from tests.kube.fakeapi import (

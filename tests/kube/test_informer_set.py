@@ -9,7 +9,7 @@ import pytest
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster, scopes_of
-from headroom.kube.watch import Trouble, WatchScope, WatchTuning
+from headroom.kube.watch_scope import Trouble, WatchScope, WatchTuning
 from headroom.ports import Event, KindHidden, Seen, Synced
 from headroom.wire.kind_codecs import NATIVE
 from headroom.wire.kinds import HEADROOMS

@@ -9,7 +9,7 @@ from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.dialects.capacitybuffer.names import BUFFERS
 from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster
-from headroom.kube.watch import WatchScope, WatchTuning
+from headroom.kube.watch_scope import WatchScope, WatchTuning
 from headroom.ports import Event, Seen, Synced, WorkloadGone
 from tests.kube.fakeapi import FakeApi, Reply, Step, Stream, bookmark, line, refusal, run
 from tests.kube.listening import first_words

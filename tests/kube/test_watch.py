@@ -1,23 +1,16 @@
-"""An informer against a scripted API server: every way a list or a watch can go wrong."""
+"""An informer against a scripted API server: every way a watch can go wrong."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 
 import pytest
-from msgspec import Raw
 
-from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client, Tuning
 from headroom.kube.errors import Forbidden, NoSuchKind
-from headroom.kube.watch import Informer, Listener, Trouble, WatchScope, WatchTuning
-from headroom.kube.watch_health import WatchHealth
-from headroom.ports import Event, PodGone, Seen, Thing
-from headroom.wire.decode import DecodeThing, decode_thing
-from headroom.wire.kinds import PODS, Resource
+from headroom.kube.watch import Informer
+from headroom.kube.watch_scope import Listener, WatchHealth, WatchScope, WatchTuning
+from headroom.wire.kinds import PODS
 from tests.kube.fakeapi import (
     FakeApi,
     Json,
@@ -29,78 +22,15 @@ from tests.kube.fakeapi import (
     refusal,
     run,
 )
-
-PATH = "/api/v1/pods"
-HASTY = WatchTuning(quiet_seconds=5.0, first_backoff=0.001, longest_backoff=0.004)
-
-
-@dataclass
-class Ear:
-    """Notes what an informer tells, and wakes who waits for it."""
-
-    told: list[str] = field(default_factory=list)
-    troubles: list[Trouble] = field(default_factory=list)
-    _news: asyncio.Condition = field(default_factory=asyncio.Condition)
-
-    async def tell(self, batch: list[Event]) -> None:
-        await self._note(*(_in_words(event) for event in batch))
-
-    async def synced(self) -> None:
-        await self._note("synced")
-
-    async def _note(self, *words: str) -> None:
-        async with self._news:
-            self.told += words
-            self._news.notify_all()
-
-    async def hears(self, *words: str) -> None:
-        """Wait until exactly this has been told."""
-        async with self._news:
-            await self._news.wait_for(lambda: len(self.told) >= len(words))
-        assert self.told == list(words)
-
-
-def _in_words(event: Event) -> str:
-    match event:
-        case Seen(Pod() as pod):
-            return f"{pod.key.name}@{pod.version}"
-        case PodGone(Key(_, name), uid):
-            return f"{name} gone ({uid})"
-        case _:
-            return repr(event)
-
-
-@asynccontextmanager
-async def following(
-    api: FakeApi,
-    tuning: WatchTuning = HASTY,
-    scope: WatchScope | None = None,
-    decode: DecodeThing = decode_thing,
-) -> AsyncIterator[Ear]:
-    """Run an informer beside the test."""
-    ear = Ear()
-    client = Client(api.access(), Tuning(first_backoff=0.001, attempts=2))
-    listener = Listener(ear.tell, ear.synced, ear.troubles.append)
-    made = Informer(client, scope or WatchScope(PODS), listener, tuning, decode)
-    informer = asyncio.create_task(made.run())
-    try:
-        yield ear
-    finally:
-        informer.cancel()
-        await asyncio.gather(informer, return_exceptions=True)
-        await client.close()
-
-
-def added(name: str, version: int = 1, uid: str = "") -> bytes:
-    return line("ADDED", pod_json(name, version, uid))
-
-
-def error(code: int, message: str = "trouble") -> bytes:
-    return line("ERROR", {"kind": "Status", "code": code, "message": message})
-
-
-def listed(*pieces: bytes, version: int = 10) -> tuple[bytes, ...]:
-    return (*pieces, bookmark(version, ends_list=True))
+from tests.kube.informing import (
+    HASTY,
+    PATH,
+    Ear,
+    added,
+    error,
+    following,
+    listed,
+)
 
 
 def test_a_streamed_list_is_told_then_synced_then_changes() -> None:
@@ -167,89 +97,6 @@ def test_a_list_cut_in_the_middle_starts_anew_and_tells_nothing_twice() -> None:
     run(main())
 
 
-def test_a_version_that_is_gone_leads_to_a_list_told_as_a_difference() -> None:
-    async def main() -> None:
-        async with FakeApi() as api:
-            first = listed(added("a"), added("b"), added("c"), added("d"))
-            again = listed(added("a"), added("b", 21), added("d", 22, "other"), added("e", 23))
-            api.script(PATH, Stream((*first, error(410))), Stream(again, "hang"))
-            async with following(api) as ear:
-                await ear.hears(
-                    *("a@1", "b@1", "c@1", "d@1", "synced"),
-                    *("b@21", "d gone (uid-d)", "d@22", "e@23", "c gone (uid-c)"),
-                )
-            assert ear.troubles == []
-
-    run(main())
-
-
-def test_what_a_new_list_shows_in_a_known_version_is_not_read_again() -> None:
-    read: list[str] = []
-
-    def reads(resource: Resource, data: bytes | Raw) -> Thing:
-        thing = decode_thing(resource, data)
-        read.append(thing.key.name if isinstance(thing, Pod) else "?")
-        return thing
-
-    async def main() -> None:
-        async with FakeApi() as api:
-            first = listed(added("a"), added("b"), added("c", uid="old"))
-            again = listed(added("a"), added("b", 11), added("c", uid="new"), version=12)
-            changed = line("MODIFIED", pod_json("a", 13))
-            api.script(PATH, Stream((*first, error(410))), Stream((*again, changed), "hang"))
-            async with following(api, decode=reads) as ear:
-                told = ("a@1", "b@1", "c@1", "synced", "b@11", "c gone (old)", "c@1", "a@13")
-                await ear.hears(*told)
-        assert read == ["a", "b", "c", "b", "c", "a"]
-
-    run(main())
-
-
-def test_a_version_refused_at_once_is_listed_again_too() -> None:
-    async def main() -> None:
-        async with FakeApi() as api:
-            api.script(PATH, Stream(listed(added("a"))), refusal(410, "too old"))
-            api.script(PATH, Stream(listed(version=30), "hang"))
-            async with following(api) as ear:
-                await ear.hears("a@1", "synced", "a gone (uid-a)")
-
-    run(main())
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        refusal(422, "sendInitialEvents is forbidden for watch"),
-        Stream((error(500, "etcd is too old"),)),
-        Stream((added("a"), bookmark(5))),
-    ],
-    ids=["the parameter is refused", "an error in the stream", "the parameter is ignored"],
-)
-def test_a_server_without_streamed_lists_is_read_in_pages(answer: Stream) -> None:
-    async def main() -> None:
-        async with FakeApi() as api:
-            api.script(PATH, answer, page([pod_json("a")], 10, "more"), page([pod_json("b")], 10))
-            api.script(PATH, Stream((added("c", 11),), "hang"))
-            async with following(api) as ear:
-                await ear.hears("a@1", "b@1", "synced", "c@11")
-            assert api.asked[1].query["limit"] == "500"
-            assert api.asked[2].query["continue"] == "more"
-            assert api.asked[3].query["resourceVersion"] == "10"
-
-    run(main())
-
-
-def test_a_page_token_that_expires_starts_the_list_anew() -> None:
-    async def main() -> None:
-        async with FakeApi() as api:
-            api.script(PATH, refusal(422), page([pod_json("a")], 10, "more"), refusal(410, "old"))
-            api.script(PATH, page([pod_json("b")], 12), Stream((), "hang"))
-            async with following(api) as ear:
-                await ear.hears("a@1", "b@1", "a gone (uid-a)", "synced")
-
-    run(main())
-
-
 def test_silence_is_noticed_and_healed() -> None:
     async def main() -> None:
         async with FakeApi() as api:
@@ -291,18 +138,6 @@ def test_what_cannot_be_read_is_reported_and_passed_over() -> None:
     run(main())
 
 
-def test_a_known_pod_that_can_no_longer_be_read_is_not_taken_for_gone() -> None:
-    async def main() -> None:
-        odd = {**pod_json("a", 20), "spec": 7}
-        async with FakeApi() as api:
-            api.script(PATH, Stream((*listed(added("a"), added("b")), error(410))))
-            api.script(PATH, Stream(listed(line("ADDED", odd), version=30), "hang"))
-            async with following(api) as ear:
-                await ear.hears("a@1", "b@1", "synced", "b gone (uid-b)")
-
-    run(main())
-
-
 def test_an_error_in_the_stream_is_survived() -> None:
     async def main() -> None:
         async with FakeApi() as api:
@@ -319,7 +154,7 @@ def test_a_resume_refused_again_and_again_ends_in_a_new_list() -> None:
     async def main() -> None:
         async with FakeApi() as api:
             api.script(PATH, Stream(listed(added("a"))), *[refusal(504, "too large version")] * 3)
-            api.script(PATH, Stream(listed(added("b", 2), version=3), "hang"))
+            api.script(PATH, page([pod_json("b", 2)], 3), Stream((), "hang"))
             async with following(api) as ear:
                 await ear.hears("a@1", "synced", "b@2", "a gone (uid-a)")
 
@@ -360,7 +195,7 @@ def test_a_missing_right_later_on_is_waited_out() -> None:
     async def main() -> None:
         async with FakeApi() as api:
             api.script(PATH, Stream(listed(added("a"))), *[refusal(403, "rbac restarts")] * 9)
-            api.script(PATH, Stream(listed(added("b"), added("a")), "hang"))
+            api.script(PATH, page([pod_json("b"), pod_json("a")], 20), Stream((), "hang"))
             async with following(api) as ear:
                 await ear.hears("a@1", "synced", "b@1")
             assert len(ear.troubles) == 9

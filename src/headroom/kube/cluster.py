@@ -32,8 +32,7 @@ from headroom.kube.errors import KubeError, NoSuchKind
 from headroom.kube.informer_set import Gathering, WatchSource
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
-from headroom.kube.watch import Trouble, WatchScope, WatchTuning
-from headroom.kube.watch_health import WatchHealth
+from headroom.kube.watch_scope import Trouble, WatchHealth, WatchScope, WatchTuning
 from headroom.ports import Event, Synced
 from headroom.throttle import Throttle
 from headroom.wire.errors import UNREADABLE_JSON
@@ -44,6 +43,7 @@ from headroom.wire.objects.limitranges import is_about_limits, with_limit_range
 from headroom.wire.writes import Write
 
 QUEUED_BATCHES = 256
+UNBOUND = "spec.nodeName="  # Owners that wait are among these pods; a new list reads them first.
 
 Batches = asyncio.Queue[list[Event] | Exception]
 
@@ -211,7 +211,10 @@ class KubeCluster:
 
 def scopes_of(speech: KindCodecs) -> tuple[WatchScope, ...]:
     """Everything of every kind that is watched from the start."""
-    return tuple(WatchScope(resource) for resource in speech.resources)
+    return tuple(
+        WatchScope(resource, first_fields=UNBOUND if resource == PODS else "")
+        for resource in speech.resources
+    )
 
 
 class _Items(msgspec.Struct):

@@ -20,8 +20,8 @@ from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client
 from headroom.kube.other_controllers import has_karpenter
 from headroom.kube.scales import ScaledKind
-from headroom.kube.watch import Informer, Listener, Trouble, WatchScope, WatchTuning
-from headroom.kube.watch_health import WatchHealth
+from headroom.kube.watch import Informer
+from headroom.kube.watch_scope import Listener, Trouble, WatchHealth, WatchScope, WatchTuning
 from headroom.ports import AutoscalerSeen, Event, KindHidden, Seen, Synced, Thing, WorkloadGone
 from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import DAEMON_SETS, Resource

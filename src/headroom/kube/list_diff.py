@@ -1,8 +1,9 @@
 """The last known objects of one kind, so that a new list becomes a difference.
 
 Between `begin` and `finish` a complete list is read: unchanged objects are not reported again, and
-objects that are not in the list were deleted. At other times every change is reported. Pure:
-`watch` passes objects in, and sends what it returns.
+objects that are not in the list were deleted. At other times every change is reported. Changes may
+be watched beside a list that is read in pages: a change is newer than the list, so what a page says
+about that object is ignored. Pure: `watch` passes objects in, and sends what it returns.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Mirror:
     def __init__(self) -> None:
         self._known: dict[Key, Thing] = {}
         self._listed: set[Key] | None = None
+        self._changed: set[Key] = set()  # since the list began
 
     def __len__(self) -> int:
         return len(self._known)
@@ -46,6 +48,7 @@ class Mirror:
     def begin(self) -> None:
         """A complete list starts (again)."""
         self._listed = set()
+        self._changed = set()
 
     def see(self, thing: Thing) -> list[Event]:
         """An object exists in this version."""
@@ -54,11 +57,16 @@ class Mirror:
         self._known[key] = thing
         if self._listed is not None:
             self._listed.add(key)
+            self._changed.add(key)
             if known == thing:
                 return []
         if known is not None and _uid_of(known) != _uid_of(thing):
             return [gone(known), Seen(thing)]  # Deleted and created again between two events.
         return [Seen(thing)]
+
+    def is_outdated(self, key: Key) -> bool:
+        """Whether a page of the list is older than what was seen of this object since."""
+        return key in self._changed
 
     def has(self, key: Key, uid: str, version: str) -> bool:
         """Whether a thing was told of just as it is in this version."""
@@ -75,12 +83,14 @@ class Mirror:
         known = self._known.pop(key, None)
         if self._listed is not None:
             self._listed.discard(key)
+            self._changed.add(key)
         return [gone(known)] if known is not None else []
 
     def finish(self) -> list[Event]:
         """The list is complete: report deleted objects, in order of name."""
         listed = self._listed or set()
         self._listed = None
+        self._changed = set()
         missing = sorted(key for key in self._known if key not in listed)
         return [gone(self._known.pop(key)) for key in missing]
 

@@ -19,7 +19,8 @@ from headroom.core.headrooms.headrooms import Workload
 from headroom.core.objects import Key
 from headroom.kube.client import Client
 from headroom.kube.errors import Closed, KubeError, Refused
-from headroom.kube.watch import Informer, Listener, WatchScope, WatchTuning
+from headroom.kube.watch import Informer
+from headroom.kube.watch_scope import Listener, WatchScope, WatchTuning
 from headroom.ports import Event, Seen, Thing, WorkloadGone
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import PODS, Resource

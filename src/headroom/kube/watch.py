@@ -4,19 +4,21 @@
      ▲          │ 410 Gone, or refused again and again
      └──────────┘ the new list is reported as a difference (see `list_diff`)
 
-A list is streamed (the first part of a watch) if the server supports it, otherwise read in pages.
-Bookmarks arrive about once a minute, so a longer silence means that the connection is dead. Errors
-are reported and retried with a jittered, bounded backoff. `informer_set` runs one informer for each
-kind and merges their events.
+The first list is streamed (the first part of a watch) if the server supports it. An API server
+sends what changes during a streamed list only after the list. So a new list is read in pages, and
+the watch begins at the version of its first page, beside the other pages: who comes meanwhile does
+not wait for the list. Bookmarks arrive about once a minute, so a longer silence means that the
+connection is dead. Errors are reported and retried with a jittered, bounded backoff.
+`informer_set` runs one informer for each kind and merges their events.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from urllib.parse import urlencode
+from contextlib import aclosing
+
+from msgspec import Raw
 
 from headroom.core.objects import Key
 from headroom.kube.client import Client
@@ -34,80 +36,38 @@ from headroom.kube.errors import (
 )
 from headroom.kube.lines import LineSplitter
 from headroom.kube.list_diff import Mirror, key_of
-from headroom.kube.watch_health import WatchHealth
+from headroom.kube.watch_scope import (
+    Listener,
+    ListPages,
+    Trouble,
+    WatchHealth,
+    WatchScope,
+    WatchTuning,
+    unreadable,
+)
 from headroom.ports import Event
 from headroom.wire.decode import (
     DecodeThing,
+    RawPage,
     WatchEvent,
-    decode_list,
+    decode_item,
     decode_thing,
     decode_watch,
     listed_identity,
 )
-from headroom.wire.errors import DecodeError, Unreadable
-from headroom.wire.kinds import Resource
+from headroom.wire.errors import DecodeError
+from headroom.wire.objects.reader import Identity, identity_of
 
-
-@dataclass(frozen=True, slots=True)
-class WatchTuning:
-    """Times and sizes of a watch; tests use small ones."""
-
-    quiet_seconds: float = 70.0
-    renew_seconds: tuple[int, int] = (
-        300,
-        600,
-    )  # The server ends a watch after a random time.
-    page_size: int = 500
-    first_backoff: float = 0.1
-    longest_backoff: float = 5.0
-    attempts_to_start: int = 4  # Refusals of the first list (a server that starts) before we raise.
-    attempts_to_resume: int = 3  # Refusals of a resumed watch before everything is listed again.
-
-
-@dataclass(frozen=True, slots=True)
-class WatchScope:
-    """Which objects of a kind; empty parts mean all."""
-
-    resource: Resource
-    namespace: str = ""
-    labels: str = ""
-    fields: str = ""
-    must_exist: bool = False  # True: a kind that the server does not serve ends the watch.
-    may_be_hidden: bool = False  # True: without the permission, none are assumed.
-
-    def path(self, **query: str) -> str:
-        """The path of the list or watch, with its query."""
-        if self.labels:
-            query["labelSelector"] = self.labels
-        if self.fields:
-            query["fieldSelector"] = self.fields
-        path = self.resource.path(self.namespace)
-        return f"{path}?{urlencode(query)}" if query else path
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """An error that is being handled; `retry_in` is None if nothing is retried."""
-
-    resource: Resource
-    message: str
-    retry_in: float | None = None
-    about: str = ""  # the object, if it is about one that cannot be decoded
-    bug: bool = False  # whether decoding raised an exception
-
-
-@dataclass(frozen=True, slots=True)
-class Listener:
-    """Receives batches of events, the end of the first list, and errors."""
-
-    tell: Callable[[list[Event]], Awaitable[None]]
-    synced: Callable[[], Awaitable[None]]
-    trouble: Callable[[Trouble], None]
-    shown: Callable[[], Awaitable[None]] | None = None  # what was hidden can be listed now
+AT_ONCE = 100  # objects of a page that are read before others have their turn: some milliseconds
+CANNOT_STREAM = (400, 405, 422, 501)  # refusals of the parameter that asks for a streamed list
 
 
 class _NotStreamed(Refused):
     """The server cannot stream a list; read pages instead."""
+
+
+class _BrokenOff(Refused):
+    """An error within a stream."""
 
 
 class Informer:
@@ -132,8 +92,13 @@ class Informer:
         self._tuning = tuning or WatchTuning()
         self._read = decode
         self._mirror = Mirror()
+        self._telling = asyncio.Lock()  # Events are told in the order in which the mirror saw them.
+        self._pages: asyncio.Task[None] | None = None  # read beside the watch
         self._version = ""
-        self._streams_lists = True
+        self._can_stream = True
+        self._broken_streams = 0  # streamed lists that broke off, one after the other
+        self._in_streamed_list = False
+        self._listed = False  # whether any list was read to its end
         self._synced = False
         self._failures = 0
         self._random = random.Random()
@@ -144,13 +109,40 @@ class Informer:
 
     async def run(self) -> None:
         """List, watch, and recover from errors, until cancelled."""
-        while True:
-            try:
-                if not self._version and not self._streams_lists:
-                    await self._list_pages()
-                await self._follow()
-            except KubeError as error:
-                await self._recover(error)
+        try:
+            while True:
+                try:
+                    if not self._version and not self._streams_list:
+                        await self._list_pages()
+                    await self._follow_beside_pages()
+                except KubeError as error:
+                    await self._recover(error)
+        finally:
+            await self._drop_pages()
+
+    @property
+    def _streams_list(self) -> bool:
+        """Whether the next list is streamed: only the first one, as nobody is served before it."""
+        willing = self._broken_streams < self._tuning.attempts_to_stream
+        return self._can_stream and willing and not self._listed
+
+    async def _follow_beside_pages(self) -> None:
+        """Read one stream to its end, or until the pages beside it cannot be read."""
+        if self._pages is None:
+            return await self._follow()
+        follow = asyncio.create_task(self._follow())
+        try:
+            await asyncio.wait({follow, self._pages}, return_when=asyncio.FIRST_COMPLETED)
+            if self._pages.done() and self._pages.exception() is None:
+                self._pages = None
+            if self._pages is None or not self._pages.done():
+                return await follow
+        finally:
+            follow.cancel()
+            await asyncio.gather(follow, return_exceptions=True)
+        self._version = ""
+        failed, self._pages = self._pages, None
+        return failed.result()
 
     async def _follow(self) -> None:
         """Read one stream to its end: from the last version, or a whole list and what follows."""
@@ -164,11 +156,15 @@ class Informer:
                 complete = lines.feed(chunk)
                 if complete:
                     heard += len(complete)
-                    await self._hear(complete)
+                    async with self._telling:
+                        await self._hear(complete)
                     self.pulse.heard()
-                    self._failures = 0
+                    if not self._mirror.listing:
+                        self._failures = 0
         if not heard:  # An empty stream must not become a busy loop.
             raise CannotReach(f"the watch of {self._scope.resource} ended before it began")
+        if self._in_streamed_list:
+            raise Silence(f"the list of {self._scope.resource} ended before it was complete")
 
     def _watch_path(self) -> str:
         query = {
@@ -176,6 +172,7 @@ class Informer:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(self._random.randint(*self._tuning.renew_seconds)),
         }
+        self._in_streamed_list = not self._version
         if self._version:
             query["resourceVersion"] = self._version
         else:
@@ -204,7 +201,7 @@ class Informer:
             raise broken
 
     def _decode(self, line: bytes) -> WatchEvent | None:
-        if self._mirror.listing and self._is_known(line):
+        if self._in_streamed_list and len(self._mirror) and self._is_known(listed_identity(line)):
             return None
         try:
             return decode_watch(self._scope.resource, line, self._read)
@@ -212,11 +209,8 @@ class Informer:
             self._listener.trouble(Trouble(self._scope.resource, str(error)))
             return None
 
-    def _is_known(self, line: bytes) -> bool:
-        """Whether a line of a new list repeats what was told: most of tens of thousands do."""
-        if not len(self._mirror):
-            return False
-        found = listed_identity(line)
+    def _is_known(self, found: Identity) -> bool:
+        """Whether a list repeats what was told: most of tens of thousands of objects do."""
         key = Key(found.namespace, found.name)
         if not found.version or not self._mirror.has(key, found.uid, found.version):
             return False
@@ -238,19 +232,20 @@ class Informer:
             case _ if event.key is not None:
                 self._mirror.keep(event.key)
         if event.problem is not None:
-            self._listener.trouble(_unreadable(self._scope.resource, event.problem))
-        if event.version and not self._mirror.listing:
+            self._listener.trouble(unreadable(self._scope.resource, event.problem))
+        if event.version and not self._in_streamed_list:
             self._version = event.version
         return False
 
     def _bookmark(self, event: WatchEvent, batch: list[Event]) -> bool:
-        if self._mirror.listing and not event.initial_end:
+        if self._in_streamed_list and not event.initial_end:
             # The server treated our list as a plain watch: it does not support streamed lists.
             raise self._no_streamed_lists("it sends no mark at the end of the list")
         if event.version:
             self._version = event.version
-        if not event.initial_end:
+        if not self._in_streamed_list:
             return False
+        self._in_streamed_list = False
         batch += self._mirror.finish()
         return True
 
@@ -258,42 +253,79 @@ class Informer:
         what = f"watch {self._scope.resource}"
         if event.code == 410:
             return Expired(410, f"cannot {what}: {event.message}")
-        if self._mirror.listing and event.code != 429:
+        if self._in_streamed_list and event.code in CANNOT_STREAM:
             return self._no_streamed_lists(event.message)
-        return Refused(event.code, f"cannot {what}: HTTP {event.code}: {event.message}")
+        return _BrokenOff(event.code, f"cannot {what}: HTTP {event.code}: {event.message}")
 
     def _no_streamed_lists(self, reason: str) -> Refused:
         return _NotStreamed(501, f"cannot stream the list of {self._scope.resource}: {reason}")
 
     async def _list_pages(self) -> None:
-        """Read a whole list page by page; its version is where the watch begins."""
-        what = f"list {self._scope.resource}"
+        """Read a list in pages; the watch begins at the version of the first, beside the others."""
+        await self._drop_pages()
+        self._broken_streams = 0
+        self._in_streamed_list = False
+        pages = ListPages(self._client, self._scope, self._tuning.page_size)
         self._mirror.begin()
+        if self._listed and self._scope.first_fields:
+            async for page in pages.read(fields=self._scope.first_fields):
+                await self._take_page(page)
+            self._mirror.begin()  # Only what the list itself shows exists.
         self.lists += 1
-        token = ""
-        while True:
-            query = {"limit": str(self._tuning.page_size)}
-            if token:
-                query["continue"] = token
-            body = await self._client.get(self._scope.path(**query), what)
-            self.pulse.heard()
-            try:
-                page = decode_list(self._scope.resource, body, self._read)
-            except DecodeError as error:
-                raise Refused(502, f"cannot {what}: {error}") from error
-            batch = [event for thing in page.items for event in self._mirror.see(thing)]
-            for problem in page.problems:
-                self._mirror.keep(_key_in(problem.subject))
-                self._listener.trouble(_unreadable(self._scope.resource, problem))
-            token = page.continue_token
-            if not token:
-                self._version = page.version
-                batch += self._mirror.finish()
-                return await self._list_is_complete(batch)
-            await self._listener.tell(batch)
+        async with aclosing(pages.read()) as first:
+            page = await anext(first)
+        await self._take_page(page)
+        if page.continue_token:
+            self._pages = asyncio.create_task(self._read_on(pages, page.continue_token))
+        else:
+            await self._end_of_pages()
+        self._version = page.version
+
+    async def _read_on(self, pages: ListPages, token: str) -> None:
+        async with aclosing(pages.read(token)) as others:
+            async for page in others:
+                await self._take_page(page)
+        await self._end_of_pages()
+
+    async def _take_page(self, page: RawPage) -> None:
+        """Report what is new on a page, some objects at a time: others have their turn between."""
+        self.pulse.heard()
+        for start in range(0, len(page.items), AT_ONCE):
+            async with self._telling:
+                batch = [
+                    event
+                    for raw in page.items[start : start + AT_ONCE]
+                    for event in self._take_item(raw)
+                ]
+                if batch:
+                    await self._listener.tell(batch)
+            await asyncio.sleep(0)
+
+    def _take_item(self, raw: Raw) -> list[Event]:
+        found = identity_of(raw)
+        if self._mirror.is_outdated(Key(found.namespace, found.name)) or self._is_known(found):
+            return []
+        thing = decode_item(self._scope.resource, raw, self._read)
+        if not isinstance(thing, DecodeError):
+            return self._mirror.see(thing)
+        self._mirror.keep(Key(found.namespace, found.name))
+        self._listener.trouble(unreadable(self._scope.resource, thing))
+        return []
+
+    async def _end_of_pages(self) -> None:
+        async with self._telling:
+            await self._list_is_complete(self._mirror.finish())
+
+    async def _drop_pages(self) -> None:
+        if self._pages is not None:
+            self._pages.cancel()
+            await asyncio.gather(self._pages, return_exceptions=True)
+            self._pages = None
 
     async def _list_is_complete(self, batch: list[Event]) -> None:
         """Report the end of a list; after the first list, that everything was reported."""
+        self._listed = True
+        self._broken_streams = 0
         if batch:
             await self._listener.tell(batch)
         if self.hidden:
@@ -319,8 +351,8 @@ class Informer:
                 self._version = ""
                 if self._failures == 1:
                     return
-            case _NotStreamed() | Refused(status=400 | 422) | Silence() if self._streaming_a_list:
-                self._streams_lists = False
+            case Refused(status=status) if self._in_streamed_list and status in CANNOT_STREAM:
+                self._can_stream = False
                 return
             case Forbidden() if self._must_give_up and self._scope.may_be_hidden:
                 self.hidden = str(error)
@@ -333,13 +365,11 @@ class Informer:
                 self._version = ""
             case _:
                 pass
+        if self._in_streamed_list and isinstance(error, Silence | _BrokenOff):
+            self._broken_streams += 1  # Perhaps a list in pages succeeds.
         pause = self._backoff(error)
         self._listener.trouble(Trouble(self._scope.resource, str(error), pause))
         await asyncio.sleep(pause)
-
-    @property
-    def _streaming_a_list(self) -> bool:
-        return not self._version and self._streams_lists
 
     @property
     def _must_give_up(self) -> bool:
@@ -350,14 +380,3 @@ class Informer:
         longest: float = min(self._tuning.first_backoff * 2**exponent, self._tuning.longest_backoff)
         asked = error.retry_after if isinstance(error, Refused) else 0.0
         return max(asked, longest * (0.5 + self._random.random() / 2))
-
-
-def _unreadable(resource: Resource, problem: DecodeError) -> Trouble:
-    bug = isinstance(problem, Unreadable)
-    return Trouble(resource, str(problem), about=problem.subject or str(resource), bug=bug)
-
-
-def _key_in(subject: str) -> Key:
-    """Parse `Pod/shop/web-0` or `Node/a` into a key."""
-    namespace, _, name = subject.partition("/")[2].rpartition("/")
-    return Key(namespace, name)

@@ -147,6 +147,16 @@ class ListPage:
 
 
 @dataclass(frozen=True, slots=True)
+class RawPage:
+    """One page of a list, cut into its objects, of which none has been read."""
+
+    items: list[Raw]
+    version: str
+    continue_token: str = ""
+    remaining: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class WatchEvent:
     """One line of a watch.
 
@@ -177,27 +187,45 @@ def thing_from(resource: Resource, thing: Mapping[str, Any]) -> Thing:
     return decode_thing(resource, to_text(resource.kind, thing))
 
 
-def decode_list(resource: Resource, data: bytes, decode: DecodeThing = decode_thing) -> ListPage:
-    """Read one page of a list; DecodeError only if the page itself makes no sense."""
+def cut_list(resource: Resource, data: bytes) -> RawPage:
+    """Cut one page of a list into its objects; DecodeError if the page itself makes no sense."""
     try:
         body = _read_list(data)
     except DecodeError as error:
         raise DecodeError(f"list of {resource}", error.path, error.problem) from error
     metadata = body.metadata or _ListMeta()
-    items: list[Thing] = []
-    problems: list[DecodeError] = []
-    for raw in body.items or ():
-        try:
-            items.append(contained(resource.kind, raw, partial(decode, resource)))
-        except DecodeError as error:
-            problems.append(error)
-    return ListPage(
-        items=tuple(items),
+    return RawPage(
+        items=body.items or [],
         version=metadata.resource_version or "",
         continue_token=metadata.next_page or "",
         remaining=metadata.remaining_item_count or 0,
-        problems=tuple(problems),
     )
+
+
+def decode_list(resource: Resource, data: bytes, decode: DecodeThing = decode_thing) -> ListPage:
+    """Read one page of a list; DecodeError only if the page itself makes no sense."""
+    page = cut_list(resource, data)
+    items: list[Thing] = []
+    problems: list[DecodeError] = []
+    for raw in page.items:
+        found = decode_item(resource, raw, decode)
+        if isinstance(found, DecodeError):
+            problems.append(found)
+        else:
+            items.append(found)
+    return ListPage(
+        tuple(items), page.version, page.continue_token, page.remaining, tuple(problems)
+    )
+
+
+def decode_item(
+    resource: Resource, raw: bytes | Raw, decode: DecodeThing = decode_thing
+) -> Thing | DecodeError:
+    """Read one object of a page, or say why it cannot be read."""
+    try:
+        return contained(resource.kind, raw, partial(decode, resource))
+    except DecodeError as error:
+        return error
 
 
 def decode_watch(resource: Resource, line: bytes, decode: DecodeThing = decode_thing) -> WatchEvent:
