@@ -25,6 +25,7 @@ from headroom.runtime.eventlimits import EventLimits
 from headroom.runtime.lanes import Lanes
 from headroom.runtime.reporter import Failed, Reporter, Silent
 
+MOST_OBSERVED = 1000  # events before the next plan: tens of milliseconds
 MOST_TOGETHER = 16  # of one step; a step of thousands must not fill the client's queue
 STOP_WAIT_S = 5.0
 # How long pods may still be gated after the claim indexes were removed: the API server must see the
@@ -138,12 +139,16 @@ class Operator:
                 self._wake.set()
 
     async def _drive(self) -> None:
-        """Observe all new events, plan, start work, sleep until the next event or timer."""
+        """Observe new events, plan, start work, sleep until the next event or timer.
+
+        Tens of thousands of events (a new list) are observed in parts, with plans between them: who
+        comes with the first does not wait for the last.
+        """
         announced = False
         while True:
             self._wake.clear()
             now = self.clock.now()
-            while self._events:
+            for _ in range(min(len(self._events), MOST_OBSERVED)):
                 event = self._events.popleft()
                 self.engine.observe(event, now)
                 self.reporter.observed(event)
@@ -158,7 +163,10 @@ class Operator:
                 if self.engine.synced and not announced:
                     announced = True
                     self.reporter.ready()
-            await self._sleep_until(wake_at, now)
+            if self._events:
+                await asyncio.sleep(0)  # Work in progress has its turn.
+            else:
+                await self._sleep_until(wake_at, now)
 
     def _plan(self, now: datetime) -> Plan:
         began = asyncio.get_running_loop().time()
