@@ -20,7 +20,7 @@ from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.objects.scales import ForeignKind
-from headroom.wire.objects.sizes import MOST_SLOTS, number_at
+from headroom.wire.objects.sizes import MOST_SLOTS
 from headroom.wire.times import bounded
 
 _MOST = 2**31 - 1
@@ -61,14 +61,13 @@ class _ScalableRef(JsonObject):
 _read_spec = Reader(_BufferSpec)
 _read_template_ref = Reader(_BufferTemplateRef)
 _read_scalable_ref = Reader(_ScalableRef)
-_read_text = Reader(str)
 
 
 def _headroom(read: _BufferObject) -> Headroom:
     metadata = read.metadata or _BufferMetadata()
     findings = Findings()
     spec = findings.read(_read_spec, read.spec, "spec") or _BufferSpec()
-    strategy = findings.read(_read_text, spec.provisioning_strategy, "spec.provisioningStrategy")
+    strategy = findings.text(spec.provisioning_strategy, "spec.provisioningStrategy")
     return Headroom(
         parent=parent_of(read, BUFFERS),
         slot=Slot(source=_source(spec, findings)),
@@ -100,8 +99,8 @@ def _size(spec: _BufferSpec, findings: Findings) -> BufferSize:
         except DecodeError as error:
             findings.note(error)
     return BufferSize(
-        replicas=number_at(spec.replicas, "spec.replicas", findings, 0, MOST_SLOTS),
-        percentage=number_at(spec.percentage, "spec.percentage", findings, 0, _MOST),
+        replicas=findings.number(spec.replicas, "spec.replicas", 0, MOST_SLOTS),
+        percentage=findings.number(spec.percentage, "spec.percentage", 0, _MOST),
         limits=limits,
     )
 

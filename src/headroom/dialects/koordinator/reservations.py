@@ -23,17 +23,17 @@ from headroom.dialects.koordinator.statuses import status_of
 from headroom.dialects.koordinator.templates import read_template
 from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.holds import allocate_policy_of
 from headroom.wire.objects.metadata import labels_of
 from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata, TaintJson
 from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
-from headroom.wire.times import bounded, format_time, parse_time
+from headroom.wire.times import bounded, format_time
 
 DEFAULT_TTL = timedelta(hours=24)
 RESTRICTED = "Restricted"
 CLUSTER = "Cluster"
 HARD = "DoNotSchedule"
-_POLICIES = ("", "Aligned", RESTRICTED)
 _OBEYED_EFFECTS = ("NoSchedule", "NoExecute")
 
 
@@ -56,8 +56,6 @@ class _ReservationSpec(JsonObject):
 
 
 _read_spec = Reader(_ReservationSpec)
-_read_text = Reader(str)
-_read_flag = Reader(bool)
 _read_pre_allocation = Reader(_PreAllocation)
 _read_taints = Reader(list[TaintJson])
 
@@ -70,11 +68,11 @@ def _hold(thing: CustomObject) -> Hold:
     owners = owner_rules(spec.owners, findings, remarks)
     if not spelling(spec.owners):
         findings.add("spec.owners", "is missing: nobody could use this; add at least one owner")
-    once = findings.read(_read_flag, spec.allocate_once, "spec.allocateOnce") is not False
+    once = findings.flag(spec.allocate_once, "spec.allocateOnce") is not False
     created, generation = bounded(metadata.creation_timestamp), metadata.generation or 1
-    ttl, expires = _ttl(spec.ttl, findings), _expires(spec.expires, findings)
+    ttl, expires = _ttl(spec.ttl, findings), findings.time(spec.expires, "spec.expires")
     _remark_on_end(ttl, expires, created, remarks)
-    policy = _policy(spec.allocate_policy, findings)
+    policy = allocate_policy_of(spec.allocate_policy, findings)
     succeeds = _pre_allocation(spec, policy, findings)
     several, marked = _candidates(spec, succeeds, findings)
     hold = Hold(
@@ -93,7 +91,7 @@ def _hold(thing: CustomObject) -> Hold:
         allocate_once=once,
         allocate_policy=policy,
         pre_allocation=succeeds,
-        unschedulable=bool(findings.read(_read_flag, spec.unschedulable, "spec.unschedulable")),
+        unschedulable=bool(findings.flag(spec.unschedulable, "spec.unschedulable")),
         taints=_taints(spec.taints, findings, remarks),
         lodging=_lodging(template),
         deleted=bounded(metadata.deletion_timestamp),
@@ -127,14 +125,9 @@ def _lodging(template: PodTemplate) -> str:
 
 def _ttl(raw: Raw, findings: Findings) -> timedelta:
     """A negative one is taken as written: the reservation is over before it begins."""
-    text = findings.read(_read_text, raw, "spec.ttl")
+    text = findings.text(raw, "spec.ttl")
     ttl = findings.parse(parse_duration, text, "spec.ttl")
     return DEFAULT_TTL if ttl is None else ttl
-
-
-def _expires(raw: Raw, findings: Findings) -> datetime | None:
-    text = findings.read(_read_text, raw, "spec.expires")
-    return findings.parse(parse_time, text, "spec.expires")
 
 
 def _remark_on_end(
@@ -149,17 +142,9 @@ def _remark_on_end(
         remarks.add("spec.expires", f"is after the end of ttl {format_span(ttl)}: ends {ends}")
 
 
-def _policy(raw: Raw, findings: Findings) -> str:
-    policy = findings.read(_read_text, raw, "spec.allocatePolicy") or ""
-    if policy not in _POLICIES:
-        findings.add("spec.allocatePolicy", f"{policy!r} is neither Aligned nor Restricted")
-        return ""
-    return policy
-
-
 def _pre_allocation(spec: _ReservationSpec, policy: str, findings: Findings) -> bool:
     path = "spec.preAllocation"
-    if not findings.read(_read_flag, spec.pre_allocation, path):
+    if not findings.flag(spec.pre_allocation, path):
         return False
     if policy != RESTRICTED:
         findings.add(path, "is supported with allocatePolicy Restricted only")

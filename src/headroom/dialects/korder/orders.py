@@ -43,7 +43,7 @@ from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
-from headroom.wire.objects.sizes import MOST_SLOTS, number_at
+from headroom.wire.objects.sizes import MOST_SLOTS
 from headroom.wire.times import bounded
 
 ONE_TIME, SCHEDULED, RECURRING = "OneTime", "Scheduled", "Recurring"
@@ -81,8 +81,6 @@ _read_spec = Reader(_OrderSpec)
 _read_strategy = Reader(_Strategy)
 _read_template = Reader(_TicketTemplate)
 _read_metadata = Reader(_TemplateMetadata)
-_read_flag = Reader(bool)
-_read_text = Reader(str)
 _sorted = msgspec.json.Encoder(order="sorted")
 
 
@@ -107,7 +105,7 @@ def _headroom(order: KorderObject) -> Headroom:
         size=_size(spec, findings),
         refill=refill,
         schedule=schedule,
-        paused=bool(findings.read(_read_flag, spec.paused, "spec.paused")),
+        paused=bool(findings.flag(spec.paused, "spec.paused")),
         closes=_closes(ticket),
         slot_objects=replace(objects, permanent=refill == NEVER and endless),
         finalizer=ORDER_FINALIZER,
@@ -122,8 +120,8 @@ def _headroom(order: KorderObject) -> Headroom:
 
 
 def _size(spec: _OrderSpec, findings: Findings) -> Size:
-    count = number_at(spec.replicas, "spec.replicas", findings, 0, MOST_SLOTS)
-    if findings.read(_read_flag, spec.daemon_set, "spec.daemonSet"):
+    count = findings.number(spec.replicas, "spec.replicas", 0, MOST_SLOTS)
+    if findings.flag(spec.daemon_set, "spec.daemonSet"):
         return PerNode(1)
     return Replicas(1 if count is None else count)
 
@@ -138,7 +136,7 @@ def _refill(spec: _OrderSpec, strategy: _Strategy, findings: Findings) -> str:
 
 
 def _policy(raw: Raw, path: str, findings: Findings) -> str | None:
-    policy = findings.read(_read_text, raw, path) or None
+    policy = findings.text(raw, path) or None
     if policy is not None and policy not in _POLICIES:
         findings.add(path, f"{policy!r} is none of {', '.join(_POLICIES)}")
         return None
@@ -147,8 +145,8 @@ def _policy(raw: Raw, path: str, findings: Findings) -> str | None:
 
 def _schedule(strategy: _Strategy, ticket: TicketSpec, findings: Findings) -> tuple[Window, ...]:
     path = "spec.strategy.schedule"
-    kind = findings.read(_read_text, strategy.type, "spec.strategy.type") or ONE_TIME
-    cron = findings.read(_read_text, strategy.schedule, path) or ""
+    kind = findings.text(strategy.type, "spec.strategy.type") or ONE_TIME
+    cron = findings.text(strategy.schedule, path) or ""
     if kind == ONE_TIME:
         if cron:
             findings.add(path, "a OneTime order takes none; use Scheduled or Recurring")

@@ -70,7 +70,6 @@ _read_windows = Reader(list[_QuotaWindow])
 _read_allocation = Reader(list[_Allocation])
 _read_selector = Reader(Selector)
 _read_texts = Reader(list[str])
-_read_text = Reader(str)
 _USED_BY = {
     "namespaces": NAMESPACE_LIST,
     "namespaceSelector": NAMESPACE_SELECTOR,
@@ -135,7 +134,7 @@ def _scope(raw: Raw, notes: _Notes) -> Scope:
         if not spelling(raw):
             findings.add(path, "is missing: say which objects it limits, such as type: Cluster")
         return Scope()
-    kind = findings.read(_read_text, scope.type, f"{path}.type") or CLUSTER
+    kind = findings.text(scope.type, f"{path}.type") or CLUSTER
     if kind not in SCOPES:
         findings.add(f"{path}.type", f"{kind!r} is none of {', '.join(SCOPES)}")
         return Scope()
@@ -221,7 +220,7 @@ def _compare(scope: Scope, hard: Ceiling, shares: tuple[QuotaShare, ...], odd: F
 
 def _text(raw: Raw, path: str, findings: Findings) -> str | None:
     """Read a text that must be there; None when it is not, which is taken down."""
-    text = findings.read(_read_text, raw, path)
+    text = findings.text(raw, path)
     if not text and (text is not None or not spelling(raw)):
         findings.add(path, "is missing")
     return text or None

@@ -23,7 +23,6 @@ from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
-from headroom.wire.objects.sizes import number_at
 from headroom.wire.objects.templates import template_of
 
 DEFAULT_DURATION = timedelta(hours=24)
@@ -67,7 +66,6 @@ _read_spec = Reader(_TicketJson)
 _read_lifecycle = Reader(_Lifecycle)
 _read_window = Reader(_TicketWindow)
 _read_resources = Reader(_TicketResources)
-_read_text = Reader(str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ def ticket_spec(raw: Raw, place: SpecPlace, findings: Findings) -> TicketSpec:
     spec = findings.read(_read_spec, raw, place.path) or _TicketJson()
     path = f"{place.path}.window"
     window = findings.read(_read_window, spec.window, path) or _TicketWindow()
-    zone = findings.read(_read_text, window.time_zone, f"{path}.timeZone") or "UTC"
+    zone = findings.text(window.time_zone, f"{path}.timeZone") or "UTC"
     if findings.parse(parse_zone, zone, f"{path}.timeZone") is None:
         zone = "UTC"
     duration = _duration(spec, window, place.path, findings)
@@ -129,7 +127,7 @@ def _duration(spec: _TicketJson, window: _TicketWindow, path: str, findings: Fin
 
 
 def _lasting(raw: Raw, path: str, findings: Findings) -> timedelta | None:
-    duration = findings.parse(parse_duration, findings.read(_read_text, raw, path) or None, path)
+    duration = findings.parse(parse_duration, findings.text(raw, path) or None, path)
     if duration is not None and duration <= timedelta():
         findings.add(path, "must be longer than nothing; leave it out for 24h")
         return None
@@ -141,7 +139,7 @@ def _starts(
 ) -> datetime | None:
     parse = partial(parse_start, zone=zone)
     first, second = (
-        findings.parse(parse, findings.read(_read_text, raw, place) or None, place)
+        findings.parse(parse, findings.text(raw, place) or None, place)
         for raw, place in (
             (spec.start_time, f"{path}.startTime"),
             (window.start_time, f"{path}.window.startTime"),
@@ -155,11 +153,10 @@ def _starts(
 def _cleanup(raw: Raw, path: str, findings: Findings) -> timedelta | None:
     """How long after its end a ticket goes; None for one that is kept."""
     lifecycle = findings.read(_read_lifecycle, raw, path) or _Lifecycle()
-    policy = findings.read(_read_text, lifecycle.cleanup_policy, f"{path}.cleanupPolicy")
-    seconds = number_at(
+    policy = findings.text(lifecycle.cleanup_policy, f"{path}.cleanupPolicy")
+    seconds = findings.number(
         lifecycle.ttl_seconds_after_finished,
         f"{path}.ttlSecondsAfterFinished",
-        findings,
         0,
         _MOST,
     )

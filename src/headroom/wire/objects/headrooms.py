@@ -33,8 +33,8 @@ from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
-from headroom.wire.objects.sizes import MOST_SLOTS, duration_at, number_at, size_of
-from headroom.wire.objects.slots import slot_of, word_at
+from headroom.wire.objects.sizes import MOST_SLOTS, size_of
+from headroom.wire.objects.slots import slot_of
 from headroom.wire.objects.statuses import HEADROOM_STATUS
 from headroom.wire.times import bounded
 
@@ -73,8 +73,6 @@ _read_spec = Reader(_HeadroomSpec)
 _read_limits = Reader(_Limits)
 _read_windows = Reader(list[Raw])
 _read_window = Reader(_WindowSpec)
-_read_text = Reader(str)
-_read_flag = Reader(bool)
 
 
 def _headroom(headroom: CustomObject) -> Headroom:
@@ -83,7 +81,7 @@ def _headroom(headroom: CustomObject) -> Headroom:
     namespace = metadata.namespace or ""
     spec = findings.read(_read_spec, headroom.spec, "spec") or _HeadroomSpec()
     size = size_of(spec.size, findings)
-    mode = word_at(spec.mode, "spec.mode", (LOCKED, PREEMPTIBLE), findings)
+    mode = findings.word(spec.mode, "spec.mode", (LOCKED, PREEMPTIBLE))
     read = Headroom(
         parent=parent_of(headroom, HEADROOMS),
         slot=slot_of(spec.slot, namespace, findings, may_ask_nothing=size.in_parts),
@@ -92,11 +90,11 @@ def _headroom(headroom: CustomObject) -> Headroom:
         mode=mode,
         owners=owner_rules(spec.owners, findings, remarks),
         owners_given=bool(spelling(spec.owners)),
-        refill=word_at(spec.refill, "spec.refill", (ON_CLAIM, ALWAYS, NEVER), findings),
-        reclaim=word_at(spec.reclaim, "spec.reclaim", (WHEN_FREE, PREEMPT), findings),
-        slot_lifetime=duration_at(spec.slot_lifetime, "spec.slotLifetime", findings),
+        refill=findings.word(spec.refill, "spec.refill", (ON_CLAIM, ALWAYS, NEVER)),
+        reclaim=findings.word(spec.reclaim, "spec.reclaim", (WHEN_FREE, PREEMPT)),
+        slot_lifetime=findings.duration(spec.slot_lifetime, "spec.slotLifetime"),
         schedule=_schedule(spec.schedule, findings),
-        paused=bool(findings.read(_read_flag, spec.paused, "spec.paused")),
+        paused=bool(findings.flag(spec.paused, "spec.paused")),
         created=bounded(metadata.creation_timestamp),
         deleted=bounded(metadata.deletion_timestamp),
         generation=metadata.generation or 1,
@@ -141,9 +139,9 @@ def _limits(raw: Raw, findings: Findings) -> Limits:
         findings.note(error)
         resources = {}
     return Limits(
-        slots=number_at(limits.slots, f"{path}.slots", findings, 1, _MOST),
-        nodes=number_at(limits.nodes, f"{path}.nodes", findings, 1, _MOST),
-        pods=number_at(limits.pods, f"{path}.pods", findings, 1, _MOST),
+        slots=findings.number(limits.slots, f"{path}.slots", 1, _MOST),
+        nodes=findings.number(limits.nodes, f"{path}.nodes", 1, _MOST),
+        pods=findings.number(limits.pods, f"{path}.pods", 1, _MOST),
         resources=tuple(sorted(resources.items())),
     )
 
@@ -167,16 +165,16 @@ def _window(window: _WindowSpec, path: str, findings: Findings) -> Window:
     for name, raw in (("start", window.start), ("duration", window.duration)):
         if not spelling(raw):
             findings.add(f"{path}.{name}", "is missing")
-    duration = duration_at(window.duration, f"{path}.duration", findings)
+    duration = findings.duration(window.duration, f"{path}.duration")
     if duration == timedelta():
         findings.add(f"{path}.duration", "lasts no time, so nothing would be held")
-    zone = findings.read(_read_text, window.time_zone, f"{path}.timeZone")
+    zone = findings.text(window.time_zone, f"{path}.timeZone")
     return Window(
-        start=findings.read(_read_text, window.start, f"{path}.start") or "",
+        start=findings.text(window.start, f"{path}.start") or "",
         duration=duration or timedelta(),
         time_zone="UTC" if zone is None else zone,
-        lead_time=duration_at(window.lead_time, f"{path}.leadTime", findings) or timedelta(),
-        replicas=number_at(window.replicas, f"{path}.replicas", findings, 0, MOST_SLOTS),
+        lead_time=findings.duration(window.lead_time, f"{path}.leadTime") or timedelta(),
+        replicas=findings.number(window.replicas, f"{path}.replicas", 0, MOST_SLOTS),
     )
 
 

@@ -7,13 +7,12 @@ JSON, broken metadata) is a DecodeError.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from msgspec import Raw
 
 from headroom.core.holds import Hold, Terms
 from headroom.core.objects import Taint
-from headroom.wire.durations import parse_duration
 from headroom.wire.kinds import HOLDS
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import labels_of, parent_of
@@ -22,7 +21,7 @@ from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata, Ta
 from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.objects.statuses import HOLD_STATUS
 from headroom.wire.objects.templates import template_of
-from headroom.wire.times import bounded, parse_time
+from headroom.wire.times import bounded
 
 DEFAULT_TTL = timedelta(hours=24)
 NATIVE_TERMS = Terms(takes_several=True)
@@ -44,8 +43,6 @@ class _HoldSpec(JsonObject):
 
 _read_spec = Reader(_HoldSpec)
 _read_duration: Reader[str | int] = Reader(str | int)  # type: ignore[arg-type]  # a union is no type
-_read_text = Reader(str)
-_read_flag = Reader(bool)
 _read_taints = Reader(list[TaintJson])
 
 
@@ -64,12 +61,11 @@ def _hold(hold: CustomObject) -> Hold:
         owners=owners,
         created=bounded(metadata.creation_timestamp),
         ttl=_ttl(spec.ttl, findings),
-        expires=_expires(spec.expires, findings),
-        allocate_once=findings.read(_read_flag, spec.allocate_once, "spec.allocateOnce")
-        is not False,
-        allocate_policy=_policy(spec.allocate_policy, findings),
-        pre_allocation=bool(findings.read(_read_flag, spec.pre_allocation, "spec.preAllocation")),
-        unschedulable=bool(findings.read(_read_flag, spec.unschedulable, "spec.unschedulable")),
+        expires=findings.time(spec.expires, "spec.expires"),
+        allocate_once=findings.flag(spec.allocate_once, "spec.allocateOnce") is not False,
+        allocate_policy=allocate_policy_of(spec.allocate_policy, findings),
+        pre_allocation=bool(findings.flag(spec.pre_allocation, "spec.preAllocation")),
+        unschedulable=bool(findings.flag(spec.unschedulable, "spec.unschedulable")),
         taints=_taints(spec.taints, findings),
         deleted=bounded(metadata.deletion_timestamp),
         generation=metadata.generation or 1,
@@ -83,26 +79,13 @@ def _hold(hold: CustomObject) -> Hold:
 
 
 def _ttl(raw: Raw, findings: Findings) -> timedelta:
-    written = findings.read(_read_duration, raw, "spec.ttl")
-    if written is None:
-        return DEFAULT_TTL
-    if isinstance(written, int) and written != 0:
-        findings.add("spec.ttl", f"{written} has no unit; write for example {written}s")
-        return DEFAULT_TTL
-    ttl = findings.parse(parse_duration, str(written), "spec.ttl")
-    if ttl is not None and ttl < timedelta():
-        findings.add("spec.ttl", "must not be negative; 0 means for ever")
-        return DEFAULT_TTL
+    ttl = findings.duration(raw, "spec.ttl", "must not be negative; 0 means for ever")
     return DEFAULT_TTL if ttl is None else ttl
 
 
-def _expires(raw: Raw, findings: Findings) -> datetime | None:
-    text = findings.read(_read_text, raw, "spec.expires")
-    return findings.parse(parse_time, text, "spec.expires")
-
-
-def _policy(raw: Raw, findings: Findings) -> str:
-    policy = findings.read(_read_text, raw, "spec.allocatePolicy") or ""
+def allocate_policy_of(raw: Raw, findings: Findings) -> str:
+    """Read `spec.allocatePolicy` of a hold, or of a Reservation; empty is no policy."""
+    policy = findings.text(raw, "spec.allocatePolicy") or ""
     if policy not in _POLICIES:
         findings.add("spec.allocatePolicy", f"{policy!r} is neither Aligned nor Restricted")
         return ""

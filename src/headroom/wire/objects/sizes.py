@@ -19,7 +19,6 @@ from headroom.core.sizes.percent import Percent
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import NOTHING, Replicas
 from headroom.core.sizes.utilization import Utilization
-from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
@@ -68,12 +67,9 @@ _read_per_node = Reader(_PerNode)
 _read_utilization = Reader(_Utilization)
 _read_follow = Reader(_Follow)
 _read_per_volume = Reader(_PerVolume)
-_read_text = Reader(str)
 _read_texts = Reader(dict[str, str])
 _read_adaptive = Reader(_Adaptive)
-_read_number = Reader(int)
 _read_part = Reader(float)
-_read_duration: Reader[str | int] = Reader(str | int)  # type: ignore[arg-type]  # a union is no type
 
 
 def size_of(raw: Raw, findings: Findings) -> Size:
@@ -93,11 +89,11 @@ def size_of(raw: Raw, findings: Findings) -> Size:
 
 
 def _replicas(raw: Raw, path: str, findings: Findings) -> Size:
-    return Replicas(number_at(raw, path, findings, 0, MOST_SLOTS) or 0)
+    return Replicas(findings.number(raw, path, 0, MOST_SLOTS) or 0)
 
 
 def _percent(raw: Raw, path: str, findings: Findings) -> Size:
-    return Percent(number_at(raw, path, findings, 0, 1000) or 0)
+    return Percent(findings.number(raw, path, 0, 1000) or 0)
 
 
 def _per_node(raw: Raw, path: str, findings: Findings) -> Size:
@@ -110,15 +106,15 @@ def _per_node(raw: Raw, path: str, findings: Findings) -> Size:
         findings.add(path, f"{told} slots and percent; exactly one of them is needed")
         return NOTHING
     if has_percent:
-        return PerNode(percent=number_at(given.percent, f"{path}.percent", findings, 1, 100) or 1)
-    return PerNode(slots=number_at(given.slots, f"{path}.slots", findings, 1, 110) or 1)
+        return PerNode(percent=findings.number(given.percent, f"{path}.percent", 1, 100) or 1)
+    return PerNode(slots=findings.number(given.slots, f"{path}.slots", 1, 110) or 1)
 
 
 def _follow(raw: Raw, path: str, findings: Findings) -> Size:
     given = findings.read(_read_follow, raw, path)
     if given is None:
         return NOTHING
-    deadline = duration_at(given.deadline, f"{path}.deadline", findings)
+    deadline = findings.duration(given.deadline, f"{path}.deadline")
     if deadline == timedelta():
         findings.add(f"{path}.deadline", "lasts no time, so no slot would ever be made in it")
     return Follow(
@@ -143,7 +139,7 @@ def _followers(
         return FixedCount()
     match named:
         case ["slots"]:
-            count = number_at(given.slots, f"{path}.slots", findings, 1, MOST_FOLLOWERS)
+            count = findings.number(given.slots, f"{path}.slots", 1, MOST_FOLLOWERS)
             return FixedCount(count or 1)
         case ["perVolume"]:
             return _per_volume(given.per_volume, f"{path}.perVolume", findings)
@@ -170,7 +166,7 @@ def _text_at(raw: Raw, path: str, findings: Findings) -> str:
     if not spelling(raw):
         findings.add(path, "is missing")
         return ""
-    text = findings.read(_read_text, raw, path)
+    text = findings.text(raw, path)
     if text == "":
         findings.add(path, "is empty")
     return text or ""
@@ -197,11 +193,11 @@ def _adaptive(raw: Raw, path: str, findings: Findings) -> Size:
     given = findings.read(_read_adaptive, raw, path)
     if given is None:
         return NOTHING
-    least = number_at(given.min, f"{path}.min", findings, 0, MOST_SLOTS) or 0
-    most = number_at(given.max, f"{path}.max", findings, 0, MOST_SLOTS)
+    least = findings.number(given.min, f"{path}.min", 0, MOST_SLOTS) or 0
+    most = findings.number(given.max, f"{path}.max", 0, MOST_SLOTS)
     if most is not None and most < least:
         findings.add(f"{path}.max", f"{most} is less than min, which is {least}")
-    memory = duration_at(given.memory, f"{path}.memory", findings)
+    memory = findings.duration(given.memory, f"{path}.memory")
     if memory is not None and not timedelta(hours=1) <= memory <= LONGEST_MEMORY:
         findings.add(f"{path}.memory", "is out of range; it may be 1h to 90 days (2160h)")
     return Adaptive(
@@ -210,7 +206,7 @@ def _adaptive(raw: Raw, path: str, findings: Findings) -> Size:
         least=least,
         most=most,
         memory=MEMORY if memory is None else memory,
-        release_after=duration_at(given.release_after, f"{path}.releaseAfter", findings),
+        release_after=findings.duration(given.release_after, f"{path}.releaseAfter"),
     )
 
 
@@ -218,7 +214,7 @@ def _start_within(raw: Raw, path: str, findings: Findings) -> timedelta:
     if not spelling(raw):
         findings.add(path, "is missing: how soon a pod should start, such as 2s")
         return timedelta()
-    within = duration_at(raw, path, findings)
+    within = findings.duration(raw, path)
     if within == timedelta():
         findings.add(path, "lasts no time, and no pod starts in none; write for example 2s")
     return within or timedelta()
@@ -248,26 +244,3 @@ _SIZES: dict[str, Callable[[Raw, str, Findings], Size]] = {
 
 def _permille(part: float | None) -> int:
     return round(min(max(part or 0, -MOST_PARTS), MOST_PARTS) * 1000)
-
-
-def number_at(raw: Raw, path: str, findings: Findings, least: int, most: int) -> int | None:
-    """Read a whole number; None when it is absent, or wrong and taken down."""
-    number = findings.read(_read_number, raw, path)
-    if number is not None and not least <= number <= most:
-        findings.add(path, f"{number} is out of range; it may be {least} to {most}")
-        return None
-    return number
-
-
-def duration_at(raw: Raw, path: str, findings: Findings) -> timedelta | None:
-    """Read a duration that is not negative; None when it is absent, or wrong and taken down."""
-    written = findings.read(_read_duration, raw, path)
-    if isinstance(written, int) and written != 0:
-        findings.add(path, f"{written} has no unit; write for example {written}s")
-        return None
-    text = str(written) if written is not None else None
-    duration = findings.parse(parse_duration, text, path)
-    if duration is not None and duration < timedelta():
-        findings.add(path, "must not be negative")
-        return None
-    return duration

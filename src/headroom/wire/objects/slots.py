@@ -60,7 +60,6 @@ class _Source(JsonObject):
 _read_slot = Reader(_Slot)
 _read_template = Reader(_SlotTemplate)
 _read_source = Reader(_Source)
-_read_text = Reader(str)
 
 
 def slot_of(raw: Raw, namespace: str, findings: Findings, may_ask_nothing: bool) -> Slot:
@@ -79,24 +78,13 @@ def slot_of(raw: Raw, namespace: str, findings: Findings, may_ask_nothing: bool)
         told = f"has {' and '.join(given)}" if given else "is empty"
         findings.add("spec.slot", f"{told}; exactly one of {', '.join(parts)} is needed")
         return Slot()
-    chunk = word_at(slot.chunk, "spec.slot.chunk", (POD_CHUNK, NODE_CHUNK), findings)
+    chunk = findings.word(slot.chunk, "spec.slot.chunk", (POD_CHUNK, NODE_CHUNK))
     if given == ["auto"]:
         return Slot(auto=auto_of(slot.auto, findings), chunk=chunk)
     if given == ["from"]:
         return Slot(source=_source(slot.source, findings), chunk=chunk)
     template = _template(slot.template, namespace, findings, may_ask_nothing)
     return Slot(template=template, chunk=chunk)
-
-
-def word_at(raw: Raw, path: str, words: tuple[str, ...], findings: Findings) -> str:
-    """Read one of some words; the first of them is the default."""
-    word = findings.read(_read_text, raw, path)
-    if word is None:
-        return words[0]
-    if word not in words:
-        findings.add(path, f"{word!r} is none of {', '.join(words)}")
-        return words[0]
-    return word
 
 
 def _template(

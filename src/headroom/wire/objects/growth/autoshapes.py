@@ -17,7 +17,6 @@ from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
 from headroom.wire.objects.selectors import Selector, label_selector
-from headroom.wire.objects.sizes import number_at
 
 _PATH = "spec.slot.auto"
 _SCOPE = f"{_PATH}.scope"
@@ -46,7 +45,7 @@ def auto_of(raw: Raw, findings: Findings) -> Auto | None:
     if given is None:
         return None
     scope = findings.read(_read_scope, given.scope, _SCOPE) or _AutoScope()
-    top = number_at(given.top, f"{_PATH}.top", findings, 1, MOST_SHAPES)
+    top = findings.number(given.top, f"{_PATH}.top", 1, MOST_SHAPES)
     return Auto(
         top=USUAL_TOP if top is None else top,
         kinds=_kinds(scope.kinds, findings),
