@@ -8,6 +8,7 @@ import typer
 
 from headroom.cli.completion import complete_story
 from headroom.cli.errors import Misuse, NegativeAnswer
+from headroom.cli.options import option
 from headroom.cli.output import columns, put, say
 from headroom.cli.playback.stories import STORIES, Story, find_story
 
@@ -19,8 +20,8 @@ def demo(
     story: Annotated[
         str, typer.Argument(help="Which story; see --list.", autocompletion=complete_story)
     ] = "",
-    list_stories: Annotated[bool, typer.Option("--list", help="Name the stories.")] = False,
-    fast: Annotated[bool, typer.Option("--fast", help="Do not wait between scenes.")] = False,
+    list_stories: Annotated[bool, option("--list", "Name the stories.")] = False,
+    fast: Annotated[bool, option("--fast", "Do not wait between scenes.")] = False,
 ) -> None:
     """Play a story on the embedded cluster; nothing else is needed."""
     if list_stories:

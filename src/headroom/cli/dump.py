@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
-import typer
-
-from headroom.cli.options import Context, Dialects, From, Kubeconfig
+from headroom.cli.options import Context, Dialects, From, Kubeconfig, option
 from headroom.cli.output import OutputFormat, document, put, say
 
 Json = Mapping[str, Any]
@@ -26,7 +24,7 @@ class DumpFormat(StrEnum):
     YAML = "yaml"
 
 
-Form = Annotated[DumpFormat, typer.Option("--output", "-o", help="How to write the dump.")]
+Form = Annotated[DumpFormat, option("--output -o", "How to write the dump.")]
 
 
 def dump(

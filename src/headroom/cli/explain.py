@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from headroom.cli.errors import Misuse
 from headroom.cli.nouns import EXPLAINED, subject
 from headroom.cli.options import (
@@ -18,23 +16,18 @@ from headroom.cli.options import (
     Output,
     ReservationTaints,
     What,
+    option,
+    setting,
 )
 from headroom.cli.output import OutputFormat, document, put, say
 
 Across = Annotated[
     bool,
-    typer.Option(
-        "--allow-cross-namespace-owners",
-        envvar="HEADROOM_ALLOW_CROSS_NAMESPACE_OWNERS",
-        help="Explain as an operator with this flag decides.",
-    ),
+    setting("--allow-cross-namespace-owners", "Explain as an operator with this flag decides."),
 ]
 
 
-Node = Annotated[
-    str,
-    typer.Option("--node", metavar="NODE", help="For a headroom: explain only this node."),
-]
+Node = Annotated[str, option("--node", "For a headroom: explain only this node.", "NODE")]
 
 
 def explain(

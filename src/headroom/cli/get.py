@@ -15,7 +15,15 @@ import typer
 from headroom.cli.completion import complete_kind_or_name
 from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.nouns import LISTED, Inquiry, dialects_for, subjects
-from headroom.cli.options import AllNamespaces, Context, Dialects, From, Kubeconfig, Namespace
+from headroom.cli.options import (
+    AllNamespaces,
+    Context,
+    Dialects,
+    From,
+    Kubeconfig,
+    Namespace,
+    option,
+)
 from headroom.cli.output import put, say
 
 if TYPE_CHECKING:
@@ -35,22 +43,15 @@ What = Annotated[
 ]
 FormOf = Annotated[
     str,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FORM",
-        help="table, wide, name, json, yaml, jsonpath=TEMPLATE or custom-columns=HEADING:PATH,…",
+    option(
+        "--output -o",
+        "table, wide, name, json, yaml, jsonpath=TEMPLATE or custom-columns=HEADING:PATH,…",
+        "FORM",
     ),
 ]
-Labels = Annotated[
-    str,
-    typer.Option("--selector", "-l", metavar="LABELS", help="Only with these labels: app=web,!old"),
-]
+Labels = Annotated[str, option("--selector -l", "Only with these labels: app=web,!old", "LABELS")]
 Watch = Annotated[
-    bool,
-    typer.Option(
-        "--watch", "-w", help="Watch, and print every line that changes. Needs a cluster."
-    ),
+    bool, option("--watch -w", "Watch, and print every line that changes. Needs a cluster.")
 ]
 
 

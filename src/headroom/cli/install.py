@@ -7,7 +7,8 @@ Headrooms are deleted with them), and always the namespace (it may contain other
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +26,7 @@ from headroom.cli.options import (
     Namespaces,
     PauseImage,
     a_namespace,
+    option,
     read_namespaces,
 )
 from headroom.cli.output import documents, put, say
@@ -33,14 +35,7 @@ from headroom.wire.name_rules import image_problem
 DEFAULT_IMAGE = f"headroom:{__version__}"
 
 Home = Annotated[
-    str,
-    typer.Option(
-        "--namespace",
-        "-n",
-        metavar="NAME",
-        callback=a_namespace,
-        help="Where the operator lives.",
-    ),
+    str, option("--namespace -n", "Where the operator lives.", "NAME", callback=a_namespace)
 ]
 
 
@@ -51,48 +46,37 @@ def _an_image(text: str) -> str:
     return text
 
 
-Image = Annotated[
-    str,
-    typer.Option("--image", metavar="IMAGE", callback=_an_image, help="The operator's image."),
-]
+Image = Annotated[str, option("--image", "The operator's image.", "IMAGE", callback=_an_image)]
 Policy = Annotated[
     bool,
-    typer.Option(
+    option(
         "--policy/--no-policy",
-        help="Include the admission policy that gates owners (Kubernetes 1.36 or newer).",
+        "Include the admission policy that gates owners (Kubernetes 1.36 or newer).",
     ),
 ]
 Confine = Annotated[
-    bool,
-    typer.Option(
-        "--confine/--no-confine",
-        help="Include the policies that restrict our accounts.",
-    ),
+    bool, option("--confine/--no-confine", "Include the policies that restrict our accounts.")
 ]
 TenantEdit = Annotated[
     bool,
-    typer.Option(
-        "--tenant-edit",
-        help="Let everybody who may edit a namespace create Holds and Headrooms there.",
+    option(
+        "--tenant-edit", "Let everybody who may edit a namespace create Holds and Headrooms there."
     ),
 ]
-OpenMetrics = Annotated[
-    bool,
-    typer.Option("--metrics", help="Open metrics to the pod network."),
-]
+OpenMetrics = Annotated[bool, option("--metrics", "Open metrics to the pod network.")]
 Dashboard = Annotated[
     bool,
-    typer.Option(
+    option(
         "--dashboard",
-        help="Include the Role for users of the dashboard, and the operator's permission to "
+        "Include the Role for users of the dashboard, and the operator's permission to "
         "review tokens.",
     ),
 ]
 Webhook = Annotated[
     bool,
-    typer.Option(
+    option(
         "--webhook",
-        help="Include the webhook, for clusters without that policy (before Kubernetes 1.36).",
+        "Include the webhook, for clusters without that policy (before Kubernetes 1.36).",
     ),
 ]
 RunFlags = Annotated[
@@ -146,26 +130,15 @@ def install(
             arguments=passed_on(run_flags or (), dialect or ()),
         )
     )
-    if dry_run is Dry.CLIENT:
-        put(documents(objects))
-        return
-    import asyncio
-
-    from headroom.cli.installation.object_client import apply_all
-
-    dry = dry_run is Dry.SERVER
-    asyncio.run(apply_all(objects, str(kubeconfig or ""), context, dry))
-    if dry:
-        say("nothing was changed: server dry run")
-        return
-    say(f"installed; next: kubectl -n {namespace} rollout status deployment/headroom-operator")
+    if _sent(objects, dry_run, (str(kubeconfig or ""), context)):
+        say(f"installed; next: kubectl -n {namespace} rollout status deployment/headroom-operator")
 
 
 def uninstall(
     dry_run: DryRun = Dry.NONE,
     namespace: Home = "headroom-system",
     crds: Annotated[
-        bool, typer.Option("--crds", help="Delete the CRDs too, with every Hold and Headroom.")
+        bool, option("--crds", "Delete the CRDs too, with every Hold and Headroom.")
     ] = False,
     namespaces: Namespaces = "",
     kubeconfig: Kubeconfig = None,
@@ -180,18 +153,29 @@ def uninstall(
     )
     stays = {"Namespace"} if crds else {"Namespace", "CustomResourceDefinition"}
     objects = [item for item in reversed(everything) if item["kind"] not in stays]
-    if dry_run is Dry.CLIENT:
-        put(documents(objects))
-        return
-    import asyncio
-
-    from headroom.cli.installation.object_client import delete_all
-
-    dry = dry_run is Dry.SERVER
-    asyncio.run(delete_all(objects, str(kubeconfig or ""), context, dry))
-    if dry:
-        say("nothing was changed: server dry run")
+    if not _sent(objects, dry_run, (str(kubeconfig or ""), context), delete=True):
         return
     say(f"namespace {namespace} stays: it may contain other objects")
     if not crds:
         say("the CRDs, Holds, Headrooms and their guardians stay: --crds deletes them too")
+
+
+def _sent(
+    objects: Sequence[dict[str, Any]], dry_run: Dry, cluster: tuple[str, str], delete: bool = False
+) -> bool:
+    """Apply the objects, or delete them; False if it was only a dry run.
+
+    `cluster` is the kubeconfig file and the context.
+    """
+    if dry_run is Dry.CLIENT:
+        put(documents(objects))
+        return False
+    import asyncio
+
+    from headroom.cli.installation.object_client import apply_all, delete_all
+
+    dry = dry_run is Dry.SERVER
+    asyncio.run((delete_all if delete else apply_all)(objects, *cluster, dry))
+    if dry:
+        say("nothing was changed: server dry run")
+    return not dry

@@ -26,6 +26,7 @@ from headroom.cli.explain import explain
 from headroom.cli.get import get
 from headroom.cli.install import install, uninstall
 from headroom.cli.live.version import version
+from headroom.cli.options import option
 from headroom.cli.output import put
 from headroom.cli.pages.dashboard import dashboard
 from headroom.cli.pages.view import view
@@ -96,9 +97,7 @@ def _print_version(wanted: bool) -> None:
 def every_verb(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", help="Print the version.", callback=_print_version, is_eager=True
-        ),
+        option("--version", "Print the version.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
     """The options before the subcommand."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,26 @@ from headroom.cli.completion import complete_context, complete_dialect, complete
 from headroom.cli.errors import Misuse
 from headroom.cli.output import OutputFormat
 from headroom.wire.name_rules import image_problem, namespace_problem
+
+
+def option(names: str, text: str, metavar: str | None = None, **more: Any) -> Any:
+    """An option with these names, separated by spaces, and this help text."""
+    return typer.Option(*names.split(), help=text, metavar=metavar, **more)
+
+
+def setting(names: str, text: str, metavar: str | None = None, **more: Any) -> Any:
+    """An option that an environment variable sets too: `HEADROOM_` and its first name."""
+    return option(names, text, metavar, envvar=f"HEADROOM_{_variable(names)}", **more)
+
+
+def known_setting(names: str, text: str, metavar: str) -> Any:
+    """A setting whose variable is also known without the prefix, from another program."""
+    variable = _variable(names)
+    return option(names, text, metavar, envvar=[f"HEADROOM_{variable}", variable])
+
+
+def _variable(names: str) -> str:
+    return names.split()[0].removeprefix("--").replace("-", "_").upper()
 
 
 def a_namespace(text: str) -> str:
@@ -38,37 +58,29 @@ if TYPE_CHECKING:
 
 Kubeconfig = Annotated[
     Path | None,
-    typer.Option(
+    setting(
         "--kubeconfig",
-        metavar="FILE",
-        envvar="HEADROOM_KUBECONFIG",
-        help="Credentials of the cluster. [default: $KUBECONFIG, then ~/.kube/config]",
+        "Credentials of the cluster. [default: $KUBECONFIG, then ~/.kube/config]",
+        "FILE",
     ),
 ]
 Context = Annotated[
     str,
-    typer.Option(
+    setting(
         "--context",
-        metavar="NAME",
+        "Context of the kubeconfig. [default: its current one]",
+        "NAME",
         autocompletion=complete_context,
-        envvar="HEADROOM_CONTEXT",
-        help="Context of the kubeconfig. [default: its current one]",
     ),
 ]
-Output = Annotated[OutputFormat, typer.Option("--output", "-o", help="How to print the answer.")]
+Output = Annotated[OutputFormat, option("--output -o", "How to print the answer.")]
 Namespace = Annotated[
     str,
-    typer.Option(
-        "--namespace",
-        "-n",
-        metavar="NAME",
-        callback=a_namespace,
-        help="Which namespace. [default: the context's]",
+    option(
+        "--namespace -n", "Which namespace. [default: the context's]", "NAME", callback=a_namespace
     ),
 ]
-AllNamespaces = Annotated[
-    bool, typer.Option("--all-namespaces", "-A", help="Look in all namespaces.")
-]
+AllNamespaces = Annotated[bool, option("--all-namespaces -A", "Look in all namespaces.")]
 What = Annotated[
     list[str] | None,
     typer.Argument(
@@ -80,10 +92,10 @@ What = Annotated[
 ]
 From = Annotated[
     list[Path] | None,
-    typer.Option(
+    option(
         "--from",
-        metavar="FILE",
-        help="Read a simulation's result, a dump or manifests instead of a cluster. Repeatable.",
+        "Read a simulation's result, a dump or manifests instead of a cluster. Repeatable.",
+        "FILE",
     ),
 ]
 
@@ -98,83 +110,73 @@ class Dry(StrEnum):
 
 DryRun = Annotated[
     Dry,
-    typer.Option(
+    option(
         "--dry-run",
-        metavar="client|server",
-        help="client (or no value): print what would be sent. server: let the server check it. "
+        "client (or no value): print what would be sent. server: let the server check it. "
         "Nothing is changed.",
+        "client|server",
         show_default=False,
     ),
 ]
 Dialects = Annotated[
     list[str] | None,
-    typer.Option(
+    setting(
         "--dialect",
-        metavar="NAME",
+        "Serve another system's manifests too. Repeatable.",
+        "NAME",
         autocompletion=complete_dialect,
-        envvar="HEADROOM_DIALECT",
-        help="Serve another system's manifests too. Repeatable.",
     ),
 ]
 AllowInvalid = Annotated[
     bool,
-    typer.Option(
-        "--allow-invalid",
-        help="Report objects that are invalid or cannot be served, but exit 0.",
-    ),
+    option("--allow-invalid", "Report objects that are invalid or cannot be served, but exit 0."),
 ]
 ClusterPreallocation = Annotated[
     bool,
-    typer.Option(
+    setting(
         "--allow-cluster-preallocation",
-        envvar="HEADROOM_ALLOW_CLUSTER_PREALLOCATION",
-        help="Let a Reservation wait for any pod that is marked for it (mode: Cluster).",
+        "Let a Reservation wait for any pod that is marked for it (mode: Cluster).",
     ),
 ]
 Namespaces = Annotated[
     str,
-    typer.Option(
+    setting(
         "--namespaces",
-        metavar="A,B",
-        envvar="HEADROOM_NAMESPACES",
-        help="Serve only the objects and pods of these namespaces. [default: of all]",
+        "Serve only the objects and pods of these namespaces. [default: of all]",
+        "A,B",
     ),
 ]
 ReservationTaints = Annotated[
     bool,
-    typer.Option(
+    setting(
         "--reservation-taints-for-all",
-        envvar="HEADROOM_RESERVATION_TAINTS_FOR_ALL",
-        help="Let taints of Reservations also keep out pods without a reservation affinity.",
+        "Let taints of Reservations also keep out pods without a reservation affinity.",
     ),
 ]
 PauseImage = Annotated[
     str,
-    typer.Option(
+    setting(
         "--pause-image",
-        metavar="IMAGE",
+        "The image of guardians, latches and fences. [default: registry.k8s.io/pause:3.10]",
+        "IMAGE",
         callback=_a_pause_image,
-        envvar="HEADROOM_PAUSE_IMAGE",
-        help="The image of guardians, latches and fences. [default: registry.k8s.io/pause:3.10]",
     ),
 ]
 MountpointNames = Annotated[
     str,
-    typer.Option(
+    setting(
         "--mountpoint-names",
-        metavar="NAMES",
-        envvar="HEADROOM_MOUNTPOINT_NAMES",
-        help="Namespace and PriorityClasses of Mountpoint's helpers, if they are not the "
+        "Namespace and PriorityClasses of Mountpoint's helpers, if they are not the "
         "defaults, such as namespace=s3,headroom-class=low.",
+        "NAMES",
     ),
 ]
 NamespaceLimits = Annotated[
     str,
-    typer.Option(
+    setting(
         "--namespace-limits",
-        metavar="LIMITS",
-        envvar="HEADROOM_NAMESPACE_LIMITS",
-        help="What a namespace without its own limits may hold, such as slots=10,cpu=8,locked=no.",
+        "What a namespace without its own limits may hold, such as slots=10,cpu=8,locked=no.",
+        "LIMITS",
     ),
 ]
 

@@ -17,6 +17,7 @@ from headroom.cli.options import (
     Namespace,
     NamespaceLimits,
     Output,
+    option,
     read_limits,
 )
 from headroom.cli.output import OutputFormat, document, put, say
@@ -31,10 +32,7 @@ if TYPE_CHECKING:
 Files = Annotated[
     list[Path], typer.Argument(metavar="FILE…", help="Headrooms and Holds. - is standard input.")
 ]
-At = Annotated[
-    str,
-    typer.Option("--at", metavar="TIME", help="Plan for this time. [default: now]"),
-]
+At = Annotated[str, option("--at", "Plan for this time. [default: now]", "TIME")]
 
 
 def plan(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headroom.cli.errors import Misuse, NegativeAnswer
-from headroom.cli.options import Context, Dry, DryRun, Kubeconfig, Namespace
+from headroom.cli.options import Context, Dry, DryRun, Kubeconfig, Namespace, option
 from headroom.cli.output import OutputFormat, document, documents, put, say
 from headroom.wire.name_rules import name_problem
 
@@ -27,43 +27,26 @@ def _a_name(text: str) -> str:
 
 
 Name = Annotated[str, typer.Argument(callback=_a_name, help="The hold's name.")]
-Cpu = Annotated[
-    str, typer.Option("--cpu", metavar="AMOUNT", help="CPU to hold, such as 2 or 500m.")
-]
-Memory = Annotated[str, typer.Option("--memory", metavar="AMOUNT", help="Memory to hold: 4Gi.")]
+Cpu = Annotated[str, option("--cpu", "CPU to hold, such as 2 or 500m.", "AMOUNT")]
+Memory = Annotated[str, option("--memory", "Memory to hold: 4Gi.", "AMOUNT")]
 More = Annotated[
-    list[str] | None,
-    typer.Option("--request", metavar="NAME=AMOUNT", help="Another resource. Repeatable."),
+    list[str] | None, option("--request", "Another resource. Repeatable.", "NAME=AMOUNT")
 ]
 Labels = Annotated[
-    list[str] | None,
-    typer.Option("--owner", metavar="KEY=VALUE", help="A label that owners carry. Repeatable."),
+    list[str] | None, option("--owner", "A label that owners carry. Repeatable.", "KEY=VALUE")
 ]
-Pods = Annotated[
-    list[str] | None,
-    typer.Option("--pod", metavar="NAME", help="A pod that may have it. Repeatable."),
-]
-Ttl = Annotated[
-    str, typer.Option("--ttl", metavar="D", help="How long. [default: 24h; 0: for ever]")
-]
+Pods = Annotated[list[str] | None, option("--pod", "A pod that may have it. Repeatable.", "NAME")]
+Ttl = Annotated[str, option("--ttl", "How long. [default: 24h; 0: for ever]", "D")]
 Selector = Annotated[
     list[str] | None,
-    typer.Option(
-        "--node-selector", metavar="KEY=VALUE", help="Only on nodes with this label. Repeatable."
-    ),
+    option("--node-selector", "Only on nodes with this label. Repeatable.", "KEY=VALUE"),
 ]
 Tolerations = Annotated[
     list[str] | None,
-    typer.Option(
-        "--toleration",
-        metavar="TAINT",
-        help="A taint to tolerate: KEY[=VALUE][:EFFECT]. Repeatable.",
-    ),
+    option("--toleration", "A taint to tolerate: KEY[=VALUE][:EFFECT]. Repeatable.", "TAINT"),
 ]
-OnNode = Annotated[str, typer.Option("--node", metavar="NODE", help="Only on this node.")]
-Reusable = Annotated[
-    bool, typer.Option("--reusable", help="For many owners: what one returns is held again.")
-]
+OnNode = Annotated[str, option("--node", "Only on this node.", "NODE")]
+Reusable = Annotated[bool, option("--reusable", "For many owners: what one returns is held again.")]
 
 
 class HoldFormat(StrEnum):
@@ -76,15 +59,10 @@ class HoldFormat(StrEnum):
 
 Form = Annotated[
     HoldFormat | None,
-    typer.Option(
-        "--output", "-o", help="Output format of the hold. [default: a sentence about it]"
-    ),
+    option("--output -o", "Output format of the hold. [default: a sentence about it]"),
 ]
 Wait = Annotated[
-    str,
-    typer.Option(
-        "--wait", metavar="D", help="Wait this long until it is held; exit 1 if it is not."
-    ),
+    str, option("--wait", "Wait this long until it is held; exit 1 if it is not.", "D")
 ]
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headroom.cli import proactive
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse
@@ -23,6 +21,7 @@ from headroom.cli.options import (
     a_namespace,
     read_limits,
     read_namespaces,
+    setting,
 )
 from headroom.cli.pages.prices import PoolLabel, Price, PriceFile, read_prices
 
@@ -57,75 +56,64 @@ class LogForm(StrEnum):
 
 InCluster = Annotated[
     bool,
-    typer.Option(
+    setting(
         "--in-cluster",
-        envvar="HEADROOM_IN_CLUSTER",
-        help="Use the pod's service account. [default: inside a pod, unless a kubeconfig is named]",
+        "Use the pod's service account. [default: inside a pod, unless a kubeconfig is named]",
     ),
 ]
 Http = Annotated[
     str,
-    typer.Option(
+    setting(
         "--http",
-        metavar="HOST:PORT",
-        envvar="HEADROOM_HTTP",
-        help="Serve the page, /healthz, /readyz and /metrics here. [default: nowhere]",
+        "Serve the page, /healthz, /readyz and /metrics here. [default: nowhere]",
+        "HOST:PORT",
     ),
 ]
 Probes = Annotated[
     str,
-    typer.Option(
+    setting(
         "--probes",
-        metavar="HOST:PORT",
-        envvar="HEADROOM_PROBES",
-        help="Serve /healthz and /readyz here, and nothing else. [default: nowhere]",
+        "Serve /healthz and /readyz here, and nothing else. [default: nowhere]",
+        "HOST:PORT",
     ),
 ]
 AcrossNamespaces = Annotated[
     bool,
-    typer.Option(
+    setting(
         "--allow-cross-namespace-owners",
-        envvar="HEADROOM_ALLOW_CROSS_NAMESPACE_OWNERS",
-        help="Let a hold serve pods of other namespaces, where its owner rules name them.",
+        "Let a hold serve pods of other namespaces, where its owner rules name them.",
     ),
 ]
 OperatorNamespace = Annotated[
     str,
-    typer.Option(
+    setting(
         "--namespace",
-        metavar="NAME",
+        "Where the Lease and latches live. [default: the pod's own, or headroom-system]",
+        "NAME",
         callback=a_namespace,
-        envvar="HEADROOM_NAMESPACE",
-        help="Where the Lease and latches live. [default: the pod's own, or headroom-system]",
     ),
 ]
 MostSlots = Annotated[
     int,
-    typer.Option(
+    setting(
         "--most-slots",
+        "How many slots one Headroom may have at most, whatever it asks for.",
+        "NUMBER",
         min=1,
-        metavar="NUMBER",
-        envvar="HEADROOM_MOST_SLOTS",
-        help="How many slots one Headroom may have at most, whatever it asks for.",
     ),
 ]
 NodeOverhead = Annotated[
     CountedSlots,
-    typer.Option(
+    setting(
         "--node-overhead",
-        envvar="HEADROOM_NODE_OVERHEAD",
-        help="Show slots per node to Karpenter by a DaemonSet without pods; auto: where it is.",
+        "Show slots per node to Karpenter by a DaemonSet without pods; auto: where it is.",
     ),
 ]
-LogLevel = Annotated[
-    LogLevelName, typer.Option("--log-level", envvar="HEADROOM_LOG_LEVEL", help="How much to log.")
-]
+LogLevel = Annotated[LogLevelName, setting("--log-level", "How much to log.")]
 LogFormat = Annotated[
     LogForm,
-    typer.Option(
-        "--log-format",
-        envvar="HEADROOM_LOG_FORMAT",
-        help="The format of log lines; auto is prose on a terminal and JSON elsewhere.",
+    setting(
+        "--log-format", "The format of log lines; auto is prose on a terminal and JSON elsewhere."
     ),
 ]
 
@@ -165,7 +153,7 @@ def run(
     from headroom.kube.kubeconfig import find_access
     from headroom.runtime.logs import configure
 
-    flags = proactive.Flags(
+    flags: proactive.Flags = (
         *(enable_proactive_scaleup, pod_injection_limit, node_limit, proactive_scaleup_threshold),
         *(proactive_scaleup_profile, proactive_scaleup_requests, proactive_scaleup_namespace),
     )

@@ -22,6 +22,7 @@ from headroom.cli.options import (
     NamespaceLimits,
     Output,
     ReservationTaints,
+    option,
     read_limits,
 )
 from headroom.cli.output import OutputFormat, document, put, say
@@ -41,16 +42,11 @@ Files = Annotated[
     ),
 ]
 Strict = Annotated[
-    bool,
-    typer.Option("--strict", help="Refuse kinds that are not simulated, instead of skipping them."),
+    bool, option("--strict", "Refuse kinds that are not simulated, instead of skipping them.")
 ]
-Until = Annotated[
-    str | None, typer.Option("--until", metavar="D", help="Virtual time, such as 10m.")
-]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Same seed, same bytes.")]
-Start = Annotated[
-    str | None, typer.Option("--start", metavar="TIME", help="The virtual wall clock.")
-]
+Until = Annotated[str | None, option("--until", "Virtual time, such as 10m.", "D")]
+Seed = Annotated[int | None, option("--seed", "Same seed, same bytes.", "N")]
+Start = Annotated[str | None, option("--start", "The virtual wall clock.", "TIME")]
 
 
 def simulate(
@@ -89,7 +85,7 @@ def simulate(
     from headroom.core.policy import Policy
     from headroom.sim.scenarios.loader import load_scenario, read_text
 
-    flags = proactive.Flags(
+    flags: proactive.Flags = (
         *(enable_proactive_scaleup, pod_injection_limit, node_limit, proactive_scaleup_threshold),
         *(proactive_scaleup_profile, proactive_scaleup_requests, proactive_scaleup_namespace),
     )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headroom.cli.errors import Misuse
-from headroom.cli.options import Context, Dialects, From, Kubeconfig, Output, a_namespace
+from headroom.cli.options import Context, Dialects, From, Kubeconfig, Output, a_namespace, option
 from headroom.cli.output import OutputFormat, document, put, say
 
 if TYPE_CHECKING:
@@ -15,29 +13,21 @@ if TYPE_CHECKING:
 
 Holders = Annotated[
     str,
-    typer.Option(
-        "--namespace",
-        "-n",
-        metavar="NAME",
+    option(
+        "--namespace -n",
+        "Only holders of this namespace. [default: all]",
+        "NAME",
         callback=a_namespace,
-        help="Only holders of this namespace. [default: all]",
     ),
 ]
 
 
 Watch = Annotated[
-    bool,
-    typer.Option("--watch", "-w", help="Draw a bar for each node, and update it. Ctrl-C ends it."),
+    bool, option("--watch -w", "Draw a bar for each node, and update it. Ctrl-C ends it.")
 ]
-Resource = Annotated[
-    str, typer.Option("--resource", metavar="NAME", help="With -w: the resource that is drawn.")
-]
-Sort = Annotated[
-    str, typer.Option("--sort", metavar="free|held|name", help="With -w: the order of nodes.")
-]
-Filter = Annotated[
-    str, typer.Option("--filter", metavar="TEXT", help="With -w: only nodes with this text.")
-]
+Resource = Annotated[str, option("--resource", "With -w: the resource that is drawn.", "NAME")]
+Sort = Annotated[str, option("--sort", "With -w: the order of nodes.", "free|held|name")]
+Filter = Annotated[str, option("--filter", "With -w: only nodes with this text.", "TEXT")]
 
 
 def top(

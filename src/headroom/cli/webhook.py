@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse
-from headroom.cli.options import Context, Dialects, Kubeconfig, a_namespace
+from headroom.cli.options import Context, Dialects, Kubeconfig, a_namespace, setting
 from headroom.cli.run import InCluster, LogForm, LogFormat, LogLevel
 
 if TYPE_CHECKING:
@@ -16,29 +14,20 @@ if TYPE_CHECKING:
 
 Home = Annotated[
     str,
-    typer.Option(
+    setting(
         "--namespace",
-        metavar="NAME",
+        "Where its Secret lives. [default: the pod's own, or headroom-system]",
+        "NAME",
         callback=a_namespace,
-        envvar="HEADROOM_NAMESPACE",
-        help="Where its Secret lives. [default: the pod's own, or headroom-system]",
     ),
 ]
 Listen = Annotated[
     str,
-    typer.Option(
-        "--listen",
-        metavar="HOST:PORT",
-        envvar="HEADROOM_LISTEN",
-        help="Answer API servers here, over TLS; also /healthz and /readyz.",
+    setting(
+        "--listen", "Answer API servers here, over TLS; also /healthz and /readyz.", "HOST:PORT"
     ),
 ]
-OpenMetrics = Annotated[
-    bool,
-    typer.Option(
-        "--metrics", envvar="HEADROOM_METRICS", help="Serve /metrics on the same port too."
-    ),
-]
+OpenMetrics = Annotated[bool, setting("--metrics", "Serve /metrics on the same port too.")]
 
 
 def webhook(

@@ -9,7 +9,7 @@ import typer
 
 from headroom.cli.analysis.recommend import Html, StartWithin
 from headroom.cli.errors import Misuse, NegativeAnswer
-from headroom.cli.options import Dialects, Output
+from headroom.cli.options import Dialects, Output, option
 from headroom.cli.output import OutputFormat, document, put, say
 from headroom.cli.run import AcrossNamespaces
 from headroom.cli.simulate import Seed, Start, Until
@@ -30,19 +30,14 @@ Files = Annotated[
 ]
 Vary = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--vary",
-        metavar="PATH=A,B,…",
-        help="A field of the Headrooms and its values: spec.size.replicas=0,4,8. Repeatable.",
+        "A field of the Headrooms and its values: spec.size.replicas=0,4,8. Repeatable.",
+        "PATH=A,B,…",
     ),
 ]
-Seeds = Annotated[
-    int, typer.Option("--seeds", metavar="N", help="Run each with this many seeds.", min=1)
-]
-Ratio = Annotated[
-    str,
-    typer.Option("--promise", metavar="R", help="The share of pods that should start in time."),
-]
+Seeds = Annotated[int, option("--seeds", "Run each with this many seeds.", "N", min=1)]
+Ratio = Annotated[str, option("--promise", "The share of pods that should start in time.", "R")]
 
 
 def compare(

@@ -6,12 +6,10 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headroom.cli.errors import Misuse
 from headroom.cli.errors import NegativeAnswer as No
 from headroom.cli.get import Labels
-from headroom.cli.options import Context, Dialects, From, Kubeconfig, Output, a_namespace
+from headroom.cli.options import Context, Dialects, From, Kubeconfig, Output, a_namespace, option
 from headroom.cli.output import OutputFormat, document, put, say
 from headroom.core.replay.study import Sizing
 
@@ -21,69 +19,40 @@ if TYPE_CHECKING:
     from headroom.core.replay.study import Past, Question
 
 Trace = Annotated[
-    Path | None,
-    typer.Option("--trace", metavar="FILE", help="CSV, plain or gzip: second,pods; - for stdin."),
+    Path | None, option("--trace", "CSV, plain or gzip: second,pods; - for stdin.", "FILE")
 ]
-Prometheus = Annotated[
-    str, typer.Option("--prometheus", metavar="URL", help="Read arrivals from Prometheus.")
-]
+Prometheus = Annotated[str, option("--prometheus", "Read arrivals from Prometheus.", "URL")]
 QueryText = Annotated[
     str,
-    typer.Option(
-        "--query",
-        metavar="PROMQL",
-        help="Pods that arrived in each step. [default: by kube-state-metrics]",
-    ),
+    option("--query", "Pods that arrived in each step. [default: by kube-state-metrics]", "PROMQL"),
 ]
-Since = Annotated[
-    str, typer.Option("--since", metavar="D", help="How far back to query Prometheus.")
-]
-Step = Annotated[str, typer.Option("--step", metavar="D", help="The step of the query.")]
+Since = Annotated[str, option("--since", "How far back to query Prometheus.", "D")]
+Step = Annotated[str, option("--step", "The step of the query.", "D")]
 LeadTime = Annotated[
-    str,
-    typer.Option(
-        "--lead-time", metavar="D", help="From requesting a slot to holding it: a node's boot."
-    ),
+    str, option("--lead-time", "From requesting a slot to holding it: a node's boot.", "D")
 ]
-Promise = Annotated[
-    str, typer.Option("--promise", metavar="R", help="The share of pods that find a slot.")
-]
-StartWithin = Annotated[
-    str, typer.Option("--start-within", metavar="D", help="How soon such a pod starts.")
-]
+Promise = Annotated[str, option("--promise", "The share of pods that find a slot.", "R")]
+StartWithin = Annotated[str, option("--start-within", "How soon such a pod starts.", "D")]
 TrainUntil = Annotated[
     str,
-    typer.Option(
-        "--train-until",
-        metavar="T",
-        help="Judge after this second or time of the trace. [default: its middle]",
+    option(
+        "--train-until", "Judge after this second or time of the trace. [default: its middle]", "T"
     ),
 ]
 Duration = Annotated[
-    str,
-    typer.Option(
-        "--duration", metavar="D", help="How long pods run. [default: as the trace says, or 10m]"
-    ),
+    str, option("--duration", "How long pods run. [default: as the trace says, or 10m]", "D")
 ]
-Price = Annotated[float, typer.Option("--price", metavar="N", help="Of a slot, per hour.")]
+Price = Annotated[float, option("--price", "Of a slot, per hour.", "N")]
 Only = Annotated[
-    Sizing | None, typer.Option("--policy", help="Recommend this policy, whatever the numbers say.")
+    Sizing | None, option("--policy", "Recommend this policy, whatever the numbers say.")
 ]
 SeriesFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--series", metavar="FILE", help="Write second,slots: the sizes of the adaptive policy."
-    ),
+    Path | None, option("--series", "Write second,slots: the sizes of the adaptive policy.", "FILE")
 ]
-Html = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Write one page with pictures.")
-]
-Name = Annotated[str, typer.Option("--name", metavar="NAME", help="Of the Headroom.")]
+Html = Annotated[Path | None, option("--html", "Write one page with pictures.", "FILE")]
+Name = Annotated[str, option("--name", "Of the Headroom.", "NAME")]
 OfNamespace = Annotated[
-    str,
-    typer.Option(
-        "--namespace", "-n", metavar="NAME", callback=a_namespace, help="Only pods of this one."
-    ),
+    str, option("--namespace -n", "Only pods of this one.", "NAME", callback=a_namespace)
 ]
 
 

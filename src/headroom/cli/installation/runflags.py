@@ -71,7 +71,7 @@ def _check(given: dict[str, Any], dialects: Sequence[str]) -> None:
 
     read_prices(given.get("price"), None, "")
     read_limits(given.get("namespace_limits", ""))
-    flags = proactive.Flags(
+    flags: proactive.Flags = (
         *(given.get("enable_proactive_scaleup"), given.get("pod_injection_limit")),
         *(given.get("node_limit"), given.get("proactive_scaleup_threshold")),
         *(given.get("proactive_scaleup_profile"), given.get("proactive_scaleup_requests")),

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from headroom import __version__
-from headroom.cli.options import Context, Kubeconfig, Output
+from headroom.cli.options import Context, Kubeconfig, Output, option
 from headroom.cli.output import OutputFormat, columns, document, put, say
 
 if TYPE_CHECKING:
     from headroom.kube.features import Abilities
 
-AskCluster = Annotated[
-    bool,
-    typer.Option("--cluster", help="Ask the cluster for its version and features."),
-]
+AskCluster = Annotated[bool, option("--cluster", "Ask the cluster for its version and features.")]
 
 
 def version(

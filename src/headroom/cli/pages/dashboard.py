@@ -11,10 +11,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headroom.cli.errors import Misuse
-from headroom.cli.options import Context, Kubeconfig, a_namespace
+from headroom.cli.options import Context, Kubeconfig, a_namespace, option
 from headroom.cli.output import put, say
 from headroom.errors import HeadroomError
 
@@ -24,14 +22,10 @@ if TYPE_CHECKING:
 TARGET = "deployment/headroom-operator"
 FORWARDING = re.compile(r"^Forwarding from (127\.0\.0\.1:\d+)")
 Home = Annotated[
-    str,
-    typer.Option(
-        "--namespace", "-n", metavar="NAME", callback=a_namespace, help="The operator's namespace."
-    ),
+    str, option("--namespace -n", "The operator's namespace.", "NAME", callback=a_namespace)
 ]
 Port = Annotated[
-    int,
-    typer.Option("--port", min=0, max=65535, help="The port on this machine; 0 is a free one."),
+    int, option("--port", "The port on this machine; 0 is a free one.", min=0, max=65535)
 ]
 
 

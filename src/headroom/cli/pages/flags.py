@@ -6,30 +6,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from headroom.cli.options import option
 
 Serve = Annotated[
     str,
-    typer.Option(
+    option(
         "--serve",
-        metavar="HOST:PORT",
-        help="Show the run as a page while it runs, with pause, speed and a time slider.",
+        "Show the run as a page while it runs, with pause, speed and a time slider.",
+        "HOST:PORT",
     ),
 ]
-Html = Annotated[
-    Path | None,
-    typer.Option("--html", metavar="FILE", help="Write the run as one self-contained page."),
-]
-Svg = Annotated[
-    Path | None,
-    typer.Option("--svg", metavar="FILE", help="Write the timeline of the run as a picture."),
-]
+Html = Annotated[Path | None, option("--html", "Write the run as one self-contained page.", "FILE")]
+Svg = Annotated[Path | None, option("--svg", "Write the timeline of the run as a picture.", "FILE")]
 JournalFile = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--journal",
-        metavar="FILE",
-        help="Write the journal and old events there as they come, not into the result.",
+        "Write the journal and old events there as they come, not into the result.",
+        "FILE",
     ),
 ]
 

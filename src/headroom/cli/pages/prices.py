@@ -6,38 +6,32 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from headroom.cli.errors import Misuse
+from headroom.cli.options import setting
 
 if TYPE_CHECKING:
     from headroom.dashboard.prices import Prices
 
 Price = Annotated[
     list[str] | None,
-    typer.Option(
+    setting(
         "--price",
-        metavar="POOL=PRICE",
-        envvar="HEADROOM_PRICE",
-        help="Price of a node per hour, by pool or instance type; * is every other. Repeatable.",
+        "Price of a node per hour, by pool or instance type; * is every other. Repeatable.",
+        "POOL=PRICE",
     ),
 ]
 PriceFile = Annotated[
     Path | None,
-    typer.Option(
+    setting(
         "--price-file",
-        metavar="FILE",
-        envvar="HEADROOM_PRICE_FILE",
-        help="Prices as YAML or JSON: names of pools or instance types, and prices per hour.",
+        "Prices as YAML or JSON: names of pools or instance types, and prices per hour.",
+        "FILE",
     ),
 ]
 PoolLabel = Annotated[
     str,
-    typer.Option(
-        "--pool-label",
-        metavar="LABEL",
-        envvar="HEADROOM_POOL_LABEL",
-        help="The label of a node that names its pool, before the usual ones.",
+    setting(
+        "--pool-label", "The label of a node that names its pool, before the usual ones.", "LABEL"
     ),
 ]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headroom.cli.options import Dialects
+from headroom.cli.options import Dialects, option
 from headroom.cli.pages.prices import PoolLabel, Price, PriceFile, read_prices
 
 if TYPE_CHECKING:
@@ -16,19 +16,12 @@ if TYPE_CHECKING:
     from headroom.cli.pages.feeds import FileFeed
 
 Files = Annotated[
-    list[Path],
-    typer.Argument(metavar="FILE…", help="A dump, a result or manifests; - for stdin."),
+    list[Path], typer.Argument(metavar="FILE…", help="A dump, a result or manifests; - for stdin.")
 ]
 Listen = Annotated[
-    str,
-    typer.Option(
-        "--http", metavar="HOST:PORT", help="Serve the page here. [default: a free local port]"
-    ),
+    str, option("--http", "Serve the page here. [default: a free local port]", "HOST:PORT")
 ]
-Html = Annotated[
-    Path | None,
-    typer.Option("--html", metavar="FILE", help="Write the page into a file instead."),
-]
+Html = Annotated[Path | None, option("--html", "Write the page into a file instead.", "FILE")]
 
 
 def view(

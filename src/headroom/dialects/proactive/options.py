@@ -7,11 +7,11 @@ value ends the start. Values come as texts, because flags and environment mean t
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from headroom.core.quantity import QuantityError, parse_quantity
+from headroom.wire.name_rules import namespace_problem
 
 ENABLE = "--enable-proactive-scaleup"
 POD_LIMIT = "--pod-injection-limit"
@@ -25,7 +25,6 @@ _MOST = 2**31 - 1
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _FALSE = ("0", "f", "F", "FALSE", "false", "False")
 _LEAST_THRESHOLD = 0.001
-_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class PlaceholderProfile(StrEnum):
@@ -65,98 +64,88 @@ class Options:
     namespace: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BadOption:
+class BadOption(ValueError):
     """Which flag is wrong, and how."""
 
-    flag: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.flag}: {self.message}"
+    def __init__(self, flag: str, message: str) -> None:
+        super().__init__(f"{flag}: {message}")
+        self.flag = flag
 
 
-def read_options(texts: Texts) -> Options | BadOption:
-    """Read the flags; the first that is wrong is told."""
+def read_options(texts: Texts) -> Options:
+    """Read the flags; raise BadOption for the first that is wrong."""
     usual = Options()
-    enabled = _flag(texts.enabled)
-    if isinstance(enabled, BadOption):
-        return enabled
-    pods = _count(POD_LIMIT, texts.pod_limit, usual.pod_limit)
-    if isinstance(pods, BadOption):
-        return pods
-    nodes = _count(NODE_LIMIT, texts.node_limit, usual.node_limit)
-    if isinstance(nodes, BadOption):
-        return nodes
-    threshold = _part(texts.threshold, usual.threshold)
-    if isinstance(threshold, BadOption):
-        return threshold
-    profile = _profile(texts.profile)
-    if isinstance(profile, BadOption):
-        return profile
-    requests = _requests(texts.requests, usual.requests)
-    if isinstance(requests, BadOption):
-        return requests
-    namespace = texts.namespace or ""
-    if namespace and not _NAMESPACE.fullmatch(namespace):
-        return BadOption(NAMESPACE, f"{namespace!r} is no name of a namespace")
-    return Options(enabled, pods, nodes, threshold, profile, requests, namespace)
+    return Options(
+        enabled=_flag(texts.enabled),
+        pod_limit=_count(POD_LIMIT, texts.pod_limit, usual.pod_limit),
+        node_limit=_count(NODE_LIMIT, texts.node_limit, usual.node_limit),
+        threshold=_part(texts.threshold, usual.threshold),
+        profile=_profile(texts.profile),
+        requests=_requests(texts.requests, usual.requests),
+        namespace=_namespace(texts.namespace or ""),
+    )
 
 
-def _flag(text: str | None) -> bool | BadOption:
+def _namespace(name: str) -> str:
+    if name and (problem := namespace_problem(name)):
+        raise BadOption(NAMESPACE, f"{name!r}: {problem}")
+    return name
+
+
+def _flag(text: str | None) -> bool:
     """Read a boolean as Go's flags do."""
     if text is None or text in _FALSE:
         return False
-    return True if text in _TRUE else BadOption(ENABLE, f"{text!r} is neither true nor false")
+    if text not in _TRUE:
+        raise BadOption(ENABLE, f"{text!r} is neither true nor false")
+    return True
 
 
-def _requests(
-    text: str | None, usual: tuple[tuple[str, str], ...]
-) -> tuple[tuple[str, str], ...] | BadOption:
+def _requests(text: str | None, usual: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     if text is None:
         return usual
     found: dict[str, str] = {}
     for part in text.split(","):
         name, equals, amount = (each.strip() for each in part.partition("="))
         if not equals or not name:
-            return BadOption(REQUESTS, f"{part.strip()!r} is not like cpu=500m")
+            raise BadOption(REQUESTS, f"{part.strip()!r} is not like cpu=500m")
         if name in found:
-            return BadOption(REQUESTS, f"{name} is there twice")
+            raise BadOption(REQUESTS, f"{name} is there twice")
         try:
             parse_quantity(amount)
         except QuantityError as error:
-            return BadOption(REQUESTS, f"{name}: {error}")
+            raise BadOption(REQUESTS, f"{name}: {error}") from error
         found[name] = amount
     return tuple(found.items())
 
 
-def _count(flag: str, text: str | None, usual: int) -> int | BadOption:
+def _count(flag: str, text: str | None, usual: int) -> int:
     if text is None:
         return usual
     try:
         number = int(text)
-    except ValueError:
-        return BadOption(flag, f"{text!r} is no whole number")
+    except ValueError as error:
+        raise BadOption(flag, f"{text!r} is no whole number") from error
     if not 0 <= number <= _MOST:
-        return BadOption(flag, f"{number} is out of range; it may be 0 to {_MOST}")
+        raise BadOption(flag, f"{number} is out of range; it may be 0 to {_MOST}")
     return number
 
 
-def _part(text: str | None, usual: float) -> float | BadOption:
+def _part(text: str | None, usual: float) -> float:
     if text is None:
         return usual
     try:
         number = float(text)
-    except ValueError:
-        return BadOption(THRESHOLD, f"{text!r} is no number")
+    except ValueError as error:
+        raise BadOption(THRESHOLD, f"{text!r} is no number") from error
     if math.isnan(number) or not _LEAST_THRESHOLD <= number <= 1:
-        return BadOption(THRESHOLD, f"{text} is out of range; it may be {_LEAST_THRESHOLD} to 1")
+        raise BadOption(THRESHOLD, f"{text} is out of range; it may be {_LEAST_THRESHOLD} to 1")
     return number
 
 
-def _profile(text: str | None) -> PlaceholderProfile | BadOption:
+def _profile(text: str | None) -> PlaceholderProfile:
     if text is None:
         return PlaceholderProfile.KARPENTER
     if text not in tuple(PlaceholderProfile):
-        return BadOption(PROFILE, f"{text!r} is none of {', '.join(PlaceholderProfile)}")
+        raise BadOption(PROFILE, f"{text!r} is none of {', '.join(PlaceholderProfile)}")
     return PlaceholderProfile(text)
