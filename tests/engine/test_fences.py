@@ -18,10 +18,10 @@ from headroom.core.actions import (
 )
 from headroom.core.fences import LONGEST_CAUSE
 from headroom.core.names import LOCKED_PRIORITY, ROLE_FENCE, ROLE_LABEL, SCHEDULER_NAME
+from headroom.core.node.fence_decision import PLACES_TO_SPARE
 from headroom.core.objects import HostPort, Placement, Pod
 from headroom.core.plan import Work
 from headroom.core.policy import Policy
-from headroom.engine.fences.fencer import PLACES_TO_SPARE
 from headroom.engine.fences.waiters import MOST_JUDGED, Waiters
 from tests.builders import NOON, hold, node, pod, resources
 from tests.engine.play import Play

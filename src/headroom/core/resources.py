@@ -12,6 +12,7 @@ CPU = "cpu"
 MEMORY = "memory"
 EPHEMERAL_STORAGE = "ephemeral-storage"
 PODS = "pods"
+TOO_MANY_PODS = "Too many pods"  # kube-scheduler's reason for a node that is full by number
 
 
 class Resources(Mapping[str, int]):

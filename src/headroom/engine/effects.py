@@ -97,6 +97,34 @@ def latches_made(sequence: Sequence) -> frozenset[Subject]:
     return frozenset(pod_subject(each.key) for each in first if isinstance(each, CreateLatch))
 
 
+def guardian_to_place(sequence: Sequence | None) -> CreateGuardian | None:
+    """The guardian that a sequence creates for kube-scheduler to place, if it creates one."""
+    made = _made_in(sequence) if sequence is not None else ()
+    return next((each for each in made if not each.bound and not each.gated), None)
+
+
+def begin_binding(ledger: Ledger, sequence: Sequence) -> None:
+    """Count guardians that are about to be bound, before the watch shows them on their node."""
+    for create in filter(_is_bound, _made_in(sequence)):
+        parent = str(create.hold.parent)
+        ledger.contention.put_back.begin(create.node, parent, create.requests)
+
+
+def end_binding(ledger: Ledger, sequence: Sequence) -> None:
+    """They are there, or do not come."""
+    for create in filter(_is_bound, _made_in(sequence)):
+        ledger.contention.put_back.end(create.node, str(create.hold.parent))
+
+
+def _made_in(sequence: Sequence) -> Iterator[CreateGuardian]:
+    actions = (action for step in sequence.steps for action in step)
+    return (action for action in actions if isinstance(action, CreateGuardian))
+
+
+def _is_bound(create: CreateGuardian) -> bool:
+    return create.bound
+
+
 def _latches(sequence: Sequence) -> Iterator[CreateLatch]:
     for step in sequence.steps:
         yield from (action for action in step if isinstance(action, CreateLatch))

@@ -26,7 +26,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
 from headroom.core.subjects import hold_subject, node_subject, pod_subject
-from headroom.engine.conflicts.standingclaims import claims_standing_on
+from headroom.engine.freeze import standing_claims
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
 from headroom.scheduling.node_filters import in_zone, reached
@@ -150,9 +150,7 @@ class HandoverQueue:
                 return nominate_only(claims, ledger.policy.namespace)
             leaving = frozenset(offer.guardian.key for _, offer in claims)
             rivals = rivals_on(ledger, node, min(pod.priority for pod, _ in claims), leaving)
-            rivals += [
-                ledger.pods[key] for key in claims_standing_on(ledger, node)
-            ]  # Made anew after it.
+            rivals += standing_claims(ledger, node)  # They are made again after the handover.
             return through_gate(claims, ledger.policy.namespace, rivals)
         latches = latches_for(claims, ledger.policy.namespace, one_each=scarce)
         if not _is_quick(claims[0], scarce):

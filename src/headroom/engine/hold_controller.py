@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from headroom.core import hold_lifecycle
-from headroom.core.actions import CreateGuardian, DeletePod
+from headroom.core.actions import DeletePod
 from headroom.core.allocation import is_short, keeps_rest
 from headroom.core.claims import expiry
 from headroom.core.derived_names import forget_names
@@ -17,17 +17,18 @@ from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.node.kept_room import KeptRoom, kept_room
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, outdated, told_apart
-from headroom.core.resources import EMPTY
 from headroom.core.subjects import hold_subject, node_changed, pod_subject
 from headroom.core.tickets import ticket_lifecycle
 from headroom.core.tickets.ticket_times import ends_at
-from headroom.engine.conflicts.kept_room import KeptRoom
 from headroom.engine.conflicts.preempted_guardians import Ousted
 from headroom.engine.conflicts.reclaim import Reclaims
 from headroom.engine.deleted_nodes import Departures
+from headroom.engine.effects import begin_binding, end_binding, guardian_to_place
+from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.ledger import Ledger
@@ -62,7 +63,6 @@ class HoldController:
         self._standing = standing
         self.allowance = allowance
         self._renewals = Renewals(ledger)
-        self._kept = KeptRoom(ledger)
         self._losses = Losses(ledger.policy.guardian_retry)
         self.pace = GuardianPace(ledger.policy, ledger.agenda)
         self.giving_way = GivingWay(ledger.agenda)
@@ -140,13 +140,15 @@ class HoldController:
             ledger.agenda.touch(pod_subject(latch.key))  # It stands as long as the hold waits.
         if decision.wake_at is not None:
             ledger.agenda.later(hold_subject(hold.parent), decision.wake_at)
-        sequence = None if view.first and _seeking(decision.sequence) else decision.sequence
+        sequence = (
+            None if view.first and guardian_to_place(decision.sequence) else decision.sequence
+        )
         sequence = self._in_turn(hold, sequence, now)
         if sequence is not None and ledger.agenda.resting(hold_subject(hold.parent), now):
             sequence = None  # It failed a moment ago; a timer brings us back.
         self._shelve(hold, sequence is not None, now)
         if sequence is not None:
-            self._kept.put_back(sequence)
+            begin_binding(ledger, sequence)
             yield sequence
 
     def _note(self, hold: Hold, told: Guardians, guardians: tuple[Pod, ...], now: datetime) -> None:
@@ -176,8 +178,7 @@ class HoldController:
         (awaited, lodgers), reclaim = around, self.reclaims.look(hold)
         node = hold.template.node if reclaim is not None else self._last_node(hold, claimants)
         pinned = _is_pinned(hold, told.standing, node)
-        lasting = pinned or self._kept.is_crowded(hold, node, guardians)
-        fenced = self._kept.fenced(hold, node, now) if old is None else None
+        kept = self._kept(hold, node, pinned, old is not None, now)
         heirs = self._standing.issuer.heirs
         estate, inherits = heirs.estate_for(hold, told.standing)
         view = hold_lifecycle.HoldView(
@@ -186,16 +187,16 @@ class HoldController:
             claimants=claimants,
             node=node,
             promised=ledger.promised(hold),
-            latched=self._kept.latched(hold, node, fenced, now),
-            taken_over=self._kept.taken_over(hold, node, now) if lodgers or claimants else EMPTY,
-            fenced=fenced is not None,
-            passing=(fenced is not None or lasting) and self._kept.is_passing(hold, node, now),
+            latched=kept.latched,
+            taken_over=kept.taken_over,
+            fenced=kept.fenced,
+            passing=kept.passing,
             lodgers=lodgers,
-            whole=not lodgers or self._kept.whole(hold, node, guardians, now),
+            whole=kept.whole,
             pinned=pinned,
-            claimed=lasting and self._kept.is_claimed(hold),
-            placeless=lasting and not pinned,
-            grows=self._kept.could_hold_all(hold, node, guardians, fenced is not None, now),
+            claimed=kept.claimed,
+            placeless=kept.placeless,
+            grows=kept.grows,
             awaited=awaited,
             reclaim=reclaim,
             rest=self.ousted.rest(hold, told.standing),
@@ -215,6 +216,17 @@ class HoldController:
             ),
         )
         return view if old is None else self._renewing(view, old, told.successor, now)
+
+    def _kept(self, hold: Hold, node: str, pinned: bool, renewing: bool, now: datetime) -> KeptRoom:
+        """What keeps the room of a hold; it is looked at again when that changes."""
+        ledger, subject = self._ledger, hold_subject(hold.parent)
+        view, room = node_view(ledger, node, now), hold_room(ledger, hold)
+        kept = kept_room(view, room, pinned, renewing, ledger.policy, now)
+        if kept.passing:
+            ledger.agenda.wait(subject, on=node_changed(node))
+        if kept.wake_at is not None:
+            ledger.agenda.later(subject, kept.wake_at)
+        return kept
 
     def _note_node(self, hold: Hold, around: _Around) -> None:
         """Take note of where the room of a hold is: with pods that have it, or will leave it."""
@@ -250,7 +262,7 @@ class HoldController:
 
     def _in_turn(self, hold: Hold, sequence: Sequence | None, now: datetime) -> Sequence | None:
         """What makes a guardian for kube-scheduler to place waits for owners, and for its turn."""
-        seeks = _seeking(sequence)
+        seeks = guardian_to_place(sequence)
         if seeks is None:
             self.pace.withdraw(hold)
             return sequence
@@ -275,8 +287,8 @@ class HoldController:
 
     def ended(self, sequence: Sequence) -> None:
         """A sequence has ended, well or not."""
-        self._kept.ended(sequence)
-        seeks = _seeking(sequence)
+        end_binding(self._ledger, sequence)
+        seeks = guardian_to_place(sequence)
         if seeks is not None:
             pin = seeks.node or seeks.hold.template.node
             self._ledger.contention.made(str(seeks.hold.parent), pin)
@@ -292,9 +304,10 @@ class HoldController:
             if gone is not None:
                 self._losses.removed(kept_for(gone))
                 known = kept_for(gone) in self._ledger.holds
-                if sequence.work in GATE_WORK and known and _waits(gone):
+                waits = gone.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and not gone.node
+                if sequence.work in GATE_WORK and known and waits:
                     self.giving_way.went(kept_for(gone))
-        seeks = _seeking(sequence)
+        seeks = guardian_to_place(sequence)
         if seeks is not None:
             pin = seeks.node or seeks.hold.template.node
             self._ledger.contention.making(str(seeks.hold.parent), pin)
@@ -369,11 +382,6 @@ class HoldController:
             ledger.shelve(hold, guardian.requests)
 
 
-def _waits(pod: Pod) -> bool:
-    """Whether a pod is a guardian that waits for room."""
-    return pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and not pod.node
-
-
 def _is_pinned(hold: Hold, guardian: Pod | None, node: str) -> bool:
     """Whether a slot is bound to a node, or has a rest standing there."""
     rests = guardian is not None and is_short(hold, guardian)
@@ -388,11 +396,3 @@ def _is_settled(hold: Hold, told: Guardians, now: datetime) -> bool:
 
 def _is_old(hold: Hold, guardian: Pod | None, now: datetime) -> bool:
     return guardian is not None and bool(guardian.node) and outdated(hold, guardian, now)
-
-
-def _seeking(sequence: Sequence | None) -> CreateGuardian | None:
-    """The guardian that a sequence makes for kube-scheduler to place, if it makes one."""
-    steps = sequence.steps if sequence is not None else ()
-    actions = (action for step in steps for action in step)
-    made = (action for action in actions if isinstance(action, CreateGuardian))
-    return next((action for action in made if not action.bound and not action.gated), None)

@@ -15,11 +15,12 @@ from headroom.core.actions import ClaimInPlace
 from headroom.core.allocation import kept_beside, policy_refusal
 from headroom.core.claims import standing_refusal
 from headroom.core.holds import Hold
+from headroom.core.node.kept_room import returned_on
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import EMPTY
 from headroom.core.subjects import hold_subject, pod_subject
-from headroom.engine.fences.returned_room import owed_on
+from headroom.engine.freeze import node_view
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
 
@@ -50,6 +51,7 @@ def _serves(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> bool:
         return False
     kept = kept_beside(hold, guardian.requests, pod.growth)
     within = (pod.growth + kept).fits_in(guardian.requests)
-    others = EMPTY if within else owed_on(ledger, pod.node, now, hold)
+    view = node_view(ledger, pod.node, now)
+    others = EMPTY if within else returned_on(view, now, str(hold.parent))
     grown = replace(pod, requests=pod.requests + kept + others)
     return unfit(ledger, grown, pod.node, frozenset({guardian.key, pod.key})) is None

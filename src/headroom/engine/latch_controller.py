@@ -29,12 +29,11 @@ from headroom.core.names import CLAIMS_ANNOTATION
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
 from headroom.core.quotas.charges import is_charge
-from headroom.core.resources import EMPTY, Resources
+from headroom.core.resources import EMPTY, TOO_MANY_PODS, Resources
 from headroom.core.subjects import hold_subject, node_changed, pod_subject
 from headroom.engine.conflicts.preemption import go_on
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
-from headroom.scheduling.reasons import TOO_MANY_PODS
 
 
 @dataclass(frozen=True, slots=True)

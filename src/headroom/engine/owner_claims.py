@@ -8,32 +8,26 @@ clear that they will not get it; whatever state they are found in, the next step
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
 from headroom.core.actions import Action, Disclaim
-from headroom.core.allocation import keeps_rest, kept_beside, policy_refusal, to_keep
 from headroom.core.claims import (
     Offer,
     Refused,
     Search,
     claim_of,
-    consider,
-    standing_refusal,
 )
 from headroom.core.handover import ungate
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE
+from headroom.core.node.offers import HANDED_OVER, Applicant, not_open, offer, rules_refusal
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.plan import Sequence, Work, telling
-from headroom.core.quotas.charges import is_charge
-from headroom.core.resources import EMPTY
 from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import hold_subject, pod_subject
-from headroom.engine.conflicts.standingclaims import claims_standing_on, goes_without_place
 from headroom.engine.doors.completion import disclaim, finish
 from headroom.engine.doors.unfinished import begins_anew
 from headroom.engine.doors.wait_limits import (
@@ -43,11 +37,10 @@ from headroom.engine.doors.wait_limits import (
     wait_a_little,
     wait_for_a_hold,
 )
-from headroom.engine.fences.returned_room import owed_on
+from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import HandoverQueue, left_beside
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import labels_around, unfit
-from headroom.scheduling.reasons import TOO_MANY_PODS
+from headroom.engine.node_fit import labels_around
 
 MOST_COMING = 50  # A headroom may have thousands of slots on their way; they are all alike.
 
@@ -63,7 +56,7 @@ def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
             continue
         hold = ledger.holds[parent]
         if ledger.agenda.busy(hold_subject(hold.parent)):
-            refused.append(Refused(hold.parent, "it is being handed over", waiting=True))
+            refused.append(Refused(hold.parent, HANDED_OVER, waiting=True))
             continue
         answer = offer_of(ledger, hold, pod, now)
         if isinstance(answer, Offer):
@@ -72,106 +65,18 @@ def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
     coming = (ledger.holds[parent] for parent in ledger.coming.for_pod(pod))
     there = (hold for hold in coming if not only or hold.template.node in ("", only))
     for hold in islice(there, MOST_COMING):
-        refused.append(offer_or_wait(ledger, hold, pod, now))
+        refused.append(not_open(hold_room(ledger, hold), pod, ledger.policy, now))
     return Search(None, (*refused, *begins_anew(ledger, pod, now)))
 
 
 def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Refused:
     """What this hold says to this pod."""
-    guardian = ledger.guardian_of(hold)
-    around = labels_around(ledger, guardian.node if guardian is not None else "")
-    refusal = standing_refusal(hold, pod, ledger.policy, now, around)
-    if refusal is not None:
-        return refusal
-    ahead = [owner for owner, _ in ledger.reserved.get(str(hold.parent), ())]
-    users = [user for user in (*ledger.claimants_of(hold), *ahead) if not user.finished]
-    beyond = policy_refusal(hold, users, pod)
-    if beyond is not None:
-        return Refused(hold.parent, beyond)
-    if guardian is None or not guardian.node:
-        return consider(hold, guardian, pod, None)
-    if ahead:
-        return _offer_beside(ledger, hold, guardian, pod)
-    # What is between two states on this node counts twice just now; the room of the guardian
-    # itself is not touched by it, but what the pod needs beyond that may be.
-    passing = ledger.unsettled_on(guardian.node)
-    kept = kept_beside(hold, guardian.requests, pod.requests)
-    crowded = bool(kept) and ledger.state.free_places(guardian.node) < 1
-    if crowded:
-        if not keeps_rest(hold) and not goes_without_place(ledger, hold, guardian.node):
-            return _crowded(hold, guardian)
-        kept = EMPTY  # Who keeps the rest has no place; a latch of the hold keeps it from others.
-    needed = pod.requests + kept
-    within = needed.fits_in(guardian.requests)
-    without = {guardian.key} | (passing if within else frozenset())
-    if within:
-        without |= claims_standing_on(ledger, guardian.node)
-    if within and ledger.door(pod) == 2:
-        # Nobody else can use the guardian's room, whoever is nominated to the node; we bind.
-        without |= {other.key for other in ledger.state.nominated_on(guardian.node)}
-    others = EMPTY if within else owed_on(ledger, guardian.node, now, hold)
-    asking = pod if within else replace(pod, requests=needed + others)
-    why = unfit(ledger, asking, guardian.node, frozenset(without))
-    if why is not None and (passing or others):
-        return _not_now(hold, guardian, f", for the moment: {why}")
-    answer = consider(hold, guardian, pod, why)
-    return replace(answer, kept=kept, crowded=crowded) if isinstance(answer, Offer) else answer
-
-
-def _offer_beside(ledger: Ledger, hold: Hold, guardian: Pod, pod: Pod) -> Offer | Refused:
-    """Let a pod go along with owners whose handover is about to start, in what they leave."""
-    node, left = guardian.node, left_beside(ledger, hold)
-    if left is None or ledger.door(pod) != 2:
-        return Refused(hold.parent, "it is being handed over", waiting=True)
-    kept = kept_beside(hold, left, pod.requests)
-    if kept and ledger.state.free_places(node) < 1:
-        return _crowded(hold, guardian)
-    fits = (pod.requests + kept).fits_in(left)
-    nominated = {other.key for other in ledger.state.nominated_on(node)}
-    without = frozenset({guardian.key} | ledger.unsettled_on(node) | nominated)
-    if not fits or unfit(ledger, pod, node, without) is not None:
-        return Refused(hold.parent, "what others leave of it is not enough now", waiting=True)
-    return Offer(hold, guardian, kept)
-
-
-def _crowded(hold: Hold, guardian: Pod) -> Refused:
-    """The owner takes the guardian's place; who keeps the rest needs another, or one of them ends.
-
-    Pods on their way are counted too, and some of them will take a guardian's place as well.
-    """
-    why = "what the pod leaves of it would need one more place"
-    return _not_now(hold, guardian, f": {TOO_MANY_PODS}: {why}")
-
-
-def _not_now(hold: Hold, guardian: Pod, why: str) -> Refused:
-    """Refuse for a reason that passes with the next change on the node, or one of the next."""
-    node = guardian.node
-    return Refused(hold.parent, f"on {node}{why}", waiting=True, node=node)
-
-
-def offer_or_wait(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Refused:
-    """Why a hold whose room is not free just now does not serve this pod."""
-    refusal = standing_refusal(hold, pod, ledger.policy, now)
-    if refusal is not None:
-        return refusal
-    ready = next((item for item in hold.status.conditions if item.type == "Degraded"), None)
-    if ready is not None and ready.status == "True":
-        return Refused(hold.parent, f"{ready.reason}: {ready.message}")
-    if hold.status.phase == "Waiting":
-        return Refused(hold.parent, next(item.message for item in hold.status.conditions))
-    guardian = ledger.guardian_of(hold)
-    if not hold.allocate_once and guardian is not None and is_charge(guardian):
-        return _crowded(hold, replace(guardian, node=ledger.last_node.get(str(hold.parent), "")))
-    if not hold.allocate_once and _is_in_use(ledger, hold):
-        return Refused(hold.parent, "all of it is in use")
-    return Refused(hold.parent, "its room is not held yet", waiting=True)
-
-
-def _is_in_use(ledger: Ledger, hold: Hold) -> bool:
-    """Whether owners have all of a hold, and none of them is about to leave."""
-    users = [user for user in ledger.claimants_of(hold) if user.occupies_node]
-    leaving = any(user.deleted is not None for user in users)
-    return bool(users) and not leaving and not to_keep(hold, users)
+    room, ahead = hold_room(ledger, hold), ledger.reserved.get(str(hold.parent), ())
+    left = left_beside(ledger, hold) if ahead else None
+    applicant = Applicant(pod, ledger.door(pod), tuple(owner for owner, _ in ahead), left)
+    node = room.guardian.node if room.guardian is not None else ""
+    refusal = rules_refusal(room, labels_around(ledger, node), applicant, ledger.policy, now)
+    return refusal or offer(node_view(ledger, node, now), room, applicant, now)
 
 
 def follow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:

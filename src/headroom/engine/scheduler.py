@@ -12,6 +12,7 @@ from datetime import datetime
 
 from headroom.core.actions import MarkUnschedulable
 from headroom.core.handover import latch_before, latch_free_room
+from headroom.core.node.kept_room import returned_on
 from headroom.core.objects import Pod, shortened
 from headroom.core.plan import Sequence, telling
 from headroom.core.statuses import tell_pod
@@ -26,7 +27,7 @@ from headroom.engine.doors.wait_limits import (
     wait_for_a_hold,
 )
 from headroom.engine.effects import intend
-from headroom.engine.fences.returned_room import owed_on
+from headroom.engine.freeze import node_view
 from headroom.engine.handover_queue import HandoverQueue
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
@@ -138,7 +139,7 @@ class OwnerScheduler:
 
     def _is_owed(self, pod: Pod, node: str, now: datetime) -> bool:
         """Whether what is free on a node is about to be held again, and the pod would need it."""
-        others = owed_on(self._ledger, node, now)
+        others = returned_on(node_view(self._ledger, node, now), now)
         asking = replace(pod, requests=pod.requests + others)
         return bool(others) and unfit(self._ledger, asking, node, frozenset()) is not None
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from headroom.core.resources import PODS, TOO_MANY_PODS
+
 UNSCHEDULABLE = "node(s) were unschedulable"
 NODE_NAME = "node(s) didn't match the requested node name"
 TAINT = "node(s) had untolerated taint(s)"
@@ -15,7 +17,6 @@ NODE_AFFINITY = "node(s) didn't match Pod's node affinity/selector"
 NODE_AFFINITY_NAMES = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
 NODE_AFFINITY_CONFLICT = "pod affinity terms conflict"
 PORTS = "node(s) didn't have free ports for the requested pod ports"
-TOO_MANY_PODS = "Too many pods"
 VOLUME_IN_USE = (
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
     "already in-use by another pod"
@@ -54,7 +55,7 @@ HOPELESS = frozenset(
 
 def insufficient(resource: str) -> str:
     """Name a lack of one resource."""
-    return TOO_MANY_PODS if resource == "pods" else f"Insufficient {resource}"
+    return TOO_MANY_PODS if resource == PODS else f"Insufficient {resource}"
 
 
 def message(nodes: int, reasons: Mapping[str, int], *, before: str = "", after: str = "") -> str:

@@ -18,11 +18,12 @@ from headroom.core.eviction.preemption import Crowd, importance, promise, victim
 from headroom.core.holds import LOCKED, Hold
 from headroom.core.latches import keep_for_hold, make_way
 from headroom.core.names import ROLE_LABEL
+from headroom.core.node.kept_room import returned_on
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.subjects import hold_subject, node_subject
-from headroom.engine.fences.returned_room import owed_on
+from headroom.engine.freeze import node_view
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
 
@@ -48,7 +49,8 @@ def way_into_a_hold(ledger: Ledger, pod: Pod, now: datetime) -> Offer | None:
     budgets = ledger.budgets.values()
     for hold, node in _in_use(ledger, pod, now):
         crowd = crowd_on(ledger, hold, node)
-        spot = Spot(node, owed=owed_on(ledger, node, now, hold))
+        owed = returned_on(node_view(ledger, node, now), now, str(hold.parent))
+        spot = Spot(node, owed=owed)
         gone = _victims(ledger, hold, crowd, pod, spot)
         if gone:
             violating, _ = by_violation(gone, budgets)

@@ -16,7 +16,7 @@ from headroom.core.names import LOCKED_PRIORITY
 from headroom.core.objects import ANYWHERE, Key, Namespace, Pod
 from headroom.core.quotas.namespaces import LimitsError, NamespaceLimits
 from headroom.core.subjects import hold_subject
-from headroom.engine.conflicts.standingclaims import claims_standing_on
+from headroom.engine.freeze import standing_claims
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import limits_of
 from headroom.engine.node_fit import unfit
@@ -81,7 +81,9 @@ class Reclaims:
     def _victims(self, hold: Hold, below: int) -> Reclaim | None:
         ledger, node = self._ledger, hold.template.node
         ours = (*ledger.guardians_of(hold), *ledger.latches_of(hold))
-        without = frozenset(pod.key for pod in ours) | claims_standing_on(ledger, node)
+        without = frozenset(pod.key for pod in ours) | {
+            latch.key for latch in standing_claims(ledger, node)
+        }
         wanted = replace(hold.template.pod, placement=ANYWHERE)
 
         def fits(gone: frozenset[Key]) -> bool:

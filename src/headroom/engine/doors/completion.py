@@ -18,11 +18,12 @@ from headroom.core.claims import claim_of
 from headroom.core.handover import finish_gate
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE
+from headroom.core.node.kept_room import returned_on
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import hold_subject, node_changed, pod_subject
 from headroom.engine.doors.rollback import in_the_way, take_back
-from headroom.engine.fences.returned_room import owed_on
+from headroom.engine.freeze import node_view
 from headroom.engine.handover_queue import rivals_on
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
@@ -93,7 +94,8 @@ def _fits_still(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> bool:
     """Whether an owner has room on its node once its guardian is gone."""
     guardian, node = in_the_way(ledger, hold), pod.nominated
     without = frozenset(each.key for each in (pod, guardian) if each is not None)
-    asking = replace(pod, requests=pod.requests + owed_on(ledger, node, now, hold))
+    owed = returned_on(node_view(ledger, node, now), now, str(hold.parent))
+    asking = replace(pod, requests=pod.requests + owed)
     return unfit(ledger, asking, node, without) is None
 
 

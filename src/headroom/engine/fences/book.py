@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from headroom.core.fences import FENCING
@@ -45,10 +46,9 @@ class FenceBook:
     def nodes(self) -> tuple[str, ...]:
         return tuple(self._by_node)
 
-    def count(self, namespace: str) -> int:
-        """How many fences stand on behalf of a namespace."""
-        known = (home for fences in self._by_node.values() for home in fences.values())
-        return sum(home == namespace for home in known)
+    def homes(self) -> Iterator[str]:
+        """For each fence, the namespace that it exists on behalf of."""
+        return (home for fences in self._by_node.values() for home in fences.values())
 
     def seen_at(self, fence: Pod) -> datetime | None:
         """When the watch first showed a fence: kube-scheduler sees pods in the same order."""

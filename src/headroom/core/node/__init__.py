@@ -1,0 +1,1 @@
+"""A node, frozen, and the decisions that are made from it."""

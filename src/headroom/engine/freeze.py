@@ -1,0 +1,108 @@
+"""Freeze a node or a hold: build the values that decisions in `core` read.
+
+A view is derived from pods, their annotations and the writes in progress at the moment when it is
+asked for. Nobody keeps it up to date. The only thing that is remembered is since when returned room
+has been free: see `core.node.kept_room.returned`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from functools import cache, partial
+
+from headroom.core.holds import Hold
+from headroom.core.latches import claims_on, kept_for
+from headroom.core.node.kept_room import could_have_back
+from headroom.core.node.view import HoldRoom, NodeView, StandingFence, is_claim
+from headroom.core.objects import Key, Pod
+from headroom.core.subjects import fence_subject, node_subject, pod_subject
+from headroom.engine.ledger import Ledger
+from headroom.engine.node_fit import labels_around, unfit
+
+
+def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
+    """A hold with the pods that keep or use its room."""
+    latches = ledger.latches_of(hold)
+    firm = {latch.key: ledger.firm_at(latch) for latch in latches}
+    parent = str(hold.parent)
+    return HoldRoom(
+        hold,
+        ledger.guardians_of(hold),
+        ledger.claimants_of(hold),
+        ledger.lodgers_of(hold),
+        latches,
+        tuple(ledger.pods[key] for key in ledger.latches.about(parent)),
+        ledger.last_node.get(parent, ""),
+        frozenset(key for key in firm if ledger.agenda.busy(pod_subject(key))),
+        {key: moment for key, moment in firm.items() if moment is not None},
+        {
+            line: ledger.pods[line.owner].requests
+            for latch in latches
+            for line in claims_on(latch)
+            if _is_bound_by_us(ledger, line.owner, line.uid)
+        },
+    )
+
+
+def _is_bound_by_us(ledger: Ledger, key: Key, uid: str) -> bool:
+    """Whether a pod has a node, and we gave it that node."""
+    pod = ledger.pods.get(key)
+    return pod is not None and pod.uid == uid and pod.occupies_node and ledger.bound_by_us(pod)
+
+
+def standing_claims(ledger: Ledger, node: str) -> tuple[Pod, ...]:
+    """Latches on a node by which holds keep their claim on room that owners use there."""
+    return tuple(
+        pod
+        for pod in ledger.state.nominated_on(node)
+        if pod.key in ledger.latches
+        and (hold := ledger.holds.get(kept_for(pod))) is not None
+        and is_claim(pod, hold)
+    )
+
+
+def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
+    """A node as it is now."""
+    contention, state = ledger.contention, ledger.state
+    room_of = cache(partial(_room_named, ledger))
+    nominated = tuple(state.nominated_on(node))
+    standing = ((latch, room_of(kept_for(latch))) for latch in standing_claims(ledger, node))
+    arriving = ((room_of(name), size) for name, size in contention.put_back.on(node).items())
+    returning = map(room_of, contention.returning.at(node))
+    view = NodeView(
+        node,
+        node in ledger.nodes,
+        partial(_unfit, ledger, node),
+        labels_around(ledger, node),
+        nominated,
+        ledger.unsettled_on(node),
+        tuple((latch, room) for latch, room in standing if room is not None),
+        tuple((room, size) for room, size in arriving if room is not None),
+        tuple(room for room in returning if room is not None),
+        fences=tuple(
+            StandingFence(ledger.pods[key], contention.fences.seen_at(ledger.pods[key]))
+            for key in contention.fences.on(node)
+        ),
+        places=state.free_places(node),
+        places_without_arrivals=state.free_places(node, expected=False),
+        handing_over=ledger.agenda.busy(node_subject(node)),
+        fence_changing=ledger.agenda.busy(fence_subject(node)),
+    )
+    owed = {room.name: _owed_since(ledger, view, room, now) for room in view.returning}
+    return replace(view, owed_since={name: since for name, since in owed.items() if since})
+
+
+def _owed_since(ledger: Ledger, view: NodeView, room: HoldRoom, now: datetime) -> datetime | None:
+    """Since when room has been free that a hold is about to have back; None if it is not."""
+    free = could_have_back(view, room)
+    return ledger.contention.returning.owed_since(room.name, free, now)
+
+
+def _room_named(ledger: Ledger, name: str) -> HoldRoom | None:
+    hold = ledger.holds.get(name)
+    return hold_room(ledger, hold) if hold is not None else None
+
+
+def _unfit(ledger: Ledger, node: str, pod: Pod, without: frozenset[Key]) -> str | None:
+    return unfit(ledger, pod, node, without)
