@@ -9,6 +9,7 @@ import pytest
 from headroom.core.demand.followers import FixedCount
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.slot_batch import Reach, guarded_first, within
+from headroom.core.index_entries import By
 from headroom.core.policy import Policy
 from headroom.core.sizes.follow import Follow
 from headroom.core.sizes.kind import Size
@@ -32,7 +33,7 @@ def named(name: str, size: Size, namespace: str = "default") -> Headroom:
 
 
 def known(play: Play, namespace: str = "default") -> int:
-    return len(play.engine.ledger.holds_in.get(namespace, ()))
+    return len(play.engine.ledger.hold_index.of(By.REACHING, namespace))
 
 
 def test_many_headrooms_that_a_quota_refuses_take_the_memory_of_one() -> None:

@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from headroom.core.actions import WriteIndex
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.names import CLAIMS_NAMESPACE_LABEL
 from headroom.core.owners import ANY_POD, EVERYWHERE, PRIORITY, gate_keys, lowest_priority, reach
 from headroom.core.plan import Sequence, Work
@@ -119,8 +120,9 @@ class Indexer:
 
     def _open(self, namespace: str) -> Iterator[Hold]:
         """The holds that may still find an owner in a namespace."""
-        reaching = self._ledger.holds_in
-        for parent in {**reaching.get(EVERYWHERE, {}), **reaching.get(namespace, {})}:
+        holds = self._ledger.hold_index
+        everywhere, here = holds.of(By.REACHING, EVERYWHERE), holds.of(By.REACHING, namespace)
+        for parent in dict.fromkeys((*everywhere, *here)):
             hold = self._ledger.holds[parent]
             if not hold.terminal and not hold.problems:
                 yield hold

@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import cache, partial
 
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.latches import claims_on, kept_for
 from headroom.core.node.kept_room import could_have_back
 from headroom.core.node.view import HoldRoom, NodeView, StandingFence, is_claim
@@ -32,7 +33,7 @@ def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
         ledger.claimants_of(hold),
         ledger.lodgers_of(hold),
         latches,
-        tuple(ledger.pods[key] for key in ledger.latches.about(parent)),
+        tuple(ledger.having(By.LATCH_OF_HOLD, parent)),
         ledger.last_node.get(parent, ""),
         frozenset(key for key in firm if ledger.agenda.busy(pod_subject(key))),
         {key: moment for key, moment in firm.items() if moment is not None},

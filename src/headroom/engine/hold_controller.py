@@ -27,6 +27,7 @@ from headroom.core.tickets.ticket_times import ends_at
 from headroom.engine.conflicts.preempted_guardians import Ousted
 from headroom.engine.conflicts.reclaim import Reclaims
 from headroom.engine.deleted_nodes import Departures
+from headroom.engine.doors.released import ahead_of, wait_behind
 from headroom.engine.effects import begin_binding, end_binding, guardian_to_place
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
@@ -128,6 +129,7 @@ class HoldController:
             self._standing.issuer.heirs.wait(seen, now)
         if not _is_settled(seen, told, now):
             self._standing.brake.wait(view, told.successor or told.standing)
+        wait_behind(ledger, seen, now)
         decision = ticket_lifecycle.decide(self.allowance.within(view, now), now, ledger.policy)
         if view.grows and view.whole and not view.overbooked:
             ledger.short.pop(parent, None)
@@ -205,7 +207,7 @@ class HoldController:
             estate=estate,
             inherits=inherits,
             homeless=node in self.departures,
-            first=ledger.contention.released.ahead_of(hold, now),
+            first=str(first[0].key) if (first := ahead_of(ledger, hold, now)) else "",
             overbooked=self.overbooking.around(hold, told.standing, now),
             trouble=self._trouble.get(parent, "") or self.pace.why(hold),
             held_up="" if _is_settled(hold, told, now) else self._standing.brake.held_up(hold),

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import fields
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from headroom.core.authenticity import keeps
 from headroom.core.hold_lifecycle import is_leaving
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By, Entry
 from headroom.core.latches import claims_on, kept_for, users_on
 from headroom.core.objects import Pod
+from headroom.core.resources import Resources
 
 _K = TypeVar("_K")
+_N = TypeVar("_N", bound=Hashable)
 _V = TypeVar("_V")
 _HEARTBEAT = ("version", "phase", "started")
 _without_heartbeat = attrgetter(*(each.name for each in fields(Pod) if each.name not in _HEARTBEAT))
@@ -26,6 +30,50 @@ def drop(index: dict[_K, dict[_V, Any]], key: _K, value: _V) -> None:
         entries.pop(value, None)
         if not entries:
             del index[key]
+
+
+class Index(Generic[_N]):
+    """The names of objects by their entries, in the order in which they got each entry."""
+
+    def __init__(self) -> None:
+        self._entries: dict[_N, tuple[Entry, ...]] = {}
+        self._names: dict[By, dict[Hashable, dict[_N, None]]] = {by: {} for by in By}
+        self._totals: dict[tuple[By, Hashable], Counter[str]] = {}
+
+    def put(self, name: _N, entries: tuple[Entry, ...] = ()) -> tuple[Entry, ...]:
+        """An object has these entries now, and no others; return those that it has no more."""
+        before = self._entries.get(name, ())
+        if before == entries:
+            return ()
+        lost = tuple(entry for entry in before if entry not in entries)
+        for by, value, amount in lost:
+            drop(self._names[by], value, name)
+            if amount is not None:
+                self._totals[by, value].subtract(amount)
+                if value not in self._names[by]:
+                    del self._totals[by, value]
+        for entry in entries:
+            by, value, amount = entry
+            self._names[by].setdefault(value, {})[name] = None
+            if amount is not None and entry not in before:
+                self._totals.setdefault((by, value), Counter()).update(amount)
+        if entries:
+            self._entries[name] = entries
+        else:
+            del self._entries[name]
+        return lost
+
+    def of(self, by: By, value: Hashable = "") -> Collection[_N]:
+        """The objects with an entry."""
+        return self._names[by].get(value, ())
+
+    def all(self, by: By) -> Mapping[Any, Collection[_N]]:
+        """All that is looked up in this way, by value."""
+        return self._names[by]
+
+    def total(self, by: By, value: Hashable) -> Resources:
+        """What the objects with an entry add up to."""
+        return Resources(self._totals.get((by, value)))
 
 
 def counted_on(pod: Pod) -> str:
@@ -69,11 +117,6 @@ def keeps_claim(
     room = hold.template.pod.requests
     whole = guardian is not None and bool(guardian.node) and room.fits_in(guardian.requests)
     return not whole and (lost or any(pod.node == latch.nominated for pod in lodgers))
-
-
-def may_move_in(pod: Pod) -> bool:
-    """Whether a guardian without a node could be one that follows a pod: it is bound to some."""
-    return not pod.node and bool(pod.placement.pod_affinity.required)
 
 
 def moves_in(guardian: Pod, hold: Hold | None) -> bool:

@@ -16,6 +16,7 @@ from headroom.core.allocation import is_short, keeps_rest, kept_beside, policy_r
 from headroom.core.claims import standing_refusal
 from headroom.core.fences import returns, stands_for_fence
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.latches import (
     LatchClaim,
     OpenClaim,
@@ -215,7 +216,7 @@ class LatchController:
         if guardian is not None and guardian.node != latch.nominated:
             guardian = None
         without = self._counted_twice(latch.nominated) | {latch.key}
-        without |= set(ledger.latches.naming(owner.key))
+        without |= set(ledger.index.of(By.LATCH_OF_OWNER, owner.key))
         if guardian is not None:
             without |= {guardian.key}
         why = unfit(ledger, owner, latch.nominated, without)
@@ -243,7 +244,7 @@ class LatchController:
         if hold.allocate_once and not keeps_rest(hold):
             return True
         ledger = self._ledger
-        known = (ledger.pods[key] for key in ledger.latches.about(str(hold.parent)))
+        known = ledger.having(By.LATCH_OF_HOLD, str(hold.parent))
         stand = (each.requests for each in known if each.nominated == latch.nominated)
         return guardian.requests.fits_in(sum(stand, EMPTY))
 

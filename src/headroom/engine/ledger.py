@@ -7,6 +7,7 @@ fits. It decides nothing; it only says on the agenda which subjects an event tou
 
 from __future__ import annotations
 
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
@@ -16,40 +17,27 @@ from headroom.core.claims import claim_of
 from headroom.core.eviction.budgets import Budget
 from headroom.core.handover import Claim
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By, Entry, hold_entries, pod_entries
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
-from headroom.core.names import (
-    CLAIM_GATE,
-    DEFAULT_SCHEDULER_NAME,
-    ROLE_GUARDIAN,
-    ROLE_LABEL,
-    ROLE_LATCH,
-)
+from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
 from headroom.core.objects import Key, Namespace, Node, Pod
-from headroom.core.owners import reach
+from headroom.core.owners import hold_keys, reach
 from headroom.core.policy import Policy
 from headroom.core.renewal import healthiest
 from headroom.core.resources import Resources
-from headroom.core.subjects import hold_subject, node_changed, pod_subject
+from headroom.core.subjects import Awaited, Change, hold_subject, node_changed, pod_subject
+from headroom.core.waits.owners_first import Ahead
+from headroom.core.waits.scheduler_activity import SchedulerActivity
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
 from headroom.engine.doors.forbidden import Forbidden
 from headroom.engine.headrooms.slotbook import SlotBook
 from headroom.engine.hold_index import HoldIndex
-from headroom.engine.indexes import (
-    counted_on,
-    differs,
-    drop,
-    keeps_claim,
-    keeps_place,
-    may_move_in,
-    moves_in,
-)
-from headroom.engine.latch_index import LatchBook
+from headroom.engine.indexes import Index, counted_on, differs, keeps_claim, keeps_place, moves_in
 from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
 from headroom.engine.pending_guardians import Contention
 from headroom.engine.reusable_latches import ReusableLatches
 from headroom.engine.volumes.book import VolumeBook
-from headroom.engine.waiting_owners import WaitingOwners
 from headroom.scheduling.state import ClusterState
 
 Keys = dict[Key, None]
@@ -65,10 +53,14 @@ class Ledger:
         self.nodes: dict[str, Node] = {}
         self.namespaces: dict[str, Namespace] = {}
         self.holds: dict[str, Hold] = {}
-        self.latches = LatchBook()
+        self.index: Index[Key] = Index()  # of pods
+        self.hold_index: Index[str] = Index()
+        self._stood: dict[str, tuple[str, datetime]] = {}  # by uid of a latch: its node, since when
         self.budgets: dict[Key, Budget] = {}
         self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
         self.released: dict[str, datetime] = {}  # by uid: owners whom kube-scheduler counts, since
+        self.ahead: dict[str, Ahead] = {}  # by uid: owners that go on without a hold
+        self.scheduler_activity = SchedulerActivity()
         self.forbidden = Forbidden()
         self.stuck: Keys = {}  # owners of ours that found no free room
         self.short: dict[str, None] = {}  # parents of holds that could not grow back
@@ -76,22 +68,20 @@ class Ledger:
         self.open = HoldIndex(policy.across_namespaces)
         self.coming = HoldIndex(policy.across_namespaces)
         self.assumptions = Assumptions()
-        self.volumes = VolumeBook()
+        self.volumes = VolumeBook(self.index)
         self.state = ClusterState(storage=self.volumes.storage)
         self.spares = ReusableLatches(agenda, self.state)
-        self.guardian_keys: dict[str, Keys] = {}
         self.slots = SlotBook(agenda, policy.across_namespaces)
-        self.contention = Contention(agenda)
+        self.contention = Contention(agenda, self.index)
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
-        self.claimant_keys: dict[str, Keys] = {}
         self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
-        self.holds_in: dict[str, dict[str, None]] = {}  # by namespace that they reach
-        self._callers = WaitingOwners(policy.across_namespaces)
         self.owners = KnownOwners(policy.across_namespaces)
 
     def see_pod(self, pod: Pod, now: datetime) -> None:
         """Take a pod as it now is, with what we know beyond what is seen."""
-        self.latches.see(pod, now)
+        latch = pod.labels.get(ROLE_LABEL) == ROLE_LATCH
+        if latch and pod.nominated not in ("", self._stood.get(pod.uid, ("", now))[0]):
+            self._stood[pod.uid] = (pod.nominated, now)
         known = self.assumptions.over(pod, now)
         if known is None:
             return
@@ -99,17 +89,15 @@ class Ledger:
         old = self.pods.get(pod.key)
         if old == known:
             return
-        since = now
+        since = self.waiting.get(pod.key, now) if old is not None and old.uid == known.uid else now
         if old is not None:
-            if old.uid == known.uid:
-                since = self.waiting.get(pod.key, now)
             self._unlist(old)
         self.pods[pod.key] = known
         self._list(known, since)
         if old is None or known.key in self.latches or differs(old, known):
             self._touch(known)
-            if counted_on(known):
-                self.agenda.wake(node_changed(counted_on(known)))
+            if node := counted_on(known):
+                self.agenda.wake(node_changed(node))
         if old is not None and old.annotations != known.annotations:
             self._touch(old)  # Whom it concerned before: a claim taken back frees its hold.
         if old is not None and counted_on(old) != counted_on(known):
@@ -128,27 +116,38 @@ class Ledger:
         """Take note that a pod is gone, unless its name has a new bearer already."""
         old = self.pods.get(key)
         self.assumptions.forget(uid)
-        self.latches.lose(uid)
+        self._stood.pop(uid, None)
         self.released.pop(uid, None)
+        self.ahead.pop(uid, None)
         self.owners.forget(uid)
         self.forbidden.forget(uid)
         if old is None or (uid and old.uid != uid):
             return
         self._unlist(old)
+        self.file(old, gone=True)
         self.state.unexpect(key)
         del self.pods[key]
         if ROLE_LABEL in old.labels:
             self.assumptions.ended(old.uid)
         self._touch(old)
-        for latch in self.latches.naming(key):  # What it was to get is held again.
-            for parent in parents_on(self.pods[latch]):
+        for latch in self.having(By.LATCH_OF_OWNER, key):  # What it was to get is held again.
+            for parent in parents_on(latch):
                 self._touch_hold(parent)
         self.agenda.forget(pod_subject(key))
         self._room_freed(counted_on(old))
 
+    @property
+    def latches(self) -> Collection[Key]:
+        """The latches that count."""
+        return self.index.of(By.LATCH)
+
+    def having(self, by: By, value: Hashable) -> Iterator[Pod]:
+        """The pods with an entry in the index."""
+        return (self.pods[key] for key in self.index.of(by, value))
+
     def guardians_of(self, hold: Hold) -> tuple[Pod, ...]:
         """The pods that keep a hold's room: ours by name and by owner, not by label alone."""
-        said = (self.pods[key] for key in self.guardian_keys.get(str(hold.parent), ()))
+        said = self.having(By.GUARDIAN, str(hold.parent))
         return tuple(pod for pod in said if keeps(hold, pod))
 
     def guardian_of(self, hold: Hold) -> Pod | None:
@@ -161,7 +160,7 @@ class Ledger:
         A slot that is given once is held anew under its name: whoever has got it is history,
         unless `lodgers` are asked for too.
         """
-        pods = [self.pods[key] for key in self.claimant_keys.get(str(hold.parent), ())]
+        pods = list(self.having(By.CLAIMANT, str(hold.parent)))
         if hold.slot and hold.allocate_once and not lodgers:
             pods = [pod for pod in pods if not pod.node]
         return tuple(pod for pod in pods if self.owners.has(hold, pod))
@@ -170,14 +169,15 @@ class Ledger:
         """Whether a latch stands for this very pod."""
         return any(
             line.owner == owner.key and line.uid == owner.uid
-            for key in self.latches.naming(owner.key)
-            for line in claims_on(self.pods[key])
+            for latch in self.having(By.LATCH_OF_OWNER, owner.key)
+            for line in claims_on(latch)
         )
 
     def promised(self, hold: Hold) -> bool:
         """Whether an owner is on its way into a hold: claimed, latched for, or about to be."""
         parent = str(hold.parent)
-        lines = (line for key in self.latches.about(parent) for line in claims_on(self.pods[key]))
+        latches = self.having(By.LATCH_OF_HOLD, parent)
+        lines = (line for latch in latches for line in claims_on(latch))
         latched = (line.parent == parent and self.waits(line) for line in lines)
         return parent in self.reserved or self.awaited(hold) or any(latched)
 
@@ -190,7 +190,7 @@ class Ledger:
 
     def latches_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Latches that keep room for this hold itself, not for an owner on its way."""
-        pods = (self.pods[key] for key in self.latches.about(str(hold.parent)))
+        pods = self.having(By.LATCH_OF_HOLD, str(hold.parent))
         return tuple(pod for pod in pods if not any(map(self.waits, claims_on(pod))))
 
     def bound_by_us(self, pod: Pod) -> bool:
@@ -202,8 +202,9 @@ class Ledger:
 
         Pods come in one ordered stream: with the latch's nomination we have seen every bind before.
         """
-        since = self.latches.stands_since(latch)
-        return since + self.policy.free_room_wait if since else None
+        node, since = self._stood.get(latch.uid, ("", None))
+        seen = since if node == latch.nominated else None
+        return seen + self.policy.free_room_wait if seen is not None else None
 
     def unsettled_on(self, node: str, latches: bool = True) -> frozenset[Key]:
         """Pods of ours that are between two states on a node.
@@ -245,14 +246,11 @@ class Ledger:
         if old is not None and old.parent.uid != hold.parent.uid:
             self.lose_hold(parent)
         self.holds[parent] = hold
-        if old is not None:
-            self._out_of_reach(old)
+        self.hold_index.put(parent, hold_entries(hold, self.policy.across_namespaces))
         for guardian in self.guardians_of(hold):  # Pods may be seen before their holds.
             if guardian.occupies_node:
                 self.last_node.setdefault(parent, guardian.node)
         note_owners(self, hold)
-        for namespace in reach(hold, self.policy.across_namespaces):
-            self.holds_in.setdefault(namespace, {})[parent] = None
         self.slots.add(hold)
         self.agenda.touch(hold_subject(hold.parent))
         if hold.next_to and (old is None or old.next_to != hold.next_to):
@@ -263,24 +261,20 @@ class Ledger:
         if hold is None:
             return
         self.lost.append(hold)
-        self._out_of_reach(hold)
+        self.hold_index.put(parent)
         self.slots.remove(hold)
         self.open.take(parent)
         self.coming.take(parent)
         self.short.pop(parent, None)
         self.last_node.pop(parent, None)
         self.agenda.forget(hold_subject(hold.parent))
-        stand, came = self.guardian_keys.get(parent, ()), self.claimant_keys.get(parent, ())
-        for key in (*stand, *came, *self.latches.about(parent)):
-            self.agenda.touch(pod_subject(key))
-
-    def _out_of_reach(self, hold: Hold) -> None:
-        for namespace in reach(hold, self.policy.across_namespaces):
-            drop(self.holds_in, namespace, str(hold.parent))
+        for by in (By.GUARDIAN, By.CLAIMANT, By.LATCH_OF_HOLD):
+            for key in self.index.of(by, parent):
+                self.agenda.touch(pod_subject(key))
 
     def wake_guardians(self, parent: str) -> None:
         """Have those looked at who stand for a hold, whether it is known or not."""
-        for key in self.guardian_keys.get(parent, ()):
+        for key in self.index.of(By.GUARDIAN, parent):
             self.agenda.touch(pod_subject(key))
 
     def shelve(self, hold: Hold, left: Resources | None) -> None:
@@ -289,8 +283,10 @@ class Ledger:
         off, on = (self.coming, self.open) if free else (self.open, self.coming)
         off.take(parent)
         if on.put(hold, left) and free:
-            for owner in self._callers.for_hold(hold):
-                self.agenda.touch(pod_subject(owner))
+            for namespace in reach(hold, self.policy.across_namespaces):
+                for key in hold_keys(hold):
+                    for owner in self.index.of(By.OWNER, (namespace, key)):
+                        self.agenda.touch(pod_subject(owner))
 
     def unshelve(self, hold: Hold) -> None:
         """A hold that nobody can claim and that is not on its way."""
@@ -313,60 +309,55 @@ class Ledger:
             self.agenda.wake(node_changed(name))
 
     def _list(self, pod: Pod, since: datetime) -> None:
-        role, parent, claim = pod.labels.get(ROLE_LABEL), kept_for(pod), claim_of(pod)
-        if claim is not None:
-            self.claimant_keys.setdefault(claim[0], {})[pod.key] = None
+        """Take a pod into the scheduling state and into the index."""
         if pod.occupies_node:
             self.state.add_pod(pod)
         elif pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             self.state.nominate(pod, pod.nominated)
-        self.contention.add(pod)
-        if role == ROLE_GUARDIAN:
-            self.guardian_keys.setdefault(parent, {})[pod.key] = None
-            hold = self.holds.get(parent)
-            if hold is not None and pod.occupies_node and keeps(hold, pod):
-                self.last_node[parent] = pod.node
-            if may_move_in(pod):
-                self._callers.add(pod)
-        elif role == ROLE_LATCH and pod.key.namespace == self.policy.namespace:
-            self.latches.add(pod)
-        elif self.door(pod) or pod.growth:
+        self.contention.fences.add(pod)
+        self.file(pod)
+        if self._waits(pod):
             self.waiting[pod.key] = since
-            self._callers.add(pod)
-            self.volumes.add(pod)
+        guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.occupies_node
+        hold = self.holds.get(kept_for(pod)) if guards else None
+        if hold is not None and keeps(hold, pod):
+            self.last_node[str(hold.parent)] = pod.node
+
+    def file(self, pod: Pod, gone: bool = False) -> None:
+        """Give a pod its entries in the index, and wake who waits for the end of one."""
+        entries: tuple[Entry, ...] = ()
+        if not gone:
+            ahead = self.ahead.get(pod.uid)
+            without = ahead.wholes if ahead is not None else ()
+            entries = pod_entries(pod, self._waits(pod), self.policy.namespace, without)
+        for by, value, _ in self.index.put(pod.key, entries):
+            if by is By.ARRIVING:
+                self.contention.left(str(value))
+            elif by is By.SLOT_GUARDIAN:
+                self.agenda.wake(Awaited(Change.GUARDIAN_GONE, str(value)))
+            elif by is By.RELEASED:
+                self.ahead.pop(pod.uid, None)
+                self.agenda.wake(Awaited(Change.OWNER_PLACED, str(value)))
+
+    def _waits(self, pod: Pod) -> bool:
+        """Whether a pod waits at one of our doors, or for room to grow in place."""
+        guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
+        return not guards and bool(pod.growth or self.door(pod))
 
     def _unlist(self, pod: Pod) -> None:
-        role, parent = pod.labels.get(ROLE_LABEL), kept_for(pod)
+        """Take a pod out of the scheduling state; `file` replaces its entries in the index."""
         self.state.remove_pod(pod.key)
         self.state.unnominate(pod.key)
-        self.contention.remove(pod)
-        if role == ROLE_GUARDIAN:
-            drop(self.guardian_keys, parent, pod.key)
-            if may_move_in(pod):
-                self._callers.remove(pod)
-        elif pod.key in self.latches:
-            self.latches.remove(pod)
+        self.contention.fences.remove(pod)
+        if pod.key in self.latches:
             self.spares.gone(pod)
-        claim = claim_of(pod)
-        if claim is not None:
-            drop(self.claimant_keys, claim[0], pod.key)
-        if pod.key in self.waiting:
-            del self.waiting[pod.key]
+        if self.waiting.pop(pod.key, None) is not None:
             self.stuck.pop(pod.key, None)
-            self._callers.remove(pod)
-            self.volumes.remove(pod)
 
     def door(self, pod: Pod) -> int:
         """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none."""
-        if pod.node or pod.finished or pod.deleted is not None:
-            return 0
-        if not self.policy.serves(pod.key.namespace):
-            return 0
-        if ROLE_LABEL in pod.labels:
-            return 2 if moves_in(pod, self.holds.get(kept_for(pod))) else 0
-        if CLAIM_GATE in pod.gates:
-            return 1
-        return 2 if pod.scheduler in self.policy.scheduler_names and not pod.gates else 0
+        ours = ROLE_LABEL in pod.labels and not pod.node
+        return self.policy.door(pod, ours and moves_in(pod, self.holds.get(kept_for(pod))))
 
     def _touch(self, pod: Pod) -> None:
         """Put on the agenda whom a change of this pod concerns."""
@@ -381,7 +372,7 @@ class Ledger:
             self._touch_hold(parent)
         if ROLE_LABEL in pod.labels or claim is not None or pod.key in self.waiting:
             self.agenda.touch(pod_subject(pod.key))
-        for latch in self.latches.naming(pod.key):
+        for latch in self.index.of(By.LATCH_OF_OWNER, pod.key):
             self.agenda.touch(pod_subject(latch))
 
     def _touch_hold(self, parent: str) -> None:

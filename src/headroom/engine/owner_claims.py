@@ -29,6 +29,7 @@ from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine.doors.completion import disclaim, finish
+from headroom.engine.doors.released import goes_first
 from headroom.engine.doors.unfinished import begins_anew
 from headroom.engine.doors.wait_limits import (
     asks_to_wait,
@@ -129,7 +130,7 @@ def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[S
     Not while it is away: the nomination keeps the room until it is back.
     """
     since = ledger.released.setdefault(pod.uid, now)
-    limit = ledger.contention.signs.over_at(since, ledger.policy.unbound_claim_limit, now)
+    limit = ledger.scheduler_activity.over_at(since, ledger.policy.unbound_claim_limit, now)
     if pod.unschedulable_since is None and now < limit:
         ledger.agenda.later(pod_subject(pod.key), limit)
         return
@@ -158,7 +159,7 @@ def admit(ledger: Ledger, launcher: HandoverQueue, pod: Pod, now: datetime) -> I
     if now < until:
         wait_a_little(ledger, pod, found, until)
         return
-    ledger.contention.goes_first(pod, note_missed(ledger, found), ledger.pods, now)
+    goes_first(ledger, pod, note_missed(ledger, found), now)
     yield Sequence(Work.RELEASE, (pod_subject(pod.key),), ((ungate(pod),),))
     yield telling(tell_pod(pod, "NotMatched", found.why, now))
 

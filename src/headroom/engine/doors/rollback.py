@@ -20,6 +20,7 @@ from headroom.core.allocation import ports_beside, to_keep
 from headroom.core.claims import claim_of
 from headroom.core.derived_names import guardian_name
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work, telling
@@ -91,7 +92,7 @@ def take_back(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[S
     ledger.forbidden.forget(pod.uid)
     ledger.forbidden.undo(node)
     ledger.released.pop(pod.uid, None)  # The next try stands nominated for as long as this one did.
-    latches = (ledger.pods[key] for key in ledger.latches.naming(pod.key))
+    latches = ledger.having(By.LATCH_OF_OWNER, pod.key)
     gone = tuple(DeletePod(latch.key, latch.uid) for latch in latches)
     yield Sequence(Work.TAKE_BACK, subjects, ((Disclaim(pod.key, pod.uid, nominated=True), *gone),))
     message = f"the room of {hold.parent.title} cannot be handed over, and stays held"

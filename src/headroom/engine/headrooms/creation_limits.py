@@ -12,6 +12,7 @@ from headroom.core.demand.utilization import may_wait
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.hold_lifecycle import HoldView
 from headroom.core.holds import PREEMPTIBLE, Hold
+from headroom.core.index_entries import By
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
 from headroom.core.subjects import Awaited, Change, Subject, hold_subject
@@ -97,8 +98,8 @@ class CreationLimits:
         most = self._most(headroom, hold) if headroom is not None else None
         if headroom is None or most is None or headroom.mode != PREEMPTIBLE:
             return False
-        contention = self._ledger.contention
-        if len(contention.headcount.of(hold.group)) + contention.in_flight() < most:
+        there = len(self._ledger.index.of(By.SLOT_GUARDIAN, hold.group))
+        if there + self._ledger.contention.in_flight() < most:
             return False
         return self._alive(hold) >= most
 
@@ -135,9 +136,8 @@ class CreationLimits:
 
     def _alive(self, hold: Hold) -> int:
         """How many guardians a headroom has, with those that are being made for other slots."""
-        contention = self._ledger.contention
-        making = contention.being_made(hold.group) - {str(hold.parent)}
-        return len(contention.headcount.of(hold.group)) + len(making)
+        making = self._ledger.contention.being_made(hold.group) - {str(hold.parent)}
+        return len(self._ledger.index.of(By.SLOT_GUARDIAN, hold.group)) + len(making)
 
     def _exceeds(self, headroom: Headroom, more: Resources) -> bool:
         """Whether one more guardian would be more than a limit on resources allows."""
@@ -145,6 +145,6 @@ class CreationLimits:
         limits = headroom.limits.resources if own is None else own
         if not limits:
             return False
-        used = self._ledger.contention.headcount.used(whole)
+        used = self._ledger.index.total(By.SLOT_GUARDIAN, whole)
         making = len(self._ledger.contention.being_made(whole)) + 1
         return any(used[name] + making * more[name] > most for name, most in limits if more[name])

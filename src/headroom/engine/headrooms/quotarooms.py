@@ -24,6 +24,7 @@ from headroom.core.headrooms.size_inputs import Room, replicas_of
 from headroom.core.headrooms.size_limits import Note
 from headroom.core.headrooms.wanted_slots import template_for
 from headroom.core.holds import PREEMPTIBLE, PodTemplate
+from headroom.core.index_entries import By
 from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.waits.stabilization import Stabilization
@@ -76,7 +77,7 @@ class QuotaRooms:
         if now >= sure_at or _count(heard) == _count(sure):
             self._sure[whole] = heard
             return heard, None
-        standing = len(self._ledger.contention.headcount.of(whole))
+        standing = len(self._ledger.index.of(By.SLOT_GUARDIAN, whole))
         fewer = min((each for each in (sure, heard) if each is not None), key=_count)
         return replace(fewer, count=max(fewer.count, min(standing, _count(sure)))), sure_at
 
@@ -88,7 +89,7 @@ class QuotaRooms:
         charging = [one for one in self.quotas(namespace) if charges(one, template.pod, name)]
         if not charging:
             return None
-        ours = self._ledger.contention.headcount.used(headroom.parent.whole)
+        ours = self._ledger.index.total(By.SLOT_GUARDIAN, headroom.parent.whole)
         return tightest(template.pod.requests, charging, ours)
 
     def room(self, headroom: Headroom, now: datetime) -> Room | None:

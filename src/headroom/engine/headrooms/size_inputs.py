@@ -17,6 +17,7 @@ from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView, template_for
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold, PodTemplate
+from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.headrooms.autoshapes import AutoShapes
@@ -165,20 +166,20 @@ class SizeInputs:
         ahead = self._ledger.policy.slots_ahead
         if headroom.slot_objects is not None:
             return Reach(ahead=ahead + sum(bool(hold.status.node) for hold in members.values()))
-        keys = self._ledger.contention.headcount.of(headroom.parent.whole)
-        guardians = (self._ledger.pods[key] for key in keys)
+        guardians = self._ledger.having(By.SLOT_GUARDIAN, headroom.parent.whole)
         placed = (kept_for(pod).partition("#")[2] for pod in guardians if pod.node)
-        whole, claimed = headroom.parent.whole, self._ledger.claimant_keys
+        whole, claimed = headroom.parent.whole, self._ledger.index.all(By.CLAIMANT)
         slots = self._ledger.slots.of.get(whole, ())
         used = frozenset(slot for slot in slots if f"{whole}#{slot}" in claimed)
         return Reach(frozenset(placed), ahead, used, self._unguarded(headroom))
 
     def _unguarded(self, headroom: Headroom) -> int:
         """How many slots without a guardian the other headrooms of its namespace leave to one."""
-        slots, guardians = self._ledger.slots, self._ledger.contention.headcount
+        slots, index = self._ledger.slots, self._ledger.index
         whole, namespace = headroom.parent.whole, headroom.parent.namespace
-        own = len(slots.of.get(whole, ())) - len(guardians.of(whole))
-        others = slots.within(namespace) - guardians.within(namespace) - own
+        own = len(slots.of.get(whole, ())) - len(index.of(By.SLOT_GUARDIAN, whole))
+        guardians = len(index.of(By.SLOT_GUARDIAN_IN, namespace))
+        others = slots.within(namespace) - guardians - own
         return max(LEAST_UNGUARDED, self._ledger.policy.slots_unguarded - max(0, others))
 
     def _ends(self, headroom: Headroom) -> Iterator[tuple[str, datetime]]:

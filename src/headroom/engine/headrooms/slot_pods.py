@@ -8,6 +8,7 @@ from dataclasses import replace
 from headroom.core.authenticity import has_got, stands_for
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.readiness import SlotTally
+from headroom.core.index_entries import By
 from headroom.core.objects import Pod
 from headroom.core.subjects import Awaited, Change, headroom_subject
 from headroom.engine.headrooms.headroom_state import HeadroomState
@@ -19,7 +20,7 @@ def guarded(ledger: Ledger, headroom: Headroom) -> frozenset[str]:
     prefix = f"{headroom.parent.whole}#"
     return frozenset(
         name.removeprefix(prefix)
-        for name, keys in ledger.guardian_keys.items()
+        for name, keys in ledger.index.all(By.GUARDIAN).items()
         if name.startswith(prefix) and any(stands_for(headroom, ledger.pods[key]) for key in keys)
     )
 
@@ -35,7 +36,8 @@ def slot_guardians(ledger: Ledger, headroom: Headroom) -> Iterator[tuple[str, Po
 def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:
     """The slots of a headroom that pods which are still there have claimed."""
     prefix, across = f"{headroom.parent.whole}#", ledger.policy.across_namespaces
-    own = ((name, keys) for name, keys in ledger.claimant_keys.items() if name.startswith(prefix))
+    claimed = ledger.index.all(By.CLAIMANT).items()
+    own = ((name, keys) for name, keys in claimed if name.startswith(prefix))
     seats = ((name, ledger.pods[key]) for name, keys in own for key in keys)
     got = (
         name.removeprefix(prefix)
@@ -55,8 +57,8 @@ def counted(
     """
     if not known.wished.frozen or known.phases or headroom.slot_objects is not None:
         return tally
-    headcount, whole = ledger.contention.headcount, headroom.parent.whole
-    pods = [ledger.pods[key] for key in headcount.of(whole)]
+    whole = headroom.parent.whole
+    pods = list(ledger.having(By.SLOT_GUARDIAN, whole))
     if pods:  # It is looked at again when one of them goes.
         gone = Awaited(Change.GUARDIAN_GONE, whole)
         ledger.agenda.wait(headroom_subject(headroom.parent), on=gone)

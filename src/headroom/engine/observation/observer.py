@@ -134,7 +134,7 @@ class Observer:
     def _see_pod(self, pod: Pod, now: datetime) -> None:
         ledger = self.ledger
         before = ledger.pods.get(pod.key)
-        ledger.contention.signs.see(before, pod, now)
+        ledger.scheduler_activity = ledger.scheduler_activity.after(before, pod, now)
         ledger.see_pod(pod, now)
         self.keeper.overbooking.note(pod.node)
         self.keeper.successions.note(pod)

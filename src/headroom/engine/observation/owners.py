@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from headroom.core.claims import claim_of, is_claimant
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.latches import parents_on, told_by
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
@@ -91,15 +92,15 @@ def note_claims(ledger: Ledger, pod: Pod) -> Hold | None:
 def note_owners(ledger: Ledger, hold: Hold) -> None:
     """Note who owns a hold as it now is."""
     _note_told(ledger, hold)
-    for key in ledger.claimant_keys.get(str(hold.parent), ()):
-        ledger.owners.note(hold, ledger.pods[key])
+    for pod in ledger.having(By.CLAIMANT, str(hold.parent)):
+        ledger.owners.note(hold, pod)
 
 
 def _note_told(ledger: Ledger, hold: Hold) -> None:
     """Note owners by the word of latches: hold, latch and owner may be seen in any order."""
     parent = str(hold.parent)
-    told = told_by(hold, (ledger.pods[key] for key in ledger.latches.about(parent)))
+    told = told_by(hold, ledger.having(By.LATCH_OF_HOLD, parent))
     if not ledger.owners.remembers(told):
-        for key in ledger.claimant_keys.get(parent, ()):
-            if ledger.pods[key].uid in told:
-                ledger.owners.note(hold, ledger.pods[key], told)
+        for pod in ledger.having(By.CLAIMANT, parent):
+            if pod.uid in told:
+                ledger.owners.note(hold, pod, told)

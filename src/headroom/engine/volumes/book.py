@@ -24,11 +24,12 @@ from headroom.core.demand.volumes import (
     Volume,
     VolumeClaim,
 )
+from headroom.core.index_entries import By
 from headroom.core.objects import Key, Node, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import pod_subject
 from headroom.core.waits.stabilization import Stabilization
-from headroom.engine.indexes import drop
+from headroom.engine.indexes import Index
 from headroom.scheduling.reasons import VOLUME_UNBINDABLE
 
 BINDING_LIMIT = timedelta(minutes=10)
@@ -41,11 +42,11 @@ PASSING = timedelta(seconds=2)
 class VolumeBook:
     """Storage, and who waits for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, index: Index[Key]) -> None:
+        self._index = index  # of pods, by the claims of those at our doors
         self._claims: dict[Key, VolumeClaim] = {}
         self._volumes: dict[str, Volume] = {}
         self._classes: dict[str, StorageClass] = {}
-        self._waiting: dict[Key, dict[Key, None]] = {}  # pods at our doors, by claim
         self._since: dict[str, datetime] = {}  # by uid of a pod: its volumes were asked for
         # By uid of a pod: its claims forbid every node.
         self._troubled: Stabilization[str, bool] = Stabilization(PASSING)
@@ -118,7 +119,7 @@ class VolumeBook:
             claim = self._claims.get(action.key)
             if claim is not None and claim.uid == action.uid:
                 self._claims[action.key] = replace(claim, selected=action.node)
-            return tuple(self._waiting.get(action.key, ()))
+            return tuple(self._index.of(By.VOLUME_CLAIM, action.key))
         volume = self._volumes.get(action.volume)
         if volume is not None:
             given = replace(volume, claim=action.claim, claim_uid=action.claim_uid, free=False)
@@ -127,17 +128,7 @@ class VolumeBook:
 
     def unseen(self, pod: Pod) -> bool:
         """Whether a pod names a claim that is not there, or that we do not know of yet."""
-        return any(claim not in self._claims for claim in _named(pod))
-
-    def add(self, pod: Pod) -> None:
-        """A pod waits at one of our doors."""
-        for claim in _named(pod):
-            self._waiting.setdefault(claim, {})[pod.key] = None
-
-    def remove(self, pod: Pod) -> None:
-        """A pod waits no more, or is about to be told anew."""
-        for claim in _named(pod):
-            drop(self._waiting, claim, pod.key)
+        return any(Key(pod.key.namespace, name) not in self._claims for name in pod.claims)
 
     def see(self, thing: Stored) -> tuple[Key, ...]:
         """A claim, volume or class is there; answer with the pods whom it concerns."""
@@ -193,12 +184,8 @@ class VolumeBook:
             case None:
                 return ()
             case VolumeClaim():
-                return self._waiting.get(thing.key, ())
+                return self._index.of(By.VOLUME_CLAIM, thing.key)
             case Volume(claim=Key() as claim):
-                return self._waiting.get(claim, ())
+                return self._index.of(By.VOLUME_CLAIM, claim)
             case _:
-                return [key for pods in self._waiting.values() for key in pods]
-
-
-def _named(pod: Pod) -> list[Key]:
-    return [Key(pod.key.namespace, name) for name in pod.claims]
+                return [key for pods in self._index.all(By.VOLUME_CLAIM).values() for key in pods]

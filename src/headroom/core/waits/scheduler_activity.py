@@ -8,6 +8,7 @@ So the time counts only while it is at work.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from headroom.core.names import DEFAULT_SCHEDULER_NAME
@@ -20,33 +21,34 @@ LONGEST_SILENCE = timedelta(minutes=10)
 """The longest wait without any sign. Perhaps kube-scheduler ignores only this pod."""
 
 
-class SchedulerSigns:
+@dataclass(frozen=True, slots=True)
+class SchedulerActivity:
     """Since when kube-scheduler is seen at work, and when that was last."""
 
-    def __init__(self) -> None:
-        self._since: datetime | None = None
-        self._last: datetime | None = None
+    since: datetime | None = None
+    last: datetime | None = None
 
-    def see(self, before: Pod | None, pod: Pod, now: datetime) -> None:
-        """A pod was as `before` and is now as given."""
-        if before is None or before.uid != pod.uid or pod.scheduler != DEFAULT_SCHEDULER_NAME:
-            return
-        placed = bool(pod.node) and not before.node
-        said = (pod.unschedulable_since, pod.unschedulable_message)
-        refused = pod.unschedulable_since is not None and said != (
-            before.unschedulable_since,
-            before.unschedulable_message,
-        )
-        if placed or refused:
-            if self._last is None or now - self._last > LONGEST_GAP:
-                self._since = now
-            self._last = now
+    def after(self, before: Pod | None, pod: Pod, now: datetime) -> SchedulerActivity:
+        """What is known when a pod that was as `before` is now as given."""
+        if before is None or not _is_sign(before, pod):
+            return self
+        goes_on = self.last is not None and now - self.last <= LONGEST_GAP
+        return SchedulerActivity(self.since if goes_on else now, now)
 
     def over_at(self, since: datetime, limit: timedelta, now: datetime) -> datetime:
         """When an owner that waits since then has had its time, as far as that is known now.
 
         If kube-scheduler is silent that is a while from now, to be asked again.
         """
-        if self._last is None or self._since is None or now - self._last > LONGEST_GAP:
+        if self.last is None or self.since is None or now - self.last > LONGEST_GAP:
             return min(since + LONGEST_SILENCE, max(since + limit, now + LONGEST_GAP))
-        return max(since, self._since) + limit
+        return max(since, self.since) + limit
+
+
+def _is_sign(before: Pod, pod: Pod) -> bool:
+    if before.uid != pod.uid or pod.scheduler != DEFAULT_SCHEDULER_NAME:
+        return False
+    placed = bool(pod.node) and not before.node
+    said = (pod.unschedulable_since, pod.unschedulable_message)
+    known = (before.unschedulable_since, before.unschedulable_message)
+    return placed or (pod.unschedulable_since is not None and said != known)

@@ -1,0 +1,104 @@
+"""What pods and holds are looked up by: their entries in the engine's indexes.
+
+The entries follow from the object, so an index cannot be wrong about an object that is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from headroom.core.claims import claim_of
+from headroom.core.holds import Hold
+from headroom.core.latches import claims_on, kept_for, parents_on
+from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
+from headroom.core.objects import Key, Pod
+from headroom.core.owners import EVERYWHERE, pod_keys, reach
+from headroom.core.resources import PODS, Resources
+from headroom.core.selection import only_node
+
+
+class By(StrEnum):
+    """What is looked up, and by what."""
+
+    REACHING = "reaching"  # holds, by a namespace in which they may find an owner
+    CLAIMANT = "claimant"  # pods with a claim, by hold
+    ARRIVING = "arriving"  # owners with a claim that kube-scheduler is to place, by node
+    RELEASED = "released"  # owners that go on without a hold or headroom, by it
+    OWNER = "owner"  # pods that a hold may be for, by namespace and index key
+    VOLUME_CLAIM = "volume claim"  # owners at our doors, by volume claim
+    GUARDIAN = "guardian"  # by hold
+    SEEKING = "seeking"  # guardians that wait for room, by the only node that they may go to
+    SLOT_GUARDIAN = "slot guardian"  # guardians of slots that have not ended, by headroom
+    SLOT_GUARDIAN_IN = "slot guardian in"  # the same, by the headroom's namespace
+    LATCH = "latch"  # all of them, by nothing
+    LATCH_OF_OWNER = "latch of owner"  # latches that name a pod as the one to come, by that pod
+    LATCH_OF_HOLD = "latch of hold"  # latches that were made for a hold or its owners, by hold
+
+
+class Entry(NamedTuple):
+    """One place in an index; `amount` is what the object adds to the total there."""
+
+    by: By
+    value: Hashable = ""
+    amount: Resources | None = None
+
+
+def hold_entries(hold: Hold, across_namespaces: bool) -> tuple[Entry, ...]:
+    """All entries of a hold."""
+    return tuple(Entry(By.REACHING, namespace) for namespace in reach(hold, across_namespaces))
+
+
+def pod_entries(
+    pod: Pod, waits: bool, namespace: str, without: tuple[str, ...] = ()
+) -> tuple[Entry, ...]:
+    """All entries of a pod.
+
+    `waits` says whether it waits at one of our doors or grows in place, `namespace` is the
+    operator's own, and `without` are the holds and headrooms without which it goes on.
+    """
+    role, claim = pod.labels.get(ROLE_LABEL), claim_of(pod)
+    found = [Entry(By.CLAIMANT, claim[0])] if claim is not None else []
+    if role == ROLE_GUARDIAN:
+        found += _guardian(pod)
+    elif role == ROLE_LATCH and pod.key.namespace == namespace:
+        found += _latch(pod)
+    elif waits:
+        found += _lookups(pod)
+        found += [Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)) for name in pod.claims]
+    if role is None and not pod.node and not pod.finished:
+        if claim is not None and pod.nominated and pod.scheduler == DEFAULT_SCHEDULER_NAME:
+            found.append(Entry(By.ARRIVING, pod.nominated))
+        if pod.deleted is None:
+            found += [Entry(By.RELEASED, whole) for whole in without]
+    return tuple(found)
+
+
+def _lookups(pod: Pod) -> Iterator[Entry]:
+    for key in pod_keys(pod):
+        yield Entry(By.OWNER, (EVERYWHERE, key))
+        yield Entry(By.OWNER, (pod.key.namespace, key))
+
+
+def _guardian(pod: Pod) -> Iterator[Entry]:
+    parent = kept_for(pod)
+    yield Entry(By.GUARDIAN, parent)
+    if not pod.node and pod.placement.pod_affinity.required:  # It may follow a pod to its node.
+        yield from _lookups(pod)
+    if pod.finished:
+        return
+    if not pod.node and not pod.gates and pod.deleted is None:
+        yield Entry(By.SEEKING, only_node(pod.placement))
+    whole, of_slot, _ = parent.partition("#")
+    if of_slot:
+        yield Entry(By.SLOT_GUARDIAN, whole, Resources({**pod.requests, PODS: 1}))
+        yield Entry(By.SLOT_GUARDIAN_IN, whole.partition("/")[2].partition("/")[0])
+
+
+def _latch(pod: Pod) -> Iterator[Entry]:
+    yield Entry(By.LATCH)
+    for owner in dict.fromkeys(line.owner for line in claims_on(pod)):
+        yield Entry(By.LATCH_OF_OWNER, owner)
+    for parent in parents_on(pod):
+        yield Entry(By.LATCH_OF_HOLD, parent)

@@ -1,0 +1,68 @@
+"""Pods by their entries in the index, and who waits for an entry to end."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from headroom.core.index_entries import By
+from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL, SLOT_ANNOTATION
+from headroom.core.objects import Key, Pod
+from headroom.core.policy import Policy
+from headroom.core.subjects import Awaited, Change
+from headroom.engine.agenda import Agenda
+from headroom.engine.ledger import Ledger
+from tests.builders import NOON, pod, resources
+from tests.subjects import subject
+
+ROOM = "Headroom/default/room"
+
+
+def guardian(name: str, slot: str = "0", **more: str) -> Pod:
+    kept = {PARENT_ANNOTATION: ROOM, SLOT_ANNOTATION: slot} if slot else {PARENT_ANNOTATION: ROOM}
+    return pod(name, cpu=2, labels={ROLE_LABEL: "guardian"}, annotations=kept, **more)
+
+
+def ledger_of(*pods: Pod) -> Ledger:
+    ledger = Ledger(Policy(), Agenda())
+    for each in pods:
+        ledger.see_pod(each, NOON)
+    return ledger
+
+
+def guardians(ledger: Ledger) -> Collection[Key]:
+    return ledger.index.of(By.SLOT_GUARDIAN, ROOM)
+
+
+def test_what_guardians_use_is_the_sum_of_those_that_are_there() -> None:
+    first, second = guardian("first"), guardian("second")
+    ledger = ledger_of(first, second)
+    assert ledger.index.total(By.SLOT_GUARDIAN, ROOM) == resources(cpu=4, pods=2)
+    ledger.lose_pod(first.key, first.uid)
+    assert list(guardians(ledger)) == [second.key]
+    assert ledger.index.total(By.SLOT_GUARDIAN, ROOM) == resources(cpu=2, pods=1)
+    ledger.lose_pod(second.key, second.uid)
+    assert not guardians(ledger)
+    assert ledger.index.total(By.SLOT_GUARDIAN, ROOM) == resources()
+
+
+def test_others_and_those_that_have_ended_do_not_count() -> None:
+    alone, ended = guardian("alone", slot=""), guardian("ended", phase="Failed")
+    assert not guardians(ledger_of(pod("real", cpu=1), alone, ended))
+
+
+def test_who_waits_is_looked_at_when_one_goes() -> None:
+    there = guardian("there")
+    ledger = ledger_of(there)
+    waiting = subject("hold x")
+    ledger.agenda.wait(waiting, on=Awaited(Change.GUARDIAN_GONE, ROOM))
+    ledger.see_pod(guardian("there", phase="Running"), NOON)
+    assert waiting not in ledger.agenda.take(NOON)
+    ledger.lose_pod(there.key, there.uid)
+    assert waiting in ledger.agenda.take(NOON)
+
+
+def test_an_index_keeps_nothing_of_pods_that_are_gone() -> None:
+    there = guardian("there")
+    ledger = ledger_of(there)
+    ledger.lose_pod(there.key, there.uid)
+    assert not any(ledger.index.all(by) for by in By)
