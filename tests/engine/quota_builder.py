@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,12 +11,16 @@ from headroom.core.actions import Action, WriteQuotaStatus
 from headroom.core.headrooms.headrooms import Headroom, Slot
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Condition, Namespace, Parent
+from headroom.core.policy import Policy
 from headroom.core.quotas.limits import Ceiling, Quota, QuotaStatus, Scope
 from headroom.core.sizes.replicas import NOTHING
 from headroom.core.subjects import Topic, hold_subject
 from headroom.core.tickets.values import Tenure
 from headroom.engine.agenda import Agenda
+from headroom.engine.doors.book import DoorBook
+from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
+from headroom.engine.status_writer import StatusWriter, quota_subject
 from tests.builders import NOON, Amount, pod
 
 VERSION = "core.korder.dev/v1alpha1"
@@ -67,6 +72,8 @@ class Desk:
 
     def __init__(self, *quotas: Quota) -> None:
         self.agenda = Agenda()
+        ledger = Ledger(Policy(), self.agenda)
+        self.writer = StatusWriter(ledger, DoorBook(ledger))
         self.book = QuotaBook(self.agenda)
         self.now = NOON
         self._shown: dict[str, QuotaStatus] = {}
@@ -88,7 +95,7 @@ class Desk:
 
     def actions(self, name: str = "team") -> list[Action]:
         """What a quota has us write now."""
-        sequences = self.book.look(name, self.now)
+        sequences = self.book.look(name, self.writer, self.now)
         return [action for each in sequences for step in each.steps for action in step]
 
     def status(self, name: str = "team") -> QuotaStatus:
@@ -96,11 +103,22 @@ class Desk:
         self.now += timedelta(seconds=2)
         for action in self.actions(name):
             if isinstance(action, WriteQuotaStatus):
-                self.book.wrote(action.parent, action.status)
-                self._shown[name] = action.status
+                self.take(action)
         self.now += timedelta(seconds=2)
         assert [each for each in self.actions(name) if isinstance(each, WriteQuotaStatus)] == []
         return self._shown[name]
+
+    def see(self, quota: Quota) -> None:
+        """The watch shows a quota."""
+        self.writer.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
+        self.book.see_quota(quota)
+
+    def take(self, action: WriteQuotaStatus) -> None:
+        """Take a status as the API server does, and show it."""
+        self._shown[action.parent.name] = action.status
+        shown = self.book._pages[action.parent.name].quota
+        self.see(replace(shown, status=action.status))
+        self.writer.done(action, self.now)
 
     def condition(self, kind: str, name: str = "team") -> Condition:
         (found,) = [each for each in self.status(name).conditions if each.type == kind]

@@ -16,16 +16,21 @@ from headroom.core.actions import (
     WriteHoldStatus,
 )
 from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.holds import HoldStatus
+from headroom.core.names import API_VERSION
+from headroom.core.objects import Parent
+from headroom.core.policy import Policy
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.subjects import Subject
 from headroom.engine.agenda import Agenda
-from headroom.engine.rate_limits.statuses import (
-    NAMESPACE_AT_ONCE,
-    NAMESPACE_EVERY,
-    OBJECT_AT_ONCE,
-    OBJECT_EVERY,
+from headroom.engine.doors.book import DoorBook
+from headroom.engine.ledger import Ledger
+from headroom.engine.status_writer import (
+    NAMESPACE_RATE,
+    OBJECT_RATE,
     SPARE_NAMESPACES,
-    StatusPace,
+    StatusChange,
+    StatusWriter,
+    status_subject,
 )
 from headroom.ports import HoldGone
 from tests.builders import NOON, hold, node
@@ -60,87 +65,89 @@ def test_statuses_of_refused_holds_are_bounded_by_namespace() -> None:
     play.answer = written = Written(play)
     play.run(seconds=60)
     times = written.when["default"]
-    assert most_within(times, timedelta(seconds=1)) <= NAMESPACE_AT_ONCE + 11
+    assert most_within(times, timedelta(seconds=1)) <= NAMESPACE_RATE.at_once + 11
     assert {play.hold(f"h{n}").status.conditions[0].reason for n in range(300)} == {
         "GuardianRefused"
     }
 
 
-def may_write(pace: StatusPace, told: Subject, news: bool, now: datetime) -> bool:
-    """Ask, and do what whoever asks does then."""
-    may = pace.may_write(told, news, now)
-    if may:
-        pace.wrote(told, news, now)
-    else:
-        pace.wait(told, now)
-    return may
+def a_writer() -> tuple[Agenda, StatusWriter]:
+    ledger = Ledger(Policy(), Agenda())
+    return ledger.agenda, StatusWriter(ledger, DoorBook(ledger))
+
+
+def of(name: str, namespace: str = "a") -> Parent:
+    return Parent(API_VERSION, "Hold", namespace, name)
+
+
+def writes(writer: StatusWriter, parent: Parent, news: bool, now: datetime) -> bool:
+    """Whether a status that differs is written at once; its object does not show it before."""
+    write = WriteHoldStatus(parent, "", HoldStatus(phase="Pending"))
+    return bool(list(writer.write(StatusChange(write, HoldStatus(), lambda _: (), news), now)))
 
 
 def test_news_of_room_waits_for_no_refused_hold_of_its_namespace() -> None:
-    agenda = Agenda()
-    pace = StatusPace(agenda)
-    for n in range(NAMESPACE_AT_ONCE):
-        assert may_write(pace, subject(f"status Hold/a/h{n}"), False, NOON)
-    assert not may_write(pace, subject("status Hold/a/late"), False, NOON)
-    assert may_write(pace, subject("status Hold/a/got"), True, NOON)
-    assert may_write(pace, subject("status Hold/b/other"), False, NOON)
+    _, writer = a_writer()
+    for n in range(NAMESPACE_RATE.at_once):
+        assert writes(writer, of(f"h{n}"), False, NOON)
+    assert not writes(writer, of("late"), False, NOON)
+    assert writes(writer, of("got"), True, NOON)
+    assert writes(writer, of("other", "b"), False, NOON)
 
 
 def test_those_who_wait_have_their_turns_in_the_order_in_which_they_came() -> None:
-    agenda = Agenda()
-    pace = StatusPace(agenda)
-    for n in range(NAMESPACE_AT_ONCE):
-        may_write(pace, subject(f"status Hold/a/h{n}"), False, NOON)
-    late = [subject(f"status Hold/a/late{n}") for n in range(3)]
-    assert not any(may_write(pace, each, False, NOON) for each in late)
-    now = NOON + 2 * NAMESPACE_EVERY
+    agenda, writer = a_writer()
+    for n in range(NAMESPACE_RATE.at_once):
+        writes(writer, of(f"h{n}"), False, NOON)
+    late = [of(f"late{n}") for n in range(3)]
+    assert not any(writes(writer, each, False, NOON) for each in late)
+    now = NOON + 2 * NAMESPACE_RATE.every
     assert agenda.take(now) == (subject("statuses a"),)
-    pace.look("a", now)
-    assert agenda.take(now) == tuple(late[:2])
-    assert not may_write(pace, subject("status Hold/a/new"), False, now)
-    assert [may_write(pace, each, False, now) for each in late] == [True, True, False]
+    writer.look("a", now)
+    assert agenda.take(now) == tuple(map(status_subject, late[:2]))
+    assert not writes(writer, of("new"), False, now)
+    assert [writes(writer, each, False, now) for each in late] == [True, True, False]
 
 
 def test_one_object_is_not_written_more_often_than_people_can_read() -> None:
-    agenda = Agenda()
-    pace = StatusPace(agenda)
-    told = subject("status Hold/a/h")
-    assert all(may_write(pace, told, True, NOON) for _ in range(OBJECT_AT_ONCE))
-    assert not may_write(pace, told, True, NOON)
-    assert agenda.wake_at() == NOON + OBJECT_EVERY
-    assert may_write(pace, told, True, NOON + OBJECT_EVERY)
-    assert not may_write(pace, told, True, NOON + OBJECT_EVERY)
+    agenda, writer = a_writer()
+    assert all(writes(writer, of("h"), True, NOON) for _ in range(OBJECT_RATE.at_once))
+    assert not writes(writer, of("h"), True, NOON)
+    assert agenda.wake_at() == NOON + OBJECT_RATE.every
+    assert writes(writer, of("h"), True, NOON + OBJECT_RATE.every)
+    assert not writes(writer, of("h"), True, NOON + OBJECT_RATE.every)
 
 
 def test_a_status_that_is_right_again_gives_its_turn_back() -> None:
-    agenda = Agenda()
-    pace = StatusPace(agenda)
-    for n in range(NAMESPACE_AT_ONCE + 2):
-        may_write(pace, subject(f"status Hold/a/h{n}"), False, NOON)
-    pace.withdraw(subject(f"status Hold/a/h{NAMESPACE_AT_ONCE}"))
-    now = NOON + NAMESPACE_EVERY
-    pace.look("a", now)
-    assert may_write(pace, subject(f"status Hold/a/h{NAMESPACE_AT_ONCE + 1}"), False, now)
+    _, writer = a_writer()
+    most = NAMESPACE_RATE.at_once
+    for n in range(most + 2):
+        writes(writer, of(f"h{n}"), False, NOON)
+    right = WriteHoldStatus(of(f"h{most}"), "", HoldStatus())
+    assert not list(writer.write(StatusChange(right, HoldStatus(), lambda _: (), False), NOON))
+    now = NOON + NAMESPACE_RATE.every
+    writer.look("a", now)
+    assert writes(writer, of(f"h{most + 1}"), False, now)
 
 
 def test_what_is_gone_is_forgotten() -> None:
     play = Play(node("a", 64), *(hold(f"h{n}", cpu=1, memory=0) for n in range(150)))
     play.answer = Written(play)
     play.run(seconds=3)
-    pace = play.engine._publisher.pace
-    assert pace.size() > 150
+    writer = play.engine._publisher
+    assert writer.size() > 150
     for each in list(play.toy.holds.values()):
         play.engine.observe(HoldGone(each.parent), play.now)
-    assert pace.size() == 1  # The namespace.
+    assert writer.size() == 1  # The namespace.
 
 
 def test_namespaces_that_are_quiet_are_forgotten() -> None:
-    pace = StatusPace(Agenda())
+    _, writer = a_writer()
     for n in range(10 * SPARE_NAMESPACES):
         now = NOON + n * timedelta(milliseconds=1)
-        may_write(pace, subject(f"status Hold/n{n}/h"), False, now)
-        pace.forget(subject(f"status Hold/n{n}/h"))
-    assert pace.size() <= SPARE_NAMESPACES + 1
+        assert writes(writer, of("h", f"n{n}"), False, now)
+        writer.forget(status_subject(of("h", f"n{n}")))
+    assert writer.size() <= SPARE_NAMESPACES + 1
 
 
 def named(n: int) -> Headroom:
@@ -149,7 +156,7 @@ def named(n: int) -> Headroom:
 
 
 def test_statuses_of_headrooms_are_bounded_by_namespace_too() -> None:
-    play = Play(*map(named, range(NAMESPACE_AT_ONCE + 50)))  # There is no node.
+    play = Play(*map(named, range(NAMESPACE_RATE.at_once + 50)))  # There is no node.
     times: list[datetime] = []
 
     def answer(action: Action) -> Outcome | None:
@@ -159,7 +166,7 @@ def test_statuses_of_headrooms_are_bounded_by_namespace_too() -> None:
 
     play.answer = answer
     play.run(seconds=60)
-    assert most_within(times, timedelta(seconds=1)) <= NAMESPACE_AT_ONCE + 11
+    assert most_within(times, timedelta(seconds=1)) <= NAMESPACE_RATE.at_once + 11
     assert all(each.status.conditions for each in play.toy.headrooms.values())
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Any
 
-from headroom.engine import agenda, assumptions, deleted_nodes
-from headroom.engine.rate_limits import statuses
+from headroom.engine import agenda, assumptions, deleted_nodes, status_writer
 from headroom.runtime import eventlimits
 from headroom.scheduling import nodes
 
@@ -21,7 +20,7 @@ BOUNDED = {
     "_answers": nodes.MAX_ANSWERS,
     "_ended": assumptions.MOST_ENDED,
     "_gone": deleted_nodes.MOST_REMEMBERED,
-    "_namespaces": statuses.SPARE_NAMESPACES,
+    "_namespaces": status_writer.SPARE_NAMESPACES,
     "numbers": 2 * 64,  # of a topology label's values, in the smallest table of nodes
     "_names": 64,  # rows of the smallest table of nodes
     "_spare": 64,

@@ -60,7 +60,6 @@ from headroom.engine.headrooms.companions import Concerning
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
 from headroom.engine.headrooms.slot_takeover import move_in
-from headroom.engine.headrooms.status_writer import HeadroomStatusWriter
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.in_place_resize import grow_in_place
 from headroom.engine.latch_controller import LatchController
@@ -68,12 +67,11 @@ from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
 from headroom.engine.observation.observer import Observer, subject_of
 from headroom.engine.owner_claims import admit, follow
-from headroom.engine.quotas import QuotaBook, quota_subject
+from headroom.engine.quotas import QuotaBook
 from headroom.engine.rate_limits.refused import guardian_refused
-from headroom.engine.rate_limits.statuses import StatusPace
 from headroom.engine.rate_limits.work_order import MOST_LOOKS, Turns
 from headroom.engine.scheduler import OwnerScheduler
-from headroom.engine.status_writer import HoldStatusWriter
+from headroom.engine.status_writer import StatusWriter, WriteStatus
 from headroom.ports import Event, Synced
 
 MOST_ROUNDS = 5
@@ -87,12 +85,10 @@ class Engine:
         self._agenda = Agenda()
         self.ledger = Ledger(policy, self._agenda)
         self._doors = DoorBook(self.ledger)
-        pace = StatusPace(self._agenda)
-        self._publisher = HoldStatusWriter(self.ledger, self._doors, pace)
+        self._publisher = StatusWriter(self.ledger, self._doors)
         self._quotas = QuotaBook(self._agenda)
-        announcer = HeadroomStatusWriter(self.ledger, self._doors, pace)
         allowance = Allowance(self.ledger, self._quotas)
-        self._standing = Standing(self.ledger, calendar, allowance, announcer)
+        self._standing = Standing(self.ledger, calendar, allowance, self._publisher)
         self._keeper = HoldController(self.ledger, self._publisher, self._standing, allowance)
         self._launcher = HandoverQueue(self.ledger)
         self._placer = OwnerScheduler(self.ledger, self._launcher)
@@ -250,32 +246,26 @@ class Engine:
         if isinstance(outcome, Done):
             if isinstance(action, CreateGuardian):
                 self._keeper.made(action.hold, outcome.uid, now)
-            elif isinstance(action, WriteHoldStatus):
-                self._publisher.done(action.parent, now)
+            elif isinstance(action, WriteStatus):
+                self._publisher.done(action, now)
             elif isinstance(action, SetFinalizers):
                 self._standing.finalized(action)
             elif isinstance(action, CreateSlotObject):
                 self._standing.wrote(action, outcome, now)
-            elif isinstance(action, WriteQuotaStatus):
-                self._quotas.wrote(action.parent, action.status)
             assume(self.ledger, action, outcome, now)
             return
         match action:
             case DeletePod(key, uid, version) if isinstance(outcome, Gone | Stale):
                 if not version or isinstance(outcome, Gone):  # Else it has changed, and is there.
                     self.ledger.lose_pod(key, uid)
-            case WriteHeadroomStatus(parent=parent):
-                self._standing.announcer.failed(parent, now)
-            case WriteQuotaStatus(parent=parent):
-                self._agenda.failed(quota_subject(parent), now)
+            case WriteHoldStatus() | WriteHeadroomStatus() | WriteQuotaStatus():
+                self._publisher.failed(action, now)
             case CreateSlotObject():
                 self._standing.wrote(action, outcome, now)
             case SetFinalizers(parent=parent) | DeleteObject(parent=parent):
                 self._standing.object_failed(parent, now)
             case CreateGuardian():
                 guardian_refused(self._keeper, action, outcome, now)
-            case WriteHoldStatus(parent=parent):
-                self._publisher.failed(parent, now)
             case MarkUnschedulable(key, uid):
                 self._placer.forget(uid)
                 self._agenda.failed(pod_subject(key), now)
@@ -330,7 +320,7 @@ class Engine:
         elif topic is Topic.DOORS:
             yield from self._doors.look(now)
         elif topic is Topic.QUOTA and not self._agenda.resting(subject, now):
-            yield from self._quotas.look(name, now)
+            yield from self._quotas.look(name, self._publisher, now)
         elif topic is Topic.FENCE and not self._agenda.resting(subject, now):
             yield from self._fencer.look(name, now)
         elif topic is Topic.OWN:
@@ -344,7 +334,7 @@ class Engine:
         elif topic is Topic.PACE:
             self._keeper.pace.look(name, now)
         elif topic is Topic.STATUSES:
-            self._publisher.pace.look(name, now)
+            self._publisher.look(name, now)
         elif topic is Topic.INDEX and not self._agenda.resting(subject, now):
             yield from self._indexer.look(name, now)
         elif topic is Topic.POD and not self._agenda.resting(subject, now):

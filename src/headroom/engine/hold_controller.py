@@ -40,7 +40,7 @@ from headroom.engine.preallocation import Successions
 from headroom.engine.rate_limits.givingway import GivingWay
 from headroom.engine.rate_limits.guardians import GuardianPace
 from headroom.engine.renewals import Renewals
-from headroom.engine.status_writer import HoldStatusWriter
+from headroom.engine.status_writer import StatusWriter
 
 GATE_WORK = (Work.DOOR1, Work.DOOR1_FINISH)
 QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one write instead of two.
@@ -57,7 +57,7 @@ class HoldController:
     """Looks after every hold, one at a time."""
 
     def __init__(
-        self, ledger: Ledger, publisher: HoldStatusWriter, standing: Standing, allowance: Allowance
+        self, ledger: Ledger, publisher: StatusWriter, standing: Standing, allowance: Allowance
     ) -> None:
         self._ledger = ledger
         self._publisher = publisher

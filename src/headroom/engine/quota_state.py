@@ -29,7 +29,7 @@ class Page:
         self.waiting: dict[Subject, str] = {}
         self.woken = False
         self.stale = True
-        self.written_at: datetime | None = None
+        self.freed_at: datetime | None = None
         self.next_turn: datetime | None = None
         self._used = EMPTY
         self._used_by: dict[str, Resources] = {}

@@ -9,36 +9,31 @@ quota counts objects of its own API group; `core.quotas` has the arithmetic.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from headroom.core.actions import SetFinalizers, WriteQuotaStatus
+from headroom.core.actions import SetFinalizers
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.names import API_VERSION
 from headroom.core.objects import NO_LABELS, Namespace, Parent
-from headroom.core.plan import Sequence, Work, telling
+from headroom.core.plan import Sequence, Work
 from headroom.core.quotas.limits import (
     CLUSTER,
     NAMESPACE_SELECTOR,
     Quota,
     QuotaDemand,
-    QuotaStatus,
     applies,
     order_demand,
     ticket_demand,
 )
-from headroom.core.quotas.statuses import status_of, tellings
-from headroom.core.subjects import Subject, Topic
+from headroom.core.quotas.statuses import status_of
+from headroom.core.subjects import Subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.quota_state import Page
+from headroom.engine.status_writer import StatusWriter, quota_subject
 
-BETWEEN_WRITES = timedelta(seconds=1)  # Many slots come and go at once; one status tells of all.
+FREED_AGAIN = timedelta(seconds=1)  # The watch has shown by then that a finalizer is gone.
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def quota_subject(parent: Parent) -> Subject:
-    return Subject(Topic.QUOTA, parent.name)
 
 
 class QuotaBook:
@@ -66,7 +61,6 @@ class QuotaBook:
     def lose_quota(self, parent: Parent) -> None:
         """A quota is gone: whoever waited for it may go on."""
         page = self._pages.pop(parent.name, None)
-        self._agenda.forget(quota_subject(parent))
         if page is not None:
             self._wake(page)
             self._changed()
@@ -139,7 +133,7 @@ class QuotaBook:
         self._agenda.touch(quota_subject(page.quota.parent))
         return why
 
-    def look(self, name: str, now: datetime) -> Iterator[Sequence]:
+    def look(self, name: str, writer: StatusWriter, now: datetime) -> Iterator[Sequence]:
         """Have a quota's object show how it stands, and come back when a window turns."""
         page = self._pages.get(name)
         if page is None:
@@ -151,31 +145,17 @@ class QuotaBook:
             self._wake(page)
         if page.next_turn is not None:
             self._agenda.later(subject, page.next_turn)
-        sequences = tuple(self._writes(page, now))
-        if sequences and page.written_at is not None and now < page.written_at + BETWEEN_WRITES:
-            self._agenda.later(subject, page.written_at + BETWEEN_WRITES)
-        elif sequences:
-            page.written_at = now
-            yield from sequences
-
-    def wrote(self, parent: Parent, status: QuotaStatus) -> None:
-        """The API server took a status: it counts as shown until the watch says otherwise."""
-        page = self._pages.get(parent.name)
-        if page is not None and page.quota.parent.uid == parent.uid:
-            page.quota = replace(page.quota, status=status)
-
-    def _writes(self, page: Page, now: datetime) -> Iterator[Sequence]:
-        quota, subjects = page.quota, (quota_subject(page.quota.parent),)
-        if quota.freed is not None:
+        quota = writer.quota(page.quota, now)
+        if quota.freed is None:
+            self._settle(page)
+            status = status_of(quota, page.account(now, self._instead_of(page)), now)
+            yield from writer.publish_quota(quota, status, now)
+        elif page.freed_at is not None and now < page.freed_at + FREED_AGAIN:
+            self._agenda.later(subject, page.freed_at + FREED_AGAIN)
+        else:
+            page.freed_at = now
             free = SetFinalizers(quota.parent, quota.version, quota.freed)
-            yield Sequence(Work.QUOTA, subjects, ((free,),))
-            return
-        self._settle(page)
-        status = status_of(quota, page.account(now, self._instead_of(page)), now)
-        if status != quota.status:
-            yield Sequence(Work.QUOTA, subjects, ((WriteQuotaStatus(quota.parent, status),),))
-            for tell in tellings(quota, status, now):
-                yield telling(tell)
+            yield Sequence(Work.QUOTA, (subject,), ((free,),))
 
     def _seat_all(self, now: datetime) -> None:
         """Seat what was there when we began, the oldest first: so were they seated before us."""

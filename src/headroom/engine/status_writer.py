@@ -1,137 +1,359 @@
-"""The statuses of holds: each is written until the object shows it; its events are emitted once.
+"""The statuses of holds, headrooms and quotas: each is written until its object shows it.
 
-A hold has one status write in progress at a time; otherwise an older one could arrive last and
+An object has one status write in progress at a time; otherwise an older one could arrive last and
 stay. Until the watch shows our write, we trust it. A write that failed, or that never shows, is
-repeated. `hold_controller` says what a status should be.
+repeated; its events are emitted once.
 
     shown ──differs──▶ in progress ──done──▶ trusted ──seen──▶ shown
                           └──failed──▶ shown, after a pause   └──not seen for a while──▶ shown
+
+A status with news about room (got, lost, released) is written at once, because people wait for it.
+All others (still waiting, refused, another message) share a rate of their namespace, so that a
+tenant with thousands of refused holds takes little of the API server's time from others. An object
+whose status changes all the time also has its own rate. Nothing is lost: an object that has to wait
+is decided again when its turn comes, and the status that is right by then is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
-from headroom.core.actions import WriteHoldStatus
+from headroom.core.actions import Tell, WriteHeadroomStatus, WriteHoldStatus, WriteQuotaStatus
+from headroom.core.headrooms.events import tellings as headroom_tellings
+from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
 from headroom.core.plan import Sequence, Work, telling
-from headroom.core.statuses import tellings
-from headroom.core.subjects import Subject, Topic, hold_subject
+from headroom.core.quotas.limits import Quota, QuotaStatus
+from headroom.core.quotas.statuses import tellings as quota_tellings
+from headroom.core.statuses import tellings as hold_tellings
+from headroom.core.subjects import Subject, Topic, headroom_subject, hold_subject
+from headroom.core.waits.rates import Rate
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.ledger import Ledger
-from headroom.engine.rate_limits.statuses import StatusPace
 
 TRUST_OWN_WRITE = timedelta(seconds=5)
+COALESCED = timedelta(seconds=1)  # Thousands of slots may change; one status tells of all.
+AT_ONCE = timedelta()
+OBJECT_RATE = Rate(10, timedelta(seconds=1))
+NAMESPACE_RATE = Rate(100, timedelta(milliseconds=100))
+SPARE_NAMESPACES = 1000
 
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """A status of ours; `done` is when the API server took it, None while it is on its way."""
-
-    status: HoldStatus
-    done: datetime | None = None
+WriteStatus = WriteHoldStatus | WriteHeadroomStatus | WriteQuotaStatus
 
 
 def status_subject(parent: Parent) -> Subject:
+    """The subject of a hold's status write: one at a time."""
     return hold_subject(parent, Topic.STATUS)
 
 
-class HoldStatusWriter:
-    """Remembers, by uid of the hold, what its object shows and what we wrote."""
+def headroom_status_subject(parent: Parent) -> Subject:
+    """The subject of a headroom's status write: one at a time."""
+    return headroom_subject(parent, Topic.ANNOUNCE)
 
-    def __init__(self, ledger: Ledger, doors: DoorBook, pace: StatusPace) -> None:
+
+def quota_subject(parent: Parent) -> Subject:
+    """The subject of a quota; its status is almost all that is written of it."""
+    return Subject(Topic.QUOTA, parent.name)
+
+
+def statuses_subject(namespace: str) -> Subject:
+    return Subject(Topic.STATUSES, namespace)
+
+
+def subject_of(write: WriteStatus) -> Subject:
+    """The subject of a status write, by the kind of its object."""
+    match write:
+        case WriteHoldStatus(parent=parent):
+            return status_subject(parent)
+        case WriteHeadroomStatus(parent=parent):
+            return headroom_status_subject(parent)
+        case WriteQuotaStatus(parent=parent):
+            return quota_subject(parent)
+
+
+@dataclass(frozen=True, slots=True)
+class StatusChange:
+    """A status that an object should show, and the one that it is believed to show.
+
+    `tells` gives the events from the status that was last told to this one. `news`: people wait for
+    it. `coalesced` is how long the next write waits for others to join it.
+    """
+
+    write: WriteStatus
+    before: Any
+    tells: Callable[[Any], Iterable[Tell]]
+    news: bool
+    coalesced: timedelta = AT_ONCE
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """What is known of one object's status; `uid` tells it from a later one of its name.
+
+    `done` is when the API server took what was `written`, None while it is on its way. `told` is
+    what the last events were about, until that is written.
+    """
+
+    uid: str
+    shown: Any = None
+    written: Any = None
+    done: datetime | None = None
+    told: Any = None
+    not_before: datetime | None = None
+    rate: Rate = OBJECT_RATE
+
+    def trusted(self, now: datetime) -> bool:
+        """Whether we wrote a status, and the watch may not have shown it yet."""
+        recent = self.done is None or now < self.done + TRUST_OWN_WRITE
+        return self.written is not None and recent
+
+
+@dataclass(slots=True)
+class _Namespace:
+    rate: Rate = NAMESPACE_RATE
+    waiting: OrderedDict[Subject, None] = field(default_factory=OrderedDict)
+    called: dict[Subject, None] = field(default_factory=dict)  # their turn has come
+
+    def idle(self, now: datetime) -> bool:
+        return not self.waiting and not self.called and self.rate.idle(now)
+
+
+class StatusWriter:
+    """Remembers, by the subject of its write, what each object shows and what we wrote."""
+
+    def __init__(self, ledger: Ledger, doors: DoorBook) -> None:
         self._ledger = ledger
+        self._agenda = ledger.agenda
         self._doors = doors
-        self.pace = pace
-        self._shown: dict[str, HoldStatus] = {}
-        self._written: dict[str, _Written] = {}
-        self._told: dict[str, HoldStatus] = {}
+        self._records: dict[Subject, _Record] = {}
+        self._namespaces: dict[str, _Namespace] = {}
+        self._sweep_at = SPARE_NAMESPACES
 
     def see(self, hold: Hold) -> Hold:
         """The hold with the status that we wrote, while an older one may still be seen."""
-        uid = hold.parent.uid
-        self._shown[uid] = hold.status
-        mine = self._written.get(uid)
-        if mine is None:
-            return hold
-        if mine.done is not None and mine.status == hold.status:
-            del self._written[uid]
-        return replace(hold, status=mine.status)
+        known = self.note(status_subject(hold.parent), hold.parent.uid, hold.status)
+        return hold if known.written is None else replace(hold, status=known.written)
 
-    def forget(self, parent: Parent) -> None:
-        """A hold is gone."""
-        for noted in (self._shown, self._written, self._told):
-            noted.pop(parent.uid, None)
-        self.pace.forget(status_subject(parent))
+    def note(self, subject: Subject, uid: str, shown: Any) -> _Record:
+        """Take a status as the watch shows it; one that we wrote is then an ordinary one."""
+        known = self._record(subject, uid)
+        seen = known.done is not None and known.written == shown
+        known = replace(known, shown=shown, written=None if seen else known.written)
+        self._records[subject] = known
+        return known
 
     def current(self, hold: Hold, now: datetime) -> Hold:
         """The hold as it is known; what we wrote and never saw is no longer believed."""
-        mine = self._written.get(hold.parent.uid)
-        if mine is None or mine.done is None or now < mine.done + TRUST_OWN_WRITE:
+        known = self._record(status_subject(hold.parent), hold.parent.uid)
+        if known.written is None or known.trusted(now):
             return hold
         return self._as_shown(hold)
+
+    def headroom(self, headroom: Headroom, now: datetime) -> Headroom:
+        """The headroom with the status that we wrote, while an older one may still be seen."""
+        known = self._record(headroom_status_subject(headroom.parent), headroom.parent.uid)
+        return replace(headroom, status=known.written) if known.trusted(now) else headroom
+
+    def quota(self, quota: Quota, now: datetime) -> Quota:
+        """The quota with the status that we wrote, while an older one may still be seen."""
+        known = self._record(quota_subject(quota.parent), quota.parent.uid)
+        return replace(quota, status=known.written) if known.trusted(now) else quota
 
     def publish(
         self, hold: Hold, status: HoldStatus, owners: Mapping[str, Pod], now: datetime
     ) -> Iterator[Sequence]:
-        """Write a status and tell its story.
-
-        Not while a write is under way or has just failed, and not before its turn.
-        """
-        subject, uid = status_subject(hold.parent), hold.parent.uid
-        agenda = self._ledger.agenda
+        """Write the status of a hold and tell its story; from now on it counts."""
         if status.conditions:
             conditions = self._doors.shown(hold, status.conditions, now)
             status = replace(status, conditions=conditions)
-        if status == hold.status:
-            self.pace.withdraw(subject)
-            return
-        if agenda.busy(subject) or agenda.resting(subject, now):
-            return
-        news = _is_news(hold.status, status)
-        if not self.pace.may_write(subject, news, now):
-            self.pace.wait(subject, now)
-            return
-        self.pace.wrote(subject, news, now)
-        before = replace(hold, status=self._told.get(uid, hold.status))
-        self._written[uid] = _Written(status)
-        self._told[uid] = status
-        self._ledger.holds[str(hold.parent)] = replace(hold, status=status)
+
+        def tells(told: HoldStatus) -> Iterable[Tell]:
+            return hold_tellings(replace(hold, status=told), status, owners, now)
+
         write = WriteHoldStatus(hold.parent, "", status)
-        yield Sequence(Work.STATUS, (subject,), ((write,),))
-        for tell in tellings(before, status, owners, now):
+        news = _is_news(hold.status, status)
+        sequences = tuple(self.write(StatusChange(write, hold.status, tells, news), now))
+        if sequences:
+            self._ledger.holds[str(hold.parent)] = replace(hold, status=status)
+        yield from sequences
+
+    def publish_headroom(
+        self, headroom: Headroom, status: HeadroomStatus, now: datetime
+    ) -> Iterator[Sequence]:
+        """Write the status of a headroom, and tell what has changed."""
+        if headroom.finds_owners:  # They may be others than at the last time.
+            self._doors.want(self._ledger.slots.headrooms[headroom.parent.whole])
+        conditions = self._doors.shown(headroom, status.conditions, now)
+        status = replace(status, conditions=conditions)
+
+        def tells(told: HeadroomStatus) -> Iterable[Tell]:
+            return headroom_tellings(replace(headroom, status=told), status, now)
+
+        before, write = headroom.status, WriteHeadroomStatus(headroom.parent, status)
+        news = _is_ready(status) != _is_ready(before)
+        yield from self.write(StatusChange(write, before, tells, news, COALESCED), now)
+
+    def publish_quota(self, quota: Quota, status: QuotaStatus, now: datetime) -> Iterator[Sequence]:
+        """Write the status of a quota, and tell what has changed."""
+
+        def tells(told: QuotaStatus) -> Iterable[Tell]:
+            return quota_tellings(replace(quota, status=told), status, now)
+
+        write = WriteQuotaStatus(quota.parent, status)
+        yield from self.write(StatusChange(write, quota.status, tells, True, COALESCED), now)
+
+    def write(self, change: StatusChange, now: datetime) -> Iterator[Sequence]:
+        """Write a status that differs, unless it has to wait: then its object is decided later."""
+        subject, status = subject_of(change.write), change.write.status
+        if status == change.before:
+            self._withdraw(subject)
+            return
+        known = self._record(subject, change.write.parent.uid)
+        if self._agenda.busy(subject) or self._agenda.resting(subject, now):
+            return  # The agenda brings it back.
+        if not self._may_write(subject, known, change.news, now):
+            return
+        self._records[subject] = replace(
+            known,
+            written=status,
+            done=None,
+            told=status,
+            not_before=now + change.coalesced,
+            rate=known.rate.taken(now),
+        )
+        yield Sequence(Work.STATUS, (subject,), ((change.write,),))
+        for tell in change.tells(change.before if known.told is None else known.told):
             yield telling(tell)
 
-    def done(self, parent: Parent, now: datetime) -> None:
-        """The API server took a status; the watch should show it soon."""
-        self._told.pop(parent.uid, None)
-        mine = self._written.get(parent.uid)
-        if mine is None:
-            return
-        if self._shown.get(parent.uid) == mine.status:
-            del self._written[parent.uid]
-            return
-        self._written[parent.uid] = replace(mine, done=now)
-        self._ledger.agenda.later(status_subject(parent), now + TRUST_OWN_WRITE)
+    def delay(self, parent: Parent, until: datetime) -> None:
+        """Write the first status of a headroom not before this moment."""
+        subject = headroom_status_subject(parent)
+        known = self._record(subject, parent.uid)
+        if known.not_before is None:
+            self._records[subject] = replace(known, not_before=until)
 
-    def failed(self, parent: Parent, now: datetime) -> None:
-        """A status did not get through: what the object shows counts again."""
-        hold = self._ledger.holds.get(str(parent))
-        if hold is not None and hold.parent.uid == parent.uid:
+    def done(self, write: WriteStatus, now: datetime) -> None:
+        """The API server took a status; the watch should show it soon."""
+        subject = subject_of(write)
+        known = self._records.get(subject)
+        if known is None or known.uid != write.parent.uid:
+            return
+        if known.written is None or known.shown == known.written:
+            self._records[subject] = replace(known, told=None, written=None)
+            return
+        self._records[subject] = replace(known, told=None, done=now)
+        self._agenda.later(_decided_as(subject), now + TRUST_OWN_WRITE)
+
+    def failed(self, write: WriteStatus, now: datetime) -> None:
+        """A status did not get through: what the object shows counts again, after a pause."""
+        subject = subject_of(write)
+        known = self._records.get(subject)
+        if known is None or known.uid != write.parent.uid:
+            return
+        self._records[subject] = replace(known, written=None)
+        hold = self._ledger.holds.get(str(write.parent))
+        if isinstance(write, WriteHoldStatus) and hold is not None:
             self._as_shown(hold)
-            self._ledger.agenda.failed(status_subject(parent), now)
+        self._agenda.failed(subject, now)
+
+    def forget(self, subject: Subject) -> None:
+        """The object is gone."""
+        self._records.pop(subject, None)
+        self._withdraw(subject)
+        self._agenda.forget(subject)
+
+    def look(self, name: str, now: datetime) -> None:
+        """Call those of a namespace whose turn has come."""
+        namespace = self._namespaces.get(name)
+        if namespace is None:
+            return
+        while namespace.waiting and namespace.rate.next(now) <= now:
+            subject, _ = namespace.waiting.popitem(last=False)
+            namespace.rate = namespace.rate.taken(now)
+            namespace.called[subject] = None
+            self._agenda.touch(subject)
+        if namespace.waiting:
+            self._agenda.later(statuses_subject(name), namespace.rate.next(now))
+
+    def size(self) -> int:
+        """How much is remembered."""
+        each = self._namespaces.values()
+        waiting = sum(len(space.waiting) + len(space.called) for space in each)
+        return len(self._records) + len(self._namespaces) + waiting
+
+    def _may_write(self, subject: Subject, known: _Record, news: bool, now: datetime) -> bool:
+        """Take the turn of a status, or wait for it."""
+        soonest = max(known.not_before or now, known.rate.next(now))
+        if soonest > now:
+            self._agenda.later(_decided_as(subject), soonest)
+            return False
+        if news:
+            self._withdraw(subject)
+            return True
+        namespace = self._namespace(subject.namespace, now)
+        if subject in namespace.called:
+            del namespace.called[subject]
+        elif namespace.waiting or namespace.rate.next(now) > now:
+            namespace.waiting[subject] = None
+            again = statuses_subject(subject.namespace)
+            self._agenda.later(again, namespace.rate.next(now))
+            return False
+        else:
+            namespace.rate = namespace.rate.taken(now)
+        return True
+
+    def _withdraw(self, subject: Subject) -> None:
+        """A status needs no turn: it is right as it is, or written anyway."""
+        namespace = self._namespaces.get(subject.namespace)
+        if namespace is not None:
+            namespace.waiting.pop(subject, None)
+            namespace.called.pop(subject, None)
 
     def _as_shown(self, hold: Hold) -> Hold:
-        uid = hold.parent.uid
-        self._written.pop(uid, None)
-        hold = replace(hold, status=self._shown.get(uid, hold.status))
+        subject = status_subject(hold.parent)
+        known = self._record(subject, hold.parent.uid)
+        self._records[subject] = replace(known, written=None)
+        hold = hold if known.shown is None else replace(hold, status=known.shown)
         self._ledger.holds[str(hold.parent)] = hold
         return hold
+
+    def _record(self, subject: Subject, uid: str) -> _Record:
+        """What is known of an object; one made anew under its name has shown nothing yet."""
+        known = self._records.get(subject)
+        if known is None or known.uid == uid:
+            return known or _Record(uid)
+        return _Record(uid, rate=known.rate)
+
+    def _namespace(self, name: str, now: datetime) -> _Namespace:
+        found = self._namespaces.get(name)
+        if found is None:
+            if len(self._namespaces) >= self._sweep_at:
+                self._sweep(now)
+            found = self._namespaces[name] = _Namespace()
+        return found
+
+    def _sweep(self, now: datetime) -> None:
+        """Forget the namespaces that have written nothing for a while, those that are gone too."""
+        idle = [name for name, each in self._namespaces.items() if each.idle(now)]
+        for name in idle:
+            del self._namespaces[name]
+        self._sweep_at = max(SPARE_NAMESPACES, 2 * len(self._namespaces))
+
+
+def _decided_as(subject: Subject) -> Subject:
+    """The subject whose decision writes a status: a headroom's own, a hold's status alone."""
+    return subject._replace(topic=Topic.HEADROOM) if subject.topic is Topic.ANNOUNCE else subject
 
 
 def _is_news(before: HoldStatus, status: HoldStatus) -> bool:
     """Whether room was got, lost or given up: a first word that there is none is no news."""
     return before.phase != status.phase and (bool(before.phase) or status.phase == "Available")
+
+
+def _is_ready(status: HeadroomStatus) -> bool:
+    return any(each.type == "Ready" and each.status == "True" for each in status.conditions)

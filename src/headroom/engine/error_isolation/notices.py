@@ -10,15 +10,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from headroom.core.actions import Tell, WriteHeadroomStatus
+from headroom.core.actions import Tell
 from headroom.core.conditions import conditions_of
 from headroom.core.objects import Condition, Key, Parent
-from headroom.core.plan import Sequence, Work, telling
+from headroom.core.plan import Sequence, telling
 from headroom.core.subjects import Topic
 from headroom.engine.error_isolation.quarantine import Contained
-from headroom.engine.headrooms.status_writer import announcement
 from headroom.engine.ledger import Ledger
-from headroom.engine.status_writer import HoldStatusWriter
+from headroom.engine.status_writer import StatusWriter
 from headroom.errors import described
 
 REASON = "InternalError"
@@ -28,7 +27,7 @@ ADVICE = "this is a bug of headroom, please report it; others are not affected"
 class Notices:
     """Puts contained exceptions on the objects that they are about."""
 
-    def __init__(self, ledger: Ledger, publisher: HoldStatusWriter) -> None:
+    def __init__(self, ledger: Ledger, publisher: StatusWriter) -> None:
         self._ledger = ledger
         self._publisher = publisher
 
@@ -64,12 +63,9 @@ class Notices:
         if headroom is None:
             return
         yield _tell_parent(headroom.parent, message, now)
-        subject = announcement(headroom.parent)
-        if not self._ledger.agenda.busy(subject):
-            conditions = _degraded(headroom.status.conditions, message, now, headroom.generation)
-            status = replace(headroom.status, conditions=conditions)
-            write = WriteHeadroomStatus(headroom.parent, status)
-            yield Sequence(Work.STATUS, (subject,), ((write,),))
+        conditions = _degraded(headroom.status.conditions, message, now, headroom.generation)
+        status = replace(headroom.status, conditions=conditions)
+        yield from self._publisher.publish_headroom(headroom, status, now)
 
 
 def _degraded(

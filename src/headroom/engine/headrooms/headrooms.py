@@ -19,7 +19,7 @@ from headroom.core.headrooms.decision import decide, opening
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.events import claim_tellings
 from headroom.core.headrooms.headrooms import NEVER, Headroom, Workload
-from headroom.core.headrooms.readiness import SlotTally
+from headroom.core.headrooms.readiness import SlotTally, status_of
 from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView, surplus
 from headroom.core.headrooms.windows import Calendar, judged, next_start
@@ -41,9 +41,9 @@ from headroom.engine.headrooms.headroom_state import (
 from headroom.engine.headrooms.size_inputs import SizeInputs
 from headroom.engine.headrooms.slot_objects import SlotObjectController, SlotRefusal
 from headroom.engine.headrooms.slot_pods import counted
-from headroom.engine.headrooms.status_writer import HeadroomStatusWriter
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
+from headroom.engine.status_writer import COALESCED, StatusWriter, headroom_status_subject
 
 OBJECT_PAUSE = timedelta(seconds=1)
 PROMISED_AGAIN = timedelta(seconds=1)
@@ -57,11 +57,11 @@ class Standing:
         ledger: Ledger,
         calendar: Calendar,
         allowance: Allowance,
-        announcer: HeadroomStatusWriter,
+        writer: StatusWriter,
     ) -> None:
         self._ledger = ledger
         self._calendar = calendar
-        self.announcer = announcer
+        self._writer = writer
         self.companions = Companions(ledger)
         self.issuer = SlotObjectController(ledger, allowance, calendar, self.companions.member)
         self._quotas = allowance.quotas
@@ -84,6 +84,8 @@ class Standing:
         if not headroom.served:
             return
         self._ledger.slots.headrooms[whole] = headroom
+        subject = headroom_status_subject(headroom.parent)
+        self._writer.note(subject, headroom.parent.uid, headroom.status)
         self._known.setdefault(whole, first_known(headroom))
         if old is None or without_status(old) != without_status(headroom):
             self._known[whole].begin_anew()
@@ -108,7 +110,7 @@ class Standing:
         self._stale.pop(whole, None)
         self._ledger.slots.forget(whole)
         self.concern(self._sights.siblings(old))
-        self.announcer.forget(parent)
+        self._writer.forget(headroom_status_subject(parent))
         self._ledger.agenda.forget(headroom_subject(parent))
         touch_indexes(self._ledger, old)
 
@@ -263,9 +265,20 @@ class Standing:
             again = latest(known.look_at, known.not_before) or known.look_at
             self._ledger.agenda.later(headroom_subject(headroom.parent), again)
         if known.looked and not known.unseen:
-            yield from self.announcer.publish(
-                headroom, known.wished, self._tally(headroom, known, now), now
-            )
+            yield from self._publish(headroom, known, now)
+
+    def _publish(
+        self, headroom: Headroom, known: HeadroomState, now: datetime
+    ) -> Iterator[Sequence]:
+        """Write the status that the wanted slots and the states of the slots call for."""
+        tally, slots = self._tally(headroom, known, now), self._ledger.slots
+        if tally.pending and not headroom.status.observed_generation:
+            # A new headroom is mostly held a moment later: one write instead of two.
+            self._writer.delay(headroom.parent, now + COALESCED)
+        shown = self._writer.headroom(headroom, now)
+        status = status_of(shown, known.wished, tally, now)
+        status = slots.promises.shown(shown, status, (known.wished, tally), now)
+        yield from self._writer.publish_headroom(shown, status, now)
 
     def _unless_busy(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
         for sequence in sequences:

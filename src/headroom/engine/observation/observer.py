@@ -34,7 +34,7 @@ from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.scheduler import OwnerScheduler
-from headroom.engine.status_writer import HoldStatusWriter, status_subject
+from headroom.engine.status_writer import StatusWriter, quota_subject, status_subject
 from headroom.ports import (
     AutoscalerGone,
     AutoscalerSeen,
@@ -61,7 +61,7 @@ class Observer:
 
     agenda: Agenda
     ledger: Ledger
-    publisher: HoldStatusWriter
+    publisher: StatusWriter
     quotas: QuotaBook
     standing: Standing
     keeper: HoldController
@@ -104,6 +104,7 @@ class Observer:
                 if headroom.served:
                     self.doors.want(ledger.slots.headrooms.get(headroom.parent.whole, headroom))
             case Quota() as quota:
+                self.publisher.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
                 self.quotas.see_quota(quota)
             case Workload() as workload:
                 ledger.slots.workloads[workload.namespace, workload.ref] = workload
@@ -170,8 +171,7 @@ class Observer:
                 self.doors.forget(parent)
                 self.quotas.lose(parent)
                 self.quotas.asks_anew(hold_subject(parent))
-                self.publisher.forget(parent)
-                self.agenda.forget(status_subject(parent))
+                self.publisher.forget(status_subject(parent))
             case HeadroomGone(parent):
                 self.standing.lose(parent)
                 self.doors.forget(parent)
@@ -180,6 +180,7 @@ class Observer:
                 self.quotas.asks_anew(headroom_subject(parent))
             case QuotaGone(parent):
                 self.quotas.lose_quota(parent)
+                self.publisher.forget(quota_subject(parent))
             case AutoscalerSeen():
                 ledger.policy = replace(ledger.policy, node_overhead=True)
                 self.standing.nodes_changed()

@@ -1,0 +1,32 @@
+"""A limited rate: so many at once, then one in so much time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many at once, then one in so much time; `used_until` is when the last one is made up for.
+
+    One moment says it all: what lies between now and it has been used ahead of time.
+    """
+
+    at_once: int
+    every: timedelta
+    used_until: datetime | None = None
+
+    def next(self, now: datetime) -> datetime:
+        """When the next one is allowed: now, or later."""
+        if self.used_until is None:
+            return now
+        return max(now, self.used_until - (self.at_once - 1) * self.every)
+
+    def taken(self, now: datetime) -> Rate:
+        """The same after one more."""
+        return replace(self, used_until=max(now, self.used_until or now) + self.every)
+
+    def idle(self, now: datetime) -> bool:
+        """Whether it is as if it had never been used."""
+        return self.used_until is None or self.used_until <= now
