@@ -19,7 +19,7 @@ from headroom.core.headrooms.decision import decide, opening
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.events import claim_tellings
 from headroom.core.headrooms.headrooms import NEVER, Headroom, Workload
-from headroom.core.headrooms.readiness import SlotTally, status_of
+from headroom.core.headrooms.readiness import status_of
 from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView, surplus
 from headroom.core.headrooms.windows import Calendar, judged, next_start
@@ -40,7 +40,7 @@ from headroom.engine.headrooms.headroom_state import (
 )
 from headroom.engine.headrooms.size_inputs import SizeInputs
 from headroom.engine.headrooms.slot_objects import SlotObjectController, SlotRefusal
-from headroom.engine.headrooms.slot_pods import counted
+from headroom.engine.headrooms.slot_pods import tally_of
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
 from headroom.engine.status_writer import COALESCED, StatusWriter, headroom_status_subject
@@ -271,13 +271,13 @@ class Standing:
         self, headroom: Headroom, known: HeadroomState, now: datetime
     ) -> Iterator[Sequence]:
         """Write the status that the wanted slots and the states of the slots call for."""
-        tally, slots = self._tally(headroom, known, now), self._ledger.slots
+        tally = tally_of(self._ledger, headroom, known, next_start(headroom, now, self._calendar))
         if tally.pending and not headroom.status.observed_generation:
             # A new headroom is mostly held a moment later: one write instead of two.
             self._writer.delay(headroom.parent, now + COALESCED)
         shown = self._writer.headroom(headroom, now)
         status = status_of(shown, known.wished, tally, now)
-        status = slots.promises.shown(shown, status, (known.wished, tally), now)
+        status = self._ledger.slots.promises.shown(shown, status, (known.wished, tally), now)
         yield from self._writer.publish_headroom(shown, status, now)
 
     def _unless_busy(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
@@ -398,10 +398,3 @@ class Standing:
         else:
             known.unseen[hold.slot] = None
         self._ledger.see_hold(hold)
-
-    def _tally(self, headroom: Headroom, known: HeadroomState, now: datetime) -> SlotTally:
-        tally = known.tally(len(self._ledger.nodes), next_start(headroom, now, self._calendar))
-        tally = counted(self._ledger, headroom, known, tally)
-        spent = tuple(known.spent) if headroom.refill == NEVER else tally.spent
-        tally = replace(tally, spent=spent, template_generation=self._sights.generation(headroom))
-        return replace(tally, **known.objects()) if headroom.slot_objects is not None else tally

@@ -117,11 +117,6 @@ class SizeInputs:
             grace=ledger.policy.node_grace,
         )
 
-    def generation(self, headroom: Headroom) -> int:
-        """The generation of the workload that slots are like; 0 without one."""
-        found = self._ledger.slots.workload_of(headroom)
-        return found.generation if found is not None else 0
-
     def _overhead(self) -> Resources:
         """What DaemonSets ask for on each node."""
         workloads = self._ledger.slots.workloads.values()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 
 from headroom.core.authenticity import has_got, stands_for
-from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.headrooms.headrooms import NEVER, Headroom
 from headroom.core.headrooms.readiness import SlotTally
 from headroom.core.index_entries import By
 from headroom.core.objects import Pod
@@ -47,7 +48,21 @@ def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:
     return tuple(dict.fromkeys(got))
 
 
-def counted(
+def tally_of(
+    ledger: Ledger, headroom: Headroom, known: HeadroomState, next_start: datetime | None
+) -> SlotTally:
+    """What the status of a headroom is made from."""
+    tally = _counted(ledger, headroom, known, known.tally(len(ledger.nodes), next_start))
+    workload = ledger.slots.workload_of(headroom)
+    tally = replace(
+        tally,
+        spent=tuple(known.spent) if headroom.refill == NEVER else tally.spent,
+        template_generation=workload.generation if workload is not None else 0,
+    )
+    return replace(tally, **known.objects()) if headroom.slot_objects is not None else tally
+
+
+def _counted(
     ledger: Ledger, headroom: Headroom, known: HeadroomState, tally: SlotTally
 ) -> SlotTally:
     """The tally of a headroom whose wish is frozen, also where its slots are not known by name.
