@@ -60,6 +60,7 @@ PATIENCE_S = 180.0
 SETTLE_S = 3.0
 CHANGES_A_SECOND = 1.0
 SCHEDULER = "kube-scheduler"
+TOLD = 5  # errors of watches that are shown
 QUIET, LISTING = "quiet", "listing"
 
 
@@ -78,6 +79,7 @@ class Result:
     rest: dict[str, Spent] = field(default_factory=dict)
     waits: dict[str, list[float]] = field(default_factory=dict)
     lost: int = 0
+    troubles: int = 0  # errors of watches, as the operator of the handovers reported them
 
     @property
     def scale(self) -> str:
@@ -97,7 +99,10 @@ def plain_list(plane: ControlPlane) -> tuple[float, float]:
         page = f"{path}?limit={PAGE}"
         while page:
             connection.request("GET", page, headers=headers)
-            body = connection.getresponse().read()
+            answer = connection.getresponse()
+            body = answer.read()
+            if answer.status != http.HTTPStatus.OK:
+                raise RuntimeError(f"{page}: {answer.status} {body[:300]!r}")
             read += len(body)
             following = CONTINUE.search(body[:1000])  # It stands before the objects.
             page = f"{path}?limit={PAGE}&continue={following[1].decode()}" if following else ""
@@ -230,11 +235,15 @@ def _kubeconfig(address: str) -> Json:
 
 
 def hand_over(plane: ControlPlane, folder: Path, found: Result, owners: int) -> None:
+    log = folder / "again.log"
     with (
         forgetful(plane, folder) as (relay, kubeconfig),
-        operator(plane, folder / "again.log", kubeconfig=kubeconfig),
+        operator(plane, log, kubeconfig=kubeconfig),
     ):
         asyncio.run(handing_over(plane, relay, found, owners))
+    told = [line for line in log.read_text().splitlines() if "watch_trouble" in line]
+    found.troubles = len(told)
+    say("\n".join(told[:TOLD]))
 
 
 def report(found: Result) -> str:
@@ -251,7 +260,8 @@ def report(found: Result) -> str:
     for name, waits in found.waits.items():
         p50, p99 = (percentile(waits, part) * 1000 for part in (0.5, 0.99))
         lines.append(f"{name:<20} p50 {p50:8.0f} ms  p99 {p99:8.0f} ms  of {len(waits)}")
-    lines.append(f"owners lost: {found.lost}; load {os.getloadavg()[0]:.1f}")
+    trouble = f"watches had {found.troubles} errors"
+    lines.append(f"owners lost: {found.lost}; {trouble}; load {os.getloadavg()[0]:.1f}")
     return "\n".join(lines)
 
 
