@@ -21,11 +21,14 @@ NODES = 2
 PACE_S = 0.05
 GATE = "gate"
 BEHIND = "our scheduler"
+REUSABLE = "reusable Hold"  # one for each node, for many owners
 TOLD = ["create events", "create events", "patch holds/status"]
 
 
 def rooms(kind: str, count: int) -> list[Json]:
     """What keeps room for so many owners."""
+    if kind == REUSABLE:
+        return [hold(f"h{n}", cpu=count // NODES, allocateOnce=False) for n in range(NODES)]
     if kind.startswith("slot"):
         refill = {} if kind == "slot, refilled" else {"refill": "Never"}
         return [headroom("h", replicas=count, **refill)]
@@ -49,7 +52,8 @@ def full_of(kind: str, count: int, nodes: int) -> Iterator[EmbeddedWorld]:
         world.add_node(f"n{number}", cpu=count // nodes)
     world.start_operator()
     world.apply(*rooms(kind, count))
-    world.until("all is held", lambda: len(placed(world)) == count)
+    guardians = NODES if kind == REUSABLE else count
+    world.until("all is held", lambda: len(placed(world)) == guardians)
     world.pass_time(60)
     try:
         yield world
@@ -102,6 +106,7 @@ def test_an_owner_of_ours_costs_four_writes_up_to_its_bind_and_four_after() -> N
         ("slot", BEHIND, 4.3, 2.8),
         ("slot, refilled", GATE, 8.0, 5.0),
         ("slot, refilled", BEHIND, 5.5, 4.0),
+        (REUSABLE, BEHIND, 7.0, 1.8),
     ],
 )
 def test_a_stream_and_a_group_of_owners_cost_no_more_than_this(
