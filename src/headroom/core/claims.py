@@ -56,7 +56,7 @@ class Refused:
     """A no; `waiting` when the same question may be answered with yes in a moment.
 
     `owner` says whether the hold is meant for the pod at all; `node` is where something has to pass
-    before the answer can be another.
+    before the answer can be another. `failed`: the pod was about to get this hold, and did not.
     """
 
     parent: Parent
@@ -64,6 +64,7 @@ class Refused:
     waiting: bool = False
     owner: bool = True
     node: str = ""
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,11 +66,11 @@ from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
 from headroom.engine.observation.observer import Observer, subject_of
-from headroom.engine.owner_claims import admit, follow
+from headroom.engine.owner_claims import follow
+from headroom.engine.owner_controller import OwnerController
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.rate_limits.refused import guardian_refused
 from headroom.engine.rate_limits.work_order import MOST_LOOKS, Turns
-from headroom.engine.scheduler import OwnerScheduler
 from headroom.engine.status_writer import StatusWriter, WriteStatus
 from headroom.ports import Event, Synced
 
@@ -91,7 +91,7 @@ class Engine:
         self._standing = Standing(self.ledger, calendar, allowance, self._publisher)
         self._keeper = HoldController(self.ledger, self._publisher, self._standing, allowance)
         self._launcher = HandoverQueue(self.ledger)
-        self._placer = OwnerScheduler(self.ledger, self._launcher)
+        self._placer = OwnerController(self.ledger, self._launcher)
         self._latcher = LatchController(self.ledger)
         self._waker = SchedulerRetries(self.ledger)
         self._bulk = Bulk(self.ledger, self._waker)
@@ -353,12 +353,8 @@ class Engine:
             yield from follow(ledger, pod, now)
         elif pod.growth:
             yield from grow_in_place(ledger, pod, now)
-        elif ledger.door(pod) == 1:
-            yield from admit(ledger, self._launcher, pod, now)
-        elif ledger.door(pod) == 2:
-            sequence = self._placer.admit(pod, now)
-            if sequence is not None:
-                yield sequence
+        elif ledger.door(pod):
+            yield from self._placer.look(pod, now)
 
     def _stray(self, pod: Pod) -> Iterator[Sequence]:
         """A guardian of ours whose hold is gone for good gives its room back at once."""

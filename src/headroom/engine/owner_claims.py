@@ -29,17 +29,9 @@ from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine.doors.completion import disclaim, finish
-from headroom.engine.doors.released import goes_first
 from headroom.engine.doors.unfinished import begins_anew
-from headroom.engine.doors.wait_limits import (
-    asks_to_wait,
-    is_new_until,
-    patient_until,
-    wait_a_little,
-    wait_for_a_hold,
-)
 from headroom.engine.freeze import hold_room, node_view
-from headroom.engine.handover_queue import HandoverQueue, left_beside
+from headroom.engine.handover_queue import left_beside
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around
 
@@ -137,39 +129,6 @@ def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[S
     yield disclaim(pod, hold, nominated=True)
     message = f"could not be placed in the room of {hold.parent.title}; held again"
     yield telling(tell_pod(pod, "NotMatched", message, now, warn=True))
-
-
-def admit(ledger: Ledger, launcher: HandoverQueue, pod: Pod, now: datetime) -> Iterator[Sequence]:
-    """Door 1: give a gated owner its hold, let it wait for one, or let it go."""
-    if pod.gates != (CLAIM_GATE,) or launcher.has(pod):
-        return  # Others have a say first; it comes back when theirs is said.
-    ledger.state.unexpect(pod.key)  # Nobody is under way with it any more.
-    new_until = is_new_until(ledger, pod, now)
-    if ledger.volumes.unseen(pod) and now < new_until:
-        ledger.agenda.later(pod_subject(pod.key), new_until)
-        return
-    found = search(ledger, pod, now)
-    if found.offer is not None:
-        launcher.park(pod, found.offer)
-        return
-    if asks_to_wait(pod):
-        wait_for_a_hold(ledger, pod, found, now)
-        return
-    until = patient_until(ledger, pod, found, now)
-    if now < until:
-        wait_a_little(ledger, pod, found, until)
-        return
-    goes_first(ledger, pod, note_missed(ledger, found), now)
-    yield Sequence(Work.RELEASE, (pod_subject(pod.key),), ((ungate(pod),),))
-    yield telling(tell_pod(pod, "NotMatched", found.why, now))
-
-
-def note_missed(ledger: Ledger, found: Search) -> dict[str, None]:
-    """Let the headrooms that were for a pod know that it goes without, and say which they are."""
-    missed = {refusal.parent.whole: None for refusal in found.refused if refusal.owner}
-    for whole in missed:
-        ledger.slots.note_missed(whole)
-    return missed
 
 
 def _let_go(pod: Pod) -> Sequence:

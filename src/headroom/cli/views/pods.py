@@ -24,12 +24,12 @@ from headroom.core.names import (
     WAIT_ANNOTATION,
 )
 from headroom.core.objects import Pod
+from headroom.core.owner_decision import cannot_judge
 from headroom.core.owners import owner_refusal
 from headroom.core.policy import Policy
 from headroom.core.sizes.follow import is_owner
 from headroom.engine.ledger import Ledger
 from headroom.engine.owner_claims import offer_of
-from headroom.engine.scheduler import cannot_judge
 
 SEE_FOLLOWERS = "its events say what is in the way: kubectl describe pod"
 

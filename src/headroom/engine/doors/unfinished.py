@@ -12,7 +12,6 @@ from datetime import datetime
 
 from headroom.core.claims import Refused, standing_refusal
 from headroom.core.objects import Pod
-from headroom.core.subjects import hold_subject
 from headroom.engine.ledger import Ledger
 
 
@@ -24,9 +23,7 @@ def begins_anew(ledger: Ledger, pod: Pod, now: datetime) -> tuple[Refused, ...]:
         return ()
     if standing_refusal(hold, pod, ledger.policy, now) is not None:
         return ()
-    ledger.agenda.touch(hold_subject(hold.parent))
-    ledger.waiting[pod.key] = now  # The time that the attempt took was not the owner's.
     guardian = ledger.guardian_of(hold)
     stands = guardian is not None and bool(guardian.node)
     why = "its handover has failed and begins anew" if stands else "its guardian was lost"
-    return (Refused(hold.parent, why, waiting=True),)
+    return (Refused(hold.parent, why, waiting=True, failed=True),)

@@ -32,8 +32,8 @@ from headroom.engine.headrooms.ownobjects import OwnObjects
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
+from headroom.engine.owner_controller import OwnerController
 from headroom.engine.quotas import QuotaBook
-from headroom.engine.scheduler import OwnerScheduler
 from headroom.engine.status_writer import StatusWriter, quota_subject, status_subject
 from headroom.ports import (
     AutoscalerGone,
@@ -65,7 +65,7 @@ class Observer:
     quotas: QuotaBook
     standing: Standing
     keeper: HoldController
-    placer: OwnerScheduler
+    placer: OwnerController
     latcher: LatchController
     bulk: Bulk
     fencer: Fencer

@@ -1,0 +1,225 @@
+"""The controller of owners at both doors. `core.owner_decision` decides; this carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import assert_never
+
+from headroom.core.actions import MarkUnschedulable
+from headroom.core.claims import Search
+from headroom.core.handover import latch_before, latch_free_room, ungate
+from headroom.core.names import CLAIM_GATE
+from headroom.core.node.kept_room import returned_on
+from headroom.core.objects import Pod, shortened
+from headroom.core.owner_decision import (
+    FreeRoom,
+    Move,
+    OwnerView,
+    Park,
+    Preempt,
+    Refuse,
+    Release,
+    TakeFreeRoom,
+    Wait,
+    WaitForNode,
+    cannot_judge,
+    decide,
+)
+from headroom.core.plan import Sequence, Work, telling
+from headroom.core.statuses import tell_pod
+from headroom.core.subjects import hold_subject, node_changed, node_subject, pod_subject
+from headroom.engine.conflicts.preemption import way_into_a_hold
+from headroom.engine.displacement import displacement
+from headroom.engine.doors.released import goes_first
+from headroom.engine.effects import intend
+from headroom.engine.freeze import node_view
+from headroom.engine.handover_queue import HandoverQueue
+from headroom.engine.ledger import Ledger
+from headroom.engine.node_fit import unfit
+from headroom.engine.owner_claims import search
+from headroom.scheduling.choose import ChosenNode, choose
+from headroom.scheduling.filters import refused
+
+SCHEDULER_ERROR = "SchedulerError"
+
+
+class OwnerController:
+    """Looks after owners without a claim. Remembers only what it has already told people."""
+
+    def __init__(self, ledger: Ledger, queue: HandoverQueue) -> None:
+        self._ledger = ledger
+        self._queue = queue
+        self._told: dict[str, str] = {}  # by uid
+
+    def forget(self, uid: str) -> None:
+        self._told.pop(uid, None)
+
+    def look(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
+        """Decide about an owner, unless something has to be done before."""
+        door = self._ledger.door(pod)
+        first = self._before_gate(pod, now) if door == 1 else self._before_scheduling(pod, now)
+        if first is not None:
+            yield from first
+            return
+        view = self._view(pod, door, now)
+        yield from self._carry_out(decide(view, self._ledger.policy, now), view, now)
+
+    def _before_gate(self, pod: Pod, now: datetime) -> tuple[Sequence, ...] | None:
+        """What keeps an owner at the gate from being decided now; None if nothing does."""
+        ledger = self._ledger
+        if pod.gates != (CLAIM_GATE,) or self._queue.has(pod):
+            return ()  # Other gates come first; their removal brings us back.
+        ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
+        new_until = self._new_until(pod, now)
+        if ledger.volumes.unseen(pod) and now < new_until:
+            ledger.agenda.later(pod_subject(pod.key), new_until)
+            return ()
+        return None
+
+    def _before_scheduling(self, pod: Pod, now: datetime) -> tuple[Sequence, ...] | None:
+        """What keeps a pod of our scheduler from being decided now; None if nothing does."""
+        ledger = self._ledger
+        if pod.unjudged:
+            return self._mark_stuck(pod, cannot_judge(pod.unjudged), now, SCHEDULER_ERROR)
+        if self._queue.has(pod):
+            return self._prepare(pod, self._queue.node_for(pod), now)
+        if ledger.latched(pod):
+            return ()
+        ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
+        unmounted = ledger.volumes.refusal(pod)
+        return self._wait_for_volumes(pod, unmounted, now) if unmounted else None
+
+    def _view(self, pod: Pod, door: int, now: datetime) -> OwnerView:
+        ledger = self._ledger
+        found = search(ledger, pod, now)
+        for refusal in found.refused:
+            if refusal.failed:  # The time that the attempt took was not the owner's.
+                ledger.agenda.touch(hold_subject(refusal.parent))
+                ledger.waiting[pod.key] = now
+        return OwnerView(
+            pod,
+            door,
+            ledger.waiting.get(pod.key, now),
+            found,
+            partial(self._free_room, pod, now),
+            partial(way_into_a_hold, ledger, pod, now),
+            partial(displacement, ledger, pod),
+        )
+
+    def _free_room(self, pod: Pod, now: datetime) -> FreeRoom:
+        """Where kube-scheduler would place a pod, and whether others are in the way there."""
+        ledger = self._ledger
+        choice = choose(pod, ledger.state)
+        if not isinstance(choice, ChosenNode):
+            return FreeRoom(why_not=choice.message)
+        node = choice.node
+        # A latch beside owners on their way could push them out.
+        moving = ledger.agenda.busy(node_subject(node)) or bool(ledger.unsettled_on(node, False))
+        return FreeRoom(node, moving or self._is_returned(pod, node, now))
+
+    def _is_returned(self, pod: Pod, node: str, now: datetime) -> bool:
+        """Whether free room of a node is about to be held again, and the pod would need it."""
+        others = returned_on(node_view(self._ledger, node, now), now)
+        asking = replace(pod, requests=pod.requests + others)
+        return bool(others) and unfit(self._ledger, asking, node, frozenset()) is not None
+
+    def _carry_out(self, move: Move, view: OwnerView, now: datetime) -> Iterator[Sequence]:
+        ledger, pod, found = self._ledger, view.pod, view.found
+        match move:
+            case Park(offer):
+                self._queue.park(pod, offer)
+                if view.door == 2:
+                    yield from self._prepare(pod, offer.node, now)
+            case Wait():
+                self._wait(pod, move)
+                if move.message:
+                    yield from self._tell_once(pod, move.message, now)
+            case Release():
+                missed = self._note_missed(found)
+                goes_first(ledger, pod, missed, now)
+                yield Sequence(Work.RELEASE, (pod_subject(pod.key),), ((ungate(pod),),))
+                yield telling(tell_pod(pod, "NotMatched", found.why, now))
+            case WaitForNode(node, until):
+                ledger.stuck.pop(pod.key, None)
+                self._wait(pod, Wait(until))
+                ledger.agenda.wait(pod_subject(pod.key), on=node_changed(node))
+            case TakeFreeRoom(node):
+                ledger.stuck.pop(pod.key, None)
+                self._note_missed(found)
+                yield self._begin(pod, node, latch_free_room(pod, node, ledger.policy.namespace))
+            case Preempt(offer, wait):
+                self._wait(pod, wait)
+                latch = latch_before(pod, offer, ledger.policy.namespace)
+                yield self._begin(pod, offer.node, latch)
+            case Refuse(message, wait):
+                self._wait(pod, wait)
+                yield from self._mark_stuck(pod, message, now)
+            case _:
+                assert_never(move)
+
+    def _begin(self, pod: Pod, node: str, sequence: Sequence) -> Sequence:
+        """Let later decisions count a pod, and its latch, on the node before they are there."""
+        intend(self._ledger, sequence)
+        self._ledger.state.expect(pod, node)
+        return sequence
+
+    def _wait(self, pod: Pod, wait: Wait) -> None:
+        ledger, subject = self._ledger, pod_subject(pod.key)
+        if wait.room:
+            ledger.stuck[pod.key] = None
+        for node in wait.nodes:
+            ledger.agenda.wait(subject, on=node_changed(node))
+            ledger.spares.dismiss(node)
+        if wait.until is not None:
+            ledger.agenda.later(subject, wait.until)
+
+    def _note_missed(self, found: Search) -> dict[str, None]:
+        """Tell the headrooms that were for a pod that it goes without, and return their names."""
+        missed = {refusal.parent.whole: None for refusal in found.refused if refusal.owner}
+        for whole in missed:
+            self._ledger.slots.note_missed(whole)
+        return missed
+
+    def _new_until(self, pod: Pod, now: datetime) -> datetime:
+        """Until when an object that a new owner names may still be unseen: streams differ."""
+        return self._ledger.waiting.get(pod.key, now) + self._ledger.policy.first_look
+
+    def _wait_for_volumes(self, pod: Pod, why: str, now: datetime) -> tuple[Sequence, ...]:
+        """Say what is wrong with a pod's claims; a change of one of them brings us back."""
+        new_until = self._new_until(pod, now)
+        if now < new_until:
+            self._ledger.agenda.later(pod_subject(pod.key), new_until)
+            return ()
+        return self._mark_stuck(pod, refused(pod, self._ledger.state, why).message(), now)
+
+    def _prepare(self, pod: Pod, node: str, now: datetime) -> tuple[Sequence, ...]:
+        """Have claims bound that wait for the pod, before it takes the hold that is kept for it."""
+        ledger = self._ledger
+        step = ledger.volumes.prepare(pod, ledger.nodes.get(node), now)
+        if isinstance(step, str):
+            self._queue.unpark(pod, now)
+            return self._mark_stuck(pod, f"on {node}: {step}", now)
+        again = ledger.volumes.again_at(pod, now)
+        if step is None and again is not None:
+            ledger.agenda.later(pod_subject(pod.key), again)
+        return () if step is None else (step,)
+
+    def _tell_once(self, pod: Pod, message: str, now: datetime) -> tuple[Sequence, ...]:
+        if self._told.get(pod.uid) == message:
+            return ()
+        self._told[pod.uid] = message
+        return (telling(tell_pod(pod, "Unschedulable", message, now, warn=True)),)
+
+    def _mark_stuck(
+        self, pod: Pod, message: str, now: datetime, reason: str = "Unschedulable"
+    ) -> tuple[Sequence, ...]:
+        """Say it where people and autoscalers look: once for each new reason."""
+        message = shortened(message)
+        if self._told.get(pod.uid) == message:
+            return ()
+        self._told[pod.uid] = message
+        mark = MarkUnschedulable(pod.key, pod.uid, message, now, reason)
+        return (telling(mark, tell_pod(pod, "Unschedulable", message, now, warn=True)),)

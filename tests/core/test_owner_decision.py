@@ -1,0 +1,111 @@
+"""What happens to an owner at a door, as a function of what was found for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from headroom.core.claims import Offer, Refused, Search
+from headroom.core.names import WAIT_ANNOTATION
+from headroom.core.objects import Pod
+from headroom.core.owner_decision import (
+    FreeRoom,
+    OwnerView,
+    Park,
+    Preempt,
+    Refuse,
+    Release,
+    TakeFreeRoom,
+    Wait,
+    WaitForNode,
+    decide,
+)
+from headroom.core.policy import Policy
+from headroom.core.resources import EMPTY
+from tests.builders import hold, pod
+
+NOW = datetime(2027, 1, 4, 8, tzinfo=UTC)
+POLICY = Policy()
+HOLD = hold("checkout")
+OFFER = Offer(HOLD, pod("guardian", node="a"), EMPTY)
+NOT_YET = Search(None, (Refused(HOLD.parent, "its room is not held yet", waiting=True),))
+NONE = Search(None)
+LATER = NOW + POLICY.patience
+SOON = NOW + POLICY.first_look
+
+
+def _never() -> Offer | None:
+    raise AssertionError("this is asked only if nothing cheaper is left")
+
+
+def _view(
+    found: Search,
+    door: int = 2,
+    waits: bool = False,
+    room: FreeRoom | None = None,
+    way: Callable[[], Offer | None] = _never,
+) -> OwnerView:
+    owner: Pod = pod("owner", annotations={WAIT_ANNOTATION: "true"} if waits else {})
+
+    def free_room() -> FreeRoom:
+        assert room is not None, "free room is not asked for"
+        return room
+
+    return OwnerView(owner, door, NOW, found, free_room, way, _never)
+
+
+@pytest.mark.parametrize("door", [1, 2])
+def test_an_offer_is_taken_at_both_doors(door: int) -> None:
+    assert decide(_view(Search(OFFER), door), POLICY, NOW) == Park(OFFER)
+
+
+@pytest.mark.parametrize("door", [1, 2])
+def test_a_hold_that_may_come_is_waited_for_a_little_at_both_doors(door: int) -> None:
+    assert decide(_view(NOT_YET, door), POLICY, NOW) == Wait(LATER)
+    assert decide(_view(NONE, door), POLICY, NOW) == Wait(SOON)
+
+
+def test_who_finds_nothing_at_the_gate_is_released() -> None:
+    assert decide(_view(NONE, 1), POLICY, SOON) == Release()
+    assert decide(_view(NOT_YET, 1), POLICY, LATER) == Release()
+
+
+def test_who_asks_to_wait_at_the_gate_is_never_released() -> None:
+    move = decide(_view(NOT_YET, 1, waits=True), POLICY, NOW + timedelta(days=1))
+    assert isinstance(move, Wait)
+    assert move.room
+
+
+def test_a_pod_of_our_scheduler_gets_free_room_if_no_hold_is_for_it() -> None:
+    assert decide(_view(NONE, room=FreeRoom("a")), POLICY, SOON) == TakeFreeRoom("a")
+
+
+def test_free_room_that_others_are_on_their_way_to_is_left_to_them() -> None:
+    found = _view(NONE, room=FreeRoom("a", contended=True))
+    assert decide(found, POLICY, SOON) == WaitForNode("a", SOON + POLICY.first_look)
+
+
+def test_without_free_room_others_give_way_or_the_pod_is_refused() -> None:
+    full = FreeRoom(why_not="0/1 nodes are available")
+    preempts = decide(_view(NONE, room=full, way=lambda: OFFER), POLICY, SOON)
+    assert isinstance(preempts, Preempt)
+    refused = decide(_view(NONE, room=full, way=lambda: None), POLICY, SOON)
+    assert refused == Refuse("0/1 nodes are available", Wait(None, room=True))
+
+
+def test_who_asks_to_wait_at_our_scheduler_takes_no_free_room() -> None:
+    before = decide(_view(NOT_YET, waits=True), POLICY, NOW)
+    assert isinstance(before, Wait)
+    assert "waits for a hold" in before.message
+    after = decide(_view(NOT_YET, waits=True, way=lambda: None), POLICY, LATER)
+    assert isinstance(after, Wait)
+
+
+def test_a_refusal_that_a_node_causes_waits_for_that_node() -> None:
+    busy = replace(NOT_YET.refused[0], node="a")
+    move = decide(_view(Search(None, (busy,))), POLICY, NOW)
+    assert isinstance(move, Wait)
+    assert move.nodes == ("a",)
