@@ -19,11 +19,11 @@ import msgspec
 from headroom.cli.dialects import chosen
 from headroom.cli.formats.forms import Layout
 from headroom.cli.formats.lists import table_text
-from headroom.cli.manifests import documents_of, read_wanted
+from headroom.cli.manifests import read_wanted
 from headroom.cli.nouns import LISTED
 from headroom.cli.output import OutputFormat, document
 from headroom.cli.pages.feeds import FileFeed
-from headroom.cli.source import WATCHED, decoded
+from headroom.cli.source import WATCHED, decoded, documents_in
 from headroom.cli.views import description
 from headroom.cli.views.lists import table_of
 from headroom.cli.views.lookup import explanation_of
@@ -225,7 +225,7 @@ def _simulated(text: str) -> None:
 
 
 def _planned(text: str) -> None:
-    read_wanted(documents_of([FILE], lambda _: text), "shop", DIALECTS)
+    read_wanted(documents_in([FILE], lambda _: text), "shop", DIALECTS)
 
 
 def _name(thing: Json) -> str:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse
-from headroom.cli.source import WORLD_KINDS, Read, World, counted, read_text, spoken
+from headroom.cli.source import WORLD_KINDS, World, counted, spoken
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
@@ -34,7 +33,7 @@ from headroom.wire.schema.defaults import with_defaults
 from headroom.wire.schema.lint import odd_parts, written_twice
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.schema.validation import check, type_of
-from headroom.wire.yamls import Document, ManifestError, load
+from headroom.wire.yamls import Document, ManifestError
 
 ASKED = (HEADROOMS, HOLDS)
 
@@ -64,11 +63,6 @@ class Wanted:
             workloads=(*kept, *self.workloads),
             resource_quotas=(*quotas, *self.quotas),
         )
-
-
-def documents_of(files: Sequence[Path], read: Read = read_text) -> list[Document]:
-    """The documents of some files."""
-    return [document for path in files for document in _documents(path, read)]
 
 
 def is_world(document: Document) -> bool:
@@ -125,13 +119,6 @@ def _elsewhere(around: Sequence[Document]) -> str:
     return ""
 
 
-def _documents(path: Path, read: Read) -> list[Document]:
-    found = load(_text(path, read), str(path))
-    if not found:
-        raise Misuse(f"{path}: it contains no object")
-    return found
-
-
 def _problems(document: Document, known: Catalogue) -> list[ManifestError]:
     odd = odd_parts(document.data)
     return check(document, known) or [document.error(each.path, each.message) for each in odd]
@@ -167,12 +154,3 @@ def in_namespace(data: Mapping[str, Any], namespace: str) -> dict[str, Any]:
     """The object with its own namespace, or with this one if it has none."""
     metadata = {"namespace": namespace, **(data.get("metadata") or {})}
     return {**data, "metadata": metadata}
-
-
-def _text(path: Path, read: Read) -> str:
-    try:
-        return read(path)
-    except OSError as trouble:
-        raise Misuse(f"{path}: {trouble.strerror or trouble}") from trouble
-    except UnicodeDecodeError as trouble:
-        raise Misuse(f"{path}: not a text file") from trouble

@@ -54,8 +54,8 @@ def plan(
     from dataclasses import replace
 
     from headroom.cli.formats.progress import waiting
-    from headroom.cli.manifests import documents_of, is_world, read_wanted
-    from headroom.cli.source import WATCHED, Where, look_in, read_world
+    from headroom.cli.manifests import is_world, read_wanted
+    from headroom.cli.source import WATCHED, Where, documents_in, look_in, read_world
     from headroom.cli.views.plan_result import planned
     from headroom.cli.views.plan_rows import plan_document, plan_prose
     from headroom.wire.kinds import NODES, PODS, RESOURCE_QUOTAS
@@ -64,7 +64,7 @@ def plan(
     dialects, limits = tuple(dialect or ()), read_limits(namespace_limits)
     access, moment = (str(kubeconfig or ""), context), _time(at) if at else None
     with waiting(f"reading {', '.join(map(str, files))}"):
-        documents = documents_of(files)
+        documents = documents_in(files)
     enclosed = not source and any(map(is_world, documents))
     home = look_in(access, namespace, source or (files if enclosed else None), "default")
     wanted = read_wanted(documents, home, dialects)

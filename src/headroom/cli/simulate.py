@@ -83,7 +83,8 @@ def simulate(
     from headroom.cli.formats.progress import waiting
     from headroom.cli.playback.dialect_detection import dialects_in, once
     from headroom.core.policy import Policy
-    from headroom.sim.scenarios.loader import load_scenario, read_text
+    from headroom.sim.scenarios.loader import load_scenario
+    from headroom.wire.yamls.documents import read_text
 
     flags: proactive.Flags = (
         *(enable_proactive_scaleup, pod_injection_limit, node_limit, proactive_scaleup_threshold),

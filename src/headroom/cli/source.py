@@ -8,8 +8,7 @@ objects.
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,18 +39,12 @@ from headroom.wire.kinds import (
 )
 from headroom.wire.times import parse_time
 from headroom.wire.yamls import Document, load
+from headroom.wire.yamls.documents import Read, read_text
 
 Json = Mapping[str, Any]
 WATCHED = (NODES, NAMESPACES, PODS, HOLDS, HEADROOMS)
-STDIN = Path("-")
 RESULT_KINDS = ("Result", "Dump")
 WORLD_KINDS = (*RESULT_KINDS, "Scenario")  # documents that describe a cluster
-Read = Callable[[Path], str]
-
-
-def read_text(path: Path) -> str:
-    """The text of a file, or of standard input."""
-    return sys.stdin.read() if path == STDIN else path.read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +150,9 @@ def _from_files(where: Where) -> World:
     return decoded(raw, kinds, now or datetime.now(UTC), speech)
 
 
-def documents_in(files: Sequence[Path]) -> list[Document]:
+def documents_in(files: Sequence[Path], read: Read = read_text) -> list[Document]:
     """Every document of these files."""
-    return [document for path in files for document in _documents(path)]
+    return [document for path in files for document in _documents(path, read)]
 
 
 def recorded(result: Json) -> list[str]:
@@ -244,16 +237,16 @@ def counted(item: Json) -> Json:
     return {**item, "status": {"hard": spec.get("hard") or {}}}
 
 
-def _documents(path: Path) -> list[Document]:
-    found = load(_text(path), str(path))
+def _documents(path: Path, read: Read) -> list[Document]:
+    found = load(_text(path, read), str(path))
     if not found:
         raise Misuse(f"{path}: it contains no object")
     return found
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, read: Read) -> str:
     try:
-        return read_text(path)
+        return read(path)
     except OSError as trouble:
         raise Misuse(f"{path}: cannot be read: {trouble.strerror or trouble}") from trouble
     except UnicodeDecodeError as trouble:

@@ -62,7 +62,7 @@ def compare(
     from headroom.cli.analysis.runs import Promise
     from headroom.cli.dialects import chosen
     from headroom.cli.playback.dialect_detection import dialects_in, once
-    from headroom.sim.scenarios.loader import read_text
+    from headroom.wire.yamls.documents import read_text
 
     if seeds > MOST_SEEDS:
         raise Misuse(f"--seeds {seeds}: at most {MOST_SEEDS}")

@@ -20,12 +20,12 @@ from headroom.cli.errors import Misuse
 from headroom.core.names import API_VERSION
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.yamls import Document, ManifestError, dump_all, load
+from headroom.wire.yamls.documents import Read
 
 MOST = 64
 SCENARIO = "Scenario"
 NOTHING = "nothing held"
 _STEP = re.compile(r"([^.\[\]]+)|\[([0-9]+)\]")
-Read = Callable[[Path], str]
 
 
 @dataclass(frozen=True, slots=True)

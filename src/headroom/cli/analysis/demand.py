@@ -95,8 +95,9 @@ def from_files(
     paths: Sequence[Path], where: Where, selector: LabelSelector | None
 ) -> KnownArrivals:
     """The pods of a dump or of manifests, or all pods of a simulation's result."""
-    from headroom.cli.source import read_text, read_world
+    from headroom.cli.source import read_world
     from headroom.wire.yamls import load
+    from headroom.wire.yamls.documents import read_text
 
     if len(paths) == 1:
         try:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from headroom.cli.source import RESULT_KINDS, recorded, spoken
 from headroom.errors import HeadroomError
 from headroom.wire.yamls import load
-
-Read = Callable[[Path], str]
+from headroom.wire.yamls.documents import Read
 
 
 def once(read: Read) -> Read:

@@ -6,8 +6,7 @@ document and path of the field. Files named by a step are read here too, for the
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import floor
@@ -38,6 +37,7 @@ from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.schema.lint import odd_parts, written_twice
 from headroom.wire.schema.validation import check
 from headroom.wire.yamls import Document, ManifestError, load
+from headroom.wire.yamls.documents import Read, read_text
 
 
 class ScenarioError(HeadroomError):
@@ -50,19 +50,11 @@ class ScenarioError(HeadroomError):
         self.problems = tuple(problems)
 
 
-STDIN = Path("-")
-
-
-def read_text(path: Path) -> str:
-    """The text of a file, or of standard input."""
-    return sys.stdin.read() if path == STDIN else path.read_text(encoding="utf-8")
-
-
 def load_scenario(
     paths: Sequence[Path],
     speech: KindCodecs = NATIVE,
     strict: bool = False,
-    read: Callable[[Path], str] = read_text,
+    read: Read = read_text,
 ) -> Scenario:
     """Read manifests, at most one Scenario and at most one world to start from.
 
@@ -116,7 +108,7 @@ class FileReader:
     known: Known
     book: SourceBook
     relevance: Relevance
-    read: Callable[[Path], str]
+    read: Read
     strict: bool
 
     def objects_of(self, problems: list[str]) -> ReadFile:
@@ -147,9 +139,7 @@ def problems_of(document: Document, known: Known) -> list[str]:
     return [str(document.error(problem.path, problem.message)) for problem in found]
 
 
-def _read_all(
-    paths: Sequence[Path], read: Callable[[Path], str]
-) -> tuple[list[Document], list[str]]:
+def _read_all(paths: Sequence[Path], read: Read) -> tuple[list[Document], list[str]]:
     documents: list[Document] = []
     problems: list[str] = []
     for path in paths:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import IO
 
 from headroom.wire.traces.parser import Arrival, Reading, TraceError
+from headroom.wire.yamls.documents import STDIN
 
 MAGIC = b"\x1f\x8b"
 LONGEST_LINE = 10_000
-STDIN = Path("-")
 
 
 def arrivals_of(path: Path) -> Iterator[Arrival]:

@@ -9,14 +9,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from headroom.wire.yamls.lines import Lines, ManifestError
 from headroom.wire.yamls.loader import MAX_VALUES, YamlReader, compose_all, expanded_size
+
+STDIN = Path("-")
+Read = Callable[[Path], str]
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or of standard input."""
+    return sys.stdin.read() if path == STDIN else path.read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
