@@ -9,12 +9,13 @@ import pytest
 
 from headroom.kube.client import Client
 from headroom.kube.errors import Forbidden
-from headroom.webhook.indexes import ClaimIndexes, FollowTuning
+from headroom.kube.watch_scope import WatchTuning
+from headroom.webhook.indexes import ClaimIndexes
 from tests.kube.fakeapi import Asked, FakeApi, Reply, Step, Stream, line, run
 
 Json = dict[str, Any]
 PATH = "/apis/headroom.dev/v1alpha1/claimindexes"
-QUICK = FollowTuning(first_backoff=0.001, longest_backoff=0.001)
+QUICK = WatchTuning(first_backoff=0.001, longest_backoff=0.001)
 
 
 def index(namespace: str, version: int, *keys: str, until: str = "2027-01-04T00:00:00Z") -> Json:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 import msgspec
 import structlog
@@ -31,33 +29,17 @@ from headroom.kube.errors import (
     Unauthorized,
 )
 from headroom.kube.lines import LineSplitter
+from headroom.kube.watch_scope import ListPages, WatchScope, WatchTuning
 from headroom.wire.errors import UNREADABLE_JSON, DecodeError
 from headroom.wire.kinds import CLAIM_INDEXES
 from headroom.wire.objects.claimindexes import decode_index
 from headroom.wire.objects.reader import identity_of
 
+SCOPE = WatchScope(CLAIM_INDEXES, fields=f"metadata.name={INDEX_NAME}")
 log = structlog.get_logger("headroom.webhook")
 
 
-@dataclass(frozen=True, slots=True)
-class FollowTuning:
-    """Times and sizes; tests use small ones."""
-
-    quiet_seconds: float = 70.0  # Bookmarks arrive about once a minute.
-    renew_seconds: tuple[int, int] = (300, 600)
-    page_size: int = 100
-    first_backoff: float = 0.1
-    longest_backoff: float = 5.0
-
-
-class _ListMetadata(msgspec.Struct, rename={"version": "resourceVersion", "token": "continue"}):
-    version: str = ""
-    token: str = ""
-
-
-class _List(msgspec.Struct):
-    metadata: _ListMetadata
-    items: list[Raw] | None = None
+TUNING = WatchTuning(page_size=100)  # An index may have as many keys as fit into an object.
 
 
 class _Line(msgspec.Struct):
@@ -73,10 +55,10 @@ class _StreamStatus(msgspec.Struct):
 class ClaimIndexes:
     """The index of each namespace; `run` keeps them up to date."""
 
-    def __init__(self, client: Client, tuning: FollowTuning | None = None) -> None:
+    def __init__(self, client: Client, tuning: WatchTuning | None = None) -> None:
         self.synced = asyncio.Event()
         self._client = client
-        self._tuning = tuning or FollowTuning()
+        self._tuning = tuning or TUNING
         self._by_namespace: dict[str, ClaimIndex] = {}
         self._version = ""
         self._failures = 0
@@ -97,26 +79,18 @@ class ClaimIndexes:
                 await self._recover(error)
 
     async def _list(self) -> None:
-        what = f"list {CLAIM_INDEXES}"
         found: dict[str, ClaimIndex] = {}
-        token = ""
-        while True:
-            asked = {"limit": str(self._tuning.page_size)}
-            if token:
-                asked["continue"] = token
-            body = await self._client.get(self._path(**asked), what)
-            page = _decoded(body, _List, what)
-            for item in page.items or ():
+        version = ""
+        async for page in ListPages(self._client, SCOPE, self._tuning.page_size).read():
+            for item in page.items:
                 _take(item, found)
-            token = page.metadata.token
-            if not token:
-                break
-        self._by_namespace, self._version = found, page.metadata.version
+            version = page.version
+        self._by_namespace, self._version = found, version
         self.synced.set()
 
     async def _follow(self) -> None:
         """Read one stream to its end; the next continues from there."""
-        path = self._path(
+        path = SCOPE.path(
             watch="true",
             allowWatchBookmarks="true",
             resourceVersion=self._version,
@@ -159,10 +133,6 @@ class ClaimIndexes:
         pause = longest * (0.5 + self._random.random() / 2)
         log.warning("index_trouble", problem=str(error), retry_in=round(pause, 2))
         await asyncio.sleep(pause)
-
-    def _path(self, **query: str) -> str:
-        wanted = {"fieldSelector": f"metadata.name={INDEX_NAME}", **query}
-        return f"{CLAIM_INDEXES.path()}?{urlencode(wanted)}"
 
 
 def _take(item: Raw, into: dict[str, ClaimIndex]) -> None:

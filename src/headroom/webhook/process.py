@@ -15,8 +15,9 @@ import structlog
 from headroom.errors import HeadroomError
 from headroom.kube.access import Access
 from headroom.kube.client import Client
+from headroom.kube.watch_scope import WatchTuning
 from headroom.webhook.certificate_controller import CertificateKeeper, Habits
-from headroom.webhook.indexes import ClaimIndexes, FollowTuning
+from headroom.webhook.indexes import TUNING, ClaimIndexes
 from headroom.webhook.registered import Objects
 from headroom.webhook.reviews import asks_judge, claims_judge
 from headroom.webhook.server import Numbers, Server
@@ -43,7 +44,7 @@ class WebhookSettings:
     speech: KindCodecs = NATIVE
     metrics: bool = False
     habits: Habits = field(default_factory=Habits)
-    following: FollowTuning = field(default_factory=FollowTuning)
+    following: WatchTuning = TUNING
 
 
 class Webhook:
