@@ -7,15 +7,9 @@ them; here are the names, columns and versions around it. The same text is commi
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
-from headroom.core.names import GROUP, VERSION
 from headroom.wire.kinds import CLAIM_INDEXES, HEADROOMS, HOLDS, SLOT_SETS, Resource
+from headroom.wire.schema.crd import AGE, OUR_LABELS, Json, column, crd, crd_version
 from headroom.wire.schema.own import known
-from headroom.wire.schema.structural import structural
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 # Not the name of a kind: kubectl takes `headroom` for the category first, and then refuses a name.
 _CATEGORY = "headroom-all"
@@ -29,18 +23,18 @@ def crds() -> list[Json]:
 
 def _hold() -> Json:
     columns = [
-        _column("Phase", ".status.phase"),
-        _column("Node", ".status.nodeName"),
-        _column("Owner", ".status.currentOwners[0].name"),
-        _column("Age", ".metadata.creationTimestamp", type="date"),
-        _column("TTL", ".spec.ttl"),
-        _column("Expires", ".spec.expires"),
-        _column("CPU", ".status.allocatable.cpu", priority=1),
-        _column("Memory", ".status.allocatable.memory", priority=1),
-        _column("Once", ".spec.allocateOnce", type="boolean", priority=1),
-        _column("Ready", f"{_READY}.status", priority=1),
-        _column("Reason", f"{_READY}.reason", priority=1),
-        _column("Message", f"{_READY}.message", priority=1),
+        column("Phase", ".status.phase"),
+        column("Node", ".status.nodeName"),
+        column("Owner", ".status.currentOwners[0].name"),
+        AGE,
+        column("TTL", ".spec.ttl"),
+        column("Expires", ".spec.expires"),
+        column("CPU", ".status.allocatable.cpu", priority=1),
+        column("Memory", ".status.allocatable.memory", priority=1),
+        column("Once", ".spec.allocateOnce", type="boolean", priority=1),
+        column("Ready", f"{_READY}.status", priority=1),
+        column("Reason", f"{_READY}.reason", priority=1),
+        column("Message", f"{_READY}.message", priority=1),
     ]
     names = {"shortNames": ["hld"], "categories": [_CATEGORY]}
     # For disruption budgets, which ask the controller of each pod how many there should be ready.
@@ -60,20 +54,20 @@ def _hold() -> Json:
 def headroom_crd() -> Json:
     """Return the definition of Headroom, which can be scaled by its replicas."""
     columns = [
-        _column("Ready", f"{_READY}.status"),
-        _column("Held", ".status.held", type="integer"),
-        _column("Desired", ".status.desired", type="integer"),
-        _column("Pending", ".status.pending", type="integer"),
-        _column("Claimed", ".status.claimed", type="integer"),
-        _column("Next", ".status.nextStart"),
-        _column("Age", ".metadata.creationTimestamp", type="date"),
-        _column("Mode", ".spec.mode", priority=1),
-        _column("Refill", ".spec.refill", priority=1),
-        _column("Paused", ".spec.paused", type="boolean", priority=1),
-        _column("Hits", ".status.hits", type="integer", priority=1),
-        _column("Misses", ".status.misses", type="integer", priority=1),
-        _column("Reason", f"{_READY}.reason", priority=1),
-        _column("Message", f"{_READY}.message", priority=1),
+        column("Ready", f"{_READY}.status"),
+        column("Held", ".status.held", type="integer"),
+        column("Desired", ".status.desired", type="integer"),
+        column("Pending", ".status.pending", type="integer"),
+        column("Claimed", ".status.claimed", type="integer"),
+        column("Next", ".status.nextStart"),
+        AGE,
+        column("Mode", ".spec.mode", priority=1),
+        column("Refill", ".spec.refill", priority=1),
+        column("Paused", ".spec.paused", type="boolean", priority=1),
+        column("Hits", ".status.hits", type="integer", priority=1),
+        column("Misses", ".status.misses", type="integer", priority=1),
+        column("Reason", f"{_READY}.reason", priority=1),
+        column("Message", f"{_READY}.message", priority=1),
     ]
     scale = {
         "specReplicasPath": ".spec.size.replicas",
@@ -100,8 +94,8 @@ def _slot_set() -> Json:
         {},
         {
             "additionalPrinterColumns": [
-                _column("For", ".metadata.ownerReferences[0].name"),
-                _column("Age", ".metadata.creationTimestamp", type="date"),
+                column("For", ".metadata.ownerReferences[0].name"),
+                AGE,
             ],
             "subresources": {"scale": scale},
         },
@@ -112,8 +106,8 @@ def _slot_set() -> Json:
 
 def _claim_index() -> Json:
     columns = [
-        _column("Fresh-Until", ".spec.freshUntil"),
-        _column("Age", ".metadata.creationTimestamp", type="date"),
+        column("Fresh-Until", ".spec.freshUntil"),
+        AGE,
     ]
     return _crd(
         CLAIM_INDEXES,
@@ -124,41 +118,7 @@ def _claim_index() -> Json:
     )
 
 
-def _column(name: str, path: str, *, type: str = "string", priority: int = 0) -> Json:
-    column: Json = {"name": name, "type": type, "jsonPath": path}
-    return {**column, "priority": priority} if priority else column
-
-
-def _crd(resource: Resource, names: Json, extras: Json, description: str) -> Json:
-    schema = structural(resource.kind, known())
-    # The API server knows these three itself and allows no more here.
-    properties = schema["properties"]
-    properties["metadata"] = {"type": "object"}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {
-            "name": f"{resource.plural}.{GROUP}",
-            "labels": {"app.kubernetes.io/name": "headroom"},
-        },
-        "spec": {
-            "group": GROUP,
-            "scope": "Namespaced",
-            "names": {
-                "kind": resource.kind,
-                "listKind": f"{resource.kind}List",
-                "plural": resource.plural,
-                "singular": resource.kind.lower(),
-                **names,
-            },
-            "versions": [
-                {
-                    "name": VERSION,
-                    "served": True,
-                    "storage": True,
-                    "schema": {"openAPIV3Schema": {"description": description, **schema}},
-                    **extras,
-                }
-            ],
-        },
-    }
+def _crd(resource: Resource, names: Json, parts: Json, description: str) -> Json:
+    return crd(
+        resource, [crd_version(resource, known(), description, **parts)], OUR_LABELS, **names
+    )

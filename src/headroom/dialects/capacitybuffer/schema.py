@@ -6,15 +6,11 @@ Not stricter than theirs: what the cluster's own definition lets in is let in he
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
 
 from headroom.core.sizes.buffer import ACTIVE
-from headroom.dialects.capacitybuffer.names import BUFFERS, GROUP, OLDER_VERSION, VERSION
+from headroom.dialects.capacitybuffer.names import BUFFERS, OLDER_VERSION
+from headroom.wire.schema.crd import AGE, Json, column, crd, crd_version
 from headroom.wire.schema.notation import Catalogue, Field, SchemaRule, kubernetes, of
-from headroom.wire.schema.structural import structural
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 KIND = BUFFERS.kind
 
@@ -77,54 +73,22 @@ def with_buffers(catalogue: Catalogue) -> Catalogue:
 
 def definitions() -> list[Json]:
     """Return the CustomResourceDefinition, for clusters that have none yet."""
-    catalogue = with_buffers(kubernetes())
-    return [
-        {
-            "apiVersion": "apiextensions.k8s.io/v1",
-            "kind": "CustomResourceDefinition",
-            "metadata": {
-                "name": f"{BUFFERS.plural}.{GROUP}",
-                # The group is the community's: without this no API server takes its definitions.
-                "annotations": {"api-approved.kubernetes.io": "unapproved, experimental-only"},
-            },
-            "spec": {
-                "group": GROUP,
-                "scope": "Namespaced",
-                "names": {
-                    "kind": KIND,
-                    "listKind": f"{KIND}List",
-                    "plural": BUFFERS.plural,
-                    "singular": KIND.lower(),
-                    "shortNames": ["cb"],
-                },
-                "versions": [_version(catalogue, VERSION), _version(catalogue, OLDER_VERSION)],
-            },
-        }
+    columns = [
+        column("Strategy", ".spec.provisioningStrategy"),
+        column("PodTemplate", ".status.podTemplateRef.name"),
+        column("Replicas", ".status.replicas", "integer"),
+        column("ConditionsType", ".status.conditions[*].type"),
+        column("ConditionsStatus", ".status.conditions[*].status"),
+        column("ConditionsReason", ".status.conditions[*].reason"),
+        AGE,
     ]
-
-
-def _version(catalogue: Catalogue, name: str) -> Json:
-    schema = structural(KIND, catalogue)
-    schema["properties"]["metadata"] = {"type": "object"}
-    newest = name == VERSION
-    return {
-        "name": name,
-        "served": True,
-        "storage": newest,
-        **({} if newest else {"deprecated": True}),
-        "schema": {"openAPIV3Schema": schema},
-        "subresources": {"status": {}},
-        "additionalPrinterColumns": [
-            _column("Strategy", ".spec.provisioningStrategy"),
-            _column("PodTemplate", ".status.podTemplateRef.name"),
-            _column("Replicas", ".status.replicas", "integer"),
-            _column("ConditionsType", ".status.conditions[*].type"),
-            _column("ConditionsStatus", ".status.conditions[*].status"),
-            _column("ConditionsReason", ".status.conditions[*].reason"),
-            _column("Age", ".metadata.creationTimestamp", "date"),
-        ],
-    }
-
-
-def _column(name: str, path: str, kind: str = "string") -> Json:
-    return {"name": name, "type": kind, "jsonPath": path}
+    newest = crd_version(
+        BUFFERS,
+        with_buffers(kubernetes()),
+        subresources={"status": {}},
+        additionalPrinterColumns=columns,
+    )
+    older = {**newest, "name": OLDER_VERSION, "storage": False, "deprecated": True}
+    # The group is the community's: without this no API server takes its definitions.
+    approval = {"api-approved.kubernetes.io": "unapproved, experimental-only"}
+    return [crd(BUFFERS, [newest, older], {"annotations": approval}, shortNames=["cb"])]

@@ -7,14 +7,10 @@ definition lets in is let in here. What is odd in it is told in a condition, see
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
 
-from headroom.dialects.koordinator.names import GROUP, RESERVATIONS, VERSION
+from headroom.dialects.koordinator.names import RESERVATIONS
+from headroom.wire.schema.crd import AGE, Json, column, crd, crd_version
 from headroom.wire.schema.notation import Catalogue, Field, SchemaRule, kubernetes, of
-from headroom.wire.schema.structural import structural
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 KIND = RESERVATIONS.kind
 CONTROLLER = {name: of("string!") for name in ("apiVersion", "kind", "name", "uid")}
@@ -103,45 +99,20 @@ def with_reservations(catalogue: Catalogue) -> Catalogue:
 
 def definitions() -> list[Json]:
     """Return the CustomResourceDefinition of Reservation."""
-    schema = structural(KIND, kubernetes().extended(TYPES, {}))
-    properties = schema["properties"]
-    properties["metadata"] = {"type": "object"}
-    # Koordinator counts the parts of an owner; a rule in CEL would have no bound on their number.
-    properties["spec"]["properties"]["owners"]["items"]["minProperties"] = 1
-    return [
-        {
-            "apiVersion": "apiextensions.k8s.io/v1",
-            "kind": "CustomResourceDefinition",
-            "metadata": {"name": f"{RESERVATIONS.plural}.{GROUP}"},
-            "spec": {
-                "group": GROUP,
-                "scope": "Cluster",
-                "names": {
-                    "kind": KIND,
-                    "listKind": f"{KIND}List",
-                    "plural": RESERVATIONS.plural,
-                    "singular": KIND.lower(),
-                },
-                "versions": [
-                    {
-                        "name": VERSION,
-                        "served": True,
-                        "storage": True,
-                        "schema": {"openAPIV3Schema": schema},
-                        "subresources": {"status": {}},
-                        "additionalPrinterColumns": [
-                            _column("Phase", ".status.phase"),
-                            _column("Age", ".metadata.creationTimestamp", "date"),
-                            _column("Node", ".status.nodeName"),
-                            _column("TTL", ".spec.ttl"),
-                            _column("Expires", ".spec.expires"),
-                        ],
-                    }
-                ],
-            },
-        }
+    columns = [
+        column("Phase", ".status.phase"),
+        AGE,
+        column("Node", ".status.nodeName"),
+        column("TTL", ".spec.ttl"),
+        column("Expires", ".spec.expires"),
     ]
-
-
-def _column(name: str, path: str, kind: str = "string") -> Json:
-    return {"name": name, "type": kind, "jsonPath": path}
+    version = crd_version(
+        RESERVATIONS,
+        kubernetes().extended(TYPES, {}),
+        subresources={"status": {}},
+        additionalPrinterColumns=columns,
+    )
+    spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    # Koordinator counts the parts of an owner; a rule in CEL would have no bound on their number.
+    spec["properties"]["owners"]["items"]["minProperties"] = 1
+    return [crd(RESERVATIONS, [version], {})]

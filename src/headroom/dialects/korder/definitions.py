@@ -6,28 +6,16 @@ Names, scopes and printer columns are korder's own where it has any.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
 
-from headroom.dialects.korder.kinds import GROUP, ORDERS, TICKETS, VERSION
+from headroom.dialects.korder.kinds import ORDERS, TICKETS
 from headroom.dialects.korder.schema import extended
 from headroom.wire.kinds import Resource
+from headroom.wire.schema.crd import AGE, OUR_LABELS, Json, column, crd, crd_version
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.schema.own import known
-from headroom.wire.schema.structural import structural
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 _READY = '.status.conditions[?(@.type=="Ready")]'
 
-
-def column(name: str, path: str, type: str = "string", priority: int = 0) -> Json:
-    """One printer column; with a priority, only the wide table shows it."""
-    shown: Json = {"name": name, "type": type, "jsonPath": path}
-    return {**shown, "priority": priority} if priority else shown
-
-
-AGE = column("Age", ".metadata.creationTimestamp", "date")
 
 _ORDER_COLUMNS = (
     column("Strategy", ".spec.strategy.type"),
@@ -85,34 +73,7 @@ def definition(
     scale: Json | None = None,
 ) -> Json:
     """One kind's definition; its fields are those of the catalogue's type of the same name."""
-    schema = structural(resource.kind, catalogue)
-    # The API server knows these three itself and allows no more here.
-    schema["properties"]["metadata"] = {"type": "object"}
-    version: Json = {
-        "name": VERSION,
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": {"description": description, **schema}},
-        "subresources": {"status": {}, **({"scale": scale} if scale else {})},
-    }
+    parts: Json = {"subresources": {"status": {}, **({"scale": scale} if scale else {})}}
     if columns:
-        version["additionalPrinterColumns"] = [dict(each) for each in columns]
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {
-            "name": f"{resource.plural}.{GROUP}",
-            "labels": {"app.kubernetes.io/name": "headroom"},
-        },
-        "spec": {
-            "group": GROUP,
-            "scope": "Namespaced" if resource.namespaced else "Cluster",
-            "names": {
-                "kind": resource.kind,
-                "listKind": f"{resource.kind}List",
-                "plural": resource.plural,
-                "singular": resource.kind.lower(),
-            },
-            "versions": [version],
-        },
-    }
+        parts["additionalPrinterColumns"] = [dict(each) for each in columns]
+    return crd(resource, [crd_version(resource, catalogue, description, **parts)], OUR_LABELS)

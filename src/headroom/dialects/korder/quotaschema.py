@@ -21,10 +21,11 @@ from headroom.core.quotas.limits import (
     SCOPES,
     TICKETS,
 )
-from headroom.dialects.korder.definitions import AGE, column, definition
+from headroom.dialects.korder.definitions import definition
 from headroom.dialects.korder.kinds import QUOTAS
 from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, known_name, limit_of, longest_of
 from headroom.dialects.korder.quotastatus import ceiling_json
+from headroom.wire.schema.crd import AGE, column
 from headroom.wire.schema.notation import Catalogue, Field, SchemaRule, of
 from headroom.wire.schema.own import known
 from headroom.wire.schema.structural import COMPARED, DURATION_PATTERN, QUANTITY_PATTERN
