@@ -147,7 +147,7 @@ def _row(line: str) -> Row:
     statement, verdict, named, note = [*cells, "", ""][:4]
     names = tuple(name.strip() for name in named.split(",") if name.strip())
     if verdict not in VERDICTS:
-        raise RowError(f"{verdict!r} is none of {', '.join(VERDICTS)}")
+        raise RowError(f"{verdict!r} is not one of {', '.join(VERDICTS)}")
     missing = [name for name in names if name not in known_tests()]
     if missing:
         raise RowError(f"no such test: {', '.join(missing)}")

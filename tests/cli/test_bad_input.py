@@ -129,8 +129,8 @@ def test_every_mistake_of_all_files_is_told_at_once(
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        (("--until", "banana"), "--until: 'banana' is no duration"),
-        (("--until", "5m", "--start", "noon"), "--start: 'noon' is no time"),
+        (("--until", "banana"), "--until: 'banana' is not a duration"),
+        (("--until", "5m", "--start", "noon"), "--start: 'noon' is not a time"),
         (("--seed", "x"), "--seed"),
         (("--dialect", "klingon"), "--dialect klingon: there is no such dialect"),
         (("-o", "xml"), "'xml'"),
@@ -150,8 +150,8 @@ def test_a_flag_that_makes_no_sense_is_named(
     ("text", "says"),
     [
         ("kind: Result\nobjects: abc\n", "objects: a list is expected"),
-        ("kind: Result\nobjects: [{}, 7]\n", "objects[1]: fields with names are expected"),
-        ("kind: Result\nend: noon\n", "end: 'noon' is no time"),
+        ("kind: Result\nobjects: [{}, 7]\n", "objects[1]: an object with fields is expected"),
+        ("kind: Result\nend: noon\n", "end: 'noon' is not a time"),
         ("a: [b\n", "document 1: not YAML"),
     ],
 )

@@ -171,7 +171,7 @@ def test_a_bad_file_is_told_with_file_and_line_before_anything_is_played(
     at = files(tmp_path)
     (tmp_path / "many.yaml").write_text(HEADROOM.replace("REPLICAS", "lots"))
     told = refused(capsys, at["world"], at["few"], at["many"]).err
-    assert "many.yaml:7: document 1: spec.size.replicas: a whole number is expected" in told
+    assert "many.yaml:7: document 1: spec.size.replicas: an integer is expected" in told
     assert (
         "gone.yaml: cannot be read" in refused(capsys, at["world"], str(tmp_path / "gone.yaml")).err
     )

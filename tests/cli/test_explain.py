@@ -163,7 +163,7 @@ def test_a_guardian_that_took_over_the_room_of_another_hold_says_whose_it_was() 
             "was given away, used by x",
         ),
         (
-            hold("h", problems=(Problem("spec.ttl", "is no duration"),)),
+            hold("h", problems=(Problem("spec.ttl", "is not a duration"),)),
             "promises nothing: spec.ttl",
         ),
         (

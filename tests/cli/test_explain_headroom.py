@@ -153,7 +153,7 @@ def test_a_window_that_can_never_open_promises_nothing_and_names_the_field() -> 
     found = told(of, *NODES)
     assert "promises nothing: spec.schedule[0].timeZone" in found.summary
     assert "never opens" in fact(found, "schedule")
-    assert found.next_step == "mend its spec"
+    assert found.next_step == "fix its spec"
 
 
 def test_a_window_in_no_time_zone_does_not_keep_the_next_start_from_being_told() -> None:

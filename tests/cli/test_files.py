@@ -147,9 +147,9 @@ def test_a_charts_output_is_played_and_what_cannot_matter_counted_in_one_line(
     assert done.code == 0, done.err
     assert result["summary"]["pods"]["started"] == 2
     counted = "ConfigMap 1, Ingress 1, Role 1, Secret 1, ServiceAccount 1, helm hooks 1"
-    assert f"skipped 6 that have no bearing on where pods are placed: {counted}" in done.err
-    assert "HorizontalPodAutoscaler is not played (1 in the files)" in done.err
-    assert "CronJob is not played (1 in the files)" in done.err
+    assert f"skipped 6 that do not affect where pods are placed: {counted}" in done.err
+    assert "HorizontalPodAutoscaler is not simulated (1 in the files)" in done.err
+    assert "CronJob is not simulated (1 in the files)" in done.err
     assert "Monitor.monitoring.example.com 1" in done.err
 
 
@@ -159,7 +159,7 @@ def test_strict_refuses_what_is_not_played(
     done, _ = simulated(capsys, folder, "pools.yaml", "chart.yaml", "--strict")
     assert done.code == 2
     file = folder / "chart.yaml"
-    assert f"{file}:4: document 1: kind: ServiceAccount has no bearing" in done.err
+    assert f"{file}:4: document 1: kind: ServiceAccount does not affect" in done.err
     for kind in ("Secret", "HorizontalPodAutoscaler", "CronJob", "Monitor"):
         assert f"kind: {kind}" in done.err
     assert simulated(capsys, folder, "pools.yaml", "held.yaml", "--strict")[0].code == 0
@@ -216,7 +216,7 @@ def test_pods_whose_controllers_are_not_in_the_file_are_kept(
     kept = [each for each in was["objects"] if each["kind"] not in ("Deployment", "ReplicaSet")]
     (folder / "world.json").write_text(json.dumps({**was, "objects": kept}))
     done, result = simulated(capsys, folder, "world.json", "--until", "5m")
-    assert "stand alone, nobody replaces them: 3" in done.err
+    assert "have no controller and are not replaced: 3" in done.err
     pods = [each for each in result["objects"] if each["kind"] == "Pod"]
     assert len(pods) == 4
 
@@ -229,7 +229,7 @@ def test_pods_whose_controllers_are_not_in_the_file_are_kept(
         ({"kind": "Dump", "objects": [], "end": "soon"}, "end: "),
         (
             {"kind": "Dump", "objects": [{"kind": "Pod", "metadata": {"name": "p"}, "spec": 1}]},
-            "objects[0].spec: fields with names are expected",
+            "objects[0].spec: an object with fields is expected",
         ),
     ],
 )

@@ -44,13 +44,13 @@ BAD = [
     pytest.param(
         BURST + '  schedule: [{start: "61 * * * *", duration: 1h}]\n',
         ":8: Headroom/default/burst:",
-        "spec.schedule[0].start: '61 * * * *' is no cron expression",
+        "spec.schedule[0].start: '61 * * * *' is not a cron expression",
         id="cron",
     ),
     pytest.param(
         BURST + '  schedule: [{start: "1 * * * *", duration: 1h, timeZone: Mars/Olympus}]\n',
         ":8: Headroom/default/burst:",
-        "spec.schedule[0].timeZone: 'Mars/Olympus' is no time zone",
+        "spec.schedule[0].timeZone: 'Mars/Olympus' is not a time zone",
         id="zone",
     ),
     pytest.param(
@@ -68,7 +68,7 @@ BAD = [
     pytest.param(
         HOLD.replace('cpu: "2"', f"{GPU}: 500m"),
         "Hold/default/kept:",
-        "500m must be a whole number",
+        "500m must be an integer",
         id="half a device",
     ),
     pytest.param(TIGHT + "---\n" + HOLD, ":6: Hold/default/kept:", "tight", id="quota"),

@@ -164,7 +164,7 @@ def test_a_time_that_is_none_is_misuse(
 ) -> None:
     done = command(capsys, "plan", files[1], "--at", "noon", "--from", files[0])
     assert done.code == 2
-    assert "--at: 'noon' is no time" in done.err
+    assert "--at: 'noon' is not a time" in done.err
 
 
 def test_the_limits_of_a_namespace_refuse_what_is_beyond_them() -> None:

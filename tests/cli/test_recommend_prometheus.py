@@ -114,8 +114,8 @@ def test_what_a_real_prometheus_does_not_understand_is_told_in_its_words(
         (200, '{"data": {"resultType": "vector", "result": []}}', 3, "no answer to a range query"),
         (200, matrix([(0.0, "1")], [(0.0, "1")]), 2, "answers with 2 series"),
         (200, matrix([(0.0, "many")]), 3, "is no point of a series"),
-        (200, matrix([(0.0, "NaN")]), 3, "is no number of pods"),
-        (200, matrix([(0.0, "-3")]), 3, "is no number of pods"),
+        (200, matrix([(0.0, "NaN")]), 3, "is not a number of pods"),
+        (200, matrix([(0.0, "-3")]), 3, "is not a number of pods"),
         (200, matrix(), 2, "no pods arrived"),
         (401, "who are you?", 3, "kubectl port-forward"),
         (500, "oh no", 3, "HTTP 500"),
@@ -154,7 +154,7 @@ def test_a_prometheus_that_is_not_there_is_told(capsys: pytest.CaptureFixture[st
         (["--prometheus", "http://x", "--step", "0"], "--step 0: write a time from 1s"),
         (["--prometheus", "http://x", "--step", "2h", "--since", "1h"], "--step 2h"),
         (["--prometheus", "http://x", "--since", "-1h"], "less than nothing"),
-        (["--prometheus", "http://x", "--since", "a week"], "is no duration"),
+        (["--prometheus", "http://x", "--since", "a week"], "is not a duration"),
     ],
 )
 def test_addresses_and_lengths_that_cannot_be_are_told(

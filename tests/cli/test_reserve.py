@@ -121,7 +121,7 @@ def test_a_dry_run_prints_the_manifest(capsys: pytest.CaptureFixture[str]) -> No
         (("reserve", "x", "--cpu", "two", "--owner", "app=web"), "two"),
         (("reserve", "x", "--cpu", "2", "--owner", "web"), "--owner web: write KEY=VALUE"),
         ((*ASK, "--ttl", "soon"), "spec.ttl"),
-        ((*ASK, "--wait", "soon"), "--wait: 'soon' is no duration"),
+        ((*ASK, "--wait", "soon"), "--wait: 'soon' is not a duration"),
     ],
 )
 def test_what_cannot_be_held_is_refused_before_anything_is_sent(

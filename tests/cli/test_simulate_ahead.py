@@ -92,7 +92,7 @@ def test_a_flag_that_makes_no_sense_is_misuse(
 ) -> None:
     done = played(capsys, tmp_path, SWITCH, "--node-limit=many")
     assert done.code == 2
-    assert "--node-limit: 'many' is no whole number" in done.err
+    assert "--node-limit: 'many' is not an integer" in done.err
 
 
 def test_owners_of_other_namespaces_are_served_where_that_is_allowed(

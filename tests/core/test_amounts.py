@@ -35,11 +35,11 @@ def test_an_amount_of_zero_is_kept_where_presence_matters() -> None:
     ("texts", "message"),
     [
         ({"cpu": "-1"}, r"cpu: -1 must be greater than or equal to 0"),
-        ({"memory": "much"}, r"memory: 'much' is no quantity"),
-        ({"example.com/gpu": "0.5"}, r"example.com/gpu: 0.5 must be a whole number"),
-        ({"pods": "1.5"}, r"pods: 1.5 must be a whole number"),
-        ({"cpu": float("nan")}, r"cpu: 'nan' is no quantity"),
-        ({"cpu": True}, r"cpu: 'true' is no quantity"),
+        ({"memory": "much"}, r"memory: 'much' is not a quantity"),
+        ({"example.com/gpu": "0.5"}, r"example.com/gpu: 0.5 must be an integer"),
+        ({"pods": "1.5"}, r"pods: 1.5 must be an integer"),
+        ({"cpu": float("nan")}, r"cpu: 'nan' is not a quantity"),
+        ({"cpu": True}, r"cpu: 'true' is not a quantity"),
     ],
 )
 def test_a_bad_amount_is_refused_by_name(texts: dict[str, str], message: str) -> None:

@@ -115,12 +115,12 @@ def test_a_hold_for_ever_has_no_alarm() -> None:
 
 
 def test_an_invalid_hold_is_left_as_it_is_and_says_what_is_wrong() -> None:
-    wrong = replace(ONCE, problems=(Problem("spec.ttl", "is no duration"),))
+    wrong = replace(ONCE, problems=(Problem("spec.ttl", "is not a duration"),))
     life = live(HoldView(wrong, (guardian(),), node="a"))
     assert steps(life) == []
     assert (reason(life), life.status.conditions[0].message) == (
         "InvalidSpec",
-        "spec.ttl: is no duration",
+        "spec.ttl: is not a duration",
     )
 
 

@@ -103,12 +103,12 @@ def test_what_the_api_server_refuses_is_refused(text: str) -> None:
 
 
 def test_a_refusal_names_the_text_and_shows_how_it_is_done() -> None:
-    with pytest.raises(QuantityError, match=r"'1,5' is no quantity; write for example 500m"):
+    with pytest.raises(QuantityError, match=r"'1,5' is not a quantity; write for example 500m"):
         parse_quantity("1,5")
 
 
 def test_a_wrong_suffix_is_named() -> None:
-    with pytest.raises(QuantityError, match="its suffix 'K' is none of n u m k"):
+    with pytest.raises(QuantityError, match="its suffix 'K' is not one of n u m k"):
         parse_quantity("16K")
 
 

@@ -25,7 +25,7 @@ def test_a_sound_label_key_is_let_in(key: str) -> None:
     ["", "-app", "app-", "a b", "a/b/c", "/app", "example.com/", "Example.com/app", "x" * 64],
 )
 def test_an_unsound_label_key_is_refused_by_name(key: str) -> None:
-    assert (label_key_refusal(key) or "").startswith(f"{key!r} is no label key")
+    assert (label_key_refusal(key) or "").startswith(f"{key!r} is not a label key")
 
 
 def test_a_prefix_longer_than_a_dns_name_is_refused() -> None:
@@ -39,7 +39,7 @@ def test_a_sound_label_value_is_let_in(value: str) -> None:
 
 @pytest.mark.parametrize("value", ["-a", "a.", "a b", "ä", "x" * 64, "a\n"])
 def test_an_unsound_label_value_is_refused_by_name(value: str) -> None:
-    assert (label_value_refusal(value) or "").startswith(f"{value!r} is no label value")
+    assert (label_value_refusal(value) or "").startswith(f"{value!r} is not a label value")
 
 
 def test_a_sound_selector_is_let_in() -> None:
@@ -49,13 +49,13 @@ def test_a_sound_selector_is_let_in() -> None:
 @pytest.mark.parametrize(
     ("requirement", "words"),
     [
-        (need("a", "in", "x"), "operator 'in' is none of In, NotIn, Exists, DoesNotExist"),
-        (need("a", "Gt", "1"), "operator 'Gt' is none of"),
+        (need("a", "in", "x"), "operator 'in' is not one of In, NotIn, Exists, DoesNotExist"),
+        (need("a", "Gt", "1"), "operator 'Gt' is not one of"),
         (need("a", "In"), "In of 'a' needs at least one value"),
         (need("a", "NotIn"), "NotIn of 'a' needs at least one value"),
         (need("a", "Exists", "x"), "Exists of 'a' takes no values"),
-        (need("a b", "Exists"), "'a b' is no label key"),
-        (need("a", "In", "x", "-"), "'-' is no label value"),
+        (need("a b", "Exists"), "'a b' is not a label key"),
+        (need("a", "In", "x", "-"), "'-' is not a label value"),
     ],
 )
 def test_an_unsound_selector_says_why(requirement: Requirement, words: str) -> None:
@@ -79,10 +79,10 @@ def test_a_sound_node_term_is_let_in(term: NodeTerm) -> None:
     [
         (NodeTerm(labels=(need("cores", "Gt", "many"),)), "Gt of 'cores' needs exactly one value"),
         (NodeTerm(labels=(need("cores", "Lt", "1", "2"),)), "needs exactly one value, an integer"),
-        (NodeTerm(fields=(need("spec.x", "In", "a"),)), "'spec.x' is no field"),
+        (NodeTerm(fields=(need("spec.x", "In", "a"),)), "'spec.x' is not a field"),
         (NodeTerm(fields=(need("metadata.name"),)), "operator 'Exists' of metadata.name"),
         (NodeTerm(fields=(need("metadata.name", "In", "a", "b"),)), "needs exactly one value"),
-        (NodeTerm(fields=(need("metadata.name", "In", "A!"),)), "'A!' is no node name"),
+        (NodeTerm(fields=(need("metadata.name", "In", "A!"),)), "'A!' is not a node name"),
     ],
 )
 def test_an_unsound_node_term_says_why(term: NodeTerm, words: str) -> None:
@@ -106,11 +106,11 @@ def test_a_sound_toleration_is_let_in(toleration: Toleration) -> None:
     [
         (Toleration("", "Equal"), "the operator must be Exists"),
         (Toleration("gpu", "Exists", "yes"), "Exists takes no value"),
-        (Toleration("gpu", "Lt", "5"), "'Lt' is none of Equal, Exists"),
-        (Toleration("gpu", "Exists", effect="Never"), "effect 'Never' is none of"),
+        (Toleration("gpu", "Lt", "5"), "'Lt' is not one of Equal, Exists"),
+        (Toleration("gpu", "Exists", effect="Never"), "effect 'Never' is not one of"),
         (Toleration("gpu", "Exists", seconds=5), "needs the effect NoExecute"),
-        (Toleration("g pu", "Exists"), "'g pu' is no label key"),
-        (Toleration("gpu", "Equal", "-"), "'-' is no label value"),
+        (Toleration("g pu", "Exists"), "'g pu' is not a label key"),
+        (Toleration("gpu", "Equal", "-"), "'-' is not a label value"),
     ],
 )
 def test_an_unsound_toleration_says_why(toleration: Toleration, words: str) -> None:

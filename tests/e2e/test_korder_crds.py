@@ -69,12 +69,12 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
         "spec.template.spec.startTime",
         "disagree",
     ),
-    "no-time": (shape(duration="0s"), "spec.template.spec.duration", "lasts no time"),
+    "no-time": (shape(duration="0s"), "spec.template.spec.duration", "must be longer than 0"),
     "no-duration": (shape(duration="1 day"), "spec.template.spec.duration", "must be a duration"),
     "window-no-time": (
         shape(window={"duration": "0"}),
         "spec.template.spec.window.duration",
-        "lasts no time",
+        "must be longer than 0",
     ),
     "one-time-with-schedule": (
         {"strategy": {"type": "OneTime", "schedule": "@daily"}},
@@ -89,7 +89,7 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "no-cron": (
         {"strategy": {"type": "Recurring", "schedule": "61 * * * *"}},
         "spec.strategy.schedule",
-        "no cron expression",
+        "not a cron expression",
     ),
     "negative-ttl": (
         shape(lifecycle={"ttlSecondsAfterFinished": -1}),
@@ -152,7 +152,7 @@ def test_an_update_is_judged_as_a_creation_is(plane: ControlPlane) -> None:
     plane.api.create(f"{ROOT}/orders", written(order("updated", **GPU)))
     path = f"{ROOT}/orders/updated?fieldValidation=Strict"
     for change, says in (
-        ({"template": {"spec": {"duration": "0s"}}}, "lasts no time"),
+        ({"template": {"spec": {"duration": "0s"}}}, "must be longer than 0"),
         ({"selector": {}}, "empty selector"),
         ({"strategy": {"type": "Scheduled"}}, "cannot be changed"),
         ({"strategy": None}, "cannot be changed"),
@@ -174,7 +174,7 @@ def test_the_node_of_a_ticket_is_set_once(plane: ControlPlane) -> None:
 
 def test_a_ticket_is_judged_as_an_orders_template_is(plane: ControlPlane) -> None:
     for spec, says in (
-        ({"duration": "0"}, "lasts no time"),
+        ({"duration": "0"}, "must be longer than 0"),
         ({"duration": "1h", "window": {"duration": "2h"}}, "disagree"),
         ({"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}}, "larger than"),
     ):

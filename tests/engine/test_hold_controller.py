@@ -63,7 +63,7 @@ def test_a_guardian_that_failed_is_replaced() -> None:
 
 
 def test_an_invalid_hold_promises_nothing_and_says_why() -> None:
-    play = Play(node("a"), hold("h", problems=(Problem("spec.ttl", "is no duration"),)))
+    play = Play(node("a"), hold("h", problems=(Problem("spec.ttl", "is not a duration"),)))
     play.run()
     assert play.ours("guardian") == []
     assert ready(play.hold("h")) == "InvalidSpec"

@@ -28,9 +28,9 @@ def problems(folder: Path, *texts: str) -> list[str]:
     ("spec", "where", "words"),
     [
         ("untill: 5m", "spec.untill", "until"),
-        ("until: soon", "spec.until", "no duration"),
+        ("until: soon", "spec.until", "not a duration"),
         ("start: yesterday", "spec.start", "a time such as"),
-        ("seed: seven", "spec.seed", "whole number"),
+        ("seed: seven", "spec.seed", "an integer"),
         ("pools: [{count: 3}]", "spec.pools[0]", "name"),
         ("pools: [{name: a, count: -1}]", "spec.pools[0].count", "0"),
         ("pools: [{name: a, cpu: lots}]", "spec.pools[0].cpu", "quantity"),

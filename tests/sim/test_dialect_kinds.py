@@ -80,7 +80,7 @@ def test_what_pods_say_to_a_dialect_reaches_the_operator(theatre: SimWorld) -> N
 def test_a_scenario_may_hold_it_only_while_the_dialect_is_on(tmp_path: Path) -> None:
     file = tmp_path / "seat.yaml"
     file.write_text(dump(seat()), encoding="utf-8")
-    with pytest.raises(ScenarioError, match="is not known here, and is not played"):
+    with pytest.raises(ScenarioError, match="is not known here, and is not simulated"):
         load_scenario([file], strict=True)
     result = run_scenario(load_scenario([file], BOTH), None, speech=BOTH)
     assert result.failures == ()

@@ -145,13 +145,13 @@ def test_a_trace_that_changes_during_a_run_is_a_failure_and_no_crash(tmp_path: P
     result = fresh.finish()
     fresh.close()
     play.close()
-    assert "jobs.csv:3: 'soon' is no time" in result.failures[0]
+    assert "jobs.csv:3: 'soon' is not a time" in result.failures[0]
 
 
 @pytest.mark.parametrize(
     ("trace", "fields", "words"),
     [
-        ("second\n1\nx\n", "", "jobs.csv:3: 'x' is no time"),
+        ("second\n1\nx\n", "", "jobs.csv:3: 'x' is not a time"),
         ("", "", "jobs.csv: there are no arrivals in it"),
         ("second\n1\n", "duration: -5s", "duration: -5s is negative"),
         ("second\n1\n", "skip: -5s", "skip: -5s is negative"),

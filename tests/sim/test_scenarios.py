@@ -171,7 +171,7 @@ def test_objects_that_nothing_acts_on_are_mentioned(tmp_path: Path) -> None:
     settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
     result = played(tmp_path, settings)
     assert result.summary["notes"] == [
-        "skipped 1 that have no bearing on where pods are placed: ConfigMap 1"
+        "skipped 1 that do not affect where pods are placed: ConfigMap 1"
     ]
 
 

@@ -35,7 +35,7 @@ def test_every_source_has_its_page() -> None:
     [
         ("It works. | works", "shown by a test"),
         ("It works. | works | test_that_nobody_wrote", "no such test"),
-        ("It does. | perhaps", "is none of"),
+        ("It does. | perhaps", "is not one of"),
         ("It does not. | cannot", "say how, and why"),
     ],
 )

@@ -258,7 +258,7 @@ def test_a_problem_names_the_way_out() -> None:
 def test_a_field_that_is_wrong_leaves_the_others_known() -> None:
     read = hold({"ttl": "banana", "unschedulable": True})
     assert read.problems == (
-        Problem("spec.ttl", "'banana' is no duration; write for example 90s, 1h30m or 0"),
+        Problem("spec.ttl", "'banana' is not a duration; write for example 90s, 1h30m or 0"),
     )
     assert read.unschedulable
     assert read.template.pod.requests == Resources({"cpu": 6000, "memory": 20 * 2**30})

@@ -86,27 +86,27 @@ def test_a_notation_that_means_nothing_is_refused() -> None:
         ({"zzz": 1}, "spec.zzz", "no such field"),
         ({"containers": None}, "spec.containers", "missing"),
         ({"containers": {}}, "spec.containers", "a list is expected, not an object"),
-        ({"containers": ["x"]}, "spec.containers[0]", "an object is expected, not the word 'x'"),
+        ({"containers": ["x"]}, "spec.containers[0]", "an object is expected, not the string 'x'"),
         ({"containers": [{}]}, "spec.containers[0].name", "missing"),
         (
             {"nodeName": 7},
             "spec.nodeName",
-            "a word is expected, not the number 7; put it in quotes",
+            "a string is expected, not the number 7; put it in quotes",
         ),
         ({"nodeName": True}, "spec.nodeName", "yes, no, on and off mean true and false"),
         ({"hostNetwork": "true"}, "spec.hostNetwork", "true or false is expected"),
         ({"hostNetwork": ""}, "spec.hostNetwork", "true or false is expected"),
         ({"priority": "5"}, "spec.priority", "take the quotes off"),
-        ({"priority": 1.5}, "spec.priority", "a whole number is expected"),
-        ({"priority": True}, "spec.priority", "a whole number is expected"),
+        ({"priority": 1.5}, "spec.priority", "an integer is expected"),
+        ({"priority": True}, "spec.priority", "an integer is expected"),
         ({"priority": 2**31}, "spec.priority", "out of range for int32"),
         ({"restartPolicy": "always"}, "spec.restartPolicy", "did you mean Always?"),
         ({"restartPolicy": "x"}, "spec.restartPolicy", "choose from Always, Never, OnFailure"),
-        ({"nodeSelector": {"a.b/c": 1}}, "spec.nodeSelector[a.b/c]", "a word is expected"),
-        ({"nodeSelector": []}, "spec.nodeSelector", "names with values are expected"),
+        ({"nodeSelector": {"a.b/c": 1}}, "spec.nodeSelector[a.b/c]", "a string is expected"),
+        ({"nodeSelector": []}, "spec.nodeSelector", "a map of values is expected"),
         ({"overhead": {"cpu": "-1"}}, "spec.overhead.cpu", "-1 is negative"),
         ({"overhead": {"cpu": -1}}, "spec.overhead.cpu", "-1 is negative"),
-        ({"overhead": {"cpu": "1gb"}}, "spec.overhead.cpu", "is no quantity"),
+        ({"overhead": {"cpu": "1gb"}}, "spec.overhead.cpu", "is not a quantity"),
         ({"overhead": {"cpu": True}}, "spec.overhead.cpu", "a quantity (500m, 2, 1.5Gi)"),
         ({"overhead": {"cpu": None}}, "spec.overhead.cpu", "not nothing (null)"),
     ],
@@ -122,7 +122,7 @@ def test_ports_may_be_numbers_or_names_but_nothing_else() -> None:
     container = {"name": "a", "livenessProbe": probe}
     ((path, message),) = pod_problems(containers=[container])
     assert path == "spec.containers[0].livenessProbe.httpGet.port"
-    assert message == "a whole number or a word is expected, not the number 1.5"
+    assert message == "an integer or a string is expected, not the number 1.5"
 
 
 def test_all_problems_are_told_at_once_and_no_more_than_anybody_reads() -> None:
@@ -170,7 +170,7 @@ metadata:
 """
     first, second = problems(text)
     assert first.startswith(
-        "f.yaml:9: document 1: spec.containers[0].resources.requests.cpu: 'lots' is no quantity"
+        "f.yaml:9: document 1: spec.containers[0].resources.requests.cpu: 'lots' is not a quantity"
     )
     assert second == "f.yaml:13: document 2: metadata.name: missing: every object needs a name"
 
@@ -245,7 +245,7 @@ def by_hand() -> Catalogue:
         ({"seed": 0, "pools": [{"name": "a", "price": 0.5}]}, []),
         ({}, [("spec", "set seed or until")]),
         ({"seed": None, "until": None}, [("spec", "set seed or until")]),
-        ({"until": "banana"}, [("spec.until", "is no duration")]),
+        ({"until": "banana"}, [("spec.until", "is not a duration")]),
         ({"until": "-5s"}, [("spec.until", "-5s is negative")]),
         ({"until": 5}, [("spec.until", "a duration such as 90s")]),
         ({"seed": -1}, [("spec.seed", "-1 is below 0")]),

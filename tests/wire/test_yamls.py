@@ -176,7 +176,7 @@ def refusal(text: str) -> ManifestError:
         ("a: !!binary aGk=\n", 1, "is not understood"),
         ("a: &x\n  b: *x\n", 1, "a.b: an alias that contains itself"),
         ("a: *nobody\n", 1, "undefined alias"),
-        ("a:\n  ? [x]\n  : 1\n", 2, "a field's name must be a word"),
+        ("a:\n  ? [x]\n  : 1\n", 2, "the name of a field must be a string"),
         ("~: 1\n", 1, "must not be null"),
         ("kind: List\nitems:\n  - 1\n", 3, "items[0]: not an object"),
         ("a: {<<: 1}\n", 1, "<< takes a mapping"),

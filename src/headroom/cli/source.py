@@ -262,7 +262,7 @@ def _objects_of(document: Document) -> list[Json]:
             raise Misuse(f"{path}: {field}: a list is expected")
         for index, item in enumerate(items):
             if not isinstance(item, Mapping):
-                raise Misuse(f"{path}: {field}[{index}]: fields with names are expected")
+                raise Misuse(f"{path}: {field}[{index}]: an object with fields is expected")
         found += items
     return found
 

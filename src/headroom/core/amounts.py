@@ -47,7 +47,7 @@ def _amount(name: str, text: str) -> int:
     if quantity.unscaled < 0:
         raise QuantityError(f"{_shown(text)} must be greater than or equal to 0")
     if _comes_whole(name) and quantity.milli_value() % 1000 and not quantity.huge:
-        raise QuantityError(f"{_shown(text)} must be a whole number")
+        raise QuantityError(f"{_shown(text)} must be an integer")
     return quantity.milli_value() if name == CPU else quantity.value()
 
 
@@ -82,7 +82,7 @@ def _spelled(written: Mapping[str, Written]) -> tuple[tuple[str, str], ...]:
 
 
 def _spell(number: Written) -> str:
-    # In JSON a truth value is spelled true, which is no quantity; in Python it counts as 1.
+    # In JSON a truth value is spelled true, which is not a quantity; in Python it counts as 1.
     return str(number).lower() if isinstance(number, bool) else str(number)
 
 

@@ -130,7 +130,7 @@ def _parsed(text: str) -> Quantity:
     parts = _PARTS.fullmatch(text) if text else None
     if parts is None:
         shown = text[:_LONGEST_SHOWN]
-        raise QuantityError(f"{shown!r} is no quantity; write for example 500m, 2, 1.5Gi or 1e3")
+        raise QuantityError(f"{shown!r} is not a quantity; write for example 500m, 2, 1.5Gi or 1e3")
     sign, digits, fraction, suffix = parts.groups(default="")
     if len(suffix) > _LONGEST_SUFFIX:
         raise QuantityError(f"a quantity with a suffix of {len(suffix)} characters is none")
@@ -145,7 +145,7 @@ def _parsed(text: str) -> Quantity:
         kept = text if _is_kept(digits + fraction, exponent, binary) else ""
         return Quantity(unscaled << power if binary else unscaled, exponent, quantity_format, kept)
     if not any(character.isdigit() for character in text.removesuffix(suffix)):
-        raise QuantityError(f"{text!r} is no quantity: it has no digits")
+        raise QuantityError(f"{text!r} is not a quantity: it has no digits")
     if binary:
         return _long_binary(unscaled << power, exponent)
     return Quantity(*_rounded_to_nano(unscaled, exponent), quantity_format)
@@ -188,7 +188,7 @@ def _read_suffix(suffix: str, text: str) -> tuple[int, Format]:
     power = int(written[1]) if written else None
     if power is None or not -MAX_INT64 - 1 <= power <= MAX_INT64:
         raise QuantityError(
-            f"{text!r} is no quantity: its suffix {suffix!r} is none of n u m k M G T P E, "
+            f"{text!r} is not a quantity: its suffix {suffix!r} is not one of n u m k M G T P E, "
             "Ki Mi Gi Ti Pi Ei, or an exponent such as e3"
         )
     # Kubernetes keeps the exponent in an int32 and lets it wrap around.

@@ -26,11 +26,11 @@ def label_key_refusal(key: str) -> str | None:
     """Say what is wrong with a label key such as `app` or `example.com/app`."""
     prefix, slash, name = key.rpartition("/")
     if slash and not is_subdomain(prefix):
-        return f"{key!r} is no label key: {prefix!r} before the / is no DNS name in lower case"
+        return f"{key!r} is not a label key: {prefix!r} before the / is not a lowercase DNS name"
     if not _is_name(name):
         return (
-            f"{key!r} is no label key: a name has 1 to {_LONGEST_NAME} letters, digits, - _ or ., "
-            "and begins and ends with a letter or digit"
+            f"{key!r} is not a label key: a name has 1 to {_LONGEST_NAME} letters, digits, "
+            "- _ or ., and begins and ends with a letter or digit"
         )
     return None
 
@@ -40,8 +40,8 @@ def label_value_refusal(value: str) -> str | None:
     if not value or _is_name(value):
         return None
     return (
-        f"{value!r} is no label value: it has at most {_LONGEST_NAME} letters, digits, - _ or ., "
-        "and begins and ends with a letter or digit"
+        f"{value!r} is not a label value: it has at most {_LONGEST_NAME} letters, digits, "
+        "- _ or ., and begins and ends with a letter or digit"
     )
 
 
@@ -72,7 +72,7 @@ def requirement_refusal(requirement: Requirement, operators: tuple[str, ...]) ->
     """Say what is wrong with one requirement, of which these operators are allowed."""
     operator, values = requirement.operator, requirement.values
     if operator not in operators:
-        return f"operator {operator!r} is none of {', '.join(operators)}"
+        return f"operator {operator!r} is not one of {', '.join(operators)}"
     if operator in _SETS and not values:
         return f"operator {operator} of {requirement.key!r} needs at least one value"
     if operator in _PRESENCE and values:
@@ -85,26 +85,26 @@ def requirement_refusal(requirement: Requirement, operators: tuple[str, ...]) ->
 
 def _field_refusal(requirement: Requirement) -> str | None:
     if requirement.key != NAME_FIELD:
-        return f"{requirement.key!r} is no field to select nodes by; only {NAME_FIELD} is"
+        return f"{requirement.key!r} is not a field to select nodes by; only {NAME_FIELD} is"
     if requirement.operator not in _SETS:
-        return f"operator {requirement.operator!r} of {NAME_FIELD} is none of In, NotIn"
+        return f"operator {requirement.operator!r} of {NAME_FIELD} is not one of In, NotIn"
     if len(requirement.values) != 1:
         return f"operator {requirement.operator} of {NAME_FIELD} needs exactly one value"
     name = requirement.values[0]
-    return None if is_subdomain(name) else f"{name!r} is no node name"
+    return None if is_subdomain(name) else f"{name!r} is not a node name"
 
 
 def toleration_refusal(toleration: Toleration) -> str | None:
     """Say what is wrong with a toleration."""
     operator = toleration.operator or "Equal"
     if operator not in ("Equal", "Exists"):
-        return f"operator {operator!r} is none of Equal, Exists"
+        return f"operator {operator!r} is not one of Equal, Exists"
     if not toleration.key and operator != "Exists":
         return "without a key the operator must be Exists, which tolerates every key"
     if operator == "Exists" and toleration.value:
         return "operator Exists takes no value"
     if toleration.effect and toleration.effect not in _EFFECTS:
-        return f"effect {toleration.effect!r} is none of {', '.join(_EFFECTS)}"
+        return f"effect {toleration.effect!r} is not one of {', '.join(_EFFECTS)}"
     if toleration.seconds is not None and toleration.effect != "NoExecute":
         return "tolerationSeconds needs the effect NoExecute"
     if toleration.key and (refusal := label_key_refusal(toleration.key)):

@@ -53,7 +53,7 @@ def _read(expression: str, zone: str) -> Occurrences | WindowRefused:
     place = zone_named(zone)
     if place is None:
         return WindowRefused(
-            "timeZone", f"{zone!r} is no time zone; write for example UTC or Europe/Zurich"
+            "timeZone", f"{zone!r} is not a time zone; write for example UTC or Europe/Zurich"
         )
     return Starts(spelled, place)
 
@@ -66,8 +66,8 @@ def cron_refusal(expression: str) -> str | None:
     if len(fields) != 5:
         names = ", ".join(NAMES)
         return (
-            f"{expression!r} is no cron expression: write five fields (minute, hour, day of month, "
-            f"month, day of week) or one of {names}"
+            f"{expression!r} is not a cron expression: use five fields (minute, hour, "
+            f"day of month, month, day of week) or one of {names}"
         )
     trouble = _trouble(" ".join(fields))
     if trouble is None:
@@ -75,7 +75,7 @@ def cron_refusal(expression: str) -> str | None:
     every_month = " ".join((*fields[:3], "*", fields[4]))
     if "day-of-month" in trouble and _trouble(every_month) is None:
         return f"{expression!r} never fires: no such month has such a day"
-    return f"{expression!r} is no cron expression: {trouble[0].lower()}{trouble[1:]}"
+    return f"{expression!r} is not a cron expression: {trouble[0].lower()}{trouble[1:]}"
 
 
 class Starts:

@@ -39,7 +39,7 @@ def _amount(name: str, written: object, path: str) -> int:
     path = f"{path}.{name}"
     # Kubernetes takes a quantity as text or as a bare number.
     if isinstance(written, bool) or not isinstance(written, str | int | float):
-        raise DecodeError("", path, "is no quantity; write for example 500m, 2 or 1Gi")
+        raise DecodeError("", path, "is not a quantity; write for example 500m, 2 or 1Gi")
     try:
         return amount(name, str(written))
     except QuantityError as error:

@@ -31,7 +31,7 @@ _LONGEST = 200
 def parse_duration(text: str) -> timedelta:
     """Read a Go duration; ValueError says what is wrong with it."""
     if len(text) > _LONGEST:
-        raise ValueError(f"{shown(text)} is no duration: it is too long to be meant")
+        raise ValueError(f"{shown(text)} is not a duration: it is too long")
     body = text[1:] if text[:1] in ("+", "-") else text
     if body == "0":
         return timedelta()
@@ -43,7 +43,7 @@ def parse_duration(text: str) -> timedelta:
         total += _nanoseconds(part)
         at = part.end()
     if at < len(body) or not body:
-        raise ValueError(f"{text!r} is no duration; write for example 90s, 1h30m or 0")
+        raise ValueError(f"{text!r} is not a duration; write for example 90s, 1h30m or 0")
     if total > _MOST:
         raise ValueError(f"{text!r} is longer than 292 years, the most a duration can be")
     duration = timedelta(microseconds=total // 1_000)

@@ -19,18 +19,18 @@ def namespace_problem(name: str) -> str:
     """Why this cannot be a namespace; empty if it can."""
     if len(name) <= 63 and _LABEL_NAME.fullmatch(name):
         return ""
-    return "no name for a namespace: at most 63 small letters, digits and - inside"
+    return "not a namespace name: use at most 63 lowercase letters, digits and -"
 
 
 def name_problem(name: str) -> str:
     """Why this cannot be an object's name; empty if it can."""
     if len(name) <= 253 and _SUBDOMAIN.fullmatch(name):
         return ""
-    return "no name for an object: at most 253 small letters, digits, and - and . inside"
+    return "not an object name: use at most 253 lowercase letters, digits, - and ."
 
 
 def image_problem(image: str) -> str:
     """Why this cannot be an image; empty if it can."""
     if len(image) <= 512 and _IMAGE.fullmatch(image):
         return ""
-    return "no image; write for example registry.example.com/team/headroom:1.0"
+    return "not an image; write for example registry.example.com/team/headroom:1.0"

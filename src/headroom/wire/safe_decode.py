@@ -30,5 +30,5 @@ def contained(kind: str, data: bytes | Raw, read: Callable[[bytes | Raw], T]) ->
         raise DecodeError(subject_of(kind, data), "", "nested too deeply") from error
     except Exception as error:
         words = f"{type(error).__name__}: {error}"[:LONGEST_TEXT]
-        problem = f"could not be read, which is a bug of headroom: {words}"
+        problem = f"could not be read, which is a bug in headroom: {words}"
         raise Unreadable(subject_of(kind, data), "", problem) from error

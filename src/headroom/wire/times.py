@@ -50,7 +50,7 @@ def format_micro_time(at: datetime) -> str:
 
 def parse_time(text: str) -> datetime:
     """Read an RFC 3339 time with its offset; ValueError says what is wrong with it."""
-    problem = f"{shown(text)} is no time; write for example 2027-01-01T02:00:00Z"
+    problem = f"{shown(text)} is not a time; write for example 2027-01-01T02:00:00Z"
     if _RFC3339.fullmatch(text) is None:
         raise ValueError(problem)
     try:

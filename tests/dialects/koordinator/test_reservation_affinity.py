@@ -83,12 +83,12 @@ def test_a_label_keeps_a_pod_out_of_holds(value: str, shuns: bool) -> None:
         ("no json", "malformed"),
         ("[]", "Expected `object`"),
         ('{"name": 7}', "reservation-affinity.name"),
-        ('{"tolerations": [{"operator": "Maybe", "key": "k"}]}', "'Maybe' is none of"),
+        ('{"tolerations": [{"operator": "Maybe", "key": "k"}]}', "'Maybe' is not one of"),
         (
             json.dumps(
                 {REQUIRED: {"reservationSelectorTerms": [{"matchExpressions": [{"key": "x"}]}]}}
             ),
-            "operator '' is none of",
+            "operator '' is not one of",
         ),
     ],
 )

@@ -156,15 +156,15 @@ def test_an_annotation_resizes_what_is_reserved_and_may_limit_the_owners() -> No
             "lots",
         ),
         ({"template": template({"containers": []})}, "spec.template.spec.containers", "nothing"),
-        ({"ttl": "banana"}, "spec.ttl", "'banana' is no duration"),
-        ({"ttl": ""}, "spec.ttl", "is no duration"),
-        ({"expires": "tomorrow"}, "spec.expires", "'tomorrow' is no time"),
-        ({"owners": []}, "spec.owners", "names nobody"),
+        ({"ttl": "banana"}, "spec.ttl", "'banana' is not a duration"),
+        ({"ttl": ""}, "spec.ttl", "is not a duration"),
+        ({"expires": "tomorrow"}, "spec.expires", "'tomorrow' is not a time"),
+        ({"owners": []}, "spec.owners", "is empty, so no pod"),
         ({"owners": None}, "spec.owners", "is missing"),
         (
             {"owners": [{"labelSelector": {"matchExpressions": [{"key": "a", "operator": "Is"}]}}]},
             "spec.owners[0].labelSelector",
-            "operator 'Is' is none of",
+            "operator 'Is' is not one of",
         ),
         ({"allocatePolicy": "Default"}, "spec.allocatePolicy", "neither Aligned nor Restricted"),
         ({"preAllocation": True}, "spec.preAllocation", "with allocatePolicy Restricted only"),
@@ -224,7 +224,7 @@ def test_an_annotation_that_cannot_be_read_is_a_problem(name: str) -> None:
         (
             {"taints": [{"key": "k", "effect": "PreferNoSchedule"}]},
             "spec.taints[0].effect",
-            "'PreferNoSchedule' keeps nobody out; only NoSchedule and NoExecute do",
+            "'PreferNoSchedule' has no effect; use NoSchedule and NoExecute do",
         ),
     ],
 )
@@ -236,7 +236,7 @@ def test_an_order_that_is_no_number_is_none() -> None:
     read = reservation(labels={f"{PREFIX}/reservation-order": "first"})
     assert read.terms.order == 0
     assert [remark.message for remark in read.remarks] == [
-        "'first' is no whole number: it has no order"
+        "'first' is not an integer: it has no order"
     ]
 
 

@@ -167,6 +167,6 @@ ODD = (
         "two-scopes",
         {"scope": {"type": "Cluster", "namespaces": ["shop"]}},
         "spec.scope.namespaces",
-        "not looked at with type Cluster",
+        "ignored with type Cluster",
     ),
 )

@@ -192,7 +192,7 @@ def test_a_template_that_makes_no_sense_is_refused(spec: dict[str, Any], field: 
 def test_a_time_zone_that_nobody_knows_is_told() -> None:
     headroom = read_order(order(template=template(window={"timeZone": "Middle/Earth"})))
     assert problems(headroom) == [
-        "spec.template.spec.window.timeZone: 'Middle/Earth' is no time zone; "
+        "spec.template.spec.window.timeZone: 'Middle/Earth' is not a time zone; "
         "write for example UTC or Europe/Zurich"
     ]
 
@@ -208,7 +208,7 @@ def test_labels_that_no_ticket_could_carry_are_told() -> None:
     shape = {"metadata": {"labels": {"app": "two words"}}, "spec": {}}
     told = problems(read_order(order(template=shape)))
     assert len(told) == 1
-    assert told[0].startswith("spec.template.metadata.labels: 'two words' is no label value")
+    assert told[0].startswith("spec.template.metadata.labels: 'two words' is not a label value")
 
 
 def test_an_order_without_a_template_says_so() -> None:

@@ -101,7 +101,7 @@ def test_a_longest_duration_that_is_neither_is_refused() -> None:
 def test_counts_come_whole() -> None:
     assert with_hard(tickets="1k").hard.amounts == {"tickets": 1000}
     (problem,) = with_hard(tickets="1500m").problems
-    assert "whole number" in problem.message
+    assert "an integer" in problem.message
 
 
 @pytest.mark.parametrize("written", [True, None, [], {}])

@@ -32,11 +32,11 @@ def test_what_korder_would_refuse_stops_the_run_with_file_and_field(
     wrong.write_text(text.replace("0 */6 * * *", "every six hours"), encoding="utf-8")
     finished = headroom(capsys, "simulate", str(wrong), "--dialect", "korder")
     assert finished.code == 2
-    assert "spec.strategy.schedule: no cron expression" in finished.err
+    assert "spec.strategy.schedule: not a cron expression" in finished.err
 
 
 @pytest.mark.parametrize(
-    ("cron", "words"), [("0 0 30 2 *", "never fires"), ("0 18-8 * * *", "no cron expression")]
+    ("cron", "words"), [("0 0 30 2 *", "never fires"), ("0 18-8 * * *", "not a cron expression")]
 )
 def test_a_cron_that_only_a_calendar_can_judge_is_told_by_explain(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, cron: str, words: str

@@ -138,7 +138,7 @@ def _point(query: Query, point: Any) -> tuple[float, float]:
         words = f"{query.url}: {shown(str(point))} is no point of a series"
         raise PrometheusError(words, "is this a Prometheus?") from error
     if not isfinite(at) or not isfinite(value) or value < 0 or value > 1e9:
-        words = f"{query.url}: {shown(str(point))} is no number of pods"
+        words = f"{query.url}: {shown(str(point))} is not a number of pods"
         raise PrometheusError(words, "the query should say how many pods came in each step")
     return at, value
 

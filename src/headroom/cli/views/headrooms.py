@@ -215,7 +215,7 @@ def _on_one_node(
 
 def _step(wished: WantedSlots, slots: Sequence[SlotView]) -> str:
     if any(note.reason in NOT_SERVED for note in wished.notes):
-        return "mend its spec"
+        return "fix its spec"
     if any(view.state is State.MISSING and view.why == NOT_YET for view in slots):
         return IS_ONE_RUNNING
     return SEE_NODES if any(view.state is State.WAITING for view in slots) else ""

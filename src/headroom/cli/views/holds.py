@@ -42,7 +42,7 @@ def _standing(world: World, hold: Hold, policy: Policy) -> Explanation:
     if hold.problems:
         told = "; ".join(str(problem) for problem in hold.problems)
         return Explanation(
-            subject, f"{subject} promises nothing: {told}.", next_step="mend its spec"
+            subject, f"{subject} promises nothing: {told}.", next_step="fix its spec"
         )
     phase = hold.status.phase or "Pending"
     if phase == "Pending":

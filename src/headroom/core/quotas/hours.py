@@ -82,7 +82,7 @@ def parse_hours(text: str) -> Hours:
     written = text.lower().split()
     if len(written) != len(_FIELDS):
         raise ValueError(
-            f"{text!r} are no hours; write five fields (minute, hour, day of month, month, day of "
+            f"{text!r} are not hours; write five fields (minute, hour, day of month, month, day of "
             "week), such as 0 9-17 * * 1-5"
         )
     minutes, hours, days, months, weekdays = (
@@ -119,16 +119,16 @@ def _numbers(field: _Field, text: str) -> frozenset[int]:
     """Read one field: numbers, ranges and *, with steps or without, and commas between them."""
     found: list[int] = []
     if len(text) > _LONGEST_FIELD:
-        raise ValueError(f"{shown(text)} is no {field.name}: it is too long to be meant")
+        raise ValueError(f"{shown(text)} is not a valid {field.name}: it is too long")
     for item in text.split(","):
         parts = _ITEM.fullmatch("*" if item == "?" else item)
         if parts is None:
-            raise ValueError(f"{shown(item)} is no {field.name}; write a number, a range or *")
+            raise ValueError(f"{shown(item)} is not a valid {field.name}; use a number, range or *")
         star, first, last, step = parts.groups()
         every = whole_number(step, _LONGEST_STEP) if step else 1
         if not every:
             raise ValueError(
-                f"{shown(item)} is no {field.name}: a step is at least 1, at most {_LONGEST_STEP}"
+                f"{shown(item)} is not a valid {field.name}: a step is 1 to {_LONGEST_STEP}"
             )
         start = field.least if star else _number(field, first)
         end = field.most if star or (step and not last) else _number(field, last or first)
@@ -150,6 +150,6 @@ def _number(field: _Field, text: str) -> int:
     number = whole_number(text, field.most)
     if number is None or number < field.least:
         raise ValueError(
-            f"{shown(text)} is no {field.name}, which is {field.least} to {field.most}"
+            f"{shown(text)} is not a valid {field.name}, which is {field.least} to {field.most}"
         )
     return number

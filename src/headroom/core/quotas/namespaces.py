@@ -132,7 +132,7 @@ def _with(limits: NamespaceLimits, name: str, value: str) -> NamespaceLimits:
 def _number(name: str, value: str, least: int) -> int:
     digits = value.removeprefix("-")
     if not digits.isascii() or not digits.isdecimal() or len(digits) > 10:
-        raise LimitsError(f"{name}: {value!r} is not a whole number")
+        raise LimitsError(f"{name}: {value!r} is not an integer")
     if not least <= int(value) <= _LARGEST:
         raise LimitsError(f"{name}: {value} is not between {least} and {_LARGEST}")
     return int(value)

@@ -98,7 +98,7 @@ def _ready(quota: Quota) -> tuple[str, str, str]:
 
 def _enforced(quota: Quota, account: Account) -> tuple[str, str, str]:
     if quota.problems:
-        return "False", "InvalidSpec", "nothing is limited by it until it is mended"
+        return "False", "InvalidSpec", "nothing is limited by it until it is fixed"
     if account.instead:
         why = f"only one quota may be for the whole cluster, and {account.instead} is older"
         return "False", "AnotherInForce", why

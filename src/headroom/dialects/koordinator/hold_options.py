@@ -85,7 +85,7 @@ def _order(text: str, remarks: Findings) -> int:
         return 0
     order = integer(text)
     if order is None:
-        remarks.add(f"metadata.labels[{ORDER}]", f"{text!r} is no whole number: it has no order")
+        remarks.add(f"metadata.labels[{ORDER}]", f"{text!r} is not an integer: it has no order")
     return order or 0
 
 

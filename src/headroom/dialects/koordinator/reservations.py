@@ -67,7 +67,7 @@ def _hold(thing: CustomObject) -> Hold:
     template = read_template(spec.template, metadata.labels, findings, remarks)
     owners = owner_rules(spec.owners, findings, remarks)
     if not spelling(spec.owners):
-        findings.add("spec.owners", "is missing: nobody could use this; add at least one owner")
+        findings.add("spec.owners", "is missing: no pod could use this; add at least one owner")
     once = findings.flag(spec.allocate_once, "spec.allocateOnce") is not False
     created, generation = bounded(metadata.creation_timestamp), metadata.generation or 1
     ttl, expires = _ttl(spec.ttl, findings), findings.time(spec.expires, "spec.expires")
@@ -168,7 +168,7 @@ def _taints(raw: Raw, findings: Findings, remarks: Findings) -> tuple[Taint, ...
         path = f"spec.taints[{index}]"
         if each.effect not in _OBEYED_EFFECTS:
             obeyed = " and ".join(_OBEYED_EFFECTS)
-            remarks.add(f"{path}.effect", f"{each.effect!r} keeps nobody out; only {obeyed} do")
+            remarks.add(f"{path}.effect", f"{each.effect!r} has no effect; use {obeyed} do")
         taints.append(Taint(each.key or "", each.value or "", each.effect or ""))
     return tuple(taints)
 

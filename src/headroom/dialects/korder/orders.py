@@ -138,7 +138,7 @@ def _refill(spec: _OrderSpec, strategy: _Strategy, findings: Findings) -> str:
 def _policy(raw: Raw, path: str, findings: Findings) -> str | None:
     policy = findings.text(raw, path) or None
     if policy is not None and policy not in _POLICIES:
-        findings.add(path, f"{policy!r} is none of {', '.join(_POLICIES)}")
+        findings.add(path, f"{policy!r} is not one of {', '.join(_POLICIES)}")
         return None
     return policy
 
@@ -153,7 +153,7 @@ def _schedule(strategy: _Strategy, ticket: TicketSpec, findings: Findings) -> tu
         return ()
     if kind not in (SCHEDULED, RECURRING):
         known = ", ".join((ONE_TIME, SCHEDULED, RECURRING))
-        findings.add("spec.strategy.type", f"{kind!r} is none of {known}")
+        findings.add("spec.strategy.type", f"{kind!r} is not one of {known}")
         return ()
     if not cron:
         findings.add(path, f"is missing: a {kind} order says when")

@@ -54,4 +54,4 @@ def parse_zone(name: str) -> ZoneInfo:
         # A folder of the database, or a path out of it, is an OSError or a ValueError.
         except (KeyError, OSError, ValueError):
             pass
-    raise ValueError(f"{name!r} is no time zone; write for example UTC or Europe/Zurich")
+    raise ValueError(f"{name!r} is not a time zone; write for example UTC or Europe/Zurich")

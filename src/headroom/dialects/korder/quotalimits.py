@@ -48,7 +48,7 @@ def ceiling_of(raw: Raw, path: str, wrong: Findings, odd: Findings) -> Ceiling |
     for name, value in written.items():
         at = f"{path}[{name}]"
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            wrong.add(at, "is no quantity; write for example 500m, 2 or 1Gi")
+            wrong.add(at, "is not a quantity; write for example 500m, 2 or 1Gi")
         elif name == MAX_DURATION:
             longest = wrong.parse(longest_of, str(value), at)
         elif not known_name(name):
@@ -87,7 +87,7 @@ def longest_of(text: str) -> timedelta:
 def multiplier_of(text: str) -> Fraction:
     """Read a multiplier, a decimal number above zero."""
     if _NUMBER.fullmatch(text) is None or not (factor := Fraction(text)):
-        raise ValueError(f"{text!r} is no number above 0; the window never opens")
+        raise ValueError(f"{text!r} is not a number above 0; the window never opens")
     return factor
 
 

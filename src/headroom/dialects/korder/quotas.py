@@ -136,7 +136,7 @@ def _scope(raw: Raw, notes: _Notes) -> Scope:
         return Scope()
     kind = findings.text(scope.type, f"{path}.type") or CLUSTER
     if kind not in SCOPES:
-        findings.add(f"{path}.type", f"{kind!r} is none of {', '.join(SCOPES)}")
+        findings.add(f"{path}.type", f"{kind!r} is not one of {', '.join(SCOPES)}")
         return Scope()
     given = {
         "namespaces": scope.namespaces,
@@ -145,7 +145,7 @@ def _scope(raw: Raw, notes: _Notes) -> Scope:
     }
     for name, text in given.items():
         if spelling(text) and _USED_BY[name] != kind:
-            notes.odd.add(f"{path}.{name}", f"is not looked at with type {kind}")
+            notes.odd.add(f"{path}.{name}", f"is ignored with type {kind}")
     if kind == NAMESPACE_LIST:
         return Scope(kind, namespaces=_namespaces(scope.namespaces, findings))
     if kind == NAMESPACE_SELECTOR:

@@ -20,7 +20,7 @@ from headroom.wire.times import parse_time
 Given = Mapping[str, Any]
 
 TOO_LARGE = "a request is larger than its limit"
-_NO_TIME = "a ticket that lasts no time keeps nothing; leave it out for 24h"
+_NO_TIME = "must be longer than 0; without it, a ticket lasts 24h"
 
 
 def _lasts(field: str) -> SchemaRule:
@@ -116,8 +116,8 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
     "OrderStrategy": (
         SchemaRule(
             f"!has(self.schedule) || self.schedule.matches('{CRON}')",
-            "no cron expression: five fields (minute, hour, day of month, month, day of week) are "
-            "needed, or a name such as @daily",
+            "not a cron expression: five fields (minute, hour, day of month, month, day of week) "
+            "are needed, or a name such as @daily",
             lambda strategy: re.search(CRON, strategy.get("schedule", "")) is not None,
             at="schedule",
         ),

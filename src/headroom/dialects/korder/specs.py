@@ -129,7 +129,7 @@ def _duration(spec: _TicketJson, window: _TicketWindow, path: str, findings: Fin
 def _lasting(raw: Raw, path: str, findings: Findings) -> timedelta | None:
     duration = findings.parse(parse_duration, findings.text(raw, path) or None, path)
     if duration is not None and duration <= timedelta():
-        findings.add(path, "must be longer than nothing; leave it out for 24h")
+        findings.add(path, "must be longer than 0; without it, a ticket lasts 24h")
         return None
     return duration
 

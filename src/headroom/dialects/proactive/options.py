@@ -125,7 +125,7 @@ def _count(flag: str, text: str | None, usual: int) -> int:
     try:
         number = int(text)
     except ValueError as error:
-        raise BadOption(flag, f"{text!r} is no whole number") from error
+        raise BadOption(flag, f"{text!r} is not an integer") from error
     if not 0 <= number <= _MOST:
         raise BadOption(flag, f"{number} is out of range; it may be 0 to {_MOST}")
     return number
@@ -137,7 +137,7 @@ def _part(text: str | None, usual: float) -> float:
     try:
         number = float(text)
     except ValueError as error:
-        raise BadOption(THRESHOLD, f"{text!r} is no number") from error
+        raise BadOption(THRESHOLD, f"{text!r} is not a number") from error
     if math.isnan(number) or not _LEAST_THRESHOLD <= number <= 1:
         raise BadOption(THRESHOLD, f"{text} is out of range; it may be {_LEAST_THRESHOLD} to 1")
     return number
@@ -147,5 +147,5 @@ def _profile(text: str | None) -> PlaceholderProfile:
     if text is None:
         return PlaceholderProfile.KARPENTER
     if text not in tuple(PlaceholderProfile):
-        raise BadOption(PROFILE, f"{text!r} is none of {', '.join(PlaceholderProfile)}")
+        raise BadOption(PROFILE, f"{text!r} is not one of {', '.join(PlaceholderProfile)}")
     return PlaceholderProfile(text)

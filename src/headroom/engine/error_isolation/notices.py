@@ -21,7 +21,7 @@ from headroom.engine.status_writer import StatusWriter
 from headroom.errors import described
 
 REASON = "InternalError"
-ADVICE = "this is a bug of headroom, please report it; others are not affected"
+ADVICE = "this is a bug in headroom, please report it; others are not affected"
 
 
 class Notices:

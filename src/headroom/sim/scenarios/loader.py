@@ -46,7 +46,7 @@ class ScenarioError(HeadroomError):
     exit_code = 2
 
     def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("\n".join(problems), "nothing was run; mend the files and try again")
+        super().__init__("\n".join(problems), "nothing was run; fix the files and try again")
         self.problems = tuple(problems)
 
 

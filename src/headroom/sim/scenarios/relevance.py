@@ -38,7 +38,7 @@ _IRRELEVANT = {
 _UNPLAYED = {
     "autoscaling": {"HorizontalPodAutoscaler": "the number of replicas stays as it is written"},
     "batch": {"CronJob": "no Job is made from it; write a Job at the time of a step"},
-    "": {"ReplicationController": "no pod is made from it; a ReplicaSet is played"},
+    "": {"ReplicationController": "no pod is made from it; a ReplicaSet is simulated"},
     "node.k8s.io": {"RuntimeClass": "the overhead of its pods is not counted"},
     "resource.k8s.io": {
         "DeviceClass": "device claims do not constrain placement",
@@ -77,38 +77,38 @@ class Relevance:
         return chosen
 
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of all that is not played, in few lines."""
+        """What a reader should know of all that is not simulated, in few lines."""
         found = []
         if self.skipped:
             count = sum(self.skipped.values())
             told = _counted(self.skipped)
-            found.append(f"skipped {count} that have no bearing on where pods are placed: {told}")
+            found.append(f"skipped {count} that do not affect where pods are placed: {told}")
         for kind, (count, words) in sorted(self.unplayed.items()):
-            found.append(f"{kind} is not played ({count} in the files): {words}")
+            found.append(f"{kind} is not simulated ({count} in the files): {words}")
         if self.foreign:
             told = _counted(self.foreign)
-            found.append(f"not played, since nothing is known of what they would make: {told}")
+            found.append(f"not simulated, because it is unknown what they would create: {told}")
         return tuple(found)
 
     def _set_aside(self, document: Document, known: Known) -> str:
-        """Say why a document is not played, and count it; empty for one that is."""
+        """Say why a document is not simulated, and count it; empty for one that is."""
         data = document.data
         group, slash, _ = str(data.get("apiVersion", "")).partition("/")
         group, kind = (group if slash else ""), str(data.get("kind", ""))
         if kind in _IRRELEVANT.get(group, ()):
             self.skipped[kind] = self.skipped.get(kind, 0) + 1
-            return f"{kind} has no bearing on where pods are placed"
+            return f"{kind} does not affect where pods are placed"
         if kind in _UNPLAYED.get(group, {}):
             words = _UNPLAYED[group][kind]
             self.unplayed[kind] = (self.unplayed.get(kind, (0, ""))[0] + 1, words)
-            return f"{kind} is not played: {words}"
+            return f"{kind} is not simulated: {words}"
         if _is_foreign(group, known):
             name = f"{kind}.{group}"
             self.foreign[name] = self.foreign.get(name, 0) + 1
-            return f"{name} is not known here, and is not played"
+            return f"{name} is not known here, and is not simulated"
         if _on_demand(document):
             self.skipped["helm hooks"] = self.skipped.get("helm hooks", 0) + 1
-            return "a hook that helm runs on demand is not played"
+            return "a hook that helm runs on demand is not simulated"
         return ""
 
 

@@ -99,7 +99,7 @@ def _wrong_with(item: Any, known: Known) -> tuple[str, str] | None:
         return "", "every object has a kind and a name"
     for part in ("spec", "status"):
         if not isinstance(item.get(part, {}), Mapping):
-            return f".{part}", "fields with names are expected"
+            return f".{part}", "an object with fields is expected"
     problem = next(decode_problems(item), None) if item["kind"] in known.registry else None
     return None if problem is None else (f".{problem.path}", problem.message)
 
@@ -132,6 +132,6 @@ def _end(document: Document, problems: list[str]) -> datetime | None:
 def _notes(unknown: dict[str, int], alone: int) -> Iterable[str]:
     if unknown:
         told = ", ".join(f"{kind} {unknown[kind]}" for kind in sorted(unknown))
-        yield f"not put back, since nothing plays them: {told}"
+        yield f"not restored, because they are not simulated: {told}"
     if alone:
-        yield f"objects whose owners are not in the file stand alone, nobody replaces them: {alone}"
+        yield f"objects without their owners have no controller and are not replaced: {alone}"

@@ -35,7 +35,7 @@ _TYPES: dict[str, dict[str, Field]] = {
         "until": of(
             "duration", "How long the run takes; absent: until nothing happens, at most 1h."
         ),
-        "seed": of("int64", "All that is random follows from it."),
+        "seed": of("int64", "The seed of all random choices."),
         "pools": of("[]SimPool", "Nodes of one shape each."),
         "autoscaler": of("SimAutoscaler", "Adds nodes of pools that have a max."),
         "steps": of("[]SimStep", "What happens when."),
@@ -44,29 +44,29 @@ _TYPES: dict[str, dict[str, Field]] = {
     "SimPool": {
         "name": of("string!", "Nodes are called NAME-0, NAME-1, …", minLength=1, maxLength=50),
         "count": of("int32", "Nodes at the start.", minimum=0, maximum=20_000),
-        "max": of("int32", "As many the autoscaler may make of them.", minimum=0, maximum=20_000),
+        "max": of("int32", "The autoscaler adds no more nodes.", minimum=0, maximum=20_000),
         "cpu": of("quantity"),
         "memory": of("quantity"),
-        "pods": of("intorstring", "How many pods a node takes."),
+        "pods": of("intorstring", "The most pods on a node."),
         "resources": of("{}quantity", "Further resources of a node, such as example.com/gpu."),
         "labels": of("{}string"),
         "taints": of("[]Taint"),
-        "price": of("number", "Of a node, per hour.", minimum=0),
+        "price": of("number", "The price of a node per hour.", minimum=0),
         "bootDelay": of("duration", "From the autoscaler's decision until the node is ready."),
     },
     "SimAutoscaler": {
         "enabled": of("bool"),
-        "scaleDownAfter": of("duration", "A node that nobody needed for so long goes."),
-        "profile": of("=ClusterAutoscaler|Karpenter", "Whose manners it has."),
-        "priorityCutoff": of("int32", "Pods below it ask for nothing and keep nothing."),
+        "scaleDownAfter": of("duration", "A node that was not needed for this time is removed."),
+        "profile": of("=ClusterAutoscaler|Karpenter", "Which autoscaler it imitates."),
+        "priorityCutoff": of("int32", "Pods below it neither request nodes nor keep them."),
     },
     "SimArrivals": {
         "trace": of("string!", "A CSV file, plain or gzip, relative to the scenario's."),
         "name": of("string", "Pods are called NAME-0, NAME-1, …", maxLength=40),
-        "template": of("PodTemplateSpec", "What the pods are like."),
+        "template": of("PodTemplateSpec", "The template of the pods."),
         "duration": of("duration", "How long they run, unless the trace says so."),
-        "scale": of("number", "Such a share of the pods, or so many times as many.", minimum=0),
-        "skip": of("duration", "So much of the trace's beginning is left out."),
+        "scale": of("number", "A factor for the number of pods.", minimum=0),
+        "skip": of("duration", "How much of the beginning of the trace is skipped."),
     },
     "SimStep": {
         "at": of("duration!", "When, in virtual time since the start."),
@@ -108,9 +108,7 @@ def _one_act(step: Mapping[str, Any]) -> bool:
 def _companion(name: str, act: str) -> tuple[SchemaRule, SchemaRule]:
     """A field that belongs to one act: needed there, senseless elsewhere."""
     return (
-        SchemaRule(
-            "", f"{act} needs `{name}` beside it", lambda step: act not in step or name in step
-        ),
+        SchemaRule("", f"{act} needs `{name}` too", lambda step: act not in step or name in step),
         SchemaRule(
             "", f"only {act} takes `{name}`", lambda step: name not in step or act in step, name
         ),

@@ -21,7 +21,7 @@ def start_from(text: str) -> datetime:
     """The moment at which a run begins; ValueError says what is wrong with it."""
     at = parse_time(text)
     if not FIRST <= at < LAST:
-        raise ValueError(f"{text!r} is out of reach: a run begins between 1970 and 7999")
+        raise ValueError(f"{text!r} is out of range: a run begins between 1970 and 7999")
     return at
 
 

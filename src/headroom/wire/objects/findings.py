@@ -81,7 +81,7 @@ class Findings:
         if word is None:
             return words[0]
         if word not in words:
-            self.add(path, f"{word!r} is none of {', '.join(words)}")
+            self.add(path, f"{word!r} is not one of {', '.join(words)}")
             return words[0]
         return word
 

@@ -111,10 +111,10 @@ def _check_owners(headroom: Headroom, findings: Findings) -> None:
     if headroom.mode == PREEMPTIBLE and headroom.owners_given:
         findings.add(
             "spec.owners",
-            "mean nothing here: anything more important takes a Preemptible slot; leave them out",
+            "have no effect: pods of higher priority take Preemptible slots; remove them",
         )
     if headroom.mode == LOCKED and not headroom.owners_given and headroom.slot.auto is None:
-        findings.add("spec.owners", "is missing: nobody could claim a slot; add at least one rule")
+        findings.add("spec.owners", "is missing: no pod could claim a slot; add at least one rule")
 
 
 def _check_auto(headroom: Headroom, findings: Findings) -> None:
@@ -167,7 +167,7 @@ def _window(window: _WindowSpec, path: str, findings: Findings) -> Window:
             findings.add(f"{path}.{name}", "is missing")
     duration = findings.duration(window.duration, f"{path}.duration")
     if duration == timedelta():
-        findings.add(f"{path}.duration", "lasts no time, so nothing would be held")
+        findings.add(f"{path}.duration", "must be longer than 0: otherwise nothing is held")
     zone = findings.text(window.time_zone, f"{path}.timeZone")
     return Window(
         start=findings.text(window.start, f"{path}.start") or "",

@@ -54,7 +54,7 @@ def _hold(hold: CustomObject) -> Hold:
     template = template_of(spec.template, namespace, findings)
     owners = owner_rules(spec.owners, findings, remarks)
     if not spelling(spec.owners):
-        findings.add("spec.owners", "is missing: nobody could claim this; add at least one rule")
+        findings.add("spec.owners", "is missing: no pod could claim this; add at least one rule")
     return Hold(
         parent=parent_of(hold, HOLDS),
         template=template,
@@ -99,7 +99,7 @@ def _taints(raw: Raw, findings: Findings) -> tuple[Taint, ...]:
         if not each.key:
             findings.add(f"{path}.key", "is missing")
         if each.effect not in _EFFECTS:
-            findings.add(f"{path}.effect", f"{each.effect!r} is none of {', '.join(_EFFECTS)}")
+            findings.add(f"{path}.effect", f"{each.effect!r} is not one of {', '.join(_EFFECTS)}")
         taints.append(Taint(each.key or "", each.value or "", each.effect or ""))
     return tuple(taints)
 

@@ -57,7 +57,7 @@ def owner_rules(raw: Raw, findings: Findings, remarks: Findings) -> tuple[OwnerR
     """Read `spec.owners` of a hold, taking down what is wrong; rules in vain are left out."""
     owners = findings.read(_read_owners, raw, "spec.owners")
     if owners is not None and not owners:
-        findings.add("spec.owners", "names nobody who may claim this; add at least one rule")
+        findings.add("spec.owners", "is empty, so no pod could claim this; add at least one rule")
     rules: list[OwnerRule] = []
     vain = Findings()
     for index, each in enumerate(owners or ()):

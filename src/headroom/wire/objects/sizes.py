@@ -23,7 +23,7 @@ from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import ABSENT, Reader, spelling
 
-MOST_PARTS = 1e6  # A part of a whole is below one; what is far beyond is no number to count with.
+MOST_PARTS = 1e6  # A part of a whole is below one; far more is no number to count with.
 MOST_SLOTS = 100_000
 LEAST_PART = 0.001
 _PATH = "spec.size"
@@ -77,7 +77,7 @@ def size_of(raw: Raw, findings: Findings) -> Size:
     size = findings.read(_read_size, raw, _PATH)
     if size is None:
         if not spelling(raw):
-            findings.add(_PATH, "is missing: it says how many slots to keep")
+            findings.add(_PATH, "is missing: it defines how many slots to hold")
         return NOTHING
     given = [name for name in _SIZES if spelling(size.get(name, ABSENT))]
     if len(given) != 1:
@@ -116,7 +116,7 @@ def _follow(raw: Raw, path: str, findings: Findings) -> Size:
         return NOTHING
     deadline = findings.duration(given.deadline, f"{path}.deadline")
     if deadline == timedelta():
-        findings.add(f"{path}.deadline", "lasts no time, so no slot would ever be made in it")
+        findings.add(f"{path}.deadline", "must be longer than 0: otherwise no slot is ever made")
     return Follow(
         gate=_text_at(given.gate, f"{path}.gate", findings),
         slots=_followers(given, path, findings),
@@ -216,7 +216,7 @@ def _start_within(raw: Raw, path: str, findings: Findings) -> timedelta:
         return timedelta()
     within = findings.duration(raw, path)
     if within == timedelta():
-        findings.add(path, "lasts no time, and no pod starts in none; write for example 2s")
+        findings.add(path, "must be longer than 0; write for example 2s")
     return within or timedelta()
 
 

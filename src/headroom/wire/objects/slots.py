@@ -70,7 +70,7 @@ def slot_of(raw: Raw, namespace: str, findings: Findings, may_ask_nothing: bool)
     slot = findings.read(_read_slot, raw, "spec.slot")
     if slot is None:
         if not spelling(raw):
-            findings.add("spec.slot", "is missing: it says what room to keep")
+            findings.add("spec.slot", "is missing: it defines the room to hold")
         return Slot()
     parts = {"template": slot.template, "from": slot.source, "auto": slot.auto}
     given = [name for name, part in parts.items() if spelling(part)]
@@ -130,7 +130,7 @@ def _source(raw: Raw, findings: Findings) -> WorkloadRef | None:
     if not source.name:
         findings.add(f"{path}.name", "is missing")
     if kind not in API_VERSIONS:
-        findings.add(f"{path}.kind", f"{kind!r} is none of {', '.join(sorted(API_VERSIONS))}")
+        findings.add(f"{path}.kind", f"{kind!r} is not one of {', '.join(sorted(API_VERSIONS))}")
     elif version != API_VERSIONS[kind]:
         findings.add(f"{path}.apiVersion", f"a {kind} is of {API_VERSIONS[kind]}, not {version!r}")
     return WorkloadRef(version, kind, source.name or "")

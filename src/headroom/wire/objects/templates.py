@@ -54,7 +54,7 @@ def _read(spelled: tuple[str, bytes]) -> _ReadTemplate:
     nothing = PodTemplate(Pod(Key(namespace, "")))
     findings = Findings()
     if not text:
-        findings.add(_PATH, "is missing: it says what room to keep")
+        findings.add(_PATH, "is missing: it defines the room to hold")
         return _ReadTemplate(nothing, findings.problems)
     try:
         shape = _read_template(text)
@@ -66,7 +66,7 @@ def _read(spelled: tuple[str, bytes]) -> _ReadTemplate:
     if not pod.requests:
         findings.add(
             f"{_PATH}.spec.containers",
-            "ask for nothing, so there is nothing to keep; set resources.requests",
+            "are empty, so there is nothing to hold; set resources.requests",
         )
     for path, refusal in _refusals(pod):
         if refusal is not None:

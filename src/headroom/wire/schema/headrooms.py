@@ -296,7 +296,7 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
         ),
         SchemaRule(
             "self.mode == 'Preemptible' || has(self.owners) || has(self.slot.auto)",
-            "missing: nobody could claim a slot; add at least one rule, or mode: Preemptible",
+            "missing: no pod could claim a slot; add at least one rule, or mode: Preemptible",
             lambda spec: (
                 spec.get("mode") == "Preemptible" or "owners" in spec or "auto" in spec["slot"]
             ),
@@ -367,7 +367,7 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             "!has(self.deadline) || "
             f"!self.deadline.matches('{DURATION_PATTERN}') || "
             "duration(self.deadline) > duration('0s')",
-            "a deadline of no time leaves none for the slots",
+            "must be longer than 0: otherwise no slot is ever made",
             lambda follow: (
                 "deadline" not in follow or parse_duration(follow["deadline"]).total_seconds() > 0
             ),
@@ -378,7 +378,7 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
         SchemaRule(
             f"!self.duration.matches('{DURATION_PATTERN}') || "
             "duration(self.duration) > duration('0s')",
-            "a window that lasts no time holds nothing",
+            "must be longer than 0: otherwise nothing is held",
             lambda window: parse_duration(window["duration"]).total_seconds() > 0,
             at="duration",
         ),

@@ -44,7 +44,7 @@ def odd_parts(thing: Any, path: str = "", depth: int = 0) -> Iterator[Problem]:
 def _compared(thing: Mapping[str, Any], path: str) -> Iterator[Problem]:
     values = thing["values"]
     if len(values) != 1 or _WHOLE.fullmatch(str(values[0])) is None:
-        words = f"{thing['operator']} takes exactly one whole number"
+        words = f"{thing['operator']} takes exactly one integer"
         yield Problem(step(path, "values"), words)
 
 
@@ -55,7 +55,7 @@ def _too_large(amounts: Mapping[str, Any], path: str) -> Iterator[Problem]:
         except QuantityError:
             continue  # The schema says so.
         if found.value() >= MAX_INT64:
-            yield Problem(step(path, str(name)), f"{str(amount)[:40]} is more than can be counted")
+            yield Problem(step(path, str(name)), f"{str(amount)[:40]} is too large")
 
 
 def written_twice(documents: Iterable[Document]) -> list[ManifestError]:
@@ -71,6 +71,6 @@ def written_twice(documents: Iterable[Document]) -> list[ManifestError]:
         first = seen.setdefault((group, str(document.data.get("kind")), *place), document)
         if first is not document:
             where = f"{first.source}:{first.line}"
-            words = f"the same object stands in {where} already"
+            words = f"the same object is already in {where}"
             found.append(document.error("metadata.name", words))
     return found

@@ -81,7 +81,7 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
         SchemaRule(
             f"!self.startWithin.matches('{DURATION_PATTERN}') || "
             "duration(self.startWithin) > duration('0s')",
-            "no pod starts in no time; write for example 2s",
+            "must be longer than 0; write for example 2s",
             lambda adaptive: parse_duration(adaptive["startWithin"]).total_seconds() > 0,
             at="startWithin",
         ),

@@ -28,7 +28,7 @@ def named(value: object) -> str:
         case int() | float():
             return f"the number {value}"
         case str():
-            return f"the word {value!r}" if len(value) <= 40 else "a text"
+            return f"the string {value!r}" if len(value) <= 40 else "a text"
         case list():
             return "a list"
     return "an object"
@@ -53,7 +53,7 @@ def check_facts(facts: Mapping[str, Any], value: object) -> str | None:
     if isinstance(value, str):
         pattern = facts.get("pattern")
         if pattern is not None and not re.search(pattern, value):
-            return f"{value!r} does not look right: it must match {pattern}"
+            return f"{value!r} is invalid: it must match {pattern}"
     if isinstance(value, str | list | dict):
         return _check_size(facts, value)
     return None
@@ -74,7 +74,7 @@ def _string(value: object) -> str | None:
     if isinstance(value, str):
         return None
     hint = "; put it in quotes" if isinstance(value, bool | int | float) else ""
-    return f"a word is expected, not {named(value)}{hint}"
+    return f"a string is expected, not {named(value)}{hint}"
 
 
 def _bool(value: object) -> str | None:
@@ -87,7 +87,7 @@ def _integer(name: str) -> Callable[[object], str | None]:
     def check(value: object) -> str | None:
         if isinstance(value, bool) or not isinstance(value, int):
             hint = "; take the quotes off" if _is_digits(value) else ""
-            return f"a whole number is expected, not {named(value)}{hint}"
+            return f"an integer is expected, not {named(value)}{hint}"
         return None if least <= value <= most else f"{value} is out of range for {name}"
 
     return check
@@ -105,7 +105,7 @@ def _number(value: object) -> str | None:
 
 def _int_or_string(value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int | str):
-        return f"a whole number or a word is expected, not {named(value)}"
+        return f"an integer or a string is expected, not {named(value)}"
     return None
 
 

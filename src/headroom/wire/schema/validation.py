@@ -119,7 +119,7 @@ class _Walk:
                     yield from self._value(part, item, step(path, position))
             case MapOf(inner):
                 if not isinstance(value, dict):
-                    yield Problem(path, f"names with values are expected, not {named(value)}")
+                    yield Problem(path, f"a map of values is expected, not {named(value)}")
                     return
                 for name, part in value.items():
                     yield from self._value(part, inner, step(path, name))
@@ -132,7 +132,7 @@ class _Walk:
     def _scalar(self, name: str, value: object) -> str | None:
         problem = check_scalar(name, value)
         if problem is None and self._custom and name == "quantity" and isinstance(value, float):
-            return f"write {value} in quotes: the API server takes whole numbers or words here"
+            return f"write {value} in quotes: the API server expects an integer or a string here"
         return problem
 
 

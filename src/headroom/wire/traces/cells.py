@@ -38,7 +38,7 @@ def moment_from(text: str) -> Moment:
         at = parse_time(text)
     except ValueError:
         words = "write seconds such as 90, or a time such as 2027-01-04T08:00:00Z"
-        raise ValueError(f"{shown(text)} is no time; {words}") from None
+        raise ValueError(f"{shown(text)} is not a time; {words}") from None
     zone = "Z" if text.endswith(_UTC) else text[-6:]
     return Moment(at.timestamp(), zone)
 
@@ -63,10 +63,10 @@ def pods_from(text: str) -> int:
     elif _NUMBER.fullmatch(text):
         number = float(text)
         if not isfinite(number) or number != int(number) or number < 0:
-            raise ValueError(f"{shown(text)} is no number of pods; write a whole number from 0")
+            raise ValueError(f"{shown(text)} is not a number of pods; write an integer from 0")
         count = int(number)
     else:
-        raise ValueError(f"{shown(text)} is no number of pods; write a whole number such as 3")
+        raise ValueError(f"{shown(text)} is not a number of pods; write an integer such as 3")
     if count > MOST_PODS:
         words = f"more than {MOST_PODS} pods in one line; is it in other units?"
         raise ValueError(f"{shown(text)}: {words}")
@@ -77,14 +77,14 @@ def class_from(text: str) -> str:
     """Read the name of a class of pods; it becomes part of labels and of workloads' names."""
     if len(text) > _LONGEST_NAME or _NAME.fullmatch(text) is None:
         words = "write letters, digits, - _ and . (at most 63, a letter or digit at both ends)"
-        raise ValueError(f"{shown(text)} is no class; {words}")
+        raise ValueError(f"{shown(text)} is not a class; {words}")
     return text
 
 
 def quantity_from(text: str) -> str:
     """Read an amount of a resource; it is kept as it is written."""
     if parse_quantity(text).unscaled < 0:
-        raise ValueError(f"{shown(text)} is less than nothing")
+        raise ValueError(f"{shown(text)} is negative")
     return text
 
 
@@ -92,5 +92,5 @@ def duration_from(text: str) -> float:
     """Read how long a pod runs: seconds, or a duration such as 1h30m."""
     seconds = float(text) if _NUMBER.fullmatch(text) else parse_duration(text).total_seconds()
     if not isfinite(seconds) or seconds < 0:
-        raise ValueError(f"{shown(text)} is no time that a pod can run; write for example 90s")
+        raise ValueError(f"{shown(text)} is not a running time; write for example 90s")
     return seconds

@@ -37,7 +37,7 @@ class TraceError(HeadroomError):
 
     def __init__(self, problems: Iterable[str], hint: str = "") -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(self.problems), hint or "mend the trace and try again")
+        super().__init__("\n".join(self.problems), hint or "fix the trace and try again")
 
 
 class Arrival(NamedTuple):

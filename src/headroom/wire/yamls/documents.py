@@ -124,7 +124,7 @@ def _load_yaml(text: str, source: str) -> list[Document]:
     try:
         for index, root in enumerate(compose_all(text), start=1):
             if "&" in text and expanded_size(root) > MAX_VALUES:  # No alias without an anchor.
-                words = f"more than {MAX_VALUES} values; aliases gone wild?"
+                words = f"more than {MAX_VALUES} values; check its aliases"
                 raise ManifestError(source, index, root.start_mark.line + 1, "", words)
             reader = YamlReader(source, index)
             data = reader.value(root, "")
@@ -133,7 +133,7 @@ def _load_yaml(text: str, source: str) -> list[Document]:
             lines = Lines.of_node(root)
             if not isinstance(data, dict):
                 raise ManifestError(
-                    source, index, lines.first, "", "not an object: fields with names are expected"
+                    source, index, lines.first, "", "not an object: fields are expected"
                 )
             documents.append(Document(source, index, data, lines))
             index += 1  # A syntax error that follows is of the next document.

@@ -111,7 +111,7 @@ class YamlReader:
         """Return the node's value; `path` is where it stands, for messages."""
         self._count += 1
         if self._count > MAX_VALUES:
-            raise self._error(node, path, f"more than {MAX_VALUES} values; aliases gone wild?")
+            raise self._error(node, path, f"more than {MAX_VALUES} values; check its aliases")
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, path)
         if id(node) in self._open:
@@ -151,10 +151,10 @@ class YamlReader:
     def _name(self, node: yaml.Node, path: str) -> str:
         """Return a field's name, spelled as kubectl spells keys that are not words."""
         if not isinstance(node, yaml.ScalarNode):
-            raise self._error(node, path, "a field's name must be a word")
+            raise self._error(node, path, "the name of a field must be a string")
         value = self._scalar(node, path)
         if value is None:
-            raise self._error(node, path, "a field's name must not be null; quote it")
+            raise self._error(node, path, "the name of a field must not be null; quote it")
         if isinstance(value, bool):
             return "true" if value else "false"
         return f"{value:g}" if isinstance(value, float) else str(value)

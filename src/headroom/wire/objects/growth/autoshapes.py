@@ -63,7 +63,7 @@ def _kinds(raw: Raw, findings: Findings) -> tuple[str, ...]:
         findings.add(path, f"is empty; name some of {', '.join(AUTO_KINDS)}, or leave it out")
     for index, kind in enumerate(named):
         if kind not in AUTO_KINDS:
-            findings.add(f"{path}[{index}]", f"{kind!r} is none of {', '.join(AUTO_KINDS)}")
+            findings.add(f"{path}[{index}]", f"{kind!r} is not one of {', '.join(AUTO_KINDS)}")
     return tuple(dict.fromkeys(named))
 
 
