@@ -16,13 +16,15 @@ from headroom.core.actions import (
     Nominate,
     Outcome,
 )
-from headroom.core.fences import LONGEST_CAUSE
+from headroom.core.fences import FENCING, LONGEST_CAUSE
 from headroom.core.names import LOCKED_PRIORITY, ROLE_FENCE, ROLE_LABEL, SCHEDULER_NAME
 from headroom.core.node.fence_decision import PLACES_TO_SPARE
 from headroom.core.objects import HostPort, Placement, Pod
 from headroom.core.plan import Work
 from headroom.core.policy import Policy
+from headroom.engine.engine import Engine
 from headroom.engine.fences.waiters import MOST_JUDGED, Waiters
+from headroom.ports import Seen
 from tests.builders import NOON, hold, node, pod, resources
 from tests.engine.play import Play
 
@@ -301,3 +303,14 @@ def test_nothing_is_bound_behind_a_fence_that_is_being_taken_down() -> None:
     actions = [action for each in play.plan() for step in each.steps for action in step]
     assert not any(isinstance(each, CreateGuardian) and each.bound for each in actions)
     assert play.perform(down)
+
+
+def test_the_age_of_a_fence_counts_from_when_the_watch_shows_it() -> None:
+    """kube-scheduler sees pods in the order of the watch, not in that of our own writes."""
+    engine = Engine(Policy())
+    fence = pod("f", node="a", labels={ROLE_LABEL: ROLE_FENCE}, placement=FENCING)
+    engine.ledger.expect_pod(fence, NOON)
+    assert engine.ledger.shown_since(fence, "a") is None
+    later = NOON + timedelta(seconds=1)
+    engine.observe(Seen(fence), later)
+    assert engine.ledger.shown_since(fence, "a") == later

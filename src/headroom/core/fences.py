@@ -237,3 +237,9 @@ def _sequence(
     work: Work, node: str, action: CreateFence | DeletePod, also: tuple[Subject, ...] = ()
 ) -> Sequence:
     return Sequence(work, (fence_subject(node), *also), ((action,),))
+
+
+def is_fence(pod: Pod) -> bool:
+    """Whether a pod fences its node: a label alone keeps nobody off."""
+    named = bool(pod.node) and pod.labels.get(ROLE_LABEL) == ROLE_FENCE
+    return named and pod.placement.pod_anti_affinity == FENCING.pod_anti_affinity

@@ -10,9 +10,16 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from headroom.core.claims import claim_of
+from headroom.core.fences import is_fence
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for, parents_on
-from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
+from headroom.core.names import (
+    DEFAULT_SCHEDULER_NAME,
+    ROLE_FENCE,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+    ROLE_LATCH,
+)
 from headroom.core.objects import Key, Pod
 from headroom.core.owners import EVERYWHERE, pod_keys, reach
 from headroom.core.resources import PODS, Resources
@@ -35,6 +42,8 @@ class By(StrEnum):
     LATCH = "latch"  # all of them, by nothing
     LATCH_OF_OWNER = "latch of owner"  # latches that name a pod as the one to come, by that pod
     LATCH_OF_HOLD = "latch of hold"  # latches that were made for a hold or its owners, by hold
+    FENCE = "fence"  # by node; those that have ended keep nobody off, and are to be removed
+    FENCE_FOR = "fence for"  # by the namespace on whose behalf it exists
 
 
 class Entry(NamedTuple):
@@ -64,6 +73,8 @@ def pod_entries(
         found += _guardian(pod)
     elif role == ROLE_LATCH and pod.key.namespace == namespace:
         found += _latch(pod)
+    elif role == ROLE_FENCE and is_fence(pod):
+        found += (Entry(By.FENCE, pod.node), Entry(By.FENCE_FOR, pod.rules_namespace))
     elif waits:
         found += _lookups(pod)
         found += [Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)) for name in pod.claims]

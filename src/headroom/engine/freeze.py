@@ -82,8 +82,8 @@ def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
         tuple((room, size) for room, size in arriving if room is not None),
         tuple(room for room in returning if room is not None),
         fences=tuple(
-            StandingFence(ledger.pods[key], contention.fences.seen_at(ledger.pods[key]))
-            for key in contention.fences.on(node)
+            StandingFence(fence, ledger.shown_since(fence, node))
+            for fence in ledger.having(By.FENCE, node)
         ),
         places=state.free_places(node),
         places_without_arrivals=state.free_places(node, expected=False),

@@ -133,7 +133,7 @@ class LatchController:
             return  # The keeper brings us back.
         use = f"{latch.nominated}\n{latch.annotations.get(CLAIMS_ANNOTATION, '')}"
         if stands_for_fence(latch):  # From when the fence stands its place counts twice.
-            use += f"\n{sorted(map(str, self._ledger.contention.fences.on(latch.nominated)))}"
+            use += f"\n{sorted(map(str, self._ledger.index.of(By.FENCE, latch.nominated)))}"
         holds = [self._ledger.holds.get(parent) for parent in parents_on(latch)]
         settled = self._settled_since(latch, use, self._guardians_on(latch.nominated, holds), now)
         linger = self._ledger.policy.latch_linger

@@ -55,7 +55,7 @@ class Ledger:
         self.holds: dict[str, Hold] = {}
         self.index: Index[Key] = Index()  # of pods
         self.hold_index: Index[str] = Index()
-        self._stood: dict[str, tuple[str, datetime]] = {}  # by uid of a latch: its node, since when
+        self._shown: dict[str, tuple[str, datetime]] = {}  # by uid of a latch or fence: its node
         self.budgets: dict[Key, Budget] = {}
         self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
         self.released: dict[str, datetime] = {}  # by uid: owners whom kube-scheduler counts, since
@@ -79,9 +79,8 @@ class Ledger:
 
     def see_pod(self, pod: Pod, now: datetime) -> None:
         """Take a pod as it now is, with what we know beyond what is seen."""
-        latch = pod.labels.get(ROLE_LABEL) == ROLE_LATCH
-        if latch and pod.nominated not in ("", self._stood.get(pod.uid, ("", now))[0]):
-            self._stood[pod.uid] = (pod.nominated, now)
+        if pod.nominated and pod.labels.get(ROLE_LABEL) == ROLE_LATCH:
+            self.show(pod, pod.nominated, now)
         known = self.assumptions.over(pod, now)
         if known is None:
             return
@@ -116,7 +115,7 @@ class Ledger:
         """Take note that a pod is gone, unless its name has a new bearer already."""
         old = self.pods.get(key)
         self.assumptions.forget(uid)
-        self._stood.pop(uid, None)
+        self._shown.pop(uid, None)
         self.released.pop(uid, None)
         self.ahead.pop(uid, None)
         self.owners.forget(uid)
@@ -202,9 +201,18 @@ class Ledger:
 
         Pods come in one ordered stream: with the latch's nomination we have seen every bind before.
         """
-        node, since = self._stood.get(latch.uid, ("", None))
-        seen = since if node == latch.nominated else None
-        return seen + self.policy.free_room_wait if seen is not None else None
+        since = self.shown_since(latch, latch.nominated)
+        return since + self.policy.free_room_wait if since is not None else None
+
+    def show(self, pod: Pod, node: str, now: datetime) -> None:
+        """The watch shows a latch or a fence on a node."""
+        if self._shown.get(pod.uid, ("", now))[0] != node:
+            self._shown[pod.uid] = (node, now)
+
+    def shown_since(self, pod: Pod, node: str) -> datetime | None:
+        """When the watch first showed a latch or fence on a node; None while it has not."""
+        where, since = self._shown.get(pod.uid, ("", None))
+        return since if where == node else None
 
     def unsettled_on(self, node: str, latches: bool = True) -> frozenset[Key]:
         """Pods of ours that are between two states on a node.
@@ -314,7 +322,6 @@ class Ledger:
             self.state.add_pod(pod)
         elif pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             self.state.nominate(pod, pod.nominated)
-        self.contention.fences.add(pod)
         self.file(pod)
         if self._waits(pod):
             self.waiting[pod.key] = since
@@ -348,7 +355,6 @@ class Ledger:
         """Take a pod out of the scheduling state; `file` replaces its entries in the index."""
         self.state.remove_pod(pod.key)
         self.state.unnominate(pod.key)
-        self.contention.fences.remove(pod)
         if pod.key in self.latches:
             self.spares.gone(pod)
         if self.waiting.pop(pod.key, None) is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from headroom.core.index_entries import By
 from headroom.core.objects import NO_LABELS, Key, Pod
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.filters import feasible_on
@@ -13,8 +14,9 @@ def unfit(ledger: Ledger, pod: Pod, node: str, without: frozenset[Key]) -> str |
     """Say why the pod would not fit, or None when it would; our own fences let our own by."""
     if node not in ledger.nodes:
         return f"there is no node {node}"
+    fences = ledger.index.of(By.FENCE, node)
     with ledger.state.as_if_unexpected(pod.key):
-        return feasible_on(pod, node, ledger.state, without | ledger.contention.fences.on(node))
+        return feasible_on(pod, node, ledger.state, without | frozenset(fences))
 
 
 def labels_around(ledger: Ledger, node: str) -> Mapping[str, str]:

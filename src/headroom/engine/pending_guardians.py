@@ -17,7 +17,7 @@ from headroom.core.objects import Key, Placement, Pod
 from headroom.core.resources import Resources
 from headroom.core.subjects import Awaited, Change, Subject
 from headroom.engine.agenda import Agenda
-from headroom.engine.fences.book import FenceBook, PutBack, Returning
+from headroom.engine.fences.book import PutBack, Returning
 from headroom.engine.indexes import Index, drop
 
 ANYWHERE = ""
@@ -32,7 +32,6 @@ class Contention:
     def __init__(self, agenda: Agenda, index: Index[Key]) -> None:
         self._agenda = agenda
         self._index = index
-        self.fences = FenceBook()
         self.returning = Returning()
         self.put_back = PutBack()
         self._expected: dict[str, dict[str, None]] = {}  # node → handovers and others on their way

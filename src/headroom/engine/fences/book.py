@@ -1,59 +1,11 @@
-"""The fences of each node and their age, and the nodes where holds may get room back."""
+"""Guardians that are being bound behind fences, and nodes where holds may get room back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 
-from headroom.core.fences import FENCING
-from headroom.core.names import ROLE_FENCE, ROLE_LABEL
-from headroom.core.objects import Key, Pod
 from headroom.core.resources import Resources
 from headroom.engine.indexes import drop
-
-NONE: frozenset[Key] = frozenset()
-
-
-class FenceBook:
-    """Fences by node; those that have ended keep nobody off, and are to be removed."""
-
-    def __init__(self) -> None:
-        self._by_node: dict[str, dict[Key, str]] = {}  # with the namespace that it stands for
-        self._seen: dict[Key, tuple[str, datetime]] = {}  # its uid, and when the watch showed it
-
-    def add(self, pod: Pod) -> None:
-        if is_fence(pod):
-            self._by_node.setdefault(pod.node, {})[pod.key] = pod.rules_namespace
-
-    def remove(self, pod: Pod) -> None:
-        if is_fence(pod):
-            drop(self._by_node, pod.node, pod.key)
-
-    def see(self, pod: Pod, now: datetime) -> None:
-        """The watch shows a pod."""
-        if is_fence(pod) and self._seen.get(pod.key, ("", now))[0] != pod.uid:
-            self._seen[pod.key] = (pod.uid, now)
-
-    def lose(self, key: Key) -> None:
-        """The watch shows that a pod is gone."""
-        self._seen.pop(key, None)
-
-    def on(self, node: str) -> frozenset[Key]:
-        """The fences of a node."""
-        known = self._by_node.get(node)
-        return frozenset(known) if known else NONE
-
-    def nodes(self) -> tuple[str, ...]:
-        return tuple(self._by_node)
-
-    def homes(self) -> Iterator[str]:
-        """For each fence, the namespace that it exists on behalf of."""
-        return (home for fences in self._by_node.values() for home in fences.values())
-
-    def seen_at(self, fence: Pod) -> datetime | None:
-        """When the watch first showed a fence: kube-scheduler sees pods in the same order."""
-        uid, since = self._seen.get(fence.key, ("", None))
-        return since if uid == fence.uid else None
 
 
 class PutBack:
@@ -118,9 +70,3 @@ class Returning:
 
     def nodes(self) -> tuple[str, ...]:
         return tuple(self._by_node)
-
-
-def is_fence(pod: Pod) -> bool:
-    """Whether a pod fences its node: a label alone keeps nobody off."""
-    named = bool(pod.node) and pod.labels.get(ROLE_LABEL) == ROLE_FENCE
-    return named and pod.placement.pod_anti_affinity == FENCING.pod_anti_affinity

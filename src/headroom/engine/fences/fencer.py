@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from headroom.core.claims import claim_of
-from headroom.core.fences import is_rival, place_latch, returns
+from headroom.core.fences import is_fence, is_rival, place_latch, returns
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.node.fence_decision import (
@@ -25,7 +26,6 @@ from headroom.core.node.kept_room import is_whole
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
 from headroom.core.subjects import fence_subject, hold_subject, pod_subject
-from headroom.engine.fences.book import is_fence
 from headroom.engine.fences.waiters import Waiters
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.ledger import Ledger
@@ -53,7 +53,6 @@ class Fencer:
 
     def see(self, pod: Pod, now: datetime) -> None:
         """The watch shows a pod."""
-        self._ledger.contention.fences.see(pod, now)
         if is_rival(pod):
             self._waits(pod)
         else:
@@ -74,7 +73,6 @@ class Fencer:
     def lose(self, key: Key, old: Pod | None) -> None:
         """The watch shows that a pod is gone."""
         self._waits_no_more(key)
-        self._ledger.contention.fences.lose(key)
         if old is not None:
             self._note_lost(old)
             self._concern(old)
@@ -84,7 +82,7 @@ class Fencer:
         if guardian.labels.get(ROLE_LABEL) != ROLE_GUARDIAN:
             return
         hold = self._ledger.holds.get(kept_for(guardian))
-        fenced = bool(self._ledger.contention.fences.on(guardian.node))
+        fenced = bool(self._ledger.index.of(By.FENCE, guardian.node))
         own = hold is not None and guardian.key.namespace == hold.guardian_namespace
         if hold is not None and own and fenced and returns(hold):
             self._returning.add(guardian.node, str(hold.parent))
@@ -101,16 +99,16 @@ class Fencer:
         if not self._rivals.remove(key):
             return
         usable = (node for node, memory in self._memory.items() if memory.fitting)
-        for node in (*self._ledger.contention.fences.nodes(), *usable):
+        for node in (*self._ledger.index.all(By.FENCE), *usable):
             self._look_again(node)  # On other nodes nothing changes.
 
     def _concern(self, pod: Pod) -> None:
-        fenced = bool(self._ledger.contention.fences.on(pod.node))
+        fenced = bool(self._ledger.index.of(By.FENCE, pod.node))
         if is_fence(pod) or fenced or (self._rivals and self._returning.at(pod.node)):
             self._look_again(pod.node)
 
     def _look_everywhere(self) -> None:
-        for node in (*self._returning.nodes(), *self._ledger.contention.fences.nodes()):
+        for node in (*self._returning.nodes(), *self._ledger.index.all(By.FENCE)):
             self._look_again(node)
 
     def _look_again(self, node: str) -> None:
@@ -146,7 +144,7 @@ class Fencer:
             more,
             frozenset(moving),
             frozenset(pod.key for pod in frozen.nominated if pod.key in ledger.latches),
-            Counter(ledger.contention.fences.homes()),
+            Counter({home: len(keys) for home, keys in ledger.index.all(By.FENCE_FOR).items()}),
             self._place_latch(node),
         )
 

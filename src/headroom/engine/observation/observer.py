@@ -17,6 +17,7 @@ from headroom.core.eviction.budgets import Budget
 from headroom.core.eviction.preallocation import permitted
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
+from headroom.core.names import ROLE_FENCE, ROLE_LABEL
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import judged
 from headroom.core.quotas.limits import Quota
@@ -137,10 +138,14 @@ class Observer:
         before = ledger.pods.get(pod.key)
         ledger.scheduler_activity = ledger.scheduler_activity.after(before, pod, now)
         ledger.see_pod(pod, now)
-        self.keeper.overbooking.note(pod.node)
-        self.keeper.successions.note(pod)
-        self.keeper.ousted.note(pod)
-        self.keeper.allowance.see_pod(pod)
+        if pod.node:
+            self.keeper.overbooking.note(pod.node)
+            self.keeper.successions.note(pod)
+        if ROLE_LABEL in pod.labels or (before is not None and ROLE_LABEL in before.labels):
+            if pod.node and pod.labels.get(ROLE_LABEL) == ROLE_FENCE:
+                ledger.show(pod, pod.node, now)
+            self.keeper.ousted.note(pod)
+            self.keeper.allowance.see_pod(pod)
         self.standing.pods_changed()
         if ledger.policy.serves(pod.key.namespace):
             self.standing.concern(self.standing.followers.see(before, pod))
