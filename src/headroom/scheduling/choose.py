@@ -102,7 +102,7 @@ def choose(
         return ChosenNode(name, (name,), None, next_start)
     scores = score(feasibility.turn, rows, profile.version)
     best = rows[scores.total == scores.total.max()]
-    tied = ByName(best, state.table) if best.shape[0] > MANY else _sorted_names(best, state.table)
+    tied = names_by_order(best, state.table)
     return ChosenNode(tie(tied), tied, scores, next_start)
 
 
@@ -132,8 +132,9 @@ class ByName(Sequence[str]):
         return self._names[int(np.partition(self._places, index)[index])]
 
 
-def _sorted_names(rows: Ints, table: NodeTable) -> Sequence[str]:
-    return tuple(sorted(table.names_of(rows)))
+def names_by_order(rows: Ints, table: NodeTable) -> Sequence[str]:
+    """Give the names of rows in their order."""
+    return ByName(rows, table) if rows.shape[0] > MANY else tuple(sorted(table.names_of(rows)))
 
 
 def feasible_nodes_to_find(nodes: int, percentage: int = 0) -> int:
@@ -162,17 +163,24 @@ def _sample(feasibility: Feasibility, start: int, percentage: int) -> tuple[Ints
     order = table.order()
     if feasibility.considered is not table.present:
         order = order[feasibility.considered[order]]
+    return sampled(feasibility.passed, order, start, table.count, percentage)
+
+
+def sampled(
+    passed: Bools, order: Ints, start: int, count: int, percentage: int = 0
+) -> tuple[Ints, int]:
+    """The same for nodes in a given order; `count` is how many nodes there are in all."""
     size = order.shape[0]
     if not size:
         return order, start
     begin = start % size
     enough = feasible_nodes_to_find(size, percentage)
-    found = _search(feasibility.passed, order, begin, enough + 1)
+    found = _search(passed, order, begin, enough + 1)
     looked_at = size
     if found.shape[0] > enough:
         looked_at = int(found[enough] - begin) % size
         found = found[:enough]
-    return order[found], (start + looked_at) % table.count
+    return order[found], (start + looked_at) % count
 
 
 def _search(passed: Bools, order: Ints, begin: int, most: int) -> Ints:

@@ -57,7 +57,7 @@ def grown(array: Ints, size: int) -> Ints:
 
 
 class Weight(Hashable, Protocol):
-    """A number for each node that depends on its amounts alone, had and used.
+    """A number for each node that depends on its amounts, had and used, and what it says of itself.
 
     Equal weights give equal numbers; `of_row` gives the same as `of_rows`.
     """
@@ -92,6 +92,8 @@ class NodeTable:
     nonzero: Ints = field(default_factory=lambda: np.zeros((2, 64), np.int64))
     present: Bools = field(default_factory=lambda: np.zeros(64, np.bool_))
     count: int = 0
+    version: int = 0  # another one after each change that an answer could depend on
+    unwelcoming: int = 0  # how many nodes have a taint with the effect PreferNoSchedule
     _beyond: dict[tuple[int, int], int] = field(default_factory=dict)  # by line and row: past MOST
     _nonzero_beyond: dict[tuple[int, int], int] = field(default_factory=dict)
     _unknown: dict[int, dict[str, int]] = field(default_factory=dict)  # by row: not offered
@@ -171,6 +173,7 @@ class NodeTable:
         old = self.nodes[row]
         self._set_allocatable(row, node.allocatable)
         self.nodes[row] = node
+        self.unwelcoming += _is_unwelcoming(node) - _is_unwelcoming(old)
         if old is None:
             self.count += 1
             self._note_move(row)
@@ -191,6 +194,7 @@ class NodeTable:
             return None
         self._set_allocatable(row, Resources())
         self.nodes[row] = None
+        self.unwelcoming -= _is_unwelcoming(node)
         self.count -= 1
         self.present[row] = False
         self._leave_zone(node)
@@ -345,12 +349,14 @@ class NodeTable:
         self._order = None
 
     def _note_move(self, row: int) -> None:
+        self.version += 1
         self._moved.append(row)
         if len(self._moved) > 4 * self.capacity:
             self._moved.clear()
             self._weights.clear()
 
     def _note_change(self, row: int) -> None:
+        self._note_move(row)  # Weights may depend on it too.
         self._changed.append(row)
         if len(self._changed) > 4 * self.capacity:
             # Checking all nodes again is cheaper than replaying such a long list.
@@ -376,6 +382,10 @@ def _move(
     else:
         beyond[cell] = exact
         array[cell] = MOST if exact > 0 else -MOST
+
+
+def _is_unwelcoming(node: Node | None) -> bool:
+    return node is not None and any(one.effect == "PreferNoSchedule" for one in node.taints)
 
 
 def _says_otherwise(old: Node, new: Node) -> bool:

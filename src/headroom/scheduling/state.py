@@ -252,6 +252,16 @@ class ClusterState:
         lower = (rows for each, rows in self._by_priority.items() if each < priority)
         return frozenset().union(*lower)
 
+    def has_pods_below(self, priority: int) -> bool:
+        """Whether any bound pod is of lower priority than this."""
+        return any(each < priority for each in self._by_priority)
+
+    def has_nominations(self) -> bool:
+        return bool(self._nominated)
+
+    def has_services(self, namespace: str) -> bool:
+        return namespace in self._services
+
     def expected_on_row(self, row: int) -> Iterable[Pod]:
         return self._expected_on.get(row, {}).values()
 

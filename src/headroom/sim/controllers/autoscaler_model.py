@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 
 from headroom.core.objects import Key, Node, Pod
 from headroom.core.selection import pinned
-from headroom.scheduling.choose import ChosenNode, choose
+from headroom.scheduling.choose import ChosenNode
 from headroom.scheduling.filters import feasible
 from headroom.scheduling.nodes import zone_of
+from headroom.scheduling.pod_shapes import KnownShapes
 from headroom.scheduling.state import ClusterState
 from headroom.sim.scheduler.volumes import VolumeView
 
@@ -43,6 +44,7 @@ class Model:
 
     def __init__(self, state: ClusterState, volumes: VolumeView) -> None:
         self.state = state
+        self._shapes = KnownShapes(state)
         self._volumes = volumes
         self._before: _Before | None = None
         self._out_of_order = False
@@ -86,7 +88,7 @@ class Model:
     def place(self, pod: Pod) -> str:
         """Put a pod where it fits and say where; "" if it fits nowhere."""
         wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
-        found = choose(wish, self.state)
+        found = self._shapes.pick(wish)
         if not isinstance(found, ChosenNode):
             return ""
         self.put(pod, found.node)

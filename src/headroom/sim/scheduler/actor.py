@@ -11,8 +11,9 @@ from asyncio import TimerHandle
 from random import Random
 
 from headroom.core.objects import Key, Pod
-from headroom.scheduling.choose import ChosenNode, Unschedulable, choose
+from headroom.scheduling.choose import ChosenNode, Unschedulable
 from headroom.scheduling.filters import refused
+from headroom.scheduling.pod_shapes import KnownRefusal, KnownShapes
 from headroom.scheduling.preempt import Futile, Preemption, explanation, preempt
 from headroom.scheduling.reasons import NODE_AFFINITY_CONFLICT
 from headroom.sim.actor_context import ActorContext
@@ -24,6 +25,7 @@ from headroom.sim.scheduler.writer import SchedulerWriter
 
 _BINDING_POLL = 1.0
 _BINDING_TRIES = 600
+_OFFSETS = 2**16
 
 
 class Scheduler:
@@ -41,6 +43,7 @@ class Scheduler:
         self._seen: dict[Key, int] = {}
         self._busy = True  # until everything that was there at the start has been heard of
         self.view = View(stage, self._kick)
+        self._shapes = KnownShapes(self.view.state)
         synced = self._loop.time() + 2 * stage.settings.watch_delay[1]
         self._loop.call_at(synced, self._next)
 
@@ -71,12 +74,18 @@ class Scheduler:
     def _place(self, entry: Entry) -> None:
         for what in entry.pod.unjudged:  # Devices have no effect on its place.
             self._stage.server.note(f"Pod/{entry.pod.key}: placed as if it had no {what}")
+        known = self._shapes.refused(entry.pod, self._start)
+        if known is not None:
+            self._start = known[1]
+            self._random.randrange(_OFFSETS)  # As preemption would draw it.
+            self._put_to_sleep(entry, known[0])
+            return
         pod, problem = self.view.volumes.judged(entry.pod)
         answer: ChosenNode | Unschedulable
         if problem:
             answer = Unschedulable(refused(pod, self.view.state, problem), self._start)
         else:
-            answer = choose(pod, self.view.state, self._start, self._random.choice)
+            answer = self._shapes.pick(pod, self._start, self._random.choice)
         self._start = answer.next_start
         if isinstance(answer, ChosenNode):
             self.view.queue.remove(pod.key)
@@ -120,19 +129,29 @@ class Scheduler:
     def _fail(self, entry: Entry, answer: Unschedulable) -> None:
         """Put a pod to sleep, making room for it by preemption where that helps."""
         pod = entry.pod
-        self._seen[pod.key] = self.view.changes
-        offset = self._random.randrange(2**16)
+        offset = self._random.randrange(_OFFSETS)
         found = answer.feasibility
         outcome = preempt(pod, self.view.state, self.view.budgets(), found, offset)
-        self.view.queue.fail(entry, frozenset(answer.reasons), self._loop.time())
         message = explanation(found, outcome)
         if found.refused not in ("", NODE_AFFINITY_CONFLICT):
             # A pod refused for its volumes: what comes after them misses their notes, and says so.
             message = found.message(after="not found")
-        self._writer.tell_failure(pod, message)
-        nominated = self._nominate(pod, outcome)
-        if self._writer.needs_report(pod, message, nominated):
-            self._writer.later(self._writer.report, pod, message, nominated)
+        why = KnownRefusal(frozenset(answer.reasons), message)
+        if isinstance(outcome, Futile) and not found.refused:
+            self._shapes.remember(pod, why)
+        self._put_to_sleep(entry, why, outcome)
+
+    def _put_to_sleep(
+        self, entry: Entry, why: KnownRefusal, outcome: Preemption | Futile | None = None
+    ) -> None:
+        """Let a pod wait for a change; without an outcome nobody is nominated."""
+        pod = entry.pod
+        self._seen[pod.key] = self.view.changes
+        self.view.queue.fail(entry, why.reasons, self._loop.time())
+        self._writer.tell_failure(pod, why.message)
+        nominated = "" if outcome is None else self._nominate(pod, outcome)
+        if self._writer.needs_report(pod, why.message, nominated):
+            self._writer.later(self._writer.report, pod, why.message, nominated)
 
     def _nominate(self, pod: Pod, outcome: Preemption | Futile) -> str:
         """Promise the pod the node where victims make room, and send them away."""

@@ -1,0 +1,186 @@
+"""Placing pods of one shape with what is known from the pod before, as kube-scheduler 1.35 batches.
+
+For a pod that asks nothing of its neighbours, filters and scores of a node depend on the node, its
+sums, and the shape of the pod alone. `PodShape` is that shape as one number for each node: its
+score, or REFUSED. `NodeTable.weights_of` keeps the numbers and works out those of nodes that
+changed. `KnownShapes.pick` finds the same node as `choose`, and `KnownShapes.refused` knows a
+refusal again as long as no node has changed. All other pods are left to `choose`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headroom.core.objects import Placement, Pod
+from headroom.core.resources import CPU, MEMORY, PODS
+from headroom.core.selection import node_matches
+from headroom.scheduling.choose import (
+    ChosenNode,
+    TieBreak,
+    Unschedulable,
+    choose,
+    first_by_name,
+    names_by_order,
+    sampled,
+)
+from headroom.scheduling.cycle import Cycle
+from headroom.scheduling.node_filters import all_objections, all_selected, objections
+from headroom.scheduling.nodes import Bools, Ints, NodeTable
+from headroom.scheduling.score_room import Balanced, LeastAllocated
+from headroom.scheduling.score_spread import spread_scores
+from headroom.scheduling.scores import SPREAD, WEIGHTS
+from headroom.scheduling.shape_shortages import Lacking
+from headroom.scheduling.state import CONTROLLER_KINDS, ClusterState, nonzero_of
+
+REFUSED = -1
+MAX_SHAPES = 256
+"""How many shapes are known by the identity of their parts; then all are looked up anew."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PodShape:
+    """The room and the nodes that a pod asks for; `KnownShapes` makes each once."""
+
+    placement: Placement
+    lacking: Lacking
+    least_allocated: LeastAllocated
+    balanced: Balanced | None
+
+    def of_rows(self, table: NodeTable, rows: Ints) -> Ints:
+        total = self.least_allocated.of_rows(table, rows)
+        if self.balanced is not None:
+            total = total + self.balanced.of_rows(table, rows)
+        return np.where(self._passing(table)[rows], total, REFUSED)
+
+    def of_row(self, table: NodeTable, row: int) -> int:
+        node = table.nodes[row]
+        if node is None or self.lacking.of_row(table, row):
+            return REFUSED
+        if objections(self.placement, node) or not node_matches(self.placement, node):
+            return REFUSED
+        total = self.least_allocated.of_row(table, row)
+        return total if self.balanced is None else total + self.balanced.of_row(table, row)
+
+    def _passing(self, table: NodeTable) -> Bools:
+        unopposed = table.present & (all_objections(self.placement, table) == 0)
+        selected = all_selected(self.placement, None, table)
+        passing: Bools = unopposed & selected & ~self.lacking.anything(table)
+        return passing
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRefusal:
+    """Why pods of a shape fit nowhere, with what preemption says of it."""
+
+    reasons: frozenset[str]
+    message: str
+
+
+class KnownShapes:
+    """The shapes of pods in one cluster state."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self._state = state
+        self._known: dict[tuple[object, ...], PodShape] = {}
+        self._refused: dict[tuple[PodShape, bool], tuple[int, KnownRefusal]] = {}
+
+    def of(self, pod: Pod) -> PodShape | None:
+        """The shape of a pod; None if its place depends on more than that."""
+        if not (_asks_of_nodes_alone(pod) and self._is_left_alone(pod)):
+            return None
+        key = (id(pod.placement), *pod.requests.items(), nonzero_of(pod))
+        shape = self._known.get(key)
+        if shape is None:
+            if len(self._known) >= MAX_SHAPES:
+                self._known.clear()
+            shape = self._known[key] = _shape(pod)  # It keeps the placement, so its id is taken.
+        return shape
+
+    def pick(
+        self, pod: Pod, start: int = 0, tie: TieBreak = first_by_name
+    ) -> ChosenNode | Unschedulable:
+        """Choose a node as `choose` does; the scores of a node that was chosen may be left out."""
+        shape, table = self.of(pod), self._state.table
+        numbers = None if shape is None else table.weights_of(shape)
+        if numbers is None:
+            return choose(pod, self._state, start, tie)
+        rows, next_start = sampled(numbers >= 0, table.order(), start, table.count)
+        if not rows.shape[0]:
+            return choose(pod, self._state, start, tie)
+        if rows.shape[0] == 1:
+            name = table.name(int(rows[0]))
+            return ChosenNode(name, (name,), None, next_start)
+        total = numbers[rows]
+        spread = self._spread(pod, rows)
+        if spread is not None:
+            total = total + spread
+        tied = names_by_order(rows[total == total.max()], table)
+        return ChosenNode(tie(tied), tied, None, next_start)
+
+    def refused(self, pod: Pod, start: int) -> tuple[KnownRefusal, int] | None:
+        """Why a pod fits nowhere, and where the next search begins, if that is known."""
+        shape = self.of(pod)
+        known = None if shape is None else self._refused.get((shape, pod.preempts))
+        table = self._state.table
+        if known is None or known[0] != table.version or self._state.has_pods_below(pod.priority):
+            return None
+        return known[1], start % table.count if table.count else start
+
+    def remember(self, pod: Pod, why: KnownRefusal) -> None:
+        """Keep why a pod fits nowhere, if it is so for every pod of its shape."""
+        shape = self.of(pod)
+        if shape is not None and not self._state.has_pods_below(pod.priority):
+            if len(self._refused) >= MAX_SHAPES:
+                self._refused.clear()
+            self._refused[shape, pod.preempts] = self._state.table.version, why
+
+    def _is_left_alone(self, pod: Pod) -> bool:
+        """Whether no pod on a node, and none that is nominated to one, has a say."""
+        state = self._state
+        if state.has_nominations() or state.table.unwelcoming:
+            return False
+        terms = (*state.terms.repelling, *(held.term for held in state.terms.attracting))
+        if not terms:
+            return True
+        mine = state.namespace_labels(pod.rules_namespace)
+        return not any(term.about(pod.rules_namespace, pod.labels, mine) for term in terms)
+
+    def _spread(self, pod: Pod, rows: Ints) -> Ints | None:
+        """Score by spreading, if a constraint, a Service or a controller asks for that."""
+        owned = any(owner.kind in CONTROLLER_KINDS for owner in pod.owners)
+        if not (owned or pod.placement.spread or self._state.has_services(pod.key.namespace)):
+            return None
+        found = spread_scores(Cycle(pod, self._state), rows)
+        return None if found is None else WEIGHTS[SPREAD] * found
+
+
+def _asks_of_nodes_alone(pod: Pod) -> bool:
+    """Whether nothing that a pod asks for depends on other pods, or on its volumes."""
+    placement = pod.placement
+    return not (
+        pod.nominated
+        or pod.node
+        or pod.claims
+        or pod.reach
+        or pod.zones
+        or pod.sole
+        or pod.late
+        or placement.ports
+        or placement.node_affinity.required
+        or placement.node_affinity.preferred
+        or placement.pod_affinity.required
+        or placement.pod_affinity.preferred
+        or placement.pod_anti_affinity.required
+        or placement.pod_anti_affinity.preferred
+        or any(one.when_unsatisfiable != "ScheduleAnyway" for one in placement.spread)
+    )
+
+
+def _shape(pod: Pod) -> PodShape:
+    amounts = sorted(pod.requests.items())
+    wanted = ((PODS, 1), *((name, amount) for name, amount in amounts if amount > 0))
+    asked = (pod.requests[CPU], pod.requests[MEMORY])
+    balanced = None if asked == (0, 0) else Balanced(asked, by_difference=True)
+    return PodShape(pod.placement, Lacking(wanted), LeastAllocated(nonzero_of(pod)), balanced)
