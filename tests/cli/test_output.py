@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from headroom.cli.output import OutputFormat, columns, document, documents, objects
 
 
@@ -26,3 +28,13 @@ def test_yaml_documents_are_separated_as_kubectl_reads_them() -> None:
 def test_several_objects_are_a_list_and_one_is_itself() -> None:
     assert objects([{"kind": "Hold"}], OutputFormat.YAML) == "kind: Hold\n"
     assert objects([], OutputFormat.YAML) == "apiVersion: v1\nkind: List\nitems: []\n"
+
+
+def test_json_is_indented_as_python_does_it() -> None:
+    odd = {"empty": {}, "none": [], "in": [[], {"a": [1, 2.5, 1e300, -0.0]}], "text": 'ü"\\/\n'}
+    assert document(odd, OutputFormat.JSON) == json.dumps(odd, indent=2, ensure_ascii=False)
+
+
+def test_json_with_half_a_character_or_no_number_is_printed_all_the_same() -> None:
+    assert document(["\ud83d"], OutputFormat.JSON) == '[\n  "\\ud83d"\n]'
+    assert document([float("nan")], OutputFormat.JSON) == "[\n  NaN\n]"

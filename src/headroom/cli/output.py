@@ -53,10 +53,20 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def document(value: Any, form: OutputFormat) -> str:
     """Print one value as JSON or YAML."""
     if form is OutputFormat.JSON:
-        return quoted(json.dumps(value, indent=2, ensure_ascii=False))
+        return quoted(_indented(value))
     from headroom.wire.yamls import dump
 
     return dump(value)
+
+
+def _indented(value: Any) -> str:
+    """Format JSON as `json.dumps` with an indent does; that is a slow path in Python."""
+    import msgspec
+
+    try:
+        return msgspec.json.format(json.dumps(value, ensure_ascii=False), indent=2)
+    except (UnicodeEncodeError, msgspec.DecodeError):  # Half a character, or no number.
+        return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def documents(values: Sequence[Mapping[str, Any]]) -> str:
