@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.allocate_policy_groups import (
+from headroom.core.hold_state.allocate_policy_groups import (
     CONFLICT,
     OWN_RULES,
     RULES_OF_OTHERS,

@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from headroom.core.actions import CreateGuardian, DeletePod
-from headroom.core.hold_lifecycle import HoldView, Life, decide
+from headroom.core.hold_lifecycle import decide
+from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import HoldStatus, Problem, Terms
 from headroom.core.objects import Pod
 from headroom.core.policy import Policy
@@ -26,17 +27,17 @@ def owner(cpu: int = 1, name: str = "p", **parts: Any) -> Pod:
     return pod(name, cpu=cpu, **{"node": "a", **parts})
 
 
-def live(view: HoldView) -> Life:
+def live(view: HoldView) -> HoldDecision:
     return decide(view, NOON, Policy())
 
 
-def steps(life: Life) -> list[str]:
+def steps(life: HoldDecision) -> list[str]:
     if life.sequence is None:
         return []
     return [type(action).__name__ for step in life.sequence.steps for action in step]
 
 
-def reason(life: Life) -> str:
+def reason(life: HoldDecision) -> str:
     return life.status.conditions[0].reason
 
 

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.actions import DeleteObject, DeletePod
-from headroom.core.hold_lifecycle import HoldView, Life, decide
+from headroom.core.hold_lifecycle import decide
+from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import Hold, HoldStatus, Problem, Terms
 from headroom.core.objects import Condition, Pod
 from headroom.core.policy import Policy
@@ -21,17 +22,17 @@ def guardian(**parts: Any) -> Pod:
     return pod("guardian", cpu=2, **{"node": "a", **parts})
 
 
-def live(view: HoldView, now: datetime = NOON) -> Life:
+def live(view: HoldView, now: datetime = NOON) -> HoldDecision:
     return decide(view, now, Policy())
 
 
-def steps(life: Life) -> list[type]:
+def steps(life: HoldDecision) -> list[type]:
     if life.sequence is None:
         return []
     return [type(action) for step in life.sequence.steps for action in step]
 
 
-def told(life: Life) -> tuple[str, str, str]:
+def told(life: HoldDecision) -> tuple[str, str, str]:
     ready = life.status.conditions[0]
     return life.status.phase, ready.reason, ready.message
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.hold_lifecycle import HoldView
+from headroom.core.hold_state.view import HoldView
 from headroom.core.holds import LOCKED, PREEMPTIBLE
 from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Pod

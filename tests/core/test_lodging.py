@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from headroom.core.actions import DeleteObject, DeletePod, SetFinalizers
-from headroom.core.hold_lifecycle import HoldView, Life
+from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import Hold, HoldStatus, OwnerUse
 from headroom.core.objects import Key, OwnerReference, Parent, Pod
 from headroom.core.policy import Policy
@@ -31,12 +31,14 @@ OVER = replace(
 )
 
 
-def decided(ticket: Hold, *claimants: Pod, left: Pod | None = None, after_s: float = 0) -> Life:
+def decided(
+    ticket: Hold, *claimants: Pod, left: Pod | None = None, after_s: float = 0
+) -> HoldDecision:
     now = NOON + timedelta(seconds=after_s)
     return decide(HoldView(ticket, claimants=claimants, left=left), now, POLICY)
 
 
-def actions(life: Life) -> list[object]:
+def actions(life: HoldDecision) -> list[object]:
     return [each for step in (life.sequence.steps if life.sequence else ()) for each in step]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from headroom.core.subjects import node_changed, node_subject
+from headroom.core.subjects import Awaited, Change, node_changed, node_subject
 from headroom.engine.agenda import FIRST_PAUSE, LONGEST_PAUSE, Agenda
 from tests.builders import NOON
 
@@ -124,6 +124,16 @@ def test_who_waits_for_two_things_still_waits_for_the_other() -> None:
     agenda.stop_waiting(A, on=node_changed("m"))
     assert not agenda.awaited(node_changed("m"))
     assert agenda.size() == 0
+
+
+def test_who_is_notified_waits_on() -> None:
+    agenda, room = Agenda(), Awaited(Change.ROOM, "n")
+    agenda.wait(A, on=room)
+    agenda.wait(B, on=room)
+    for _ in range(2):
+        agenda.notify(room)
+        assert agenda.take(NOON) == (A, B)
+    assert agenda.waiting(room) == (A, B)
 
 
 def test_of_a_subject_that_is_gone_no_wait_is_kept() -> None:

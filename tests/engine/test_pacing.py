@@ -226,8 +226,7 @@ def test_an_answer_that_comes_after_its_hold_is_gone_leaves_nothing_behind() -> 
         play.answer = None
         play.run(seconds=300)
         assert play.engine._keeper.pace.size() == 0
-        assert not play.engine._keeper._trouble
-        assert not play.engine._keeper._born
+        assert not play.engine.ledger.memory
 
 
 def test_what_was_assumed_of_pods_that_are_gone_is_forgotten() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.allocate_policy_groups import on_its_side
+from headroom.core.hold_state.allocate_policy_groups import on_its_side
 from headroom.core.holds import Hold
 from headroom.engine.conflicts.allocate_policy_groups import Sides
 from tests.builders import hold

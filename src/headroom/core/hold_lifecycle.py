@@ -32,8 +32,7 @@ from headroom.core.handover import (
 )
 from headroom.core.hold_state.full_node import without_place
 from headroom.core.hold_state.status_facts import standing_facts, told_of, used_up
-from headroom.core.hold_state.view import HoldView as HoldView
-from headroom.core.hold_state.view import Life as Life
+from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, earliest
@@ -51,32 +50,32 @@ from headroom.core.statuses import Facts, ended_at, status_of
 from headroom.core.subjects import hold_subject
 
 
-def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
+def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     """Say what one hold needs: at most one sequence, its status, and when to look again."""
     hold = view.hold
     seated = tuple(pod for pod in view.claimants if _seated(pod, view.node))
     if hold.problems:
-        return Life(_invalid(hold, tuple(pod for pod in seated if not pod.finished), now))
+        return HoldDecision(_invalid(hold, tuple(pod for pod in seated if not pod.finished), now))
     if hold.terminal:
         return _over(view, now, policy)
     if hold.deleted is not None:
         return _ended(view, "Deleted", "it is being deleted", now)
     if hold.allocate_once and seated:
         facts = Facts(hold, "Succeeded", "Succeeded", "", view.node, told_use(hold, seated))
-        return Life(status_of(facts, now, owner_uses(seated)), _drop(view, view.guardians))
+        return HoldDecision(status_of(facts, now, owner_uses(seated)), _drop(view, view.guardians))
     ends = expiry(hold)
     if ends is not None and ends <= now:
         return _ended(view, "Expired", f"expired at {ends.isoformat()}", now)
     if view.homeless and hold.terms.ends_with_node:
         return _ended(view, "Expired", f"its node {view.node} is gone", now)
     if view.promised:
-        return Life(hold.status, None, ends)
+        return HoldDecision(hold.status, None, ends)
     if hold.starts is not None and now < hold.starts:
         soon = Facts(hold, "Pending", "NotStarted", f"starts at {hold.starts.isoformat()}")
-        return Life(status_of(soon, now), _drop(view, view.guardians), hold.starts)
+        return HoldDecision(status_of(soon, now), _drop(view, view.guardians), hold.starts)
     life = _keep(view, seated, now, policy)
     sequence = without_ports_of(seated, hold, life.sequence)
-    return Life(life.status, sequence, earliest(life.wake_at, ends))
+    return HoldDecision(life.status, sequence, earliest(life.wake_at, ends))
 
 
 def _invalid(hold: Hold, users: tuple[Pod, ...], now: datetime) -> HoldStatus:
@@ -87,19 +86,19 @@ def _invalid(hold: Hold, users: tuple[Pod, ...], now: datetime) -> HoldStatus:
     return status_of(facts, now, owner_uses(users))
 
 
-def _ended(view: HoldView, reason: str, message: str, now: datetime) -> Life:
+def _ended(view: HoldView, reason: str, message: str, now: datetime) -> HoldDecision:
     """Nothing is held any more; owners that have their room keep it."""
     users = tuple(pod for pod in view.claimants if _seated(pod, view.node) and not pod.finished)
     used = told_use(view.hold, users)
     facts = Facts(view.hold, "Failed", reason, message, view.node, used)
-    return Life(status_of(facts, now, owner_uses(users)), _given_back(view))
+    return HoldDecision(status_of(facts, now, owner_uses(users)), _given_back(view))
 
 
 def _given_back(view: HoldView) -> Sequence | None:
     return None if view.heir else _drop(view, view.guardians)
 
 
-def _over(view: HoldView, now: datetime, policy: Policy) -> Life:
+def _over(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     """What is left of a hold that has ended: it is there to be read for a while, then it goes."""
     hold = view.hold
     kept_for = policy.orphaned_kept_for if view.homeless else policy.ended_kept_for
@@ -107,14 +106,14 @@ def _over(view: HoldView, now: datetime, policy: Policy) -> Life:
     since = ended_at(hold) if ours else None
     release = _given_back(view)
     if since is None or release is not None or hold.deleted is not None:
-        return Life(hold.status, release)
+        return HoldDecision(hold.status, release)
     if now < since + kept_for:
-        return Life(hold.status, None, since + kept_for)
+        return HoldDecision(hold.status, None, since + kept_for)
     steps = ((DeleteObject(hold.parent),),)
-    return Life(hold.status, Sequence(Work.OBJECT, (hold_subject(hold.parent),), steps))
+    return HoldDecision(hold.status, Sequence(Work.OBJECT, (hold_subject(hold.parent),), steps))
 
 
-def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy) -> Life:
+def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy) -> HoldDecision:
     """Have one healthy guardian of the right size, and say how it stands."""
     hold = view.hold
     users = tuple(pod for pod in seated if not pod.finished)
@@ -127,22 +126,22 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     facts = told_of(view, guardians, standing_facts(view, guardian, size, node, used), now)
     status = status_of(facts, now, owner_uses(users))
     if guardians.needless:
-        return Life(status, _drop(view, guardians.needless))
+        return HoldDecision(status, _drop(view, guardians.needless))
     if guardian is not None and not guardian.node and _must_not_wait(view, guardian):
-        return Life(status, _drop(view, (guardian,)))
+        return HoldDecision(status, _drop(view, (guardian,)))
     if view.placeless and not hold.paused:
         wait = view.not_before if view.not_before is not None and now < view.not_before else None
         view = replace(view, not_before=wait)
-        return Life(status, without_place(view, guardian, size, users, policy), wait)
+        return HoldDecision(status, without_place(view, guardian, size, users, policy), wait)
     if view.pinned and view.lodgers and _seeks(guardian):
         # One that waits keeps nothing from others; a claim does.
-        return Life(status, _drop(view, (guardian,)))
+        return HoldDecision(status, _drop(view, (guardian,)))
     behind = tuple(pod for pod in (guardian, guardians.successor) if view.first and _seeks(pod))
     if behind:
-        return Life(status, _drop(view, behind))
+        return HoldDecision(status, _drop(view, behind))
     early = _early_latch(view, users, guardian, node)
     if early:
-        return Life(status, grow(hold, node, early, policy.namespace, view.lodgers))
+        return HoldDecision(status, grow(hold, node, early, policy.namespace, view.lodgers))
     if view.reclaim is not None and not view.refused and not view.held_up:
         return _reclaiming(view, guardian, size, now, policy)
     if hold.pre_allocation and not users and not node and not view.held_up:
@@ -150,20 +149,20 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
         if waiting is not None:
             return waiting
     if guardian is not None and is_charge(guardian):
-        return Life(status, _drop(view, (guardian,)))
+        return HoldDecision(status, _drop(view, (guardian,)))
     if guardian is None:
         return _make(view, status, size, now, policy)
     if guardian.node and outdated(hold, guardian, now) and size:
-        return Life(status, _renewed(view, guardians, size, policy))
+        return HoldDecision(status, _renewed(view, guardians, size, policy))
     if guardian.node and size != guardian.requests.only(hold.template.pod.requests):
         if not size:
-            return Life(status, _drop(view, (guardian,)))
+            return HoldDecision(status, _drop(view, (guardian,)))
         grows = not size.fits_in(guardian.requests)
         if view.grows or not grows:
-            return Life(status, _resized(view, guardian, size, policy))
+            return HoldDecision(status, _resized(view, guardian, size, policy))
     if guardian.node and is_short(hold, guardian) and guardians.successor is None:
         return _made_elsewhere(view, status, guardian, now)
-    return Life(status, None, outdated_at(hold, guardian, now))
+    return HoldDecision(status, None, outdated_at(hold, guardian, now))
 
 
 def size_kept(view: HoldView, guardian: Pod | None) -> Resources:
@@ -174,15 +173,15 @@ def size_kept(view: HoldView, guardian: Pod | None) -> Resources:
     return to_keep(view.hold, (pod for pod in seated if not pod.finished))
 
 
-def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod, now: datetime) -> Life:
+def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod, now: datetime) -> HoldDecision:
     """Have a whole guardian looked for wherever there is room, while the rest of a slot stands."""
     hold = view.hold
     if hold.paused or view.refused or view.held_up:
-        return Life(status)
+        return HoldDecision(status)
     if view.not_before is not None and now < view.not_before:
-        return Life(status, None, view.not_before)
+        return HoldDecision(status, None, view.not_before)
     create = CreateGuardian(successor_name(hold, rest), hold, hold.template.pod.requests)
-    return Life(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
+    return HoldDecision(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
 
 
 def _early_latch(
@@ -211,7 +210,9 @@ def is_leaving(pod: Pod) -> bool:
     return pod.deleted is not None and pod.occupies_node
 
 
-def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) -> Life | None:
+def _awaiting(
+    view: HoldView, size: Resources, now: datetime, policy: Policy
+) -> HoldDecision | None:
     """Stand a latch beside the pods whose place the hold takes, and the guardian when they end."""
     hold, found = view.hold, view.awaited
     if found is None:
@@ -220,7 +221,7 @@ def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) ->
         whose = "that is marked for it" if hold.terms.takes_marked else "of its owners"
         why = f"no running pod {whose} is there whose place it could take"
         facts = Facts(hold, "Pending", "Unschedulable", why, degraded=True)
-        return Life(status_of(facts, now), _drop(view, view.guardians))
+        return HoldDecision(status_of(facts, now), _drop(view, view.guardians))
     facts = Facts(hold, "Waiting", "WaitingForRoom", found.message, found.node)
     kept = view.latched or hold.status.phase == "Waiting"
     if not kept or not any(is_charge(pod) for pod in view.guardians):
@@ -230,17 +231,17 @@ def _awaiting(view: HoldView, size: Resources, now: datetime, policy: Policy) ->
         facts = Facts(hold, "Pending", "GuardianRefused", view.trouble, degraded=True)
     status = status_of(facts, now)
     if hold.paused:
-        return Life(status, _drop(view, view.guardians))
+        return HoldDecision(status, _drop(view, view.guardians))
     if view.not_before is not None and now < view.not_before and not view.guardians:
-        return Life(status, None, view.not_before)
+        return HoldDecision(status, None, view.not_before)
     free = not found.pods
     waiting = WaitingHold(hold, found.node, size, free, view.guardians, view.latched)
-    return Life(status, go_on(waiting, policy.namespace))
+    return HoldDecision(status, go_on(waiting, policy.namespace))
 
 
 def _reclaiming(
     view: HoldView, guardian: Pod | None, size: Resources, now: datetime, policy: Policy
-) -> Life:
+) -> HoldDecision:
     """Stand a latch where others have a slot's room, have them give way, and hold it again."""
     hold, found = view.hold, view.reclaim or Reclaim()
     bound = guardian is not None and bool(guardian.node)
@@ -248,18 +249,18 @@ def _reclaiming(
     facts = Facts(hold, phase, reason, found.message, view.node, degraded=True)
     status = status_of(facts, now)
     if found.refused or hold.paused:
-        return Life(status)
+        return HoldDecision(status)
     kept = view.latched is not None and size.fits_in(view.latched)
     if kept and found.victims:
-        return Life(status, end(hold, found.victims, now))
+        return HoldDecision(status, end(hold, found.victims, now))
     if guardian is not None and bound:
         begin = grow(hold, view.node, size, policy.namespace) if view.latched is None else None
         ready = kept and found.free
-        return Life(status, _resized(view, guardian, size, policy) if ready else begin)
+        return HoldDecision(status, _resized(view, guardian, size, policy) if ready else begin)
     if view.not_before is not None and now < view.not_before and not view.guardians:
-        return Life(status, None, view.not_before)
+        return HoldDecision(status, None, view.not_before)
     waiting = WaitingHold(hold, view.node, size, found.free, view.guardians, view.latched)
-    return Life(status, go_on(waiting, policy.namespace))
+    return HoldDecision(status, go_on(waiting, policy.namespace))
 
 
 def _seeks(guardian: Pod | None) -> TypeGuard[Pod]:
@@ -330,10 +331,12 @@ def _resized(
 
 def _make(
     view: HoldView, status: HoldStatus, size: Resources, now: datetime, policy: Policy
-) -> Life:
+) -> HoldDecision:
     hold = view.hold
     if view.rest and not hold.paused and (view.latched is None or not view.guardians):
-        return Life(status, keep_rest(hold, view.node, view.rest, view.latched, policy.namespace))
+        return HoldDecision(
+            status, keep_rest(hold, view.node, view.rest, view.latched, policy.namespace)
+        )
     if (
         used_up(hold, size)
         or hold.paused
@@ -342,37 +345,39 @@ def _make(
         or view.full
         or any(pod.deleted is not None for pod in view.guardians)
     ):
-        return Life(status)  # All of it is in use, or the old guardian's name is about to be free.
+        return HoldDecision(
+            status
+        )  # All of it is in use, or the old guardian's name is about to be free.
     if view.not_before is not None and now < view.not_before:
-        return Life(status, None, view.not_before)
+        return HoldDecision(status, None, view.not_before)
     part = to_keep(hold, view.lodgers) if view.lodgers else EMPTY
     fits = view.grows and (view.whole or size.fits_in(part))  # A latch may keep more than is free.
     if view.node and view.latched is not None and fits and size.fits_in(view.latched):
-        return Life(status, put_back(hold, view.node, size))
+        return HoldDecision(status, put_back(hold, view.node, size))
     if part and view.node and view.latched is not None:  # What its owner left of a slot.
         sure = view.latched if view.grows else view.taken_over
         part = part if part.fits_in(sure) else _common(part, view.taken_over)
-        return Life(status, put_back(hold, view.node, part) if part else None)
+        return HoldDecision(status, put_back(hold, view.node, part) if part else None)
     rest = _common(size, view.taken_over)
     if rest and status.owners and view.node and not view.grows:  # It has grown meanwhile.
-        return Life(status, put_back(hold, view.node, rest))
+        return HoldDecision(status, put_back(hold, view.node, rest))
     young = view.latched is not None and not size.fits_in(view.latched)
     if view.pinned and view.lodgers and not view.whole:
-        return Life(status)
+        return HoldDecision(status)
     if view.pinned and view.claimed and (view.passing or young):
-        return Life(status)  # A latch keeps its room, and will be trusted in a moment.
+        return HoldDecision(status)  # A latch keeps its room, and will be trusted in a moment.
     if view.estate is not None and view.latched is None and size.fits_in(view.estate.requests):
-        return Life(status, shrink(hold, view.estate, size, policy.namespace))
+        return HoldDecision(status, shrink(hold, view.estate, size, policy.namespace))
     if view.inherits and view.estate is None:
-        return Life(status)
+        return HoldDecision(status)
     if view.fenced and (view.passing if not view.grows else not status.owners):
-        return Life(status)  # Nobody else can have it; in a moment it can be put back.
+        return HoldDecision(status)  # Nobody else can have it; in a moment it can be put back.
     if status.owners and view.node and view.grows and not view.trouble:
         begin = grow(hold, view.node, size, policy.namespace)
-        return Life(status, begin if view.latched is None else None)
+        return HoldDecision(status, begin if view.latched is None else None)
     pin = view.node if status.owners else hold.template.node
     create = CreateGuardian(guardian_name(hold), hold, size, node=pin)
-    return Life(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
+    return HoldDecision(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
 
 
 def _common(one: Resources, other: Resources) -> Resources:

@@ -93,6 +93,11 @@ def _has_owners(hold: Hold, guardian: Pod) -> bool:
     return further is None or any(owner.uid == further.uid for owner in guardian.owners)
 
 
+def is_due(hold: Hold, guardian: Pod | None, now: datetime) -> bool:
+    """Whether a guardian has a node and is to be renewed."""
+    return guardian is not None and bool(guardian.node) and outdated(hold, guardian, now)
+
+
 def outdated_at(hold: Hold, guardian: Pod, now: datetime) -> datetime | None:
     """When a guardian that is not to be renewed yet will be; None for never."""
     created = guardian.created

@@ -42,6 +42,10 @@ class Change(StrEnum):
     ARRIVALS = "arrivals"  # no owner is on its way to a node; without a node: to any
     GUARDIAN_GONE = "guardian gone"  # of a headroom
     OWNER_PLACED = "owner placed"  # that went on without a hold or headroom, or waits no more
+    ROOM = "room"  # on a node: a pod that counted there does not any more, or the node changed
+    RUNNING_POD = "running pod"  # whose place a hold may take; of nothing
+    LIMITS = "limits"  # of a namespace
+    RENEWAL = "renewal"  # of a slot of a headroom has ended
 
 
 class Awaited(NamedTuple):

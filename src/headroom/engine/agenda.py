@@ -75,6 +75,15 @@ class Agenda:
         drop(self._waiting, on, subject)
         drop(self._waits_on, subject, on)
 
+    def waiting(self, on: Awaited) -> tuple[Subject, ...]:
+        """Those who wait for this, the first to come first."""
+        return tuple(self._waiting.get(on, ()))
+
+    def notify(self, happened: Awaited) -> None:
+        """Look at those who wait for this; they wait on until they stop waiting."""
+        for subject in self._waiting.get(happened, ()):
+            self.touch(subject)
+
     def awaited(self, happening: Awaited) -> bool:
         """Whether anybody waits for this."""
         return happening in self._waiting

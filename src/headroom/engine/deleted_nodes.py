@@ -39,5 +39,5 @@ class Departures:
         if len(self._gone) > MOST_REMEMBERED:
             del self._gone[next(iter(self._gone))]
         for parent, hold in ledger.holds.items():
-            if node in (ledger.last_node.get(parent), hold.status.node):
+            if node in (ledger.memory[parent].node, hold.status.node):
                 ledger.agenda.touch(hold_subject(hold.parent))

@@ -97,12 +97,6 @@ def latches_made(sequence: Sequence) -> frozenset[Subject]:
     return frozenset(pod_subject(each.key) for each in first if isinstance(each, CreateLatch))
 
 
-def guardian_to_place(sequence: Sequence | None) -> CreateGuardian | None:
-    """The guardian that a sequence creates for kube-scheduler to place, if it creates one."""
-    made = _made_in(sequence) if sequence is not None else ()
-    return next((each for each in made if not each.bound and not each.gated), None)
-
-
 def begin_binding(ledger: Ledger, sequence: Sequence) -> None:
     """Count guardians that are about to be bound, before the watch shows them on their node."""
     for create in filter(_is_bound, _made_in(sequence)):

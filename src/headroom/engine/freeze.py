@@ -34,7 +34,7 @@ def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
         ledger.lodgers_of(hold),
         latches,
         tuple(ledger.having(By.LATCH_OF_HOLD, parent)),
-        ledger.last_node.get(parent, ""),
+        ledger.memory[parent].node,
         frozenset(key for key in firm if ledger.agenda.busy(pod_subject(key))),
         {key: moment for key, moment in firm.items() if moment is not None},
         {

@@ -16,6 +16,7 @@ from headroom.core.authenticity import keeps
 from headroom.core.claims import claim_of
 from headroom.core.eviction.budgets import Budget
 from headroom.core.handover import Claim
+from headroom.core.hold_state.memory import NOTHING
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry, hold_entries, pod_entries
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
@@ -33,6 +34,7 @@ from headroom.engine.assumptions import Assumptions
 from headroom.engine.doors.forbidden import Forbidden
 from headroom.engine.headrooms.slotbook import SlotBook
 from headroom.engine.hold_index import HoldIndex
+from headroom.engine.hold_memory import HoldMemories, remember
 from headroom.engine.indexes import Index, counted_on, differs, keeps_claim, keeps_place, moves_in
 from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
 from headroom.engine.pending_guardians import Contention
@@ -63,8 +65,7 @@ class Ledger:
         self.scheduler_activity = SchedulerActivity()
         self.forbidden = Forbidden()
         self.stuck: Keys = {}  # owners of ours that found no free room
-        self.short: dict[str, None] = {}  # parents of holds that could not grow back
-        self.last_node: dict[str, str] = {}  # by parent: where its guardian was last seen
+        self.memory = HoldMemories()
         self.open = HoldIndex(policy.across_namespaces)
         self.coming = HoldIndex(policy.across_namespaces)
         self.assumptions = Assumptions()
@@ -230,7 +231,7 @@ class Ledger:
     def keeps_place(self, latch: Pod) -> bool:
         hold = self.holds.get(kept_for(latch))
         if hold is not None and keeps_rest(hold):
-            lost = str(hold.parent) in self.slots.reclaiming
+            lost = self.memory[str(hold.parent)].reclaims
             return keeps_claim(latch, hold, self.lodgers_of(hold), self.guardian_of(hold), lost)
         return keeps_place(latch, self.holds, self.claimants_of, self.state.free_places)
 
@@ -238,7 +239,7 @@ class Ledger:
         """Owners of a slot that use its room where it was last held."""
         if not keeps_rest(hold):
             return ()
-        node = hold.template.node or self.last_node.get(str(hold.parent), "")
+        node = hold.template.node or self.memory[str(hold.parent)].node
         seated = self.claimants_of(hold, lodgers=True)
         return tuple(pod for pod in seated if pod.occupies_node and pod.node == node)
 
@@ -256,8 +257,8 @@ class Ledger:
         self.holds[parent] = hold
         self.hold_index.put(parent, hold_entries(hold, self.policy.across_namespaces))
         for guardian in self.guardians_of(hold):  # Pods may be seen before their holds.
-            if guardian.occupies_node:
-                self.last_node.setdefault(parent, guardian.node)
+            if guardian.occupies_node and not self.memory[parent].node:
+                self.memory[parent] = replace(self.memory[parent], node=guardian.node)
         note_owners(self, hold)
         self.slots.add(hold)
         self.agenda.touch(hold_subject(hold.parent))
@@ -273,9 +274,8 @@ class Ledger:
         self.slots.remove(hold)
         self.open.take(parent)
         self.coming.take(parent)
-        self.short.pop(parent, None)
-        self.last_node.pop(parent, None)
         self.agenda.forget(hold_subject(hold.parent))
+        remember(self.memory, self.agenda, hold, NOTHING)
         for by in (By.GUARDIAN, By.CLAIMANT, By.LATCH_OF_HOLD):
             for key in self.index.of(by, parent):
                 self.agenda.touch(pod_subject(key))
@@ -328,7 +328,9 @@ class Ledger:
         guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.occupies_node
         hold = self.holds.get(kept_for(pod)) if guards else None
         if hold is not None and keeps(hold, pod):
-            self.last_node[str(hold.parent)] = pod.node
+            memory = self.memory[str(hold.parent)]
+            if memory.node != pod.node:
+                self.memory[str(hold.parent)] = replace(memory, node=pod.node)
 
     def file(self, pod: Pod, gone: bool = False) -> None:
         """Give a pod its entries in the index, and wake who waits for the end of one."""
@@ -392,6 +394,4 @@ class Ledger:
         self.agenda.wake(node_changed(node))
         for key in self.stuck:
             self.agenda.touch(pod_subject(key))
-        for parent in self.short:
-            if self.last_node.get(parent) == node:
-                self.agenda.touch(hold_subject(self.holds[parent].parent))
+        self.agenda.notify(Awaited(Change.ROOM, node))

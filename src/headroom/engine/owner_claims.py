@@ -45,7 +45,7 @@ def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
     refused = []
     only = only_node(pod.placement)  # Of a DaemonSet: the holds of other nodes are not for it.
     for parent in ledger.open.for_pod(pod):
-        if only and ledger.last_node.get(parent, only) != only:
+        if only and ledger.memory[parent].node not in ("", only):
             continue
         hold = ledger.holds[parent]
         if ledger.agenda.busy(hold_subject(hold.parent)):
@@ -108,7 +108,7 @@ def _seated(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Seq
     """A claim on room of one node says nothing about another."""
     if hold.slot and hold.allocate_once:
         return  # The slot may be held again elsewhere by now.
-    node = ledger.last_node.get(str(hold.parent), "") or hold.status.node
+    node = ledger.memory[str(hold.parent)].node or hold.status.node
     if hold.terminal or not node or pod.node == node:
         return
     yield disclaim(pod, hold, nominated=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from headroom.core.allocate_policy_groups import conflict_told
 from headroom.core.allocation import is_short
 from headroom.core.amounts import format_resources
+from headroom.core.hold_state.allocate_policy_groups import conflict_told
 from headroom.core.hold_state.view import HoldView
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod

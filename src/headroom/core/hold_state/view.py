@@ -7,10 +7,26 @@ from datetime import datetime
 
 from headroom.core.eviction.preallocation import Succession
 from headroom.core.eviction.reclaim import Reclaim
+from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
 from headroom.core.resources import EMPTY, Resources
+from headroom.core.subjects import Awaited
+
+
+@dataclass(frozen=True, slots=True)
+class RenewalView:
+    """What decides whether it is a hold's turn to be renewed.
+
+    Each slot keeps its old guardian until the new one has a node, so a renewal needs extra room. To
+    renew all slots of a headroom at once would need twice the room and flood the scheduler.
+    """
+
+    others: int = 0  # how many other slots of its headroom are being renewed
+    most: int = 1  # how many may be at a time
+    stuck: bool = False  # its successor finds no room, or may not even be created
+    unsettled: bool = False  # pods of ours are between two states on the node of its guardian
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +53,7 @@ class HoldView:
     latched: Resources | None = None
     taken_over: Resources = EMPTY
     fenced: bool = False
+    room_changes_at: datetime | None = None  # when one of these answers changes by itself
     passing: bool = False
     grows: bool = True
     may_renew: bool = True
@@ -48,9 +65,11 @@ class HoldView:
     trouble: str = ""
     not_before: datetime | None = None
     first: str = ""  # the pod that it is for, and that waits for room without it
+    first_until: datetime | None = None  # how long that one goes first
     refused: str = ""  # the quota that leaves it no room, in words
     homeless: bool = False  # its node was deleted
     overbooked: Resources = EMPTY  # what pods on its node ask for beyond what there is
+    needs_place: bool = False  # it has no room, and may take the place of running pods
     awaited: Succession | None = None  # the pods whose place it is to take
     rest: Resources = EMPTY  # what is left where its guardian was preempted
     left: Pod | None = None  # another controller's guardian of the same object
@@ -63,12 +82,24 @@ class HoldView:
     reclaim: Reclaim | None = None  # of a slot whose room others have: who gives way
     estate: Pod | None = None  # the guardian of one that is over, whose room it takes over
     inherits: bool = False  # there is such a guardian, but not to be had in this moment
+    latches: tuple[Pod, ...] = ()  # that keep room for it, not for an owner on its way
+    memory: HoldMemory = NOTHING
+    renewal: RenewalView | None = None  # of one whose guardian is to be renewed
+    spent: bool = False  # its headroom does not refill it and is about to drop it
+    arrivals: frozenset[str] = frozenset()  # of the nodes it may go to, those that owners go to
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
-    """What a hold needs now; `status` is what its object should show."""
+class HoldDecision:
+    """What a hold needs now; `status` is what its object should show.
+
+    It is decided again at `wake_at`, and when one of `waits` happens. `memory` is what is to be
+    remembered. `seeks` says whether it wants a guardian that kube-scheduler places.
+    """
 
     status: HoldStatus
     sequence: Sequence | None = None
     wake_at: datetime | None = None
+    waits: tuple[Awaited, ...] = ()
+    memory: HoldMemory = NOTHING
+    seeks: bool = False

@@ -14,7 +14,7 @@ from datetime import datetime
 from headroom.core import hold_lifecycle
 from headroom.core.actions import Action, DeleteObject, DeletePod, SetFinalizers
 from headroom.core.allocation import told_use
-from headroom.core.hold_lifecycle import HoldView, Life
+from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import Hold
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Key, Pod
@@ -26,21 +26,21 @@ from headroom.core.subjects import hold_subject
 from headroom.core.tickets.ticket_times import chronicle_of, cleanup_at, has_left
 
 
-def decide(view: HoldView, now: datetime, policy: Policy) -> Life:
+def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     """Say what a hold needs, with what its object asks for beyond it."""
     hold = view.hold
     if not hold.finalizer and hold.tenure is None:
         return hold_lifecycle.decide(view, now, policy)
     if hold.deleted is not None:
-        return Life(hold.status, _farewell(hold, view.guardians))
+        return HoldDecision(hold.status, _farewell(hold, view.guardians))
     if hold.finalizer and hold.finalizer not in hold.finalizers:
-        return Life(hold.status, _sequence(hold, ((_finalized(hold),),)))
+        return HoldDecision(hold.status, _sequence(hold, ((_finalized(hold),),)))
     if view.left is not None:
         gone = _without((view.left,))
-        return Life(hold.status, _sequence(hold, tuple(gone)) if gone else None)
+        return HoldDecision(hold.status, _sequence(hold, tuple(gone)) if gone else None)
     if has_left(hold, view.claimants):
         told = Facts(hold, "Failed", "Finished", "its pod has ended", view.node, told_use(hold, ()))
-        decided = Life(status_of(told, now, hold.status.owners))
+        decided = HoldDecision(status_of(told, now, hold.status.owners))
     else:
         decided = hold_lifecycle.decide(view, now, policy)
     return _with_clock(view, decided, now)
@@ -63,7 +63,7 @@ def dismissed(hold: Hold, guardians: tuple[Pod, ...]) -> Sequence:
     return _sequence(hold, tuple(steps))
 
 
-def _with_clock(view: HoldView, decided: Life, now: datetime) -> Life:
+def _with_clock(view: HoldView, decided: HoldDecision, now: datetime) -> HoldDecision:
     """What was decided, its moments noted; an object whose time is long over goes."""
     hold = view.hold
     guardian = told_apart(hold, view.guardians, now).standing
@@ -71,11 +71,11 @@ def _with_clock(view: HoldView, decided: Life, now: datetime) -> Life:
     status = replace(decided.status, chronicle=chronicle)
     gone_at = cleanup_at(replace(hold, status=status))
     if gone_at is not None and gone_at <= now and status == hold.status and not view.heir:
-        return Life(status, dismissed(hold, view.guardians))
+        return HoldDecision(status, dismissed(hold, view.guardians))
     ends = chronicle.ends if chronicle is not None and status.phase == "Available" else None
     # What is due already waits for the status to be written, which brings us back.
     later = (moment for moment in (gone_at, ends) if moment is not None and moment > now)
-    return Life(status, decided.sequence, earliest(decided.wake_at, *later))
+    return HoldDecision(status, decided.sequence, earliest(decided.wake_at, *later))
 
 
 def _farewell(hold: Hold, guardians: tuple[Pod, ...]) -> Sequence | None:

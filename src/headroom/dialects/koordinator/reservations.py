@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 
 from msgspec import Raw
 
-from headroom.core.allocate_policy_groups import on_its_side
 from headroom.core.amounts import format_span
+from headroom.core.hold_state.allocate_policy_groups import on_its_side
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Parent, Taint
 from headroom.dialects.koordinator.hold_options import resized, terms_of

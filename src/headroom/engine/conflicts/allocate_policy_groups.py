@@ -1,8 +1,8 @@
-"""The kind of each hold in the rule about allocate policies (`core.allocate_policy_groups`)."""
+"""The kind of each hold in the rule about allocate policies (`core.hold_state`)."""
 
 from __future__ import annotations
 
-from headroom.core.allocate_policy_groups import kept_apart, side_of
+from headroom.core.hold_state.allocate_policy_groups import kept_apart, side_of
 from headroom.core.holds import Hold
 from headroom.engine.indexes import drop
 

@@ -101,7 +101,7 @@ def _in_use(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[tuple[Hold, str
         hold = ledger.holds[parent]
         if hold.allocate_once or hold.mode != LOCKED or not ledger.claimants_of(hold):
             continue
-        node = ledger.last_node.get(parent, "") or hold.status.node
+        node = ledger.memory[parent].node or hold.status.node
         busy = any(map(ledger.agenda.busy, (hold_subject(hold.parent), node_subject(node))))
         if busy or node not in ledger.nodes:
             continue

@@ -10,7 +10,7 @@ from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import PARENT_ANNOTATION
 from headroom.core.objects import Pod
-from headroom.core.subjects import Awaited, Change, hold_subject, kept_hold_subject
+from headroom.core.subjects import kept_hold_subject
 from headroom.core.waits.owners_first import LONGEST_AHEAD, Ahead, first_of
 from headroom.engine.ledger import Ledger
 
@@ -32,12 +32,3 @@ def ahead_of(ledger: Ledger, hold: Hold, now: datetime) -> tuple[Pod, Ahead] | N
     """The owner that a hold lets go first."""
     pods = ledger.having(By.RELEASED, hold.parent.whole)
     return first_of(hold, ((pod, ledger.ahead[pod.uid]) for pod in pods), now)
-
-
-def wait_behind(ledger: Ledger, hold: Hold, now: datetime) -> None:
-    """Look at a hold when the owner that it lets go first has its node, or had its time."""
-    first = ahead_of(ledger, hold, now)
-    if first is not None:
-        subject, whole = hold_subject(hold.parent), hold.parent.whole
-        ledger.agenda.wait(subject, on=Awaited(Change.OWNER_PLACED, whole))
-        ledger.agenda.later(subject, first[1].until)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from headroom.core.demand.utilization import may_wait
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.hold_lifecycle import HoldView
+from headroom.core.hold_state.view import HoldView
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.index_entries import By
 from headroom.core.objects import Pod

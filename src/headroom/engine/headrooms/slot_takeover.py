@@ -46,7 +46,7 @@ def _offer(ledger: Ledger, slot: Hold, guardian: Pod, now: datetime) -> Offer | 
     """The best hold on the node that is large enough; slots that follow others are let be."""
     for parent in ledger.open.for_pod(guardian):
         hold = ledger.holds[parent]
-        if ledger.last_node.get(parent) != slot.next_to or hold.template.beside is not None:
+        if ledger.memory[parent].node != slot.next_to or hold.template.beside is not None:
             continue
         if ledger.agenda.busy(hold_subject(hold.parent)):
             ledger.agenda.wait(pod_subject(guardian.key), on=node_changed(slot.next_to))

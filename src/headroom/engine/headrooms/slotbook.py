@@ -32,7 +32,6 @@ class SlotBook:
         self._in: dict[str, int] = {}  # how many slots there are, by namespace
         self.members: dict[str, dict[str, None]] = {}  # slots that are objects, as holds
         self.seated: dict[str, list[Pod]] = {}  # who has got a slot and is not counted yet
-        self.reclaiming: dict[str, None] = {}  # slots whose room others have, and that want it back
         self.missed: dict[str, int] = {}  # how many owners went without and are not counted yet
 
     def add(self, hold: Hold) -> None:

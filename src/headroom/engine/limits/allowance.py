@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.derived_names import shape_of
-from headroom.core.hold_lifecycle import HoldView
+from headroom.core.hold_state.view import HoldView
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Pod
 from headroom.core.quotas.namespaces import (

@@ -21,11 +21,19 @@ from headroom.core.names import ROLE_FENCE, ROLE_LABEL
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import judged
 from headroom.core.quotas.limits import Quota
-from headroom.core.subjects import Subject, headroom_subject, hold_subject, pod_subject
+from headroom.core.subjects import (
+    Awaited,
+    Change,
+    Subject,
+    headroom_subject,
+    hold_subject,
+    pod_subject,
+)
 from headroom.engine.agenda import Agenda
 from headroom.engine.bursts.bulk import Bulk
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.conflicts.allocate_policy_groups import Sides
+from headroom.engine.conflicts.preempted_guardians import note_preempted
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.fences.fencer import Fencer
 from headroom.engine.headrooms.headrooms import Standing
@@ -33,7 +41,9 @@ from headroom.engine.headrooms.ownobjects import OwnObjects
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
+from headroom.engine.overcommit import wake_overbooked
 from headroom.engine.owner_controller import OwnerController
+from headroom.engine.preallocation import wake_waiting_holds
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.status_writer import StatusWriter, quota_subject, status_subject
 from headroom.ports import (
@@ -122,14 +132,14 @@ class Observer:
             case Node() as node:
                 self.keeper.departures.arrived(node.name)
                 if ledger.see_node(node):
-                    self.keeper.overbooking.note(node.name)
+                    wake_overbooked(ledger, node.name)
                     self.standing.nodes_changed()
             case Namespace() as namespace:
                 ledger.namespaces[namespace.name] = namespace
                 ledger.state.set_namespace(namespace)
                 self.quotas.see_namespace(namespace)
                 self.keeper.allowance.see_namespace(namespace)
-                self.keeper.reclaims.see_namespace(namespace)
+                self.agenda.notify(Awaited(Change.LIMITS, namespace.name))
                 self.agenda.touch(index_subject(namespace.name))
                 self.doors.see_namespace(namespace)
 
@@ -139,12 +149,12 @@ class Observer:
         ledger.scheduler_activity = ledger.scheduler_activity.after(before, pod, now)
         ledger.see_pod(pod, now)
         if pod.node:
-            self.keeper.overbooking.note(pod.node)
-            self.keeper.successions.note(pod)
+            wake_overbooked(ledger, pod.node)
+            wake_waiting_holds(ledger, pod)
         if ROLE_LABEL in pod.labels or (before is not None and ROLE_LABEL in before.labels):
             if pod.node and pod.labels.get(ROLE_LABEL) == ROLE_FENCE:
                 ledger.show(pod, pod.node, now)
-            self.keeper.ousted.note(pod)
+            note_preempted(ledger, pod)
             self.keeper.allowance.see_pod(pod)
         self.standing.pods_changed()
         if ledger.policy.serves(pod.key.namespace):
@@ -221,7 +231,7 @@ class Observer:
         ledger.slots.promises.lose(uid, now)
         self.standing.pods_changed()
         if old is not None and old.uid == uid:
-            self.keeper.ousted.lost(old)
+            note_preempted(ledger, old, gone=True)
         self.standing.concern(self.standing.followers.lose(key, uid, old))
         self.keeper.allowance.lose_pod(key, uid)
         self.latcher.forget(key, uid)
