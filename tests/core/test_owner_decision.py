@@ -9,9 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from headroom.core.claims import Offer, Refused, Search
-from headroom.core.names import WAIT_ANNOTATION
-from headroom.core.objects import Pod
-from headroom.core.owner_decision import (
+from headroom.core.doors.owner_decision import (
     FreeRoom,
     OwnerView,
     Park,
@@ -23,6 +21,8 @@ from headroom.core.owner_decision import (
     WaitForNode,
     decide,
 )
+from headroom.core.names import WAIT_ANNOTATION
+from headroom.core.objects import Pod
 from headroom.core.policy import Policy
 from headroom.core.resources import EMPTY
 from tests.builders import hold, pod

@@ -18,10 +18,10 @@ from headroom.core.claims import (
     Search,
     claim_of,
 )
+from headroom.core.doors.offers import HANDED_OVER, Applicant, not_open, offer, rules_refusal
 from headroom.core.handover import ungate
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE
-from headroom.core.node.offers import HANDED_OVER, Applicant, not_open, offer, rules_refusal
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.plan import Sequence, Work, telling

@@ -1,4 +1,4 @@
-"""The controller of owners at both doors. `core.owner_decision` decides; this carries it out."""
+"""The controller of owners at both doors. It carries out what `core.doors` decides."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ from typing import assert_never
 
 from headroom.core.actions import MarkUnschedulable
 from headroom.core.claims import Search
-from headroom.core.handover import latch_before, latch_free_room, ungate
-from headroom.core.names import CLAIM_GATE
-from headroom.core.node.kept_room import returned_on
-from headroom.core.objects import Pod, shortened
-from headroom.core.owner_decision import (
+from headroom.core.doors.owner_decision import (
     FreeRoom,
     Move,
     OwnerView,
@@ -28,6 +24,10 @@ from headroom.core.owner_decision import (
     cannot_judge,
     decide,
 )
+from headroom.core.handover import latch_before, latch_free_room, ungate
+from headroom.core.names import CLAIM_GATE
+from headroom.core.node.kept_room import returned_on
+from headroom.core.objects import Pod, shortened
 from headroom.core.plan import Sequence, Work, telling
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import hold_subject, node_changed, node_subject, pod_subject

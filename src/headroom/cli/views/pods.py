@@ -15,6 +15,7 @@ from headroom.cli.views.offline_ledger import (
     node_answers,
 )
 from headroom.core.claims import Offer, claim_of, is_claimant
+from headroom.core.doors.owner_decision import cannot_judge
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import (
@@ -24,7 +25,6 @@ from headroom.core.names import (
     WAIT_ANNOTATION,
 )
 from headroom.core.objects import Pod
-from headroom.core.owner_decision import cannot_judge
 from headroom.core.owners import owner_refusal
 from headroom.core.policy import Policy
 from headroom.core.sizes.follow import is_owner
