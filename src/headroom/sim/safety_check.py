@@ -1,4 +1,4 @@
-"""The safety rule of `core.book`, checked at every write of the operator in every simulated run.
+"""The safety rule of `core.node.book`, checked at every write of the operator in simulated runs.
 
 The books are made from what the API server has stored, never from what the operator believes. They
 are looked at when the operator takes something away that kept room: a guardian, a latch, or a latch
@@ -12,7 +12,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from headroom.core.book import (
+from headroom.core.claims import claim_of, is_claimant
+from headroom.core.holds import LOCKED, PREEMPTIBLE, Hold, PodTemplate
+from headroom.core.latches import kept_for
+from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.node.book import (
     OWNERS,
     By,
     NodeBook,
@@ -25,10 +29,6 @@ from headroom.core.book import (
     promised_before,
     room_claim,
 )
-from headroom.core.claims import claim_of, is_claimant
-from headroom.core.holds import LOCKED, PREEMPTIBLE, Hold, PodTemplate
-from headroom.core.latches import kept_for
-from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.policy import Policy
 from headroom.core.resources import EMPTY, PODS, Resources
