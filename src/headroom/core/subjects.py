@@ -41,6 +41,9 @@ class Change(StrEnum):
     NODE = "node"  # it, a pod on it or on its way there is not as it was, or a handover has ended
     ARRIVALS = "arrivals"  # no owner is on its way to a node; without a node: to any
     GUARDIAN_GONE = "guardian gone"  # of a headroom
+    HEADROOM_DECIDED = "headroom decided"  # which slots it wants now
+    LOAD = "load"  # pods or nodes of the cluster, of whatever name
+    USAGE = "usage"  # of the limits of a namespace, or the limits themselves
     OWNER_PLACED = "owner placed"  # that went on without a hold or headroom, or waits no more
     ROOM = "room"  # on a node: a pod that counted there does not any more, or the node changed
     RUNNING_POD = "running pod"  # whose place a hold may take; of nothing

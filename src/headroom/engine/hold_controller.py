@@ -99,7 +99,7 @@ class HoldController:
         if view.inherits and view.estate is None:
             self._standing.issuer.heirs.wait(seen, now)
         if not _is_settled(seen, told, now):
-            self._standing.brake.wait(view, told.successor or told.standing)
+            self._standing.limits.wait(view, told.successor or told.standing)
         decision = hold_decision.decide(self.allowance.within(view, now), now, ledger.policy)
         self._apply(seen, decision)
         yield from self._publish(view, decision.status, now)
@@ -175,7 +175,7 @@ class HoldController:
 
     def _with_limits(self, view: HoldView, told: Guardians, now: datetime) -> HoldView:
         """The view, with what keeps the hold from having a guardian, or from having it now."""
-        ledger, hold, brake = self._ledger, view.hold, self._standing.brake
+        ledger, hold, limits = self._ledger, view.hold, self._standing.limits
         heirs, contention = self._standing.issuer.heirs, self._ledger.contention
         estate, inherits = heirs.estate_for(hold, told.standing)
         first = ahead_of(ledger, hold, now)
@@ -192,8 +192,8 @@ class HoldController:
             spent=self._is_spent(hold),
             arrivals=frozenset(pin for pin in pins if not contention.may_make(pin)),
             trouble=view.memory.trouble or self.pace.why(hold),
-            held_up="" if _is_settled(hold, told, now) else brake.held_up(hold),
-            full=told.standing is None and brake.full(hold),
+            held_up="" if _is_settled(hold, told, now) else limits.held_up(hold),
+            full=told.standing is None and limits.full(hold),
             not_before=latest(
                 ledger.agenda.not_before(hold_subject(hold.parent)),
                 lost_until if lost_until is not None and lost_until > now else None,
@@ -211,7 +211,7 @@ class HoldController:
             renewal=turn_to_renew(ledger, hold, old, stuck),
             beside=fits_beside(ledger, hold, old),
             in_place=in_place,
-            crowded=self._standing.brake.crowded(hold),
+            crowded=self._standing.limits.crowded(hold),
         )
 
     def _admitted(self, hold: Hold, decision: HoldDecision, now: datetime) -> Sequence | None:

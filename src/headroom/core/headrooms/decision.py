@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from headroom.core.actions import Tell
+from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory
 from headroom.core.headrooms.events import window_tellings
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, wish
@@ -40,11 +41,15 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The slots that should exist, when to decide again, and not before when."""
+    """The slots that should exist, when to decide again, and not before when.
+
+    `quotas` is what the next decision has to know of what quotas said.
+    """
 
     wished: WantedSlots
     look_again: datetime | None
     not_before: datetime
+    quotas: QuotaMemory = NOTHING_SAID
 
 
 def opening(
@@ -70,4 +75,5 @@ def decide(headroom: Headroom, sight: SizeView, calendar: Calendar, now: datetim
         *(each.needs.look_again for each in sight.followed),
     )
     pause = min(PAUSE_PER_SLOT * wished.effort, LONGEST_PAUSE)
-    return Decision(wished, look_again, now + (LOAD_PAUSE if headroom.size.by_load else pause))
+    not_before = now + (LOAD_PAUSE if headroom.size.by_load else pause)
+    return Decision(wished, look_again, not_before, sight.quotas)

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Fact = TypeVar("_Fact")
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting(Generic[_Fact]):
+    """A fact, and since when it has been the same all along."""
+
+    fact: _Fact
+    since: datetime
+
+    def told(self, fact: _Fact, now: datetime) -> Lasting[_Fact]:
+        """The same after one more look."""
+        return self if fact == self.fact else Lasting(fact, now)
 
 
 class Stabilization(Generic[_Key, _Fact]):

@@ -15,24 +15,23 @@ from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.index_entries import By
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
-from headroom.core.subjects import Awaited, Change, Subject, hold_subject
+from headroom.core.subjects import Awaited, Change, hold_subject
 from headroom.engine.headrooms.demand import Foresight
 from headroom.engine.headrooms.quotarooms import QuotaRooms
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.choose import ChosenNode, choose
 
+LOAD = Awaited(Change.LOAD, "")
 FITS_NOWHERE = "it fits on no node, and spec.limits.nodes allows no more than {} of them"
 
 
 class CreationLimits:
-    """Slots that are not to have another guardian for now, by headroom."""
+    """Says which slots are not to have another guardian for now."""
 
     def __init__(self, ledger: Ledger, foresight: Foresight, rooms: QuotaRooms) -> None:
         self._ledger = ledger
         self._foresight = foresight
         self._rooms = rooms
-        self._held: dict[str, dict[Subject, None]] = {}  # by headroom: whom to look at again
-        self._roomless: dict[Subject, None] = {}  # of them, those whose guardian waits in vain
         self._refusals: dict[str, str] = {}  # by headroom, for as long as nothing has changed
 
     def changed(self) -> None:
@@ -41,19 +40,12 @@ class CreationLimits:
         An autoscaler acts within a second on a pod without room, so these cannot wait for a look.
         """
         self._refusals.clear()
-        for subject in self._roomless:
-            self._ledger.agenda.touch(subject)
-        self._roomless.clear()
+        self._ledger.agenda.wake(LOAD)
 
-    def release(self, whole: str) -> None:
-        """A headroom was looked at anew: have those looked at again that were held up."""
+    def decided(self, whole: str) -> None:
+        """A headroom was decided anew, or is gone: ask again about slots that were held up."""
         self._refusals.pop(whole, None)
-        for subject in self._held.pop(whole, ()):
-            self._ledger.agenda.touch(subject)
-
-    def forget(self, whole: str) -> None:
-        """A headroom is gone: nobody waits for its guardians any more."""
-        self.release(whole)
+        self._ledger.agenda.wake(Awaited(Change.HEADROOM_DECIDED, whole))
 
     def held_up(self, hold: Hold) -> str:
         """Why no guardian of this slot may wait for a node now, beyond the one that does."""
@@ -71,13 +63,13 @@ class CreationLimits:
         subject, limit = hold_subject(hold.parent), self._node_limit(hold)
         if limit is not None:
             if waiting is not None and waiting.unschedulable_message:
-                self._roomless[subject] = None
+                self._ledger.agenda.wait(subject, on=LOAD)
             if view.held_up:
                 self._refusals[hold.group] = view.held_up
         if view.full:
             self._ledger.agenda.wait(subject, on=Awaited(Change.GUARDIAN_GONE, hold.group))
         if view.full or limit is not None:
-            self._held.setdefault(hold.group, {})[subject] = None
+            self._ledger.agenda.wait(subject, on=Awaited(Change.HEADROOM_DECIDED, hold.group))
 
     def crowded(self, hold: Hold) -> bool:
         """Whether the limits forbid a placeholder to have a second guardian for a moment."""

@@ -10,10 +10,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from headroom.core.demand.foresight import ForeseenDemand, Guarded, Observed
+from headroom.core.demand.quota_memory import QuotaMemory, tight_now
 from headroom.core.demand.utilization import Load, Use, load_on, use_of
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.headrooms.size_limits import Note
 from headroom.core.headrooms.wanted_slots import template_for
+from headroom.core.index_entries import By
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
@@ -38,23 +40,34 @@ class Foresight:
         self._use = None
 
     def observed(
-        self, headroom: Headroom, known: HeadroomState, workload: Workload | None, now: datetime
-    ) -> Observed | None:
-        """What the slots of a headroom depend on now; None where its size is of another kind."""
+        self,
+        headroom: Headroom,
+        known: HeadroomState,
+        quotas: QuotaMemory,
+        workload: Workload | None,
+        now: datetime,
+    ) -> tuple[Observed | None, QuotaMemory]:
+        """What the slots of a headroom depend on now; None where its size is of another kind.
+
+        Also what is to be remembered of quotas.
+        """
         template, size = template_for(headroom, workload), headroom.size
         idle = headroom.problems or headroom.paused or headroom.deleted is not None
         if not size.by_load or isinstance(template, Note) or idle:
-            return None
-        tight, sure_at = self._rooms.tight(headroom, template, now)
+            return None, quotas
+        standing = len(self._ledger.index.of(By.SLOT_GUARDIAN, headroom.parent.whole))
+        heard = self._rooms.heard(headroom, template)
+        answer, quotas = tight_now(quotas, heard, standing, now)
         demand = ForeseenDemand(
             one=template.pod.requests,
             load=self.load(template.pod),
             forthcoming=self._forthcoming(size, workload),
             limits=headroom.limits,
-            quota=tight,
+            quota=answer.tight,
             most=self._ledger.policy.most_slots,
         )
-        return Observed(demand, self._guarded(headroom), known.foresight, sure_at)
+        guarded = self._guarded(headroom)
+        return Observed(demand, guarded, known.foresight, answer.sure_at), quotas
 
     def load(self, shape: Pod) -> Load:
         """The load of the cluster as it is now, for slots of this shape."""

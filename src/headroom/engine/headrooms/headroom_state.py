@@ -14,6 +14,7 @@ from typing import Any
 
 from headroom.core.actions import Done, Gone, Outcome, Stale, Taken, Tell
 from headroom.core.demand.foresight import ForesightMemory
+from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory
 from headroom.core.headrooms.decision import Opening
 from headroom.core.headrooms.events import tell_headroom
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
@@ -51,6 +52,7 @@ class HeadroomState:
     spent: dict[str, None] = field(default_factory=dict)
     drops: dict[str, Drops] = field(default_factory=dict)  # slots given back of late
     foresight: ForesightMemory | None = None  # of a size that follows the load
+    quotas: QuotaMemory = NOTHING_SAID  # of a size that keeps to ResourceQuotas
     updated: int = 0  # slots that are objects of the present template
     refused: str = ""  # the quota that leaves no room for more slots, in words
     beyond: str = ""  # the limit of the namespace that does, in words
@@ -134,6 +136,11 @@ class HeadroomState:
     def wait_until(self, moment: datetime) -> None:
         """Work out nothing anew before this moment."""
         self.not_before = max(self.not_before or moment, moment)
+
+    def respecified(self) -> None:
+        """The headroom is another: forget what failed, and what quotas said of its slots."""
+        self.begin_anew()
+        self.quotas = NOTHING_SAID
 
     def begin_anew(self) -> None:
         """What was wrong with the objects of slots may be mended: forget that they failed."""

@@ -70,7 +70,7 @@ class Standing:
         self._sights = SizeInputs(ledger)
         self.followers = self._sights.followers
         self.coming, self.auto = self._sights.coming, self._sights.auto
-        self.brake = CreationLimits(ledger, self._sights.foresight, self._sights.rooms)
+        self.limits = CreationLimits(ledger, self._sights.foresight, self._sights.rooms)
 
     def see(self, headroom: Headroom) -> None:
         """Take a headroom as it now is; its own status coming back changes no wish."""
@@ -88,7 +88,7 @@ class Standing:
         self._writer.note(subject, headroom.parent.uid, headroom.status)
         self._known.setdefault(whole, first_known(headroom))
         if old is None or without_status(old) != without_status(headroom):
-            self._known[whole].begin_anew()
+            self._known[whole].respecified()
             self._sights.depend(old, headroom)
             self.upset(whole)
             self.concern(self._sights.siblings(headroom))
@@ -104,7 +104,7 @@ class Standing:
         for slot in tuple(self._ledger.slots.of.get(whole, ())):
             self._ledger.lose_hold(str(replace(parent, slot=slot)))
         self._known.pop(whole, None)
-        self.brake.forget(whole)
+        self.limits.decided(whole)
         self.companions.forget(whole)
         self.issuer.forget(whole)
         self._stale.pop(whole, None)
@@ -122,7 +122,7 @@ class Standing:
     def pods_changed(self) -> None:
         """A pod came, went or is not as it was; whoever follows the load looks in a while."""
         self._sights.foresight.stale()
-        self.brake.changed()
+        self.limits.changed()
         for whole in self._ledger.slots.depending(On.LOAD):
             if whole not in self._stale:
                 self.upset(whole)
@@ -251,8 +251,7 @@ class Standing:
         if headroom.deleted is not None and headroom.finalizer:
             yield from self._unless_busy(self.issuer.wind_up(headroom))
             return
-        before = self.issuer.prepare(headroom)
-        if before is not None:
+        if (before := self.issuer.prepare(headroom)) is not None:
             yield from self._unless_busy(iter((before,)))
             return
         due = known.look_at is not None and known.look_at <= now
@@ -317,6 +316,7 @@ class Standing:
         known.opened = opened  # Only now: a decision that raises is none, and nothing is told.
         known.wished = self.companions.dressed(headroom, decision.wished)
         known.foresight = known.wished.foresight or known.foresight
+        known.quotas = decision.quotas
         self.auto.divided(headroom, known.wished)
         again = None
         if headroom.slot_objects is None:
@@ -331,7 +331,7 @@ class Standing:
         next_end = self._sights.next_end(headroom, now)
         known.look_at = earliest(decision.look_again, again, next_end)
         known.not_before = decision.not_before
-        self.brake.release(headroom.parent.whole)
+        self.limits.decided(headroom.parent.whole)
         yield from self.followers.serve(headroom, window is not None, now)
 
     def _settle_slots(self, headroom: Headroom, sight: SizeView, now: datetime) -> datetime | None:

@@ -8,7 +8,7 @@ used. The buffers of a namespace share its room, the older ones first. The arith
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from headroom.core.demand.quotaroom import (
     QuotaAllowance,
@@ -20,37 +20,25 @@ from headroom.core.demand.quotaroom import (
 )
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.size_inputs import Room, replicas_of
+from headroom.core.headrooms.size_inputs import replicas_of
 from headroom.core.headrooms.size_limits import Note
 from headroom.core.headrooms.wanted_slots import template_for
 from headroom.core.holds import PREEMPTIBLE, PodTemplate
 from headroom.core.index_entries import By
 from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS
 from headroom.core.resources import EMPTY, PODS, Resources
-from headroom.core.waits.stabilization import Stabilization
-from headroom.engine.headrooms.slot_pods import guarded
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 
-SETTLED = timedelta(seconds=3)
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class QuotaRooms:
-    """Quotas by namespace, and what each headroom believes of them."""
+    """Quotas by namespace."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._quotas: dict[str, dict[str, ResourceQuota]] = {}
-        self._sure: dict[str, Tight | None] = {}  # by headroom: what was believed last
-        self._heard: Stabilization[str, int] = Stabilization(SETTLED)  # how many are heard of
-        self._answers: Stabilization[str, QuotaAllowance] = Stabilization(SETTLED)  # by buffer
-
-    def forget(self, whole: str) -> None:
-        """A headroom changed or went."""
-        self._sure.pop(whole, None)
-        self._heard.forget(whole)
-        self._answers.forget(whole)
 
     def see(self, quota: ResourceQuota) -> None:
         self._quotas.setdefault(quota.namespace, {})[quota.name] = quota
@@ -61,28 +49,8 @@ class QuotaRooms:
     def quotas(self, namespace: str) -> tuple[ResourceQuota, ...]:
         return tuple(self._quotas.get(namespace, {}).values())
 
-    def tight(
-        self, headroom: Headroom, template: PodTemplate, now: datetime
-    ) -> tuple[Tight | None, datetime | None]:
-        """The quota that allows the fewest slots, and when to ask again.
-
-        What a quota says is used and what we know of our own pods come by different ways, so an
-        answer counts once it has lasted; until then nothing is made and nothing given back for it.
-        """
-        whole, heard = headroom.parent.whole, self.heard(headroom, template)
-        if whole not in self._sure:
-            self._sure[whole] = heard
-        sure_at = self._heard.tell(whole, _count(heard), now)
-        sure = self._sure[whole]
-        if now >= sure_at or _count(heard) == _count(sure):
-            self._sure[whole] = heard
-            return heard, None
-        standing = len(self._ledger.index.of(By.SLOT_GUARDIAN, whole))
-        fewer = min((each for each in (sure, heard) if each is not None), key=_count)
-        return replace(fewer, count=max(fewer.count, min(standing, _count(sure)))), sure_at
-
     def heard(self, headroom: Headroom, template: PodTemplate) -> Tight | None:
-        """The same as it is now, whether it lasts or not."""
+        """The quota that allows the fewest slots now, whether that lasts or not."""
         namespace = headroom.parent.namespace
         name = PREEMPTIBLE_CLASS if headroom.mode == PREEMPTIBLE else LOCKED_CLASS
         name = template.priority_class or name
@@ -92,23 +60,8 @@ class QuotaRooms:
         ours = self._ledger.index.total(By.SLOT_GUARDIAN, headroom.parent.whole)
         return tightest(template.pod.requests, charging, ours)
 
-    def room(self, headroom: Headroom, now: datetime) -> Room | None:
-        """How many chunks the quotas let a buffer have; None where there is nothing to ask.
-
-        What a quota says is used and what we know of our own pods come by different ways. So an
-        answer is asked for again a moment later, and what stands is given up only if it lasts.
-        """
-        whole, answer = headroom.parent.whole, self._allowance(headroom)
-        if answer is None:
-            self._answers.forget(whole)
-            return None
-        sure_at = self._answers.tell(whole, answer, now)
-        if now >= sure_at:
-            return Room(answer)
-        standing = len(guarded(self._ledger, headroom))
-        return Room(replace(answer, count=max(answer.count, standing)), sure_at)
-
-    def _allowance(self, headroom: Headroom) -> QuotaAllowance | None:
+    def allowance(self, headroom: Headroom) -> QuotaAllowance | None:
+        """What the quotas leave to a buffer now; None where there is nothing to ask."""
         namespace = headroom.parent.namespace
         quotas = self.quotas(namespace)
         if not quotas or not headroom.size.shares_quotas:
@@ -149,11 +102,6 @@ class QuotaRooms:
                 for guardian in ledger.guardians_of(hold):
                     used += Resources({**guardian.requests, PODS: 1})
         return used
-
-
-def _count(tight: Tight | None) -> int:
-    """How many it allows; where nothing limits, more than there can be."""
-    return tight.count if tight is not None else 2**31
 
 
 def _age(headroom: Headroom) -> tuple[datetime, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from headroom.core.demand.quota_memory import room_now
 from headroom.core.headrooms.chunks import DAEMON_SET, overhead_of
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
@@ -50,8 +51,6 @@ class SizeInputs:
         self.followers.depend(old, new)
         self.auto.depend(old, new)
         self._ledger.slots.depend(old, new)
-        if old is not None:
-            self.rooms.forget(old.parent.whole)
 
     def concerned(self, workload: Workload) -> tuple[str, ...]:
         """The headrooms whose slots are like a workload's pods, and those that look ahead."""
@@ -88,12 +87,17 @@ class SizeInputs:
         size = window.size if window is not None else headroom.size
         followed = self.followers.look(headroom, size, now)
         template = template_for(headroom, workload) if followed else None
+        allowance = self.rooms.allowance(headroom)
+        there = len(guarded(ledger, headroom)) if allowance is not None else 0
+        room, quotas = room_now(known.quotas, allowance, there, now)
+        load, quotas = self.foresight.observed(headroom, known, quotas, workload, now)
         return SizeView(
             window=window,
             nodes=ledger.nodes.values() if headroom.size.by_node or chunked else (),
             workload=workload,
-            room=self.rooms.room(headroom, now),
-            load=self.foresight.observed(headroom, known, workload, now),
+            room=room,
+            load=load,
+            quotas=quotas,
             learnt=self.coming.told(
                 ledger.slots.promises.size(
                     headroom,

@@ -23,8 +23,7 @@ from headroom.core.quotas.namespaces import (
     written,
 )
 from headroom.core.renewal import has_shape_of
-from headroom.core.subjects import Subject, hold_subject
-from headroom.engine.indexes import drop
+from headroom.core.subjects import Awaited, Change, Subject, hold_subject
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.usage import UsageBook
 from headroom.engine.quotas import QuotaBook
@@ -38,7 +37,6 @@ class Allowance:
         self.quotas = quotas
         self._usage = UsageBook()
         self._allowed: dict[str, str] = {}  # by hold: the shape that it may have
-        self._waiting: dict[str, dict[Subject, None]] = {}  # by namespace: whom to look at again
 
     def within(self, view: HoldView, now: datetime) -> HoldView:
         """The view of a hold, which has no room as long as a limit or a quota refuses it."""
@@ -70,7 +68,8 @@ class Allowance:
     def forget(self, hold: Hold) -> None:
         """A hold is gone or over: what it took is free again."""
         self._allowed.pop(str(hold.parent), None)
-        drop(self._waiting, hold.home, hold_subject(hold.parent))
+        limits = Awaited(Change.USAGE, hold.home)
+        self._ledger.agenda.stop_waiting(hold_subject(hold.parent), limits)
         if self._usage.release(hold.home, str(hold.parent)):
             self._wake(hold.home)
 
@@ -98,7 +97,7 @@ class Allowance:
         else:
             why = refusal(limits, hold, self._usage.without(home, name))
         if why is not None:
-            self._waiting.setdefault(home, {})[subject] = None
+            self._ledger.agenda.wait(subject, on=Awaited(Change.USAGE, home))
             return why
         self._allow(hold)
         return None
@@ -109,8 +108,7 @@ class Allowance:
         self._usage.allow(hold.home, name, hold.template.pod.requests)
 
     def _wake(self, namespace: str) -> None:
-        for subject in self._waiting.pop(namespace, ()):
-            self._ledger.agenda.touch(subject)
+        self._ledger.agenda.wake(Awaited(Change.USAGE, namespace))
 
 
 def limits_of(ledger: Ledger, namespace: str) -> NamespaceLimits | LimitsError:

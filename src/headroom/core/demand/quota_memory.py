@@ -1,0 +1,74 @@
+"""What ResourceQuotas said of a headroom's slots: an answer counts once it has lasted.
+
+What a quota says is used and what we know of our own pods come by different ways. Until an answer
+has lasted, nothing is made and nothing is given back for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from headroom.core.demand.quotaroom import QuotaAllowance, Tight
+from headroom.core.headrooms.size_inputs import Room
+from headroom.core.waits.stabilization import Lasting
+
+SETTLED = timedelta(seconds=3)
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaMemory:
+    """`count` is how many slots the tightest quota allows, `believed` that quota when it counted.
+
+    `allowance` is what the quotas that buffers share leave to this one. None: nothing was said yet.
+    """
+
+    count: Lasting[int] | None = None
+    believed: Tight | None = None
+    allowance: Lasting[QuotaAllowance] | None = None
+
+
+NOTHING_SAID = QuotaMemory()
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaAnswer:
+    """The quota to go by; `sure_at` is when to ask again, while it may be another soon."""
+
+    tight: Tight | None = None
+    sure_at: datetime | None = None
+
+
+def tight_now(
+    before: QuotaMemory, heard: Tight | None, standing: int, now: datetime
+) -> tuple[QuotaAnswer, QuotaMemory]:
+    """The quota that allows the fewest slots, of which so many stand."""
+    count, sure = count_of(heard), before.believed
+    if before.count is None:
+        sure = heard
+    told = (before.count or Lasting(count, now)).told(count, now)
+    sure_at = told.since + SETTLED
+    if now >= sure_at or count == count_of(sure):
+        return QuotaAnswer(heard), replace(before, count=told, believed=heard)
+    fewer = min((each for each in (sure, heard) if each is not None), key=count_of)
+    kept = max(fewer.count, min(standing, count_of(sure)))
+    answer = QuotaAnswer(replace(fewer, count=kept), sure_at)
+    return answer, replace(before, count=told, believed=sure)
+
+
+def room_now(
+    before: QuotaMemory, allowance: QuotaAllowance | None, standing: int, now: datetime
+) -> tuple[Room | None, QuotaMemory]:
+    """How many chunks the quotas let a buffer have, of which so many stand; None: any number."""
+    if allowance is None:
+        return None, replace(before, allowance=None)
+    told = (before.allowance or Lasting(allowance, now)).told(allowance, now)
+    after, sure_at = replace(before, allowance=told), told.since + SETTLED
+    if now >= sure_at:
+        return Room(allowance), after
+    return Room(replace(allowance, count=max(allowance.count, standing)), sure_at), after
+
+
+def count_of(tight: Tight | None) -> int:
+    """How many it allows; where nothing limits, more than there can be."""
+    return tight.count if tight is not None else 2**31
