@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headroom.cli.playback.play import Wait, play, summary, waits
+from headroom.cli.playback.play import PodWait, play, summary, waits
 from headroom.cli.playback.screen import PipeScreen, clock
 from headroom.cli.playback.stories import STORIES, Scene, Story, find_story
 from headroom.cli.playback.view import ASCII, Picture
@@ -71,7 +71,7 @@ def test_a_wait_is_from_created_to_bound() -> None:
         {"at": 30.0, "what": "pod_created", "object": "Pod/default/x"},
         {"at": 30.25, "what": "pod_bound", "object": "Pod/default/x", "node": "a"},
     ]
-    assert waits(STORY, journal) == [Wait("x", "it", 0.25, "a")]
+    assert waits(STORY, journal) == [PodWait("x", "it", 0.25, "a")]
 
 
 def test_who_never_got_a_node_still_waits_in_the_summary() -> None:

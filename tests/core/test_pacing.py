@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from headroom.core.demand.scale_rate import (
-    Rate,
     ScalePolicy,
+    ScaleRate,
     Stall,
     Trail,
     judged,
@@ -65,7 +65,7 @@ def test_the_last_one_goes_too() -> None:
 
 
 def test_growth_can_wait_too() -> None:
-    slow = ScalePolicy(up=Rate(100, after(seconds=30), after(seconds=60), least=10))
+    slow = ScalePolicy(up=ScaleRate(100, after(seconds=30), after(seconds=60), least=10))
     trail = played(Trail(), (0, 0), (1, 8), (60, 8), pace=slow)
     assert trail.count == 0
     assert played(trail, (62, 8), pace=slow).count == 8

@@ -14,7 +14,7 @@ from headroom.core.objects import Key
 from headroom.kube.access import Access, User
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster, connect
-from headroom.kube.errors import CannotReach, Forbidden, KubeError, Unauthorized
+from headroom.kube.errors import CannotReach, KubeError, RequestForbidden, Unauthorized
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.watch_scope import WatchScope, WatchTuning
 from headroom.wire.kinds import PODS
@@ -65,7 +65,7 @@ def test_a_token_a_certificate_and_a_service_account_are_accepted(
 
 def test_a_token_without_rights_is_told_which_right_is_missing(control_plane: ControlPlane) -> None:
     error = trouble_of_watching(find_access(str(control_plane.kubeconfig_for("ann"))))
-    assert isinstance(error, Forbidden)
+    assert isinstance(error, RequestForbidden)
     assert 'User "ann" cannot watch resource "pods"' in error.message
     assert "RBAC" in error.hint
     assert error.exit_code == 3

@@ -15,7 +15,7 @@ from headroom.kube.errors import (
     CannotReach,
     Closed,
     ConfigError,
-    Forbidden,
+    RequestForbidden,
     Unauthorized,
     Uncertain,
 )
@@ -196,7 +196,9 @@ def test_a_missing_right_is_told_in_the_servers_words() -> None:
         async with FakeApi() as api:
             api.script("/x", refusal(403, 'pods is forbidden: User "ann" cannot list'))
             client = Client(api.access(), HASTY)
-            with pytest.raises(Forbidden, match="cannot list pods: pods is forbidden") as caught:
+            with pytest.raises(
+                RequestForbidden, match="cannot list pods: pods is forbidden"
+            ) as caught:
                 await client.get("/x", "list pods")
             await client.close()
         assert "headroom install" in caught.value.hint

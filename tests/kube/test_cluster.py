@@ -11,7 +11,7 @@ from headroom.core.actions import DeletePod, Done, Tell, Unavailable
 from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster
-from headroom.kube.errors import Closed, Forbidden, KubeError
+from headroom.kube.errors import Closed, KubeError, RequestForbidden
 from headroom.kube.watch_scope import Trouble, WatchScope, WatchTuning
 from headroom.ports import Event, Seen, Synced
 from headroom.wire.kinds import NODES, PODS
@@ -89,7 +89,7 @@ def test_a_kind_we_may_not_see_ends_the_whole_stream_with_its_reason() -> None:
             api.script("/api/v1/pods", Stream((bookmark(9, ends_list=True),), "hang"))
             api.script("/api/v1/nodes", refusal(403, "nodes is forbidden"))
             cluster = cluster_at(api)
-            with pytest.raises(Forbidden, match="cannot watch nodes: nodes is forbidden"):
+            with pytest.raises(RequestForbidden, match="cannot watch nodes: nodes is forbidden"):
                 await first(cluster, 1)
             await cluster.close()
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from headroom.kube.client import Client
-from headroom.kube.errors import Forbidden
+from headroom.kube.errors import RequestForbidden
 from headroom.kube.leaserecord import Record
 from headroom.kube.other_controllers import Contested, check_rivals, is_fresh
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
@@ -86,7 +86,7 @@ def test_who_may_not_look_is_told_so() -> None:
     async def main() -> None:
         async with FakeApi() as api:
             api.script(LEASES, refusal(403, "leases is forbidden"))
-            with pytest.raises(Forbidden, match="cannot look for the theatre's own manager"):
+            with pytest.raises(RequestForbidden, match="cannot look for the theatre's own manager"):
                 await check(api, KindCodecs((TOY,)))
 
     run(main())

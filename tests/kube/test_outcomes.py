@@ -17,7 +17,7 @@ from headroom.core.actions import (
     Unavailable,
 )
 from headroom.kube.answers import Answer
-from headroom.kube.errors import CannotReach, Refused
+from headroom.kube.errors import CannotReach, RequestRefused
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
 from headroom.wire.kinds import PODS
 from headroom.wire.writes import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Write
@@ -68,7 +68,7 @@ def test_an_answer_has_its_outcome(write: Write, told: Answer, outcome: Outcome)
 
 def test_no_answer_means_that_nobody_knows() -> None:
     assert outcome_of_trouble(CannotReach("x: cannot connect")) == Unavailable("x: cannot connect")
-    assert outcome_of_trouble(Refused(503, "busy", retry_after=4)) == Unavailable("busy", 4)
+    assert outcome_of_trouble(RequestRefused(503, "busy", retry_after=4)) == Unavailable("busy", 4)
 
 
 def test_only_what_says_the_same_twice_is_repeated() -> None:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from headroom.kube.client import Client, Tuning
-from headroom.kube.errors import Forbidden, NoSuchKind
+from headroom.kube.errors import NoSuchKind, RequestForbidden
 from headroom.kube.watch import Informer
 from headroom.kube.watch_scope import Listener, WatchHealth, WatchScope, WatchTuning
 from headroom.wire.kinds import PODS
@@ -170,7 +170,7 @@ def test_a_missing_right_ends_the_first_list_with_its_reason() -> None:
             informer = Informer(
                 client, WatchScope(PODS), Listener(ear.tell, ear.synced, ear.troubles.append), HASTY
             )
-            with pytest.raises(Forbidden, match="pods is forbidden"):
+            with pytest.raises(RequestForbidden, match="pods is forbidden"):
                 await informer.run()
             await client.close()
         assert len(api.asked) == HASTY.attempts_to_start

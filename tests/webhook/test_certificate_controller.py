@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from headroom.kube.errors import CannotReach, Forbidden
+from headroom.kube.errors import CannotReach, RequestForbidden
 from headroom.webhook.certificate_controller import CertificateKeeper, Habits, KeepsChanging
 from headroom.webhook.certificates import split
 from headroom.webhook.registered import Registration, StoredSecret
@@ -140,8 +140,8 @@ def test_trouble_on_the_way_is_waited_out() -> None:
 
 @pytest.mark.parametrize("step", ["begin", "introduce"])
 def test_missing_rights_are_not_waited_for(step: str) -> None:
-    tending = keeper(FakeShelf(troubles=[Forbidden(403, "you may not")]))
-    with pytest.raises(Forbidden):
+    tending = keeper(FakeShelf(troubles=[RequestForbidden(403, "you may not")]))
+    with pytest.raises(RequestForbidden):
         asyncio.run(tending.begin() if step == "begin" else tending.introduce())
 
 

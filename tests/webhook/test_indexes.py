@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headroom.kube.client import Client
-from headroom.kube.errors import Forbidden
+from headroom.kube.errors import RequestForbidden
 from headroom.kube.watch_scope import WatchTuning
 from headroom.webhook.indexes import ClaimIndexes
 from tests.kube.fakeapi import Asked, FakeApi, Reply, Step, Stream, line, run
@@ -122,7 +122,7 @@ def test_missing_rights_end_it() -> None:
         async with FakeApi() as api:
             api.script(PATH, Reply(403, {"message": "you may not", "code": 403}))
             client = Client(api.access())
-            with pytest.raises(Forbidden):
+            with pytest.raises(RequestForbidden):
                 await ClaimIndexes(client, QUICK).run()
             await client.close()
 

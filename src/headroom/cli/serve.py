@@ -36,7 +36,7 @@ from headroom.errors import HeadroomError
 from headroom.kube.access import Access
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
-from headroom.kube.errors import Forbidden
+from headroom.kube.errors import RequestForbidden
 from headroom.kube.features import abilities, serves
 from headroom.kube.lease import KubeLease
 from headroom.kube.other_controllers import check_rivals, has_karpenter
@@ -182,7 +182,7 @@ class Replica:
             with self._stopping_on_signals():
                 await self._get_ready()
                 await self._operate()
-        except Forbidden as refused:
+        except RequestForbidden as refused:
             roles = rights(self._home, self._speech, served=self._served)
             raise await all_missing(self._client, refused, roles) from refused
         finally:

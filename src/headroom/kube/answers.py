@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from headroom.kube.errors import Expired, Forbidden, KubeError, NoSuchKind, Refused
+from headroom.kube.errors import Expired, KubeError, NoSuchKind, RequestForbidden, RequestRefused
 from headroom.wire.errors import UNREADABLE_JSON
 
 MAX_RETRY_AFTER = 60.0
@@ -84,13 +84,13 @@ def seconds_to_wait(value: str | None) -> float:
         return 1.0
 
 
-def refusal(answer: Answer, what: str) -> Refused:
+def refusal(answer: Answer, what: str) -> RequestRefused:
     """The error for a refused read; `what` is the request, such as `list pods`."""
     status = answer.read_status()
     wait = answer.retry_after
     match status.code:
         case 403:
-            return Forbidden(
+            return RequestForbidden(
                 403,
                 f"cannot {what}: {status.message}",
                 "grant the permission: `headroom install --dry-run` prints the RBAC objects",
@@ -108,7 +108,7 @@ def refusal(answer: Answer, what: str) -> Refused:
         case code:
             plain = code == 400 and "HTTPS server" in status.message
             hint = "write https:// before the server's address in the kubeconfig" if plain else ""
-            return Refused(code, f"cannot {what}: HTTP {code}: {status.message}", hint, wait)
+            return RequestRefused(code, f"cannot {what}: HTTP {code}: {status.message}", hint, wait)
 
 
 def no_kubernetes(server: str) -> KubeError:

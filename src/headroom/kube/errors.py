@@ -72,7 +72,7 @@ class Silence(Uncertain):
     """Nothing was received for too long."""
 
 
-class Refused(KubeError):
+class RequestRefused(KubeError):
     """The server answered with an error status."""
 
     def __init__(self, status: int, message: str, hint: str = "", retry_after: float = 0.0) -> None:
@@ -81,17 +81,17 @@ class Refused(KubeError):
         self.retry_after = retry_after
 
 
-class Unauthorized(Refused):
+class Unauthorized(RequestRefused):
     """The credentials are wrong or have expired."""
 
 
-class Forbidden(Refused):
+class RequestForbidden(RequestRefused):
     """The user is known, but lacks the permission."""
 
 
-class NoSuchKind(Refused):
+class NoSuchKind(RequestRefused):
     """The server does not serve this kind."""
 
 
-class Expired(Refused):
+class Expired(RequestRefused):
     """The requested version was compacted."""

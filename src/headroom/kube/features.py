@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import msgspec
 
 from headroom.kube.client import Client
-from headroom.kube.errors import Forbidden, KubeError, NoSuchKind
+from headroom.kube.errors import KubeError, NoSuchKind, RequestForbidden
 from headroom.kube.versions import FEATURES, Feature, Version, read_version, trouble_with
 from headroom.wire.kinds import Resource
 
@@ -76,5 +76,5 @@ async def _listed(client: Client, path: str) -> frozenset[str] | None:
     try:
         body = await client.get(path, f"look at what is served under {path}")
         return frozenset(item.name for item in msgspec.json.decode(body, type=_Listed).resources)
-    except (Forbidden, NoSuchKind, msgspec.MsgspecError):
+    except (RequestForbidden, NoSuchKind, msgspec.MsgspecError):
         return None

@@ -11,7 +11,7 @@ import msgspec
 
 from headroom.core.objects import Key
 from headroom.kube.answers import Answer, refusal
-from headroom.kube.errors import Refused
+from headroom.kube.errors import RequestRefused
 from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.kinds import LEASES
 from headroom.wire.times import format_micro_time
@@ -85,7 +85,7 @@ def read_record(answer: Answer, what: str) -> Record | None:
     try:
         lease = _DECODER.decode(answer.body)
     except UNREADABLE_JSON as error:
-        raise Refused(502, f"cannot {what}: {error}") from error
+        raise RequestRefused(502, f"cannot {what}: {error}") from error
     return _record(lease)
 
 
@@ -94,7 +94,7 @@ def read_records(body: bytes, what: str) -> list[tuple[Key, Record]]:
     try:
         found = _LIST_DECODER.decode(body)
     except UNREADABLE_JSON as error:
-        raise Refused(502, f"cannot {what}: {error}") from error
+        raise RequestRefused(502, f"cannot {what}: {error}") from error
     return [
         (Key(lease.metadata.namespace, lease.metadata.name), _record(lease))
         for lease in found.items

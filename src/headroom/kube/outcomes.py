@@ -9,7 +9,7 @@ import msgspec
 
 from headroom.core.actions import Done, Outcome, Unavailable
 from headroom.kube.answers import Answer
-from headroom.kube.errors import KubeError, Refused
+from headroom.kube.errors import KubeError, RequestRefused
 from headroom.wire import outcomes
 from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.outcomes import RETRY_SECONDS, StatusRefusal
@@ -50,7 +50,7 @@ def outcome_of(write: Write, answer: Answer) -> Outcome:
 
 def outcome_of_trouble(error: KubeError) -> Outcome:
     """No usable answer: it is unknown whether the write was executed."""
-    wait = error.retry_after if isinstance(error, Refused) else 0.0
+    wait = error.retry_after if isinstance(error, RequestRefused) else 0.0
     return Unavailable(str(error), wait or RETRY_SECONDS)
 
 

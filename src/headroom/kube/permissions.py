@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from headroom.kube.client import Client
-from headroom.kube.errors import Forbidden, KubeError
+from headroom.kube.errors import KubeError, RequestForbidden
 from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.install.rights import ACCOUNT
 
@@ -51,8 +51,8 @@ class _RightsReview(msgspec.Struct):
 
 
 async def all_missing(
-    client: Client, refused: Forbidden, roles: Iterable[dict[str, Any]]
-) -> Forbidden:
+    client: Client, refused: RequestForbidden, roles: Iterable[dict[str, Any]]
+) -> RequestForbidden:
     """The refusal that ended us, with all other missing permissions of these roles."""
     wanted = list(_needed(roles))
     try:
@@ -66,7 +66,9 @@ async def all_missing(
     if not verbs:
         return refused
     told = "; ".join(f"{', '.join(each)} {thing}" for thing, each in verbs.items())
-    return Forbidden(refused.status, f"{refused.message}\n  missing rights: {told}", refused.hint)
+    return RequestForbidden(
+        refused.status, f"{refused.message}\n  missing rights: {told}", refused.hint
+    )
 
 
 def _needed(roles: Iterable[dict[str, Any]]) -> Iterator[Right]:

@@ -18,7 +18,7 @@ from msgspec import Raw
 from headroom.core.headrooms.headrooms import Workload
 from headroom.core.objects import Key
 from headroom.kube.client import Client
-from headroom.kube.errors import Closed, KubeError, Refused
+from headroom.kube.errors import Closed, KubeError, RequestRefused
 from headroom.kube.watch import Informer
 from headroom.kube.watch_scope import Listener, WatchScope, WatchTuning
 from headroom.ports import Event, Seen, Thing, WorkloadGone
@@ -130,7 +130,7 @@ class ScaledKind:
                 f"{PODS.path(key.namespace)}?labelSelector={quote(labels)}", "list pods"
             )
             return scaled(self._kind, found, scale, pods)
-        except (Refused, DecodeError) as error:
+        except (RequestRefused, DecodeError) as error:
             return unusable(self._kind, key, self._words(error))
 
     async def _explain(self, error: KubeError) -> None:
@@ -140,7 +140,7 @@ class ScaledKind:
         await self._begin()
 
     def _words(self, error: Exception) -> str:
-        if isinstance(error, Refused) and error.status == 403:
+        if isinstance(error, RequestRefused) and error.status == 403:
             plural = str(self._resource) if self._resource is not None else str(self._kind)
             return (
                 f"{error}; the operator needs get, list and watch on {plural} and get on its scale"

@@ -27,10 +27,10 @@ from headroom.kube.errors import (
     Closed,
     ConfigError,
     Expired,
-    Forbidden,
     KubeError,
     NoSuchKind,
-    Refused,
+    RequestForbidden,
+    RequestRefused,
     Silence,
     Unauthorized,
 )
@@ -62,11 +62,11 @@ AT_ONCE = 100  # objects of a page that are read before others have their turn: 
 CANNOT_STREAM = (400, 405, 422, 501)  # refusals of the parameter that asks for a streamed list
 
 
-class _NotStreamed(Refused):
+class _NotStreamed(RequestRefused):
     """The server cannot stream a list; read pages instead."""
 
 
-class _BrokenOff(Refused):
+class _BrokenOff(RequestRefused):
     """An error within a stream."""
 
 
@@ -249,7 +249,7 @@ class Informer:
         batch += self._mirror.finish()
         return True
 
-    def _stream_error(self, event: WatchEvent) -> Refused:
+    def _stream_error(self, event: WatchEvent) -> RequestRefused:
         what = f"watch {self._scope.resource}"
         if event.code == 410:
             return Expired(410, f"cannot {what}: {event.message}")
@@ -257,7 +257,7 @@ class Informer:
             return self._no_streamed_lists(event.message)
         return _BrokenOff(event.code, f"cannot {what}: HTTP {event.code}: {event.message}")
 
-    def _no_streamed_lists(self, reason: str) -> Refused:
+    def _no_streamed_lists(self, reason: str) -> RequestRefused:
         return _NotStreamed(501, f"cannot stream the list of {self._scope.resource}: {reason}")
 
     async def _list_pages(self) -> None:
@@ -351,17 +351,19 @@ class Informer:
                 self._version = ""
                 if self._failures == 1:
                     return
-            case Refused(status=status) if self._in_streamed_list and status in CANNOT_STREAM:
+            case RequestRefused(status=status) if (
+                self._in_streamed_list and status in CANNOT_STREAM
+            ):
                 self._can_stream = False
                 return
-            case Forbidden() if self._must_give_up and self._scope.may_be_hidden:
+            case RequestForbidden() if self._must_give_up and self._scope.may_be_hidden:
                 self.hidden = str(error)
                 await self._hide()
-            case Unauthorized() | Forbidden() | ConfigError() if self._must_give_up:
+            case Unauthorized() | RequestForbidden() | ConfigError() if self._must_give_up:
                 raise error
             case NoSuchKind() if self._scope.must_exist and not self._synced:
                 raise error
-            case Refused() if self._failures >= self._tuning.attempts_to_resume:
+            case RequestRefused() if self._failures >= self._tuning.attempts_to_resume:
                 self._version = ""
             case _:
                 pass
@@ -378,5 +380,5 @@ class Informer:
     def _backoff(self, error: KubeError) -> float:
         exponent = min(self._failures - 1, 16)
         longest: float = min(self._tuning.first_backoff * 2**exponent, self._tuning.longest_backoff)
-        asked = error.retry_after if isinstance(error, Refused) else 0.0
+        asked = error.retry_after if isinstance(error, RequestRefused) else 0.0
         return max(asked, longest * (0.5 + self._random.random() / 2))

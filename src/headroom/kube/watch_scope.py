@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from headroom.kube.client import Client
-from headroom.kube.errors import Refused
+from headroom.kube.errors import RequestRefused
 from headroom.ports import Event
 from headroom.wire.decode import RawPage, cut_list
 from headroom.wire.errors import DecodeError, Unreadable
@@ -135,7 +135,7 @@ class ListPages:
             try:
                 page = cut_list(self.scope.resource, body)
             except DecodeError as error:
-                raise Refused(502, f"cannot {what}: {error}") from error
+                raise RequestRefused(502, f"cannot {what}: {error}") from error
             yield page
             token = page.continue_token
             if not token:

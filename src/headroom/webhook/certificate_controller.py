@@ -19,7 +19,7 @@ from typing import Protocol
 
 import structlog
 
-from headroom.kube.errors import ConfigError, Forbidden, KubeError, Unauthorized
+from headroom.kube.errors import ConfigError, KubeError, RequestForbidden, Unauthorized
 from headroom.webhook.certificates import Pair, UnreadableCertificate, facts_of
 from headroom.webhook.keychain import Keychain, Lifetimes, read_keychain, tended
 from headroom.webhook.registered import Registration, StoredSecret
@@ -82,7 +82,7 @@ class CertificateKeeper:
             try:
                 await self.round()
                 return
-            except (ConfigError, Forbidden, Unauthorized):
+            except (ConfigError, RequestForbidden, Unauthorized):
                 raise
             except KubeError as error:
                 self._note(str(error))

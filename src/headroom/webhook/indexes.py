@@ -23,9 +23,9 @@ from headroom.kube.errors import (
     CannotReach,
     ConfigError,
     Expired,
-    Forbidden,
     KubeError,
-    Refused,
+    RequestForbidden,
+    RequestRefused,
     Unauthorized,
 )
 from headroom.kube.lines import LineSplitter
@@ -115,14 +115,17 @@ class ClaimIndexes:
                 self._by_namespace.pop(identity_of(line.object).namespace, None)
             case "ERROR":
                 status = _decoded(line.object, _StreamStatus, f"watch {CLAIM_INDEXES}")
-                kind = Expired if status.code == 410 else Refused
+                kind = Expired if status.code == 410 else RequestRefused
                 raise kind(status.code, f"cannot watch {CLAIM_INDEXES}: {status.message}")
         version = identity_of(line.object).version
         self._version = version or self._version
 
     async def _recover(self, error: KubeError) -> None:
         """Report the error, wait, and list everything again."""
-        if isinstance(error, Unauthorized | Forbidden | ConfigError) and not self.synced.is_set():
+        if (
+            isinstance(error, Unauthorized | RequestForbidden | ConfigError)
+            and not self.synced.is_set()
+        ):
             raise error
         self._version = ""
         self._failures += 1
@@ -149,4 +152,4 @@ def _decoded(text: bytes | Raw, wanted: Any, what: str) -> Any:
     try:
         return msgspec.json.decode(text, type=wanted)
     except UNREADABLE_JSON as error:
-        raise Refused(502, f"cannot {what}: {error}") from error
+        raise RequestRefused(502, f"cannot {what}: {error}") from error

@@ -18,7 +18,7 @@ import msgspec
 
 from headroom.kube.answers import Answer, refusal
 from headroom.kube.client import Client
-from headroom.kube.errors import Refused
+from headroom.kube.errors import RequestRefused
 from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.webhook import REGISTRATIONS, SECRETS, WEBHOOK_NAME
 from headroom.wire.writes import STRATEGIC_PATCH
@@ -138,7 +138,7 @@ def _decoded(answer: Answer, wanted: Any, what: str) -> Any:
     try:
         return msgspec.json.decode(answer.body, type=wanted)
     except UNREADABLE_JSON as error:
-        raise Refused(502, f"cannot {what}: {error}") from error
+        raise RequestRefused(502, f"cannot {what}: {error}") from error
 
 
 def _host(client: _ClientConfig) -> str:

@@ -23,7 +23,7 @@ from headroom.cli.source import Where, World, decoded
 from headroom.core.headrooms.headrooms import NODE_CHUNK
 from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
-from headroom.kube.errors import Forbidden, NoSuchKind
+from headroom.kube.errors import NoSuchKind, RequestForbidden
 from headroom.kube.kubeconfig import find_access
 from headroom.wire.errors import UNREADABLE_JSON
 from headroom.wire.kinds import (
@@ -143,7 +143,7 @@ class LiveReader:
         local = where.namespace if where.local and resource.namespaced else ""
         try:
             return await self._listed(resource, local, optional)
-        except Forbidden as refused:
+        except RequestForbidden as refused:
             if where.namespace and not local:
                 return await self._less(resource, optional, refused)
             if resource in where.needed or (resource.namespaced and resource not in DETAILS):
@@ -151,7 +151,9 @@ class LiveReader:
             self.hidden.whole.append(resource)
             return []
 
-    async def _less(self, resource: Resource, optional: bool, refused: Forbidden) -> list[Json]:
+    async def _less(
+        self, resource: Resource, optional: bool, refused: RequestForbidden
+    ) -> list[Json]:
         """One namespace's objects of a kind that may not be listed in the whole cluster."""
         where = self.where
         if resource == NAMESPACES:
@@ -165,7 +167,7 @@ class LiveReader:
             return []
         try:
             found = await self._listed(resource, where.namespace, optional)
-        except Forbidden as here:
+        except RequestForbidden as here:
             if resource in where.needed:
                 raise here from refused
             self.hidden.whole.append(resource)
@@ -212,8 +214,8 @@ class LiveReader:
             raise no_kubernetes(self.client.access.endpoint.server) from nonsense
 
 
-def _with_hint(refused: Forbidden, resource: Resource, where: Where) -> Forbidden:
+def _with_hint(refused: RequestForbidden, resource: Resource, where: Where) -> RequestForbidden:
     """Add a hint that listing one namespace may be enough."""
     if not resource.namespaced or where.namespace:
         return refused
-    return Forbidden(refused.status, refused.message, ASK_FOR_LESS, refused.retry_after)
+    return RequestForbidden(refused.status, refused.message, ASK_FOR_LESS, refused.retry_after)

@@ -30,7 +30,7 @@ class Theatre(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class PodWait:
     """How long a pod waited for its node; None: it has none."""
 
     pod: str
@@ -63,7 +63,7 @@ def _decoded(theatre: Theatre, resource: Resource) -> list[object]:
     return [thing_from(resource, item) for item in theatre.objects(resource.kind)]
 
 
-def waits(story: Story, journal: Sequence[Json]) -> list[Wait]:
+def waits(story: Story, journal: Sequence[Json]) -> list[PodWait]:
     """How long each pod of the cast waited, from creation to bind."""
     made = {entry["object"]: entry["at"] for entry in journal if entry["what"] == "pod_created"}
     bound = {entry["object"]: entry for entry in journal if entry["what"] == "pod_bound"}
@@ -72,11 +72,11 @@ def waits(story: Story, journal: Sequence[Json]) -> list[Wait]:
         name = f"Pod/default/{pod}"
         seat = bound.get(name)
         seconds = seat["at"] - made[name] if seat is not None and name in made else None
-        found.append(Wait(pod, who, seconds, seat["node"] if seat is not None else ""))
+        found.append(PodWait(pod, who, seconds, seat["node"] if seat is not None else ""))
     return found
 
 
-def summary(found: Sequence[Wait]) -> str:
+def summary(found: Sequence[PodWait]) -> str:
     """The cast with their waiting times, as a table."""
     rows = [
         (
@@ -90,7 +90,7 @@ def summary(found: Sequence[Wait]) -> str:
     return columns(("POD", "WHO", "WAITED", "NODE"), rows)
 
 
-def moral(found: Sequence[Wait]) -> str:
+def moral(found: Sequence[PodWait]) -> str:
     """Compare the first pod of the cast with the second, in one sentence."""
     first, second = found[0], found[1]
     if first.seconds is None:

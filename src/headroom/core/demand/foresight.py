@@ -16,8 +16,8 @@ from itertools import islice
 
 from headroom.core.demand.quotaroom import Tight
 from headroom.core.demand.scale_rate import (
-    Rate,
     ScalePolicy,
+    ScaleRate,
     Stall,
     Trail,
     judged,
@@ -45,8 +45,8 @@ PACE = ScalePolicy()
 # A workload's status is behind its pods for a moment; what is still missing then is believed, and
 # forgotten as soon as it has come.
 CERTAIN = ScalePolicy(
-    up=Rate(0, timedelta(seconds=1), after=timedelta(seconds=5), least=1_000_000),
-    down=Rate(100, timedelta(seconds=1)),
+    up=ScaleRate(0, timedelta(seconds=1), after=timedelta(seconds=5), least=1_000_000),
+    down=ScaleRate(100, timedelta(seconds=1)),
 )
 START = Trail()
 CALM = Stall()

@@ -21,7 +21,7 @@ _MOST_WISHES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class ScaleRate:
     """At most `percent` of what there was, or `least`, in each period; a wish lasts `after`."""
 
     percent: int
@@ -34,8 +34,8 @@ class Rate:
 class ScalePolicy:
     """Up: doubled every 30 s, at once, and ten are always allowed. Down: halved, after 5 min."""
 
-    up: Rate = Rate(100, timedelta(seconds=30), least=10)
-    down: Rate = Rate(50, timedelta(seconds=60), after=timedelta(seconds=300))
+    up: ScaleRate = ScaleRate(100, timedelta(seconds=30), least=10)
+    down: ScaleRate = ScaleRate(50, timedelta(seconds=60), after=timedelta(seconds=300))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +158,16 @@ def _noted(
     return tuple(kept)
 
 
-def _most(count: int, moves: tuple[tuple[datetime, int], ...], rate: Rate, now: datetime) -> int:
+def _most(
+    count: int, moves: tuple[tuple[datetime, int], ...], rate: ScaleRate, now: datetime
+) -> int:
     """The most that may stand by now, from what stood when the running period began."""
     began = count - sum(moved for at, moved in moves if at > now - rate.every)
     return max(began + rate.least, began + -(-began * rate.percent // 100))
 
 
-def _least(count: int, moves: tuple[tuple[datetime, int], ...], rate: Rate, now: datetime) -> int:
+def _least(
+    count: int, moves: tuple[tuple[datetime, int], ...], rate: ScaleRate, now: datetime
+) -> int:
     began = count - sum(moved for at, moved in moves if at > now - rate.every)
     return min(began - rate.least, began * (100 - rate.percent) // 100)

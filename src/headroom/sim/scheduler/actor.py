@@ -19,7 +19,7 @@ from headroom.scheduling.reasons import NODE_AFFINITY_CONFLICT
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.errors import ApiError
 from headroom.sim.loop import DIGITS
-from headroom.sim.scheduler.queue import Entry
+from headroom.sim.scheduler.queue import QueuedPod
 from headroom.sim.scheduler.view import View
 from headroom.sim.scheduler.writer import SchedulerWriter
 
@@ -64,14 +64,14 @@ class Scheduler:
         self.view.freeze()
         self._loop.call_later(self._cycle(), self._decide, entry)
 
-    def _decide(self, entry: Entry) -> None:
+    def _decide(self, entry: QueuedPod) -> None:
         if self.view.queue.get(entry.pod.key) is entry:
             self._place(entry)
         self.view.thaw()
         self._arm_flush()
         self._next()
 
-    def _place(self, entry: Entry) -> None:
+    def _place(self, entry: QueuedPod) -> None:
         for what in entry.pod.unjudged:  # Devices have no effect on its place.
             self._stage.server.note(f"Pod/{entry.pod.key}: placed as if it had no {what}")
         known = self._shapes.refused(entry.pod, self._start)
@@ -95,7 +95,7 @@ class Scheduler:
         else:
             self._fail(entry, answer)
 
-    def _bind(self, entry: Entry, node: str, tries: int = _BINDING_TRIES) -> None:
+    def _bind(self, entry: QueuedPod, node: str, tries: int = _BINDING_TRIES) -> None:
         pod = entry.pod
         unbound = self.view.volumes.waiting(pod)
         if unbound and tries and self._still_waits(pod):
@@ -114,7 +114,7 @@ class Scheduler:
         waiting = self.view.pending(pod.key)
         return waiting is not None and waiting.uid == pod.uid
 
-    def _take_back(self, entry: Entry) -> None:
+    def _take_back(self, entry: QueuedPod) -> None:
         """Forget a choice that could not be carried out, and try again whoever still waits."""
         pod = entry.pod
         self.view.forget(pod.key)
@@ -126,7 +126,7 @@ class Scheduler:
             self.view.reconsider(waiting)
         self._kick()
 
-    def _fail(self, entry: Entry, answer: Unschedulable) -> None:
+    def _fail(self, entry: QueuedPod, answer: Unschedulable) -> None:
         """Put a pod to sleep, making room for it by preemption where that helps."""
         pod = entry.pod
         offset = self._random.randrange(_OFFSETS)
@@ -142,7 +142,7 @@ class Scheduler:
         self._put_to_sleep(entry, why, outcome)
 
     def _put_to_sleep(
-        self, entry: Entry, why: KnownRefusal, outcome: Preemption | Futile | None = None
+        self, entry: QueuedPod, why: KnownRefusal, outcome: Preemption | Futile | None = None
     ) -> None:
         """Let a pod wait for a change; without an outcome nobody is nominated."""
         pod = entry.pod
@@ -199,5 +199,5 @@ class Scheduler:
         self.view.wake(lambda entry: entry.failed_at <= oldest and self._has_missed(entry))
         self._arm_flush()
 
-    def _has_missed(self, entry: Entry) -> bool:
+    def _has_missed(self, entry: QueuedPod) -> bool:
         return self._seen.get(entry.pod.key, 0) != self.view.changes

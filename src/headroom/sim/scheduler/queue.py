@@ -33,7 +33,7 @@ class Place(Enum):
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class QueuedPod:
     """One pod that wants a node; `reasons` is why its last attempt failed."""
 
     pod: Pod
@@ -58,20 +58,20 @@ class SchedulingQueue:
     """All pods that wait for a node."""
 
     def __init__(self) -> None:
-        self._entries: dict[Key, Entry] = {}
-        self._asleep: dict[Key, Entry] = {}
+        self._entries: dict[Key, QueuedPod] = {}
+        self._asleep: dict[Key, QueuedPod] = {}
         self._active: list[tuple[int, float, int, int]] = []
         self._backoff: list[tuple[float, int, float, int, int]] = []
-        self._numbered: dict[int, Entry] = {}
+        self._numbered: dict[int, QueuedPod] = {}
         self._ticket = 0
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def get(self, key: Key) -> Entry | None:
+    def get(self, key: Key) -> QueuedPod | None:
         return self._entries.get(key)
 
-    def asleep(self) -> Iterator[Entry]:
+    def asleep(self) -> Iterator[QueuedPod]:
         return iter(self._asleep.values())
 
     def add(self, pod: Pod, now: float) -> None:
@@ -80,7 +80,7 @@ class SchedulingQueue:
         if entry is not None:
             entry.pod = pod
             return
-        entry = Entry(pod, now, self._ticket)
+        entry = QueuedPod(pod, now, self._ticket)
         self._entries[pod.key] = entry
         self._activate(entry)
 
@@ -90,11 +90,11 @@ class SchedulingQueue:
         if entry is not None:
             entry.place = Place.AWAY
 
-    def restore(self, entry: Entry) -> None:
+    def restore(self, entry: QueuedPod) -> None:
         """Take back a pod that was removed because it seemed placed."""
         self._entries[entry.pod.key] = entry
 
-    def pop(self, now: float) -> Entry | None:
+    def pop(self, now: float) -> QueuedPod | None:
         """Take the next pod to try; None when all are asleep or must wait out an error."""
         self._end_backoffs(now)
         entry = self._next_active() or self._next_backoff()
@@ -102,7 +102,7 @@ class SchedulingQueue:
             entry.place = Place.AWAY
         return entry
 
-    def fail(self, entry: Entry, reasons: frozenset[str], now: float) -> None:
+    def fail(self, entry: QueuedPod, reasons: frozenset[str], now: float) -> None:
         """Put a pod that found no node to sleep."""
         self._note_failure(entry, now)
         entry.reasons = reasons
@@ -110,13 +110,13 @@ class SchedulingQueue:
         entry.place = Place.ASLEEP
         self._asleep[entry.pod.key] = entry
 
-    def retry(self, entry: Entry, now: float) -> None:
+    def retry(self, entry: QueuedPod, now: float) -> None:
         """Try a pod again after its backoff, and not sooner: something went wrong with it."""
         self._note_failure(entry, now)
         entry.patient = True
         self._delay(entry)
 
-    def wake(self, helps: Callable[[Entry], bool], now: float) -> None:
+    def wake(self, helps: Callable[[QueuedPod], bool], now: float) -> None:
         """Let pods be tried again for whom something has changed."""
         for entry in tuple(self.asleep()):
             if helps(entry):
@@ -135,19 +135,19 @@ class SchedulingQueue:
             del self._numbered[heapq.heappop(self._backoff)[-1]]
         return None
 
-    def _note_failure(self, entry: Entry, now: float) -> None:
+    def _note_failure(self, entry: QueuedPod, now: float) -> None:
         entry.attempts += 1
         entry.failed_at = now
         entry.queued = now
 
-    def _activate(self, entry: Entry) -> None:
+    def _activate(self, entry: QueuedPod) -> None:
         entry.place = Place.ACTIVE
         self._ticket += 1
         self._numbered[self._ticket] = entry
         rank = (-entry.pod.priority, entry.queued, entry.number, self._ticket)
         heapq.heappush(self._active, rank)
 
-    def _delay(self, entry: Entry) -> None:
+    def _delay(self, entry: QueuedPod) -> None:
         entry.place = Place.BACKOFF
         self._ticket += 1
         self._numbered[self._ticket] = entry
@@ -161,14 +161,14 @@ class SchedulingQueue:
             if self._is_here(entry, Place.BACKOFF):
                 self._activate(entry)
 
-    def _next_active(self) -> Entry | None:
+    def _next_active(self) -> QueuedPod | None:
         while self._active:
             entry = self._numbered.pop(heapq.heappop(self._active)[-1])
             if self._is_here(entry, Place.ACTIVE):
                 return entry
         return None
 
-    def _next_backoff(self) -> Entry | None:
+    def _next_backoff(self) -> QueuedPod | None:
         """The first pod whose backoff may be cut short because nothing else is to be done."""
         kept = []
         found = None
@@ -186,5 +186,5 @@ class SchedulingQueue:
             heapq.heappush(self._backoff, rank)
         return found
 
-    def _is_here(self, entry: Entry, place: Place) -> bool:
+    def _is_here(self, entry: QueuedPod, place: Place) -> bool:
         return entry.place is place and self._entries.get(entry.pod.key) is entry

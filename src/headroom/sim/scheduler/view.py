@@ -17,7 +17,7 @@ from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_node, changed_pod
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import dig
-from headroom.sim.scheduler.queue import Entry, SchedulingQueue
+from headroom.sim.scheduler.queue import QueuedPod, SchedulingQueue
 from headroom.sim.scheduler.volumes import VolumeView
 from headroom.sim.selectors import selector_from
 
@@ -102,7 +102,7 @@ class View:
         if left:
             self._blocked[key] = left
 
-    def wake(self, helps: Callable[[Entry], bool]) -> None:
+    def wake(self, helps: Callable[[QueuedPod], bool]) -> None:
         """Let sleepers be tried again whom a change may help."""
         self.queue.wake(
             lambda entry: not self._is_blocked(entry.pod.key) and helps(entry), self._loop.time()
@@ -256,7 +256,7 @@ class View:
         self._soon(lambda: self.state.set_service(key, selector))
 
 
-def _needs_room(entry: Entry) -> bool:
+def _needs_room(entry: QueuedPod) -> bool:
     """Whether a pod that leaves could help: not if the nodes themselves were the trouble."""
     return not entry.reasons <= _BY_NODE_ALONE
 
