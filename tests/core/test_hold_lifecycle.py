@@ -141,8 +141,33 @@ def test_a_second_guardian_goes_and_an_ended_one_too() -> None:
     assert steps(live(HoldView(ONCE, (ended,), node="a"))) == ["DeletePod"]
 
 
-def test_nothing_is_made_while_the_old_guardian_is_still_ending() -> None:
-    assert steps(live(HoldView(ONCE, (guardian(deleted=NOON),), node="a"))) == []
+def test_a_guardian_that_somebody_else_ends_is_ended_at_once_and_nothing_is_made_before() -> None:
+    ending = guardian(deleted=NOON)
+    life = live(HoldView(ONCE, (ending,), node="a"))
+    assert life.sequence is not None
+    assert life.sequence.steps == ((DeletePod(ending.key, ending.uid),),)
+
+
+def test_where_its_room_can_be_held_again_a_latch_is_there_before_its_guardian_goes() -> None:
+    ending, rest = guardian(deleted=NOON), resources(cpu=1)
+    view = HoldView(ONCE, (ending,), node="a", rest=rest)
+    assert steps(live(view)) == ["CreateLatch", "Nominate"]
+    assert steps(live(replace(view, latched=resources()))) == []
+    latched = replace(view, latched=ONCE.template.pod.requests)
+    assert steps(live(latched)) == ["DeletePod", "CreateGuardian"]
+
+
+def test_a_hold_that_is_over_does_not_wait_for_a_guardian_that_is_ending() -> None:
+    over = replace(ONCE, status=HoldStatus(phase="Failed"))
+    assert steps(live(HoldView(over, (guardian(deleted=NOON),)))) == ["DeletePod"]
+
+
+def test_a_guardian_that_is_ended_again_and_again_is_not_held_at_once() -> None:
+    ending, later = guardian(deleted=NOON), NOON + timedelta(seconds=2)
+    view = HoldView(ONCE, (ending,), node="a", rest=resources(cpu=1), not_before=later)
+    assert steps(live(view)) == ["DeletePod"]
+    gone = live(replace(view, guardians=()))
+    assert (steps(gone), gone.wake_at) == ([], later)
 
 
 def test_after_a_refusal_the_next_try_waits_and_the_reason_is_shown() -> None:

@@ -64,7 +64,7 @@ def test_a_guardian_is_welcome_where_pods_are_restricted(control_plane: ControlP
     assert hold.problems == ()
     assert guardian.requests == hold.template.pod.requests
     assert (guardian.priority, guardian.preempts) == (LOCKED_PRIORITY, False)
-    assert guardian.grace_seconds == 1  # So that who is ousted leaves a moment to hold the rest.
+    assert guardian.grace_seconds == 4  # So that who is ousted leaves time to hold the rest.
 
 
 def test_a_guardian_with_every_scheduling_field_keeps_what_was_meant(

@@ -113,6 +113,19 @@ def test_a_grace_period_is_not_exceeded(world: SimWorld) -> None:
     assert phase(world, "p") == "gone"
 
 
+def test_a_hook_that_sleeps_keeps_the_room_of_a_running_pod(world: SimWorld) -> None:
+    world.apply(node("a"))
+    sleeping = pod("p", nodeName="a", terminationGracePeriodSeconds=4)
+    sleeping["spec"]["containers"][0]["lifecycle"] = {"preStop": {"sleep": {"seconds": 3}}}
+    world.apply(sleeping)
+    world.run_until_idle()
+    world.delete("Pod", "default", "p")
+    world.run_for(2.9)
+    assert phase(world, "p") == "Running"
+    world.run_for(1.2)
+    assert phase(world, "p") == "gone"
+
+
 def test_a_finished_pod_gives_its_room_back(world: SimWorld) -> None:
     world.apply(node("a", cpu="1"))
     world.apply(pod("first"))

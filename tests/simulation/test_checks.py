@@ -79,7 +79,7 @@ def test_a_guardian_that_went_unnoticed_is_a_breach(world: SimWorld) -> None:
     world.kill_operator()
     guardian = world.list("Pod")[0]["metadata"]["name"]
     world.delete("Pod", "default", guardian)
-    world.run_for(3)  # A guardian has a second of grace.
+    world.run_for(6)  # A guardian has a few seconds of grace.
     assert breaches(world) == [
         "Hold/default/h (Available): holds Resources() instead of Resources(cpu=1000)"
     ]

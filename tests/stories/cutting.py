@@ -4,7 +4,7 @@ Only writes that change the state of a handover count; statuses and events are t
 counted writes go one by one, so that exactly so many of them have happened at the cut; those that
 the operator sends together go in their order or, `backwards`, in the opposite one. Instead of a cut
 something else may happen between two writes: an object is changed or deleted, and the operator
-learns of it before the answer to its last write, or after.
+learns of it before the answer to its last write, or after. `delay` makes every write late.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class CutCluster:
         self._at_work = False
         self._meddle: Callable[[], None] | None = None
         self._pause_s = 0.0
+        self._late_s = 0.0
         self.cut = asyncio.Event()
         self.meddled: Action | None = None  # the write after which something happened
 
@@ -39,6 +40,10 @@ class CutCluster:
         """Have this done after so many more writes, and let the operator see it for a while."""
         self._left, self._meddle, self._pause_s = writes, meddle, pause_s
 
+    def delay(self, seconds: float) -> None:
+        """Send every write so much later, as an operator does that gets little CPU."""
+        self._late_s = seconds
+
     async def watch(self) -> AsyncGenerator[Event, None]:
         async with aclosing(self._inner.watch()) as events:
             async for event in events:
@@ -47,6 +52,8 @@ class CutCluster:
                 yield event
 
     async def perform(self, action: Action) -> Outcome:
+        if self._late_s:
+            await asyncio.sleep(self._late_s)  # so much later the API server gets it
         if self._left is None or isinstance(action, Tell | WriteHoldStatus | WriteIndex):
             await self._pass()
             return await self._inner.perform(action)

@@ -125,6 +125,10 @@ class EmbeddedWorld(World):
         """The write after which it happened."""
         return self._cutting.meddled if self._cutting is not None else None
 
+    def slow_operator(self, seconds: float) -> None:
+        if self._cutting is not None:
+            self._cutting.delay(seconds)
+
     def operator_is_cut(self) -> bool:
         return self._cutting is not None and self._cutting.cut.is_set()
 

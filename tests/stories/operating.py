@@ -83,6 +83,11 @@ class ThreadedOperator:
         if self._cutting is not None:
             self._loop.call_soon_threadsafe(self._cutting.cut_after, writes, backwards)
 
+    def delay(self, seconds: float) -> None:
+        """Send every write so much later."""
+        if self._cutting is not None:
+            self._loop.call_soon_threadsafe(self._cutting.delay, seconds)
+
     def kill(self) -> None:
         """End it at once, without any farewell.
 

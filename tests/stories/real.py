@@ -200,6 +200,10 @@ class RealWorld(World):
         if self.operator is not None:
             self.operator.cut_after(writes, backwards)
 
+    def slow_operator(self, seconds: float) -> None:
+        if self.operator is not None:
+            self.operator.delay(seconds)
+
     def operator_is_cut(self) -> bool:
         return self.operator is not None and self.operator.cut.is_set()
 

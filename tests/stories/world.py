@@ -86,6 +86,10 @@ class World(ABC):
     def operator_is_cut(self) -> bool: ...
 
     @abstractmethod
+    def slow_operator(self, seconds: float) -> None:
+        """From now on let every write of the operator be so much later."""
+
+    @abstractmethod
     def pass_time(self, seconds: float) -> None: ...
 
     @abstractmethod

@@ -13,7 +13,7 @@ from headroom.core.actions import CreateGuardian, CreateLatch, MoveLatch
 from headroom.core.derived_names import guardian_name
 from headroom.core.holds import Hold
 from headroom.core.names import FOR_LABEL, ROLE_LABEL, SAFE_TO_EVICT
-from headroom.core.objects import Key
+from headroom.core.objects import HostPort, Key
 from headroom.core.resources import Resources
 from headroom.wire.node_pin import pinned_to
 from headroom.wire.objects.pods import pod_from
@@ -246,3 +246,23 @@ def test_a_pin_is_demanded_by_every_alternative(affinity: dict[str, Any]) -> Non
 def test_a_term_that_matches_no_node_goes_on_matching_none() -> None:
     nowhere: dict[str, Any] = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{}]}}}
     assert pinned_to("a", nowhere) == nowhere
+
+
+def _hook(body: dict[str, Any]) -> Any:
+    return body["spec"]["containers"][0].get("lifecycle")
+
+
+def test_a_locked_guardian_sleeps_before_it_ends_and_others_do_not() -> None:
+    kept = hold()
+    body = guardian(kept)
+    assert _hook(body) == {"preStop": {"sleep": {"seconds": 3}}}
+    assert body["spec"]["terminationGracePeriodSeconds"] == 4
+    given = replace(kept, mode="Preemptible")
+    assert (_hook(guardian(given)), guardian(given)["spec"]["terminationGracePeriodSeconds"]) == (
+        None,
+        0,
+    )
+    classed = replace(kept, template=replace(kept.template, priority_class="theirs"))
+    listening = guardian(kept, ports=(HostPort(80),))
+    assert (_hook(guardian(classed)), _hook(listening)) == (None, None)
+    assert listening["spec"]["terminationGracePeriodSeconds"] == 1

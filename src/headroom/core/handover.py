@@ -245,18 +245,6 @@ def put_back(hold: Hold, node: str, size: Resources, *guardians: Pod | None) -> 
     return Sequence(Work.HOLD, (hold_subject(hold.parent),), (*remove, (keep,)))
 
 
-def keep_rest(
-    hold: Hold, node: str, rest: Resources, latched: Resources | None, latches: str
-) -> Sequence | None:
-    """Hold what is left where a guardian was preempted: under a latch as large as all of it.
-
-    The pod that took the other part is more important than a latch, so it is not in its way.
-    """
-    if latched is None:
-        return grow(hold, node, hold.template.pod.requests, latches)
-    return put_back(hold, node, rest) if rest.fits_in(latched) else None
-
-
 def shrink(hold: Hold, guardian: Pod, size: Resources, latches: str) -> Sequence:
     """Replace a guardian by one as large or smaller on its node, never leaving the room bare."""
     begun = grow(hold, guardian.node, guardian.requests, latches)

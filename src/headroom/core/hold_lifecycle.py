@@ -24,12 +24,12 @@ from headroom.core.derived_names import guardian_name
 from headroom.core.eviction.reclaim import Reclaim, end
 from headroom.core.handover import (
     grow,
-    keep_rest,
     out_of_the_way,
     put_back,
     shrink,
     without_ports_of,
 )
+from headroom.core.hold_state.ended_guardian import keep_rest
 from headroom.core.hold_state.full_node import without_place
 from headroom.core.hold_state.status_facts import standing_facts, told_of, used_up
 from headroom.core.hold_state.view import HoldDecision, HoldView
@@ -333,22 +333,15 @@ def _make(
     view: HoldView, status: HoldStatus, size: Resources, now: datetime, policy: Policy
 ) -> HoldDecision:
     hold = view.hold
-    if view.rest and not hold.paused and (view.latched is None or not view.guardians):
-        return HoldDecision(
-            status, keep_rest(hold, view.node, view.rest, view.latched, policy.namespace)
-        )
-    if (
-        used_up(hold, size)
-        or hold.paused
-        or view.refused
-        or view.held_up
-        or view.full
-        or any(pod.deleted is not None for pod in view.guardians)
-    ):
-        return HoldDecision(
-            status
-        )  # All of it is in use, or the old guardian's name is about to be free.
-    if view.not_before is not None and now < view.not_before:
+    early = view.not_before is not None and now < view.not_before
+    ending = tuple(pod for pod in view.guardians if pod.deleted is not None)
+    if view.rest and not hold.paused and not early and len(ending) == len(view.guardians):
+        return HoldDecision(status, keep_rest(view, size, policy.namespace))
+    if ending:  # Somebody else ends it, and its room is not kept: nobody has to wait for its end.
+        return HoldDecision(status, _drop(view, ending))
+    if used_up(hold, size) or hold.paused or view.refused or view.held_up or view.full:
+        return HoldDecision(status)
+    if early:
         return HoldDecision(status, None, view.not_before)
     part = to_keep(hold, view.lodgers) if view.lodgers else EMPTY
     fits = view.grows and (view.whole or size.fits_in(part))  # A latch may keep more than is free.
@@ -396,5 +389,6 @@ def _rejected(pod: Pod) -> bool:
 
 
 def _drop(view: HoldView, pods: tuple[Pod, ...]) -> Sequence | None:
-    gone = tuple(out_of_the_way(pod) for pod in pods if pod.deleted is None)
+    # Also those that are ending already: their kubelets would take a while.
+    gone = tuple(out_of_the_way(pod) for pod in pods)
     return Sequence(Work.RELEASE, (hold_subject(view.hold.parent),), (gone,)) if gone else None

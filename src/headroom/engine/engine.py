@@ -361,7 +361,7 @@ class Engine:
         parent = kept_for(pod)
         hold = self.ledger.holds.get(parent)
         known = hold is not None and any(owner.uid == hold.parent.uid for owner in pod.owners)
-        if known or pod.deleted is not None:
+        if known:
             return
         whole, _, slot = parent.partition("#")
         served = parent.partition("/")[0] in self._served

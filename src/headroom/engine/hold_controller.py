@@ -251,7 +251,7 @@ class HoldController:
         ledger = self._ledger
         for action in (action for step in sequence.steps for action in step):
             gone = ledger.pods.get(action.key) if isinstance(action, DeletePod) else None
-            parent = kept_for(gone) if gone is not None else ""
+            parent = kept_for(gone) if gone is not None and _stood(gone) else ""
             if gone is not None and parent in ledger.holds:
                 gives_way = sequence.work in GATE_WORK and _waits(gone)
                 ledger.memory[parent] = guardian_deleted(ledger.memory[parent], gives_way)
@@ -293,6 +293,11 @@ class HoldController:
             ledger.shelve(hold, left_beside(ledger, hold))
         else:
             ledger.shelve(hold, guardian.requests)
+
+
+def _stood(pod: Pod) -> bool:
+    """Whether a pod is a guardian that nobody had ended before."""
+    return pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.deleted is None
 
 
 def _waits(pod: Pod) -> bool:

@@ -71,6 +71,8 @@ class Books:
         if old is None and not _parent_of(pod):
             return
         ours, now = bool(self._stage.server.acting), self._stage.clock.now()
+        if old is not None and old[0].deleted is not None:
+            ours = False  # Somebody else has ended it before.
         stays = old is not None and _is_where(old[0], pod)
         shown = old[1] if old is not None and stays else Shown(now, ours and bool(pod.node))
         shown = replace(shown, owner=self._is_owner(pod, old))

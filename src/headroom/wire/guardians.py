@@ -52,7 +52,9 @@ from headroom.wire.node_pin import away_from, next_to, pinned_to
 
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 CONTAINER = "pause"
-GRACE_S = 1  # Whoever ends a Locked guardian leaves us a moment; we ourselves grant none.
+SLEEP_S = 3  # Whoever ends a Locked guardian leaves us this time; we ourselves grant none.
+LONGEST_GRACE_S = SLEEP_S + 1
+_GRACE_S = 1  # of a Locked guardian that does not sleep
 _PAUSE_USER = 65535
 _CARRIED = ("nodeSelector", "tolerations", "topologySpreadConstraints")
 _NOTHING = {"cpu": "0", "memory": "0"}  # Said in words, so that no LimitRange adds a default.
@@ -72,13 +74,30 @@ def guardian_json(action: CreateGuardian, image: str = PAUSE_IMAGE) -> Json:
         "metadata": _guardian_metadata(action, _mapping(template.get("metadata"))),
         "spec": {
             **pause_spec(_class_of(hold)),
-            **({"terminationGracePeriodSeconds": GRACE_S} if hold.mode != PREEMPTIBLE else {}),
+            "terminationGracePeriodSeconds": _grace(action),
             **_placing(action, spec),
             "readinessGates": [{"conditionType": READINESS_GATE}],
             **({"schedulingGates": [{"name": LATCH_GATE}]} if action.gated else {}),
             "containers": [_guardian_container(action, spec, image)],
         },
     }
+
+
+def _grace(action: CreateGuardian) -> int:
+    if action.hold.mode == PREEMPTIBLE:
+        return 0
+    return LONGEST_GRACE_S if _sleeps(action) else _GRACE_S
+
+
+def _sleeps(action: CreateGuardian) -> bool:
+    """Whether the kubelet lets a guardian keep its room for a while when somebody ends it.
+
+    Not one that a dialect gives a class of its own: it is there to be preempted. Not one with host
+    ports: the container outlives its pod by this time, and its ports would be in an owner's way.
+    """
+    template = action.hold.template
+    taken = action.hold.mode == PREEMPTIBLE or bool(template.priority_class)
+    return not taken and not _ports(action)
 
 
 def _class_of(hold: Hold) -> str:
@@ -307,10 +326,15 @@ def _guardian_container(action: CreateGuardian, spec: Json, image: str) -> Json:
     limits = format_resources(limits_of(spec, action.hold.template.pod.requests, requests))
     if limits:
         container["resources"]["limits"] = container["resources"].get("limits", {}) | limits
-    ports = action.hold.template.pod.placement.ports if action.ports is None else action.ports
-    if ports:
+    if ports := _ports(action):
         container["ports"] = [port_json(port) for port in ports]
+    if _sleeps(action):
+        container["lifecycle"] = {"preStop": {"sleep": {"seconds": SLEEP_S}}}
     return container
+
+
+def _ports(action: CreateGuardian) -> tuple[HostPort, ...]:
+    return action.hold.template.pod.placement.ports if action.ports is None else action.ports
 
 
 def port_json(port: HostPort) -> Json:

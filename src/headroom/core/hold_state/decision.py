@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from headroom.core.actions import CreateGuardian
 from headroom.core.hold_state.memory import HoldMemory, guardian_missing, way_pause
 from headroom.core.hold_state.view import HoldDecision, HoldView
-from headroom.core.holds import PREEMPTIBLE
+from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, earliest
 from headroom.core.policy import Policy
 from headroom.core.renewal import Guardians, is_due, told_apart
@@ -42,8 +42,9 @@ def observed(view: HoldView, told: Guardians, policy: Policy, now: datetime) -> 
         memory = replace(memory, gave_way=0, gave_way_until=None)
     if memory.renewing and not old:
         memory = replace(memory, renewing=False)
-    if memory.preempted_on and standing is not None and _keeps_on(view):
-        memory = replace(memory, preempted_on="")
+    ended_on = _ended_on(view, memory, standing, now)
+    if memory.preempted_on != ended_on:
+        memory = replace(memory, preempted_on=ended_on)
     if view.reclaim is not None:
         node = hold.template.node if not view.reclaim.refused else memory.node
         return replace(memory, node=node, reclaims=True)
@@ -57,8 +58,15 @@ def observed(view: HoldView, told: Guardians, policy: Policy, now: datetime) -> 
     return memory if node == memory.node else replace(memory, node=node)
 
 
-def _keeps_on(view: HoldView) -> bool:
-    return view.hold.mode != PREEMPTIBLE and not view.claimants
+def _ended_on(view: HoldView, memory: HoldMemory, standing: Pod | None, now: datetime) -> str:
+    """On which node somebody else has ended the guardian; forgotten when there is one again.
+
+    Forgotten also when guardians are lost one after the other: the next one may go anywhere.
+    """
+    if standing is not None or (memory.lost_until is not None and now < memory.lost_until):
+        return ""
+    ending = (pod.node for pod in view.guardians if pod.deleted is not None and pod.node)
+    return next(ending, memory.preempted_on)
 
 
 def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:

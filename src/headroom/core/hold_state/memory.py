@@ -42,7 +42,7 @@ class HoldMemory:
     lost_until: datetime | None = None  # not before then the next one is created
     gave_way: int = 0  # how often its guardian had to go for an owner of another hold
     gave_way_until: datetime | None = None  # the end of the pause, once it has begun
-    preempted_on: str = ""  # the node on which a more important pod preempted its guardian
+    preempted_on: str = ""  # the node on which somebody else ended its guardian
     overbooked_since: datetime | None = None  # since when pods on its node request too much
     renewing: bool = False  # it is one of the slots of its headroom that are renewed now
     reclaims: bool = False  # others use its room, and are to give way

@@ -71,7 +71,7 @@ class HoldView:
     overbooked: Resources = EMPTY  # what pods on its node ask for beyond what there is
     needs_place: bool = False  # it has no room, and may take the place of running pods
     awaited: Succession | None = None  # the pods whose place it is to take
-    rest: Resources = EMPTY  # what is left where its guardian was preempted
+    rest: Resources = EMPTY  # what is left where somebody else ended its guardian
     left: Pod | None = None  # another controller's guardian of the same object
     heir: bool = False  # its time is over, and another hold is to take its guardian's room over
     lodgers: tuple[Pod, ...] = ()  # of a slot: owners that still use its room on its node

@@ -87,7 +87,7 @@ def _farewell(hold: Hold, guardians: tuple[Pod, ...]) -> Sequence | None:
 
 
 def _without(guardians: tuple[Pod, ...]) -> list[tuple[Action, ...]]:
-    standing = tuple(DeletePod(pod.key, pod.uid) for pod in guardians if pod.deleted is None)
+    standing = tuple(DeletePod(pod.key, pod.uid) for pod in guardians)
     return [standing] if standing else []
 
 

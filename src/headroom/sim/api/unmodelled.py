@@ -28,7 +28,14 @@ def notes(pod: Json) -> Iterator[str]:
     for container in spec["containers"]:
         if any(container.get(probe) for probe in _PROBES):
             yield "pods with probes: containers are ready as soon as they run"
-        if container.get("lifecycle"):
-            yield "pods with lifecycle hooks: these do nothing"
+        if _acts(container.get("lifecycle") or {}):
+            yield "pods with lifecycle hooks: these do nothing, unless they sleep before the end"
         if not container.get("image"):
             yield "a container has no image: a real API server would refuse its pod"
+
+
+def _acts(lifecycle: Json) -> bool:
+    """Whether hooks do something: a sleep before the end is modelled."""
+    return lifecycle.get("postStart") is not None or any(
+        kind != "sleep" for kind in lifecycle.get("preStop") or ()
+    )

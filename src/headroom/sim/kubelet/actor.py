@@ -23,7 +23,7 @@ from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.errors import ApiError, SimulationError
 from headroom.sim.kubelet.admission import rejection
-from headroom.sim.kubelet.lifetimes import last_phase, lifetime
+from headroom.sim.kubelet.lifetimes import last_phase, lifetime, sleep_before_stop
 from headroom.sim.kubelet.podstatus import failed, finished, reported_again, running
 
 
@@ -185,7 +185,9 @@ class Kubelets:
         """Give the containers their time, once; then the pod goes for good."""
         if pod.uid not in kubelet.pods:
             kubelet.admit(pod)  # It was deleted before we heard of it: its end is ours to tell.
-        delay = min(float(pod.grace_seconds), self._stop_delay())
+        grace, sleep = float(pod.grace_seconds), sleep_before_stop(self._current(pod) or {})
+        # After a hook, containers are given their time even if no grace is left.
+        delay = min(sleep, grace) + min(self._stop_delay(), grace)
         timer = kubelet.timers.pop(pod.uid, None)
         if timer is not None:
             timer.cancel()

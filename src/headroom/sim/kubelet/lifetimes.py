@@ -2,7 +2,8 @@
 
 `sim.headroom.dev/complete-after: 30s` ends a pod so long after its start, well unless
 `sim.headroom.dev/complete-as: Failed` says otherwise. Without them a pod runs until it is deleted
-or a scenario's step finishes it.
+or a scenario's step finishes it. A `preStop` hook that sleeps keeps a pod for that time when it is
+deleted; other hooks take no time.
 """
 
 from __future__ import annotations
@@ -21,6 +22,17 @@ def lifetime(pod: Json) -> float | None:
         return None if text is None else parse_duration(str(text)).total_seconds()
     except ValueError:
         return None
+
+
+def sleep_before_stop(pod: Json) -> float:
+    """How many seconds the kubelet waits before it stops the containers of a running pod."""
+    if dig(pod, "status", "phase") != "Running":
+        return 0.0
+    asked = (
+        dig(container, "lifecycle", "preStop", "sleep", "seconds")
+        for container in dig(pod, "spec", "containers") or ()
+    )
+    return float(max((seconds or 0 for seconds in asked), default=0))
 
 
 def last_phase(pod: Json) -> str:

@@ -27,7 +27,7 @@ from headroom.wire.admission_policies.cel import (
     text,
     texts,
 )
-from headroom.wire.guardians import GRACE_S
+from headroom.wire.guardians import LONGEST_GRACE_S, SLEEP_S
 from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import HEADROOMS, HOLDS, SLOT_SETS, Resource
 
@@ -37,7 +37,7 @@ OUR_CLASSES = (LOCKED_CLASS, PREEMPTIBLE_CLASS)
 
 # What a container of ours never has; what is empty is as good as missing.
 _NO_LISTS = ("command", "args", "env", "envFrom", "volumeMounts", "volumeDevices")
-_NO_HOOKS = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
+_NO_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _NO_POD_LISTS = ("volumes", "initContainers", "ephemeralContainers", "resourceClaims")
 _NO_HOST = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace")
 
@@ -95,9 +95,20 @@ def _plain_container(spec: str, image: str) -> str:
             f"size({spec}.containers) == 1",
             f"{container}.image == {text(image)}",
             *(_empty(container, name) for name in _NO_LISTS),
-            *(f"!has({container}.{name})" for name in _NO_HOOKS),
+            *(f"!has({container}.{name})" for name in _NO_PROBES),
+            f"!has({container}.lifecycle) || ({_sleeps_only(f'{container}.lifecycle')})",
             # A guardian keeps the host ports of its template, and listens on none.
             f"{container}.?ports.orValue([]).all(port, has(port.hostPort))",
+        ]
+    )
+
+
+def _sleeps_only(lifecycle: str) -> str:
+    """That the kubelet waits a while before it ends a container, and runs nothing in it."""
+    return both(
+        [
+            f"!has({lifecycle}.postStart) && !has({lifecycle}.stopSignal)",
+            f"{lifecycle}.?preStop.?sleep.?seconds.orValue({SLEEP_S + 1}) <= {SLEEP_S}",
         ]
     )
 
@@ -145,7 +156,7 @@ def _modest(speech: KindCodecs) -> str:
             f"object.spec.?priorityClassName.orValue('') in {texts(guardian_classes(speech))}",
             "object.spec.?preemptionPolicy.orValue('') == 'Never' || "
             "object.spec.?priority.orValue(0) < 0",
-            f"object.spec.?terminationGracePeriodSeconds.orValue(30) <= {GRACE_S}",
+            f"object.spec.?terminationGracePeriodSeconds.orValue(30) <= {LONGEST_GRACE_S}",
         ]
     )
 
