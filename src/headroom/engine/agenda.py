@@ -20,7 +20,7 @@ from headroom.engine.indexes import drop
 FIRST_PAUSE = timedelta(milliseconds=200)
 LONGEST_PAUSE = timedelta(minutes=2)
 OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
-SPARE_TIMERS = 64
+SPARE_TIMERS = 8  # So many timers of subjects that are gone are kept beside those that count.
 
 
 class Agenda:
