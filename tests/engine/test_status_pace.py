@@ -21,6 +21,7 @@ from headroom.core.names import API_VERSION
 from headroom.core.objects import Parent
 from headroom.core.policy import Policy
 from headroom.core.sizes.replicas import Replicas
+from headroom.core.subjects import headroom_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.ledger import Ledger
@@ -28,6 +29,7 @@ from headroom.engine.status_writer import (
     NAMESPACE_RATE,
     OBJECT_RATE,
     SPARE_NAMESPACES,
+    TRUST_OWN_WRITE,
     StatusChange,
     StatusWriter,
     status_subject,
@@ -168,6 +170,22 @@ def test_statuses_of_headrooms_are_bounded_by_namespace_too() -> None:
     play.run(seconds=60)
     assert most_within(times, timedelta(seconds=1)) <= NAMESPACE_RATE.at_once + 11
     assert all(each.status.conditions for each in play.toy.headrooms.values())
+
+
+def test_a_look_in_between_does_not_end_the_wait_for_a_status_that_never_shows() -> None:
+    agenda, writer = a_writer()
+    shown = named(0)
+    status = replace(shown.status, held=1)
+    (sequence,) = writer.publish_headroom(shown, status, NOON)
+    ((write,),) = sequence.steps
+    assert isinstance(write, WriteHeadroomStatus)
+    agenda.later(headroom_subject(shown.parent), NOON + timedelta(seconds=1))
+    writer.done(write, NOON)
+    now = NOON + timedelta(seconds=1)
+    assert agenda.take(now) == (headroom_subject(shown.parent),)
+    assert not list(writer.publish_headroom(writer.headroom(shown, now), status, now))
+    assert agenda.wake_at() == NOON + TRUST_OWN_WRITE
+    assert writer.headroom(shown, NOON + TRUST_OWN_WRITE) == shown
 
 
 @pytest.mark.slow

@@ -210,10 +210,12 @@ class StatusWriter:
     def write(self, change: StatusChange, now: datetime) -> Iterator[Sequence]:
         """Write a status that differs, unless it has to wait: then its object is decided later."""
         subject, status = subject_of(change.write), change.write.status
+        known = self._record(subject, change.write.parent.uid)
+        if known.done is not None and known.trusted(now):  # An earlier timer brought us here.
+            self._agenda.later(_decided_as(subject), known.done + TRUST_OWN_WRITE)
         if status == change.before:
             self._withdraw(subject)
             return
-        known = self._record(subject, change.write.parent.uid)
         if self._agenda.busy(subject) or self._agenda.resting(subject, now):
             return  # The agenda brings it back.
         if not self._may_write(subject, known, change.news, now):
