@@ -91,7 +91,7 @@ class Policy:
 
     unbound_claim_limit: timedelta = timedelta(seconds=30)
     """How long a released owner may stay unplaced before its hold is taken back. It counts while
-    kube-scheduler is seen at work: see engine.doors.signs."""
+    kube-scheduler is seen at work: see core.waits.scheduler_activity."""
 
     fresh_for: timedelta = timedelta(seconds=20)
     """How long a claim index stays valid after its last renewal: the dead man's switch."""

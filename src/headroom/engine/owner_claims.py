@@ -39,7 +39,7 @@ MOST_COMING = 50  # A headroom may have thousands of slots on their way; they ar
 
 
 def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
-    """Find the best hold that this pod may have and fits into: see core.choosing."""
+    """Find the best hold that this pod may have and fits into: see core.hold_order."""
     if pod.wish.shuns or pod.wish.problem:
         return Search(None, problem=pod.wish.problem)
     refused = []
