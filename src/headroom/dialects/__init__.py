@@ -1,1 +1,1 @@
-"""Other systems' own objects, served unchanged: one package a dialect, each a value of data."""
+"""The objects of other systems, served unchanged: one package for each dialect, as data."""

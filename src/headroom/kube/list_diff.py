@@ -69,12 +69,12 @@ class Mirror:
         return key in self._changed
 
     def has(self, key: Key, uid: str, version: str) -> bool:
-        """Whether a thing was told of just as it is in this version."""
+        """Whether this version of an object was already reported."""
         known = self._known.get(key)
         return known is not None and known.version == version and _uid_of(known) in ("", uid)
 
     def keep(self, key: Key) -> None:
-        """A thing is there, and was not read (anew): whatever we knew of it stands."""
+        """An object exists and was not decoded (again): its known value stays valid."""
         if self._listed is not None:
             self._listed.add(key)
 

@@ -4,12 +4,12 @@
      ▲          │ 410 Gone, or refused again and again
      └──────────┘ the new list is reported as a difference (see `list_diff`)
 
-The first list is streamed (the first part of a watch) if the server supports it. An API server
-sends what changes during a streamed list only after the list. So a new list is read in pages, and
-the watch begins at the version of its first page, beside the other pages: who comes meanwhile does
-not wait for the list. Bookmarks arrive about once a minute, so a longer silence means that the
-connection is dead. Errors are reported and retried with a jittered, bounded backoff.
-`informer_set` runs one informer for each kind and merges their events.
+The first list is streamed (the first part of a watch) if the server supports it. During a streamed
+list, an API server sends changes only after the list. So a new list is read in pages, and the watch
+begins at the version of its first page, beside the other pages: an owner that arrives meanwhile
+does not wait for the list. Bookmarks arrive about once a minute, so a longer silence means that the
+connection is dead. Errors are reported and retried with a jittered, bounded backoff. `informer_set`
+runs one informer for each kind and merges their events.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ from headroom.wire.decode import (
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.reader import Identity, identity_of
 
-AT_ONCE = 100  # objects of a page that are read before others have their turn: some milliseconds
-CANNOT_STREAM = (400, 405, 422, 501)  # refusals of the parameter that asks for a streamed list
+AT_ONCE = 100  # objects of a page that are decoded before other tasks run: some milliseconds
+CANNOT_STREAM = (400, 405, 422, 501)  # refusals of the parameter that requests a streamed list
 
 
 class _NotStreamed(RequestRefused):
@@ -92,7 +92,7 @@ class Informer:
         self._tuning = tuning or WatchTuning()
         self._read = decode
         self._mirror = Mirror()
-        self._telling = asyncio.Lock()  # Events are told in the order in which the mirror saw them.
+        self._telling = asyncio.Lock()  # Events are sent in the order of the mirror.
         self._pages: asyncio.Task[None] | None = None  # read beside the watch
         self._version = ""
         self._can_stream = True
@@ -122,7 +122,7 @@ class Informer:
 
     @property
     def _streams_list(self) -> bool:
-        """Whether the next list is streamed: only the first one, as nobody is served before it."""
+        """Whether the next list is streamed: only the first one, before any pod is served."""
         willing = self._broken_streams < self._tuning.attempts_to_stream
         return self._can_stream and willing and not self._listed
 
@@ -195,7 +195,7 @@ class Informer:
                     batch = []
         except KubeError as error:
             broken = error
-        if batch:  # Also what came before the error.
+        if batch:  # Also the lines before the error.
             await self._listener.tell(batch)
         if broken is not None:
             raise broken
@@ -210,7 +210,7 @@ class Informer:
             return None
 
     def _is_known(self, found: Identity) -> bool:
-        """Whether a list repeats what was told: most of tens of thousands of objects do."""
+        """Whether a list repeats a reported object: most of tens of thousands do."""
         key = Key(found.namespace, found.name)
         if not found.version or not self._mirror.has(key, found.uid, found.version):
             return False
@@ -288,7 +288,7 @@ class Informer:
         await self._end_of_pages()
 
     async def _take_page(self, page: RawPage) -> None:
-        """Report what is new on a page, some objects at a time: others have their turn between."""
+        """Report what is new on a page, some objects at a time, so that other tasks can run."""
         self.pulse.heard()
         for start in range(0, len(page.items), AT_ONCE):
             async with self._telling:
@@ -335,7 +335,7 @@ class Informer:
         await self._hide()
 
     async def _hide(self) -> None:
-        """Stop others from waiting for a list."""
+        """Stop other code from waiting for a list."""
         if not self._synced:
             self._synced = True
             await self._listener.synced()

@@ -1,4 +1,4 @@
-"""Parts of an informer: what it watches and how patiently, its pages, its health, its listener."""
+"""Parts of an informer: its scope, its timeouts, its pages, its health, its listener."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def unreadable(resource: Resource, problem: DecodeError) -> Trouble:
 
 @dataclass(frozen=True, slots=True)
 class ListPages:
-    """Reads the pages of what a scope selects: all of one version, cut into objects, none read."""
+    """Reads the pages of a list: all of one version, split into objects, which are not decoded."""
 
     client: Client
     scope: WatchScope

@@ -141,8 +141,8 @@ class Operator:
     async def _drive(self) -> None:
         """Observe new events, plan, start work, sleep until the next event or timer.
 
-        Tens of thousands of events (a new list) are observed in parts, with plans between them: who
-        comes with the first does not wait for the last.
+        Tens of thousands of events (a new list) are observed in parts, with plans between them: an
+        owner in the first part does not wait for the last part.
         """
         announced = False
         while True:
@@ -164,7 +164,7 @@ class Operator:
                     announced = True
                     self.reporter.ready()
             if self._events:
-                await asyncio.sleep(0)  # Work in progress has its turn.
+                await asyncio.sleep(0)  # Let work in progress continue.
             else:
                 await self._sleep_until(wake_at, now)
 

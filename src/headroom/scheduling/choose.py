@@ -26,7 +26,7 @@ TieBreak = Callable[[Sequence[str]], str]
 MIN_FEASIBLE = 100
 MIN_PERCENTAGE = 5
 MANY = 32
-"""Of so many names the one at a place is found sooner than all of them are sorted."""
+"""With more names than this, selecting one is faster than sorting all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +107,9 @@ def choose(
 
 
 class ByName(Sequence[str]):
-    """Nodes in the order of their names, which is worked out as far as somebody asks.
+    """Node names in sorted order, calculated on demand.
 
-    Of hundreds that are equally good one is taken; the others' names are not looked up.
+    One of hundreds of equally good nodes is chosen; the names of the others are not read.
     """
 
     def __init__(self, rows: Ints, table: NodeTable) -> None:
@@ -133,7 +133,7 @@ class ByName(Sequence[str]):
 
 
 def names_by_order(rows: Ints, table: NodeTable) -> Sequence[str]:
-    """Give the names of rows in their order."""
+    """The names of rows in sorted order."""
     return ByName(rows, table) if rows.shape[0] > MANY else tuple(sorted(table.names_of(rows)))
 
 
@@ -169,7 +169,7 @@ def _sample(feasibility: Feasibility, start: int, percentage: int) -> tuple[Ints
 def sampled(
     passed: Bools, order: Ints, start: int, count: int, percentage: int = 0
 ) -> tuple[Ints, int]:
-    """The same for nodes in a given order; `count` is how many nodes there are in all."""
+    """The same for nodes in a given order; `count` is the total number of nodes."""
     size = order.shape[0]
     if not size:
         return order, start
@@ -184,9 +184,9 @@ def sampled(
 
 
 def _search(passed: Bools, order: Ints, begin: int, most: int) -> Ints:
-    """Give the first places in the order, from one on and round, that pass; so many at most.
+    """The positions of the first `most` nodes that pass, from `begin` on, wrapping around.
 
-    They are looked at in pieces: where most nodes pass, most need not be looked at.
+    They are searched in pieces: if most nodes pass, most need not be checked.
     """
     size = order.shape[0]
     pieces = []

@@ -72,8 +72,8 @@ class NodeVerdict:
 class Stage:
     """One check of all nodes: which fail it by row, the reason, and for which it is hopeless.
 
-    The last two are functions because only who explains a refusal asks, and preemption. They tell
-    of the cluster as it is when they are called.
+    The last two are functions, because only explanations and preemption need them. They describe
+    the cluster at the time of the call.
     """
 
     failing: Bools

@@ -57,7 +57,7 @@ def grown(array: Ints, size: int) -> Ints:
 
 
 class Weight(Hashable, Protocol):
-    """A number for each node that depends on its amounts, had and used, and what it says of itself.
+    """A number for each node, from its allocatable and used amounts, and the node itself.
 
     Equal weights give equal numbers; `of_row` gives the same as `of_rows`.
     """
@@ -121,7 +121,7 @@ class NodeTable:
         return [names[row] for row in rows.tolist()]
 
     def by_name(self) -> tuple[Ints, list[str]]:
-        """Give the place of each row in the order of names, and the names in that order."""
+        """The position of each row in the sorted names, and the sorted names."""
         if self._by_name is None:
             rows = sorted(range(len(self._names)), key=self._names.__getitem__)
             places = np.empty(len(rows), np.int64)
@@ -285,15 +285,15 @@ class NodeTable:
         return answers.values
 
     def weigh(self, weight: Weight, rows: Ints) -> Ints:
-        """Give the weights of rows."""
+        """The weights of rows."""
         known = self.weights_of(weight)
         return weight.of_rows(self, rows) if known is None else known[rows]
 
     def weights_of(self, weight: Weight) -> Ints | None:
-        """Give the weights of all rows; None the first time that anybody asks.
+        """The weights of all rows; None at the first request of a weight.
 
-        A weight that is used again is calculated for all rows, and from then on only for rows whose
-        sums have changed, so that pods of one shape share the work.
+        A weight that is requested again is calculated for all rows, and from then on only for rows
+        whose sums have changed, so that pods of one shape share the work.
         """
         known = self._weights.pop(weight, None)
         if known is None and weight not in self._weighed_once:

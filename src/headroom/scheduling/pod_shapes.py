@@ -1,10 +1,10 @@
-"""Placing pods of one shape with what is known from the pod before, as kube-scheduler 1.35 batches.
+"""Place pods of one shape with cached results, as kube-scheduler does since 1.35 (batching).
 
-For a pod that asks nothing of its neighbours, filters and scores of a node depend on the node, its
-sums, and the shape of the pod alone. `PodShape` is that shape as one number for each node: its
-score, or REFUSED. `NodeTable.weights_of` keeps the numbers and works out those of nodes that
-changed. `KnownShapes.pick` finds the same node as `choose`, and `KnownShapes.refused` knows a
-refusal again as long as no node has changed. All other pods are left to `choose`.
+For a pod without rules about other pods, the filters and scores of a node depend only on the node,
+its sums, and the shape of the pod. `PodShape` is this shape as one number for each node: its score,
+or REFUSED. `NodeTable.weights_of` caches the numbers and recalculates those of changed nodes.
+`KnownShapes.pick` finds the same node as `choose`, and `KnownShapes.refused` returns a cached
+refusal while no node has changed. All other pods use `choose`.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from headroom.scheduling.state import CONTROLLER_KINDS, ClusterState, nonzero_of
 
 REFUSED = -1
 MAX_SHAPES = 256
-"""How many shapes are known by the identity of their parts; then all are looked up anew."""
+"""How many shapes are cached by the identity of their parts; then the cache is cleared."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PodShape:
-    """The room and the nodes that a pod asks for; `KnownShapes` makes each once."""
+    """The requests and node constraints of a pod; `KnownShapes` creates each once."""
 
     placement: Placement
     lacking: Lacking
@@ -72,7 +72,7 @@ class PodShape:
 
 @dataclass(frozen=True, slots=True)
 class KnownRefusal:
-    """Why pods of a shape fit nowhere, with what preemption says of it."""
+    """Why pods of a shape fit nowhere, with the message of preemption."""
 
     reasons: frozenset[str]
     message: str
@@ -87,7 +87,7 @@ class KnownShapes:
         self._refused: dict[tuple[PodShape, bool], tuple[int, KnownRefusal]] = {}
 
     def of(self, pod: Pod) -> PodShape | None:
-        """The shape of a pod; None if its place depends on more than that."""
+        """The shape of a pod; None if its placement depends on more than its shape."""
         if not (_asks_of_nodes_alone(pod) and self._is_left_alone(pod)):
             return None
         key = (id(pod.placement), *pod.requests.items(), nonzero_of(pod))
@@ -95,13 +95,13 @@ class KnownShapes:
         if shape is None:
             if len(self._known) >= MAX_SHAPES:
                 self._known.clear()
-            shape = self._known[key] = _shape(pod)  # It keeps the placement, so its id is taken.
+            shape = self._known[key] = _shape(pod)  # keeps the placement alive
         return shape
 
     def pick(
         self, pod: Pod, start: int = 0, tie: TieBreak = first_by_name
     ) -> ChosenNode | Unschedulable:
-        """Choose a node as `choose` does; the scores of a node that was chosen may be left out."""
+        """Choose a node as `choose` does; the scores of the chosen node may be missing."""
         shape, table = self.of(pod), self._state.table
         numbers = None if shape is None else table.weights_of(shape)
         if numbers is None:
@@ -120,7 +120,7 @@ class KnownShapes:
         return ChosenNode(tie(tied), tied, None, next_start)
 
     def refused(self, pod: Pod, start: int) -> tuple[KnownRefusal, int] | None:
-        """Why a pod fits nowhere, and where the next search begins, if that is known."""
+        """Why a pod fits nowhere, and where the next search begins, if cached."""
         shape = self.of(pod)
         known = None if shape is None else self._refused.get((shape, pod.preempts))
         table = self._state.table
@@ -129,7 +129,7 @@ class KnownShapes:
         return known[1], start % table.count if table.count else start
 
     def remember(self, pod: Pod, why: KnownRefusal) -> None:
-        """Keep why a pod fits nowhere, if it is so for every pod of its shape."""
+        """Cache why a pod fits nowhere, if this is true for every pod of its shape."""
         shape = self.of(pod)
         if shape is not None and not self._state.has_pods_below(pod.priority):
             if len(self._refused) >= MAX_SHAPES:
@@ -137,7 +137,7 @@ class KnownShapes:
             self._refused[shape, pod.preempts] = self._state.table.version, why
 
     def _is_left_alone(self, pod: Pod) -> bool:
-        """Whether no pod on a node, and none that is nominated to one, has a say."""
+        """Whether no bound or nominated pod affects the placement of this pod."""
         state = self._state
         if state.has_nominations() or state.table.unwelcoming:
             return False
@@ -148,7 +148,7 @@ class KnownShapes:
         return not any(term.about(pod.rules_namespace, pod.labels, mine) for term in terms)
 
     def _spread(self, pod: Pod, rows: Ints) -> Ints | None:
-        """Score by spreading, if a constraint, a Service or a controller asks for that."""
+        """The spreading score, if a constraint, a Service or a controller requires it."""
         owned = any(owner.kind in CONTROLLER_KINDS for owner in pod.owners)
         if not (owned or pod.placement.spread or self._state.has_services(pod.key.namespace)):
             return None
@@ -157,7 +157,7 @@ class KnownShapes:
 
 
 def _asks_of_nodes_alone(pod: Pod) -> bool:
-    """Whether nothing that a pod asks for depends on other pods, or on its volumes."""
+    """Whether the rules of a pod do not depend on other pods or on its volumes."""
     placement = pod.placement
     return not (
         pod.nominated

@@ -17,7 +17,7 @@ from headroom.scheduling.nodes import MOST, Ints, NodeTable
 MAX_SCORE = 100
 _HALF = MAX_SCORE // 2
 _COARSE = 8
-"""A share of so much is the same in coarser units, and a hundred times it still a number."""
+"""Large amounts are counted in coarser units, so that a hundred times the amount fits."""
 
 
 @dataclass(frozen=True, slots=True)

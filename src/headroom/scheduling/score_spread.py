@@ -1,10 +1,10 @@
 """PodTopologySpread as a score: prefer domains with fewer pods of the same kind.
 
-Pods with constraints of their own are scored by the soft ones among them (ScheduleAnyway). Pods
-with none get kube-scheduler's system defaults, if a Service, ReplicaSet, StatefulSet or
-ReplicationController says which pods belong together: `ClusterState.default_selector` needs these
-told through `set_service` and `set_controller`, and without them the score is zero for all.
-The hard constraints are in `spread`.
+Pods with their own constraints are scored by the soft ones among them (ScheduleAnyway). Pods
+without constraints get kube-scheduler's system defaults, if a Service, ReplicaSet, StatefulSet or
+ReplicationController says which pods belong together. `ClusterState.default_selector` reads these
+from `set_service` and `set_controller`; without them the score is zero for all nodes. `spread` has
+the hard constraints.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where a shape of pods lacks room: one answer a node, kept like the scores of `score_room`.
+"""Which nodes lack room for a pod shape: one cached answer for each node, as in `score_room`.
 
-Pods of one shape ask the same of all nodes again and again, and between two of them few nodes have
-changed. `NodeTable.weights_of` keeps the answers and asks again for those.
+Pods of one shape need the same answers again and again, and few nodes change between two pods.
+`NodeTable.weights_of` caches the answers and recalculates those of changed nodes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from headroom.scheduling.reasons import insufficient
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """One where a node has too little left of anything in `wanted`, zero where it has enough."""
+    """1 for a node that has too little of a resource in `wanted`, otherwise 0."""
 
     wanted: tuple[tuple[str, int], ...]
 
@@ -31,7 +31,7 @@ class Lacking:
         return 0
 
     def anything(self, table: NodeTable) -> Bools:
-        """Say by row where something is lacking."""
+        """By row: whether any resource is short."""
         first, *others = self.each(table)
         failing = first[1]
         for _, lacking in others:
@@ -39,8 +39,8 @@ class Lacking:
         return failing
 
     def each(self, table: NodeTable) -> tuple[tuple[str, Bools], ...]:
-        """Say by row what is lacking, in kube-scheduler's words."""
-        nowhere = np.ones(table.capacity, np.bool_)  # Once, however many a pod names.
+        """By row and resource: what is short, with kube-scheduler's reason."""
+        nowhere = np.ones(table.capacity, np.bool_)  # shared by all unknown resources
         return tuple(
             (
                 insufficient(resource),

@@ -1,9 +1,9 @@
-"""PodTopologySpread as a filter: the constraints that a pod must keep (DoNotSchedule).
+"""PodTopologySpread as a filter: the constraints that a pod must satisfy (DoNotSchedule).
 
-For each constraint the matching pods are counted by domain over the nodes that take part; a node is
-refused when its domain would be too far above the emptiest one. `Spread` is worked out once a pod
-and then judges all nodes at once, or one node as if some pods there were added or gone.
-Scoring by the soft constraints is in `score_spread`.
+For each constraint the matching pods are counted by domain over the nodes that take part. A node is
+refused if its domain would exceed the emptiest one by too much. `Spread` is calculated once for a
+pod and then checks all nodes at once, or one node as if some pods there were added or removed.
+`score_spread` scores by the soft constraints.
 """
 
 from __future__ import annotations

@@ -336,7 +336,7 @@ class ClusterState:
         self._mind(pod, row, sign)
 
     def _mind(self, pod: Pod, row: int, sign: int) -> None:
-        """Count the properties that other pods may have to avoid or look for."""
+        """Index the properties that other pods may have to avoid or look for."""
         if sign > 0:
             self.pods.add(pod, row)
         else:

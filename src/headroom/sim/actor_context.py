@@ -1,8 +1,7 @@
-"""What every actor of the embedded cluster stands on: the loop, the clock, the API server.
+"""What every actor of the embedded cluster gets: the loop, the clock and the API server.
 
-Actors get one `ActorContext` and make from it what they need: a watch feed, a seeded delay, a
-recorder of events, a limit on their requests. Nothing else is shared between them, as in a real
-cluster.
+An actor creates from its `ActorContext` what it needs: a watch feed, a seeded delay, an event
+recorder, a rate limit for its requests. Actors share nothing else, as in a real cluster.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ class ActorContext:
         return self.server.store
 
     def jitter(self, name: str, bounds: Bounds) -> Jitter:
-        """A seeded delay that no other actor draws from."""
+        """A seeded delay with its own random generator, which no other actor uses."""
         return Jitter(name, self.seed, bounds)
 
     def feed(self, name: str, kind: str, deliver: Callable[[Change], None]) -> Feed:
-        """Watch a kind in the name of an actor: what is there first, then what changes."""
+        """Watch a kind under the name of an actor: first existing objects, then changes."""
         delay = self.jitter(f"{name}/watch/{kind}", self.settings.watch_delay)
         feed = Feed(self.loop, self.store, (kind,), delay, deliver)
         feed.replay()
@@ -48,7 +47,7 @@ class ActorContext:
 
 
 class TokenBucket:
-    """A client's rate limit: first come, first served, in virtual time."""
+    """The rate limit of a client: first come, first served, in virtual time."""
 
     def __init__(self, loop: VirtualLoop, rate: float, burst: int) -> None:
         self._loop = loop
@@ -58,7 +57,7 @@ class TokenBucket:
         self._at = 0.0
 
     def wait(self) -> float:
-        """Take a token and say how long to wait for it."""
+        """Take a token and return how long to wait for it."""
         if self._rate <= 0:
             return 0.0
         now = self._loop.time()

@@ -1,8 +1,8 @@
-"""The embedded cluster behind the port that the operator knows.
+"""The embedded cluster behind the port that the operator uses.
 
-One `SimCluster` is one operator's connection: it can be cut, and then that operator never hears or
-does anything again, which is what a crash between two writes is. Each request takes a moment before
-and a moment after it takes effect, so that others can come in between.
+One `SimCluster` is the connection of one operator. It can be cut; then this operator receives and
+does nothing any more, as after a crash between two writes. Each request takes some time before and
+after it takes effect, so that other actors can act in between.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ class SimCluster:
         self._cut = False
 
     def cut(self) -> None:
-        """Let nothing through any more, in either direction."""
+        """Block everything in both directions."""
         self._cut = True
         for feed in self._feeds:
             feed.close()
         self._feeds.clear()
 
     def hold_watches(self) -> None:
-        """Let the watches fall silent until `release_watches`."""
+        """Stop all watches until `release_watches`."""
         for feed in self._feeds:
             feed.hold()
 
@@ -77,7 +77,7 @@ class SimCluster:
             feed.release()
 
     async def watch(self) -> AsyncGenerator[Event, None]:
-        """Tell all that is there, then `Synced`, then every change, for ever."""
+        """Yield everything that exists, then `Synced`, then every change."""
         await self._wire()
         stream = _Stream(self._stage, self._name, self._feeds)
         speech = self._stage.store.registry.speech
@@ -92,7 +92,7 @@ class SimCluster:
             await stream.arrived.wait()
 
     def _preempting(self, speech: KindCodecs) -> list[str]:
-        """The PriorityClasses of dialects that preempt; `kube.prerequisites` looks for the same."""
+        """The PriorityClasses of dialects that preempt; `kube.prerequisites` checks the same."""
         wanted = (dig(each, "metadata", "name") for each in speech.classes())
         found = (self._stage.store.get(Ref("PriorityClass", "", str(name))) for name in wanted)
         return [
@@ -100,7 +100,7 @@ class SimCluster:
         ]
 
     async def perform(self, action: Action) -> Outcome:
-        """Do one write. Trouble is an Outcome, never an exception."""
+        """Perform one write. An error is an Outcome, never an exception."""
         if not isinstance(action, Tell):
             outcome = await self._request(self._stage.store.registry.speech.render(action))
             return self._named(action, outcome) if isinstance(action, CreateGuardian) else outcome
@@ -111,7 +111,7 @@ class SimCluster:
         return outcome
 
     def _named(self, action: CreateGuardian, outcome: Outcome) -> Outcome:
-        """A refusal with the LimitRange that it comes from, as on a real cluster."""
+        """A refusal with the name of its LimitRange, as on a real cluster."""
         if not isinstance(outcome, Denied | Invalid):
             return outcome
         namespace = action.hold.guardian_namespace
@@ -126,7 +126,7 @@ class SimCluster:
         return outcome
 
     async def _wire(self) -> None:
-        """Spend half a round trip; whoever was cut off meanwhile learns nothing more."""
+        """Wait for half a round trip; a connection that was cut meanwhile receives nothing."""
         if not self._cut:
             await asyncio.sleep(self._delay() / 2)
         if self._cut:
@@ -149,7 +149,7 @@ class SimCluster:
                 return Unavailable("timed out, to order")
 
     def _carry_out(self, write: Write) -> Outcome:
-        """Do it in our name: whoever listens to the store can tell our writes from others'."""
+        """Perform a write as the operator: listeners of the store can tell its writes apart."""
         self._stage.server.acting = self._name
         try:
             return carry_out(self._stage.server, write)
@@ -158,9 +158,9 @@ class SimCluster:
 
 
 class _Stream:
-    """What one watch has still to tell.
+    """The pending events of one watch.
 
-    A kind that few need is followed from the moment a Headroom does, as in a real cluster.
+    A rare kind is watched only from the moment when a Headroom needs it, as in a real cluster.
     """
 
     def __init__(self, stage: ActorContext, name: str, feeds: list[Feed]) -> None:
@@ -172,7 +172,7 @@ class _Stream:
         self._followed: set[str] = set()
 
     def follow(self, kind: str) -> None:
-        """Tell what there is of a kind, and from now on what changes."""
+        """Send the existing objects of a kind, and from now on its changes."""
         if kind in self._followed:
             return
         self._followed.add(kind)

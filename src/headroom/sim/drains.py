@@ -1,8 +1,8 @@
-"""Draining a node as `kubectl drain --ignore-daemonsets --force` does.
+"""Drain a node as `kubectl drain --ignore-daemonsets --force` does.
 
-The node is cordoned, and every pod but those of DaemonSets is evicted. Whom a budget protects is
-asked again every few seconds, for as long as it takes. Neither a controller nor a kubelet: a person
-at a keyboard, who does not notice pods that come later.
+The node is cordoned, and every pod except those of DaemonSets is evicted. A pod that a budget
+protects is retried every few seconds, without a time limit. Like kubectl, it does not notice pods
+that are created later.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _REFUSED_FOR_NOW = 429
 
 
 class Drains:
-    """Empties nodes."""
+    """Drains nodes."""
 
     def __init__(self, stage: ActorContext) -> None:
         self._stage = stage
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def start(self, node: str) -> None:
-        """Cordon a node and begin to evict its pods; a node that is not there is an `ApiError`."""
+        """Cordon a node and start to evict its pods; an unknown node is an `ApiError`."""
         server = self._stage.server
         server.merge_patch(Ref("Node", "", node), {"spec": {"unschedulable": True}})
         for pod in self._stage.pods.on_node(node):
@@ -46,5 +46,5 @@ class Drains:
                 return
             except ApiError as error:
                 if error.code != _REFUSED_FOR_NOW:
-                    return  # It is gone, or cannot be evicted at all.
+                    return  # It was deleted, or it cannot be evicted.
             await asyncio.sleep(_ASK_AGAIN)

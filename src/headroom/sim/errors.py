@@ -1,7 +1,7 @@
-"""What can go wrong in the embedded cluster: refusals of its API server, and bugs of ours.
+"""The errors of the embedded cluster: refusals of its API server, and bugs.
 
-An `ApiError` carries the code, reason and words of the real API server, because people read them
-in conditions and events. `SimulationError` means that the simulator (or the operator in it) broke.
+An `ApiError` has the code, reason and message of the real API server, because users read them in
+conditions and events. A `SimulationError` means that the simulator, or the operator in it, failed.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from headroom.sim.api.kinds import Kind
 
 
 class SimulationError(HeadroomError):
-    """The simulation itself cannot go on: a bug of ours."""
+    """The simulation cannot continue because of a bug."""
 
 
 class ApiError(Exception):
-    """The API server said no."""
+    """The API server refused a request."""
 
     def __init__(self, code: int, reason: str, message: str, field: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.reason = reason
         self.message = message
-        self.field = field  # the path that a validation error blames
-        self.cause = ""  # the reason of its cause, where one matters
+        self.field = field  # the path that a validation error names
+        self.cause = ""  # the reason of its cause, if it is needed
 
 
 def not_found(kind: Kind, name: str) -> ApiError:
@@ -49,7 +49,7 @@ def forbidden(kind: Kind, name: str, why: str) -> ApiError:
 
 
 def ending(kind: Kind, name: str, why: str) -> ApiError:
-    """Nothing new comes into a namespace that is being deleted."""
+    """No object can be created in a namespace that is being deleted."""
     error = forbidden(kind, name, why)
     error.cause = "NamespaceTerminating"
     return error

@@ -1,7 +1,7 @@
-"""Trouble on the way to the API server, to order: for the next writes, or decided write by write.
+"""Injected faults of requests to the API server: for the next writes, or decided for each write.
 
-Kept small: a fault is one of a few answers that a real network and a real server give. Whether the
-write took effect before the answer was lost is part of the fault, because that is what hurts.
+A fault is one of a few answers of a real network or server. It also says whether the write took
+effect before the answer was lost, because the operator must handle both cases.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from headroom.wire.writes import Write
 
 
 class Fault(Enum):
-    """What happens to a write instead of an ordinary answer."""
+    """What happens to a write instead of a normal answer."""
 
     CONFLICT = "refused with 409"
     BUSY = "refused with 429"
@@ -24,18 +24,18 @@ class Fault(Enum):
 
 
 class Faults:
-    """Faults to come; `decide`, when set, is asked about every write first."""
+    """Faults for the next writes; `decide`, if set, is called for every write first."""
 
     def __init__(self) -> None:
         self.decide: Callable[[Write], Fault | None] | None = None
         self._next: deque[Fault] = deque()
 
     def fail_next(self, fault: Fault, times: int = 1) -> None:
-        """Let the next writes fail like this."""
+        """Let the next writes fail in this way."""
         self._next.extend([fault] * times)
 
     def draw(self, write: Write) -> Fault | None:
-        """Say what goes wrong with this write, if anything."""
+        """The fault of this write, if any."""
         if self.decide is not None:
             fault = self.decide(write)
             if fault is not None:

@@ -1,12 +1,13 @@
-"""Virtual time: an asyncio event loop whose clock jumps straight to the next timer.
+"""Virtual time: an asyncio event loop whose clock jumps to the next timer.
 
-Everything in the embedded cluster, the operator included, runs as callbacks and coroutines on this
-one loop, so a day takes as long as its events do. When nothing is ready and nothing is scheduled,
-nothing more can happen: the loop stops by itself. Times are kept to the microsecond, so that adding
-floats in another order never makes another run.
+All code of the embedded cluster, with the operator, runs as callbacks and coroutines on this loop,
+so a simulated day takes only as long as its events. When nothing is ready and no timer is set,
+nothing more can happen, and the loop stops. Times have a resolution of one microsecond, so that the
+order of float additions does not change a run.
 
 Timers and callbacks are kept here and not in asyncio's loop, which compares handles in Python and
-looks for files at every turn. What runs when is the same as there, also among timers of one moment.
+polls files at every turn. The order of callbacks is the same as there, also for timers with equal
+times.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ Ts = TypeVarTuple("Ts")
 
 DIGITS = 6  # of a second
 MOST_TURNS = 1_000_000
-"""So many turns of the loop at one and the same moment can only be two actors in a circle."""
+"""More turns of the loop at the same time mean that actors call each other without end."""
 
 LONGEST_JUMP = 24 * 3600.0
 FAR = LONGEST_JUMP / 2
 MOST_CANCELLED = 0.5
 FEW_TIMERS = 100
-"""Where more of this many timers are cancelled than not, they are thrown out."""
+"""With at least this many timers, cancelled ones are removed if they are the majority."""
 
 
 COLLECTING = (50_000, 20, 20)
@@ -41,7 +42,7 @@ objects, and looking through all of them takes an eighth of the time of a large 
 
 
 class _Collecting:
-    """Lets the garbage collector run seldom from the first loop to the last."""
+    """Makes Python's garbage collector run rarely while any loop exists."""
 
     def __init__(self) -> None:
         self._loops = 0
@@ -63,10 +64,10 @@ _collecting = _Collecting()
 
 
 class _Timer(float):
-    """A timer as the moment at which it is due, and what asyncio asks of its handles.
+    """A timer: the time at which it is due, and the methods that asyncio needs of a handle.
 
-    Of two at one moment neither is less, as with asyncio's own. It is one object and not a moment
-    with a handle: a pod takes 24 of them.
+    Two timers with the same time compare as equal, as in asyncio. It is one object, not a time with
+    a handle: a pod needs 24 timers.
     """
 
     __slots__ = ("_args", "_callback", "_cancelled", "_context", "_loop", "waiting")
@@ -76,7 +77,7 @@ class _Timer(float):
     _context: Context
     _cancelled: bool
     _loop: VirtualLoop
-    _source_traceback = None  # Asyncio asks for it where a callback fails.
+    _source_traceback = None  # Asyncio reads it if a callback fails.
     waiting: bool
 
     def when(self) -> float:
@@ -94,7 +95,7 @@ class _Timer(float):
 
 
 class _Soon(asyncio.Handle):
-    """What runs at the next turn."""
+    """A callback that runs at the next turn."""
 
     __slots__ = ()
 
@@ -105,7 +106,7 @@ class _Soon(asyncio.Handle):
         loop: VirtualLoop,
         context: Context,
     ) -> None:
-        # Asyncio's own asks the loop for its debug mode each time.
+        # Asyncio's own handle reads the debug mode of the loop each time.
         self._callback, self._args = callback, args
         self._loop, self._context = loop, context
         self._cancelled = False
@@ -113,7 +114,7 @@ class _Soon(asyncio.Handle):
 
 
 _run = cast("Callable[[_Soon | _Timer], None]", asyncio.Handle._run)
-"""Runs a callback in its context, and tells the loop's exception handler what goes wrong."""
+"""Runs a callback in its context, and reports errors to the loop's exception handler."""
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -127,9 +128,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._turns = 0
         self._soon: deque[_Soon | _Timer] = deque()
         self._timers: list[_Timer] = []
-        self._cancelled = 0  # timers that wait and will do nothing
+        self._cancelled = 0  # cancelled timers that are still queued
         self._failures: list[BaseException] = []
-        self.on_jump: Callable[[float], None] | None = None  # told of the next moment
+        self.on_jump: Callable[[float], None] | None = None  # called before the clock jumps
         super().__init__()
         _collecting.begin()
         self.set_exception_handler(self._note_failure)
@@ -167,7 +168,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         timer._cancelled = False
         timer.waiting = True
         heappush(self._timers, timer)
-        return cast("asyncio.TimerHandle", timer)  # It has all that is asked of one.
+        return cast("asyncio.TimerHandle", timer)  # It has all methods of a handle.
 
     def call_later(
         self,
@@ -191,7 +192,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._timers.clear()
 
     def run_to(self, limit: float) -> bool:
-        """Run all that happens up to `limit`, which the clock then shows; False: it fell idle."""
+        """Run everything up to `limit` and set the clock to it; False if nothing is left to run."""
         self._limit = round(limit, DIGITS)
         self._idle = False
         self.run_forever()
@@ -201,19 +202,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return not self._idle
 
     def settle_at(self, moment: float) -> None:
-        """Let an idle world's clock show a later time; nothing happens in between."""
+        """Set the clock of an idle world to a later time; nothing happens in between."""
         moment = round(moment, DIGITS)
         if moment > self._now:
             self._leave(moment)
         self._now = max(self._now, moment)
 
     def _leave(self, upcoming: float) -> None:
-        """Tell that everything of this moment is done; the clock shows it still."""
+        """Report that everything at the current time is done; the clock still shows this time."""
         if self.on_jump is not None:
             self.on_jump(upcoming)
 
     def _run_once(self) -> None:
-        """Run until somebody stops the loop; asyncio's loop calls this."""
+        """Run until the loop is stopped; asyncio's loop calls this."""
         soon = self._soon
         while True:
             if self._cancelled:
@@ -224,7 +225,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 timer = heappop(timers)
                 timer.waiting = False
                 soon.append(timer)
-            for _ in range(len(soon)):  # What these call soon has its turn after them.
+            for _ in range(len(soon)):  # Callbacks that these schedule run after them.
                 handle = soon.popleft()
                 if not handle._cancelled:
                     _run(handle)
@@ -233,7 +234,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 return
 
     def _move_on(self) -> None:
-        """Jump to the next moment at which something happens, if nothing does now."""
+        """Jump to the time of the next timer if nothing is ready."""
         timers, now = self._timers, self._now
         if self._soon or self._halting or (timers and timers[0] <= now):
             self._turns += 1
@@ -271,19 +272,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             heappop(timers).waiting = False
 
     def note_cancelled(self) -> None:
-        """A timer that waits will do nothing."""
+        """A queued timer was cancelled."""
         self._cancelled += 1
 
     def _note_failure(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         cause = context.get("exception")
         if not isinstance(cause, BaseException):
-            cause = SimulationError(str(context.get("message", "unknown trouble in the loop")))
+            cause = SimulationError(str(context.get("message", "unknown error in the loop")))
         self._failures.append(cause)
         self.stop()
 
 
 class SimClock:
-    """The virtual wall clock: `start` plus what the loop's clock shows."""
+    """The virtual wall clock: `start` plus the time of the loop."""
 
     def __init__(self, loop: VirtualLoop, start: datetime) -> None:
         self._loop = loop

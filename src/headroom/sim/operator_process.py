@@ -1,7 +1,8 @@
-"""The operator as a process: all its tasks together, so that it can be stopped, or killed at once.
+"""The operator as a process: all its tasks together, so that it can be stopped or killed.
 
-Every task that the operator starts, directly or not, inherits the mark of its crew, and a kill
-cancels them all after cutting its connection: nothing it had in mind reaches the cluster.
+Every task that the operator starts, directly or not, inherits the context variable of its process.
+A kill first cuts the connection and then cancels all these tasks, so that no pending write reaches
+the cluster.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from headroom.sim.loop import VirtualLoop
 
 
 class Runnable(Protocol):
-    """What the simulator knows of an operator."""
+    """The interface of an operator that the simulator needs."""
 
     async def run(self) -> None:
         """Work until stopped."""
@@ -28,7 +29,7 @@ class Runnable(Protocol):
         ...
 
     def contained(self) -> Iterator[str]:
-        """The unexpected exceptions that it kept to one object so far."""
+        """The unexpected exceptions so far that were limited to one object."""
         ...
 
 
@@ -50,11 +51,11 @@ class OperatorProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether it works, or would go on working if nobody stopped it."""
+        """Whether it runs and was not stopped."""
         return self._main is not None and not self._main.done() and not self._stopping
 
     def contained(self) -> Iterator[str]:
-        """What went wrong with single objects, a line each."""
+        """The errors that were limited to one object, one line each."""
         return self._operator.contained()
 
     @property
@@ -62,19 +63,19 @@ class OperatorProcess:
         return self._cluster
 
     def start(self) -> None:
-        """Start the operator's main task, in a context that marks all it starts."""
+        """Start the operator's main task in a context that marks all tasks that it starts."""
         context = Context()
         context.run(_MARK.set, self)
         self._main = context.run(self._loop.create_task, self._operator.run())
         self._main.add_done_callback(self._ended)
 
     def stop(self) -> None:
-        """Ask the operator to finish what it is doing and end."""
+        """Ask the operator to finish its work and end."""
         self._stopping = True
         self._operator.stop()
 
     def kill(self) -> None:
-        """End it between two writes, as a power cut would."""
+        """End it between two writes, like a power failure."""
         self._stopping = True
         self._cluster.cut()
         for task in tuple(self._tasks):
@@ -92,7 +93,7 @@ class OperatorProcess:
 
 
 def mark_tasks(loop: VirtualLoop) -> None:
-    """Let every new task be counted to the crew in whose context it is made."""
+    """Assign every new task to the process in whose context it is created."""
 
     def factory(
         running: asyncio.AbstractEventLoop,

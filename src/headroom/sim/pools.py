@@ -1,4 +1,4 @@
-"""Pools of machines: nodes of one shape, and what the autoscaler may do with them."""
+"""Pools of machines: nodes of one shape, and the behaviour of the autoscaler."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ POOL_LABEL = "sim.headroom.dev/pool"
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Nodes of one shape: `count` at the start, up to `most` with the autoscaler's help."""
+    """Nodes of one shape: `count` at the start, and up to `most` with the autoscaler."""
 
     name: str
     count: int = 0
@@ -45,10 +45,11 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How an autoscaler behaves.
+    """The behaviour of an autoscaler.
 
-    Pods below `cutoff` ask for nothing and keep nothing. A node of which `busy` thousandths or more
-    are asked for is left alone. `taint` is put on a node that is to go.
+    Pods with a priority below `cutoff` request no node and keep none. A node with `busy`
+    thousandths or more of its capacity requested is not removed. `taint` is set on a node that is
+    being removed.
     """
 
     profile: str
@@ -70,7 +71,7 @@ MANNERS = {
 
 @dataclass(frozen=True, slots=True)
 class Autoscaling:
-    """Whether there is an autoscaler, of which kind, and how long it keeps what nobody needs."""
+    """Whether there is an autoscaler, which kind, and how long it keeps unneeded nodes."""
 
     enabled: bool = False
     scale_down_after: float = 600.0
@@ -79,7 +80,7 @@ class Autoscaling:
 
     @property
     def counts_daemon_sets(self) -> bool:
-        """Whether there is one that knows DaemonSets, and nothing else, before a node is there."""
+        """Whether the autoscaler counts only DaemonSets on a node that does not exist yet."""
         return self.enabled and self.profile == KARPENTER
 
     @property

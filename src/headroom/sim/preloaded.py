@@ -1,4 +1,4 @@
-"""What is in every cluster before anybody applies anything: namespaces and priority classes."""
+"""Objects that exist in every cluster from the start: namespaces and priority classes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CLASSES = (
 
 
 def preloaded() -> list[Json]:
-    """The objects of an empty cluster with our operator installed."""
+    """The objects of an empty cluster in which our operator is installed."""
     namespaces: list[Json] = [
         {
             "apiVersion": "v1",

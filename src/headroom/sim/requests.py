@@ -1,7 +1,7 @@
-"""A write as plain data, carried out on the embedded API server, and what became of it.
+"""Perform a write on the embedded API server and return its outcome.
 
-The same `Write` values that `kube` sends over HTTP arrive here; the same answers become the same
-Outcomes. Faults are decided by whoever calls.
+The `Write` values are those that `kube` sends over HTTP, and the same answers become the same
+Outcomes. The caller injects faults.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headroom.wire.writes import APPLY_PATCH, STRATEGIC_PATCH, Write
 
 
 def carry_out(server: ApiServer, write: Write) -> Outcome:
-    """Do one write; a refusal is an Outcome."""
+    """Perform one write; a refusal is an Outcome."""
     try:
         return Done(_send(server, write))
     except ApiError as error:
@@ -31,7 +31,7 @@ def _refusal(error: ApiError) -> StatusRefusal:
 
 
 def _send(server: ApiServer, write: Write) -> str:
-    """Carry a write out; returns the uid of what was created."""
+    """Perform a write; returns the uid of a created object."""
     ref = Ref(write.resource.kind, write.namespace, write.name)
     match write.verb:
         case "create" if write.subresource == "binding":
@@ -64,7 +64,7 @@ def _patch(server: ApiServer, ref: Ref, write: Write) -> None:
 
 def _object(write: Write) -> Json:
     if not isinstance(write.body, Mapping):
-        raise bad_request("a list is no body for this request")
+        raise bad_request("the body of this request cannot be a list")
     return write.body
 
 

@@ -1,10 +1,10 @@
 """The safety rule of `core.node.book`, checked at every write of the operator in simulated runs.
 
-The books are made from what the API server has stored, never from what the operator believes. They
-are looked at when the operator takes something away that kept room: a guardian, a latch, or a latch
-moved to another use. A hold that is an object says itself whether it has ended. A slot of a
-Headroom does not: the operator may give it up at any time, so its guardian may go without a latch,
-but then its room must not be given to an owner.
+The books are built from what the API server has stored, never from what the operator assumes. They
+are checked when the operator removes something that kept room: a guardian, a latch, or a latch that
+is moved to another use. A hold that is an object says itself whether it has ended. A slot of a
+Headroom does not: the operator may give it up at any time, so its guardian may be deleted without a
+latch, but then its room must not be given to an owner.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ class Books:
 
     def __init__(self, stage: ActorContext) -> None:
         self.breaches: list[str] = []
-        self.across_namespaces = False  # as the operator has it
+        self.across_namespaces = False  # as in the operator's settings
         self._told: dict[str, None] = {}
         self._stage = stage
-        self._pods: dict[str, Known] = {}  # by uid: those that concern a hold
+        self._pods: dict[str, Known] = {}  # by uid: pods that belong to a hold
         self._on: dict[str, dict[str, None]] = {}  # node → their uids
         self._promised: dict[str, dict[str, Promised]] = {}  # node → hold
-        self._slots: dict[str, Hold] = {}  # by parent, as their guardians show them
+        self._slots: dict[str, Hold] = {}  # by parent, derived from their guardians
         self._bare: dict[tuple[str, str], None] = {}  # slots given up, by node and hold
         self._holds: dict[str, tuple[str, Hold | None]] = {}  # by parent, with their version
         stage.store.listen("Pod", self._on_pod)
         stage.store.listen("Node", self._on_node)
 
     def _on_node(self, change: Change) -> None:
-        """What was promised on a node goes with it: one that comes under its name is another."""
+        """Drop the promises of a deleted node: a new node of the same name is another one."""
         if change.verb is Verb.DELETED:
             self._promised.pop(str(change.obj["metadata"]["name"]), None)
 
@@ -72,7 +72,7 @@ class Books:
             return
         ours, now = bool(self._stage.server.acting), self._stage.clock.now()
         if old is not None and old[0].deleted is not None:
-            ours = False  # Somebody else has ended it before.
+            ours = False  # Another client has deleted it before.
         stays = old is not None and _is_where(old[0], pod)
         shown = old[1] if old is not None and stays else Shown(now, ours and bool(pod.node))
         shown = replace(shown, owner=self._is_owner(pod, old))
@@ -91,9 +91,9 @@ class Books:
             self._follow(step, now)
 
     def _is_owner(self, pod: Pod, old: Known | None) -> bool:
-        """Whether the claim that a pod carries stands, has stood, or is written by the operator.
+        """Whether the claim of a pod is valid, was valid, or is written by the operator.
 
-        The labels of an owner may change in the moment in which it is given its room.
+        The labels of an owner may change at the moment when it gets its room.
         """
         hold = self._hold(_parent_of(pod))
         if hold is None or ROLE_LABEL in pod.labels:
@@ -113,7 +113,7 @@ class Books:
             self._on.setdefault(_place(new[0]), {})[uid] = None
 
     def _note_promises(self, change: RoomChange, now: datetime) -> None:
-        """Take note of what is promised to the holds of a claim before it changes."""
+        """Record what is promised to the holds of a claim before the claim changes."""
         claim = change.after or change.before
         for parent in claim.holds if claim is not None else ():
             hold, node = self._hold(parent), claim.node if claim is not None else ""
@@ -124,7 +124,7 @@ class Books:
                 self._promised.setdefault(node, {})[parent] = hold.parent.uid, known
 
     def _follow(self, change: RoomChange, now: datetime) -> None:
-        """Bring what is promised up to date with one change, and look whether it is kept."""
+        """Update the promises after one change, and check whether they are kept."""
         claim = change.after or change.before
         if claim is None:
             return
@@ -146,7 +146,7 @@ class Books:
             self._slots[parent] = _slot_of(pod, parent)
 
     def _hold(self, parent: str) -> Hold | None:
-        """A hold as its object now is; a slot as its guardian shows it."""
+        """A hold from its current object; a slot as derived from its guardian."""
         if "#" in parent or parent.count("/") != 2:
             return self._slots.get(parent)
         obj = self._stage.store.get(Ref(*parent.split("/", 2)))
@@ -170,7 +170,7 @@ class Books:
         return [claim for claim in self._claims(node) if parent in claim.holds]
 
     def _promised_to(self, node: str, parent: str, hold: Hold) -> Resources:
-        """What was promised to this very object; one that is made anew begins with nothing."""
+        """What was promised to this object; a new object of the same name starts with nothing."""
         uid, promised = self._promised.get(node, {}).get(parent, ("", EMPTY))
         return promised if uid == hold.parent.uid else EMPTY
 
@@ -186,7 +186,7 @@ class Books:
         promised[parent] = hold.parent.uid, promised_after(before, change, hold, here, now)
 
     def _check(self, changed: RoomClaim, now: datetime) -> None:
-        """The operator has taken a claim on a node away, or given one: does the rule hold there?"""
+        """Check the rule on a node where the operator has removed or created a claim."""
         node, nothing = changed.node, RoomChange(None, None)
         promised = self._promised.setdefault(node, {})
         for parent in tuple(promised):
@@ -211,7 +211,7 @@ class Books:
                 self._tell(words)
 
     def _has_moved(self, node: str, parent: str, now: datetime) -> bool:
-        """Whether all that was promised to a hold here is kept by a guardian on another node."""
+        """Whether a guardian on another node keeps everything that was promised to a hold here."""
         if self._claims_of(node, parent):
             return False
         _, promised = self._promised[node].get(parent, ("", EMPTY))
@@ -220,19 +220,19 @@ class Books:
         return any(each.is_firm(now) and promised.fits_in(each.amount) for each in stand)
 
     def _may_give_up(self, parent: str) -> bool:
-        """Whether the operator may end a hold by itself: a slot, as an object of its own or not."""
+        """Whether the operator may end a hold by itself: a slot, with or without its own object."""
         hold = self._hold(parent)
         return hold is None or bool(hold.slot or hold.finalizer or hold.tenure)
 
     def _check_given(self, owner: RoomClaim) -> None:
-        """The operator has given a slot to an owner: its room was kept all the time."""
+        """Check that the room of a slot was kept until the operator gave it to an owner."""
         stand = (claim.by is By.GUARDIAN for claim in self._claims_of(owner.node, owner.holds[0]))
         if (owner.node, owner.holds[0]) in self._bare and not any(stand):
             words = f"{owner.holds[0]}: given to {owner.owners[0]} on {owner.node}"
             self._tell(f"{words}, although nothing kept its room for a moment")
 
     def _is_full(self, node: str) -> bool:
-        """Whether nobody can be placed on a node: it is gone, or has no place for a pod."""
+        """Whether no pod can be placed on a node: it was deleted, or it accepts no more pods."""
         obj = self._stage.store.get(Ref("Node", "", node))
         if obj is None:
             return True
@@ -241,7 +241,7 @@ class Books:
         return bound + coming >= node_of(obj).allocatable[PODS]
 
     def _tell(self, words: str) -> None:
-        """Once: what stays wrong is found again at the next write."""
+        """Report a violation once; it is found again at every later write."""
         if words not in self._told:
             self._told[words] = None
             self.breaches.append(f"at {self._stage.clock.elapsed():.3f}: {words}")
@@ -273,7 +273,7 @@ def _is_where(old: Pod, new: Pod) -> bool:
 
 
 def _slot_of(guardian: Pod, parent: str) -> Hold:
-    """A slot of a Headroom, as far as its guardian shows it; what its owner leaves is not known."""
+    """A slot of a Headroom as derived from its guardian; the rest of its owner is unknown."""
     whole, _, slot = parent.partition("#")
     kind, namespace, name = whole.split("/", 2)
     uid = next((owner.uid for owner in guardian.owners if owner.kind == kind), "")

@@ -1,6 +1,6 @@
 """Selectors over stored JSON: the structured form of manifests and the short form of commands.
 
-Both become core's `LabelSelector`, so there is one place that knows what a selector means.
+Both become core's `LabelSelector`, so the meaning of a selector is defined once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _EXISTS = re.compile(r"(?P<not>!?)\s*(?P<key>[^\s=!()]+)")
 
 
 def selector_from(given: Json | None) -> LabelSelector:
-    """Read a LabelSelector as manifests write it; an absent one selects everything."""
+    """Read a LabelSelector of a manifest; an absent one selects everything."""
     equal = sorted((dig(given, "matchLabels") or {}).items())
     found = [Requirement(str(key), "In", (str(value),)) for key, value in equal]
     for each in dig(given, "matchExpressions") or ():
@@ -29,7 +29,7 @@ def selector_from(given: Json | None) -> LabelSelector:
 
 
 def selects(given: Json | None, obj: Json) -> bool:
-    """Say whether a selector, as a manifest writes it, matches an object's labels."""
+    """Whether a selector of a manifest matches an object's labels."""
     return matches(selector_from(given), labels_of(obj))
 
 
@@ -39,7 +39,7 @@ def labels_of(obj: Json) -> Mapping[str, str]:
 
 
 def parse_selector(text: str) -> LabelSelector:
-    """Read `app=web,tier in (a, b),!old` as kubectl does; ValueError names the wrong part."""
+    """Parse `app=web,tier in (a, b),!old` as kubectl does; a ValueError names the wrong part."""
     parts = [part.strip() for part in re.split(r",(?![^(]*\))", text)]
     return LabelSelector(tuple(_requirement(part) for part in parts if part))
 

@@ -1,7 +1,7 @@
-"""How fast the embedded cluster is: delays, limits and grace periods, each with its reason.
+"""The speed of the embedded cluster: delays, limits and grace periods, each with its reason.
 
-Delays are pairs (shortest, longest), drawn evenly from the seed. Defaults are a healthy cluster of
-ordinary size; limits are those that Kubernetes ships with.
+Delays are pairs (shortest, longest); values between them are drawn evenly from the seed. The
+defaults are those of a healthy cluster of usual size; limits are the defaults of Kubernetes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Bounds = tuple[float, float]
 @dataclass(frozen=True, slots=True)
 class Settings:
     watch_delay: Bounds = (0.001, 0.004)
-    """From a write until a watcher hears of it."""
+    """From a write until a watcher receives it."""
 
     write_delay: Bounds = (0.002, 0.008)
     """One request of the operator or the scheduler; the write takes effect somewhere in between."""
@@ -36,13 +36,13 @@ class Settings:
     """From a change until a controller acts on it."""
 
     pod_start: Bounds = (0.3, 1.2)
-    """From the kubelet's yes until the containers run; images are there already."""
+    """From the kubelet's admission until the containers run; images are already on the node."""
 
     pod_stop: Bounds = (0.2, 1.0)
-    """How long containers take to obey SIGTERM, unless their grace period is shorter."""
+    """How long containers take to end after SIGTERM, unless their grace period is shorter."""
 
     node_grace: float = 40.0
-    """Silence after which a node counts as unreachable."""
+    """A node without a status for this time is unreachable."""
 
     flush_after: float = 300.0
-    """After this long an unschedulable pod is tried again, whatever happened or not."""
+    """An unschedulable pod is retried after this time, even without an event."""

@@ -1,7 +1,6 @@
-"""The embedded cluster in one's hand: make a world, put objects in, let time pass, look.
+"""The embedded cluster for synchronous code: create a world, add objects, let time pass, read it.
 
-Everything here is called from ordinary synchronous code; time passes only inside `run_for` and its
-like. Scenarios, demos and tests are all written on top of this.
+Time passes only inside `run_for` and similar methods. Scenarios, demos and tests use this class.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ class SimWorld:
         self.writes: list[tuple[float, Write, Outcome]] = []
         self._crew: OperatorProcess | None = None
         self._crews: list[OperatorProcess] = []
-        self.may_contain = False  # True: whoever made this world looks at `contained` itself
+        self.may_contain = False  # True: the creator of this world checks `contained` itself
         self._starts = 0
         self._kill_after: int | None = None
         for obj in (*preloaded(), *speech.classes(), *speech.objects()):
@@ -109,7 +108,7 @@ class SimWorld:
         return self.clock.elapsed()
 
     def apply(self, obj: Json) -> Json:
-        """Create an object, or merge it into the one that is there."""
+        """Create an object, or merge it into the existing one."""
         return self.server.apply(obj)
 
     def delete(self, kind: str, namespace: str, name: str, grace: int | None = None) -> None:
@@ -126,7 +125,7 @@ class SimWorld:
         return [*self.store.list(kind, namespace)]
 
     def events(self) -> Objects:
-        """All events in the order in which they were first told."""
+        """All events in the order in which they were first recorded."""
         return [*self.store.list("Event")]
 
     def finish(self, namespace: str, name: str, phase: str = "Succeeded") -> None:
@@ -134,7 +133,7 @@ class SimWorld:
         self.kubelets.finish(Ref("Pod", namespace, name), phase)
 
     def drain(self, node: str) -> None:
-        """Cordon a node and evict its pods, those of DaemonSets excepted, as budgets allow."""
+        """Cordon a node and evict its pods, except those of DaemonSets, as budgets allow."""
         self.drains.start(node)
 
     def stop_kubelet(self, node: str) -> None:
@@ -146,23 +145,23 @@ class SimWorld:
         self.nodes.reports_again(node)
 
     def run_for(self, seconds: float) -> None:
-        """Let so much virtual time pass."""
+        """Let this much virtual time pass."""
         self.run_to(self.elapsed + seconds)
 
     def run_to(self, moment: float) -> None:
-        """Let time pass until so many seconds after the start."""
+        """Let time pass until this many seconds after the start."""
         self.loop.run_to(moment)
         self.loop.settle_at(moment)
 
     def run_until_idle(self, limit: float = LONGEST) -> bool:
-        """Let time pass until nothing more would happen; False: it went on beyond `limit`."""
+        """Let time pass until nothing more happens; False if `limit` was reached first."""
         return not self.loop.run_to(self.elapsed + limit)
 
     def run_until(
         self, reached: Callable[[], bool], limit: float = 60.0, step: float = 0.01
     ) -> bool:
-        """Let time pass in small steps until something is so; False: it was not within `limit`."""
-        end = round(self.elapsed + limit, DIGITS)  # As the clock counts: it must be reached.
+        """Let time pass in small steps until a condition is true; False after `limit` seconds."""
+        end = round(self.elapsed + limit, DIGITS)  # rounded as the clock does
         while not reached():
             if self.elapsed >= end:
                 return False
@@ -170,7 +169,7 @@ class SimWorld:
         return True
 
     def start_operator(self, factory: OperatorFactory) -> SimCluster:
-        """Start an operator with a connection of its own."""
+        """Start an operator with its own connection."""
         if self._crew is not None and self._crew.alive:
             raise SimulationError("the operator is running already")
         self._starts += 1
@@ -181,7 +180,7 @@ class SimWorld:
         return cluster
 
     def stop_operator(self) -> None:
-        """Ask the operator to end in good order; give it time to."""
+        """Ask the operator to stop gracefully, and give it time."""
         if self._crew is not None:
             self._crew.stop()
 
@@ -192,11 +191,11 @@ class SimWorld:
         self._kill_after = None
 
     def kill_operator_after(self, writes: int) -> None:
-        """End the operator as soon as so many more of its writes have taken effect."""
+        """Kill the operator as soon as this many more of its writes have taken effect."""
         self._kill_after = writes
 
     def contained(self) -> tuple[str, ...]:
-        """Unexpected exceptions that operators kept to one object: bugs, though nobody suffered."""
+        """Unexpected exceptions that operators limited to one object; each is a bug."""
         return tuple(line for crew in self._crews for line in crew.contained())
 
     @property
@@ -206,8 +205,8 @@ class SimWorld:
     def close(self) -> None:
         """End everything; the world cannot be used afterwards.
 
-        A contained exception is an error here, and so is a breach of the safety rule of
-        handovers, so that no test passes over a bug.
+        A contained exception is an error here, and so is a violation of the safety rule of
+        handovers, so that no test misses a bug.
         """
         found = (*self.contained(), *self.books.breaches)
         self.kill_operator()
@@ -237,6 +236,6 @@ class SimWorld:
         if self._kill_after is not None:
             self._kill_after -= 1
             if self._kill_after <= 0 and self._crew is not None:
-                # Cut at once, but end its tasks a moment later: one of them is running just now.
+                # Cut it now, but end its tasks a moment later: one of them is running.
                 self._crew.cluster.cut()
                 self.loop.call_soon(self.kill_operator)

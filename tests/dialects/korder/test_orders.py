@@ -213,7 +213,7 @@ def test_labels_that_no_ticket_could_carry_are_told() -> None:
 
 def test_an_order_without_a_template_says_so() -> None:
     headroom = read_order({"metadata": {"name": "web"}, "spec": {}})
-    assert problems(headroom) == ["spec.template.spec: is missing: it says what tickets are like"]
+    assert problems(headroom) == ["spec.template.spec: is missing: it describes the tickets"]
 
 
 def test_no_ticket_is_made_any_more_when_those_with_a_set_start_are_over() -> None:

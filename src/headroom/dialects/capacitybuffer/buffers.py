@@ -1,7 +1,8 @@
-"""CapacityBuffers from their JSON, as Headrooms whose slots make way for anything.
+"""Decode CapacityBuffers as Headrooms whose slots any pod may preempt.
 
-What the schema lets in and makes no sense all the same is a problem that the status tells. Whose
-status somebody else writes is served by them: two would undo each other's work.
+A value that the schema accepts and that is still invalid is a problem, which the status reports. A
+buffer whose status another client writes is served by that client: two controllers would undo each
+other's work.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _headroom(read: _BufferObject) -> Headroom:
 
 
 def _others(metadata: _BufferMetadata) -> bool:
-    """Whether somebody but us writes the status: an autoscaler that serves buffers itself."""
+    """Whether another client writes the status: an autoscaler that serves buffers itself."""
     return any(
         each.subresource == "status" and not (each.manager or "").startswith((OURS, PEOPLE))
         for each in metadata.managed_fields or ()
@@ -109,7 +110,7 @@ def _source(spec: _BufferSpec, findings: Findings) -> WorkloadRef | None:
     template = findings.read(_read_template_ref, spec.pod_template_ref, "spec.podTemplateRef")
     scalable = findings.read(_read_scalable_ref, spec.scalable_ref, "spec.scalableRef")
     if template is not None and scalable is not None:
-        findings.add("spec", "has both podTemplateRef and scalableRef; leave one of them out")
+        findings.add("spec", "has both podTemplateRef and scalableRef; remove one of them")
     elif template is not None:
         return WorkloadRef("v1", "PodTemplate", template.name or "")
     elif scalable is not None:
@@ -120,7 +121,7 @@ def _source(spec: _BufferSpec, findings: Findings) -> WorkloadRef | None:
 
 
 def _workload(ref: _ScalableRef) -> WorkloadRef:
-    """The workload of a reference; of a kind that we do not know, whatever its scale says."""
+    """The workload of a reference; for an unknown kind, an object with a scale subresource."""
     kind, group = ref.kind or "", ref.api_group or ""
     if kind in APPS and group in ("", "apps"):
         return WorkloadRef("apps/v1", kind, ref.name or "")
@@ -130,5 +131,5 @@ def _workload(ref: _ScalableRef) -> WorkloadRef:
     return WorkloadRef(foreign.api_version, kind, ref.name or "")
 
 
-# What is wrong with the spec of a buffer is in `problems`.
+# Errors in the spec of a buffer are in `problems`.
 decode_buffer = Decoder(BUFFERS.kind, _BufferObject, _headroom)

@@ -1,4 +1,4 @@
-"""PodTemplates from their JSON, as workloads without replicas: the shape of a buffer's chunk."""
+"""Decode PodTemplates as workloads without replicas: the shape of a buffer's chunk."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ def _workload(read: _PodTemplateObject) -> Workload:
     )
 
 
-# Labels and annotations of its pods stay out, as for any workload.
+# Labels and annotations of its pods are left out, as for any workload.
 decode_pod_template = Decoder(POD_TEMPLATES.kind, _PodTemplateObject, _workload)

@@ -1,6 +1,6 @@
 """The kind CapacityBuffer as its authors define it: fields, rules and printer columns.
 
-Not stricter than theirs: what the cluster's own definition lets in is let in here.
+It is not stricter than the original: it accepts what the cluster's own definition accepts.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ TYPES: Mapping[str, Mapping[str, Field]] = {
         "apiVersion": of("string"),
         "kind": of("string"),
         "metadata": of("ObjectMeta"),
-        "spec": of("CapacityBufferSpec!", "What spare capacity to keep."),
-        "status": of("CapacityBufferStatus", "What became of it; written by the operator only."),
+        "spec": of("CapacityBufferSpec!", "The spare capacity to keep."),
+        "status": of("CapacityBufferStatus", "The observed state; only the operator writes it."),
     },
     "CapacityBufferSpec": {
         "provisioningStrategy": of("string", "How capacity is kept.", default=ACTIVE),
         "podTemplateRef": of("CapacityBufferTemplateRef", "A PodTemplate: the shape of a chunk."),
-        "scalableRef": of("CapacityBufferScalableRef", "A workload whose pods give the shape."),
-        "replicas": of("int32", "So many chunks.", minimum=0),
-        "percentage": of("int32", "So many hundredths of the workload's replicas.", minimum=0),
-        "limits": of("{}quantity", "No more than this in all chunks together."),
+        "scalableRef": of("CapacityBufferScalableRef", "A workload: the shape of its pods."),
+        "replicas": of("int32", "The number of chunks.", minimum=0),
+        "percentage": of("int32", "A percentage of the workload's replicas.", minimum=0),
+        "limits": of("{}quantity", "The maximum for all chunks together."),
     },
     "CapacityBufferTemplateRef": {"name": of("string!", "Its name.", minLength=1)},
     "CapacityBufferScalableRef": {
@@ -37,7 +37,7 @@ TYPES: Mapping[str, Mapping[str, Field]] = {
         "name": of("string!", "Its name.", minLength=1),
     },
     "CapacityBufferStatus": {
-        "replicas": of("int32", "So many chunks are to be kept."),
+        "replicas": of("int32", "The wanted number of chunks."),
         "podTemplateRef": of("CapacityBufferTemplateRef", "The template in use."),
         "podTemplateGeneration": of("int64", "Its generation."),
         "provisioningStrategy": of("string", "The strategy in use."),
@@ -66,7 +66,7 @@ _RULES = (
 
 
 def with_buffers(catalogue: Catalogue) -> Catalogue:
-    """The kinds that are known, CapacityBuffer and what it names."""
+    """The known kinds, with CapacityBuffer and PodTemplate."""
     kinds = {f"{BUFFERS.api_version}/{KIND}": KIND, "v1/PodTemplate": "PodTemplate"}
     return catalogue.extended(TYPES, kinds, {"CapacityBufferSpec": _RULES}, frozenset({KIND}))
 
@@ -89,6 +89,6 @@ def definitions() -> list[Json]:
         additionalPrinterColumns=columns,
     )
     older = {**newest, "name": OLDER_VERSION, "storage": False, "deprecated": True}
-    # The group is the community's: without this no API server takes its definitions.
+    # A community API group: without this annotation, API servers refuse the definition.
     approval = {"api-approved.kubernetes.io": "unapproved, experimental-only"}
     return [crd(BUFFERS, [newest, older], {"annotations": approval}, shortNames=["cb"])]

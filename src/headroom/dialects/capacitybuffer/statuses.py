@@ -1,4 +1,4 @@
-"""A buffer's status, both ways: what is written reads back as it was meant."""
+"""The status of a buffer: encode and decode; a written status decodes to the same value."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _STATUS = Codec(
 
 
 def render(action: Action) -> Write | None:
-    """Turn the status of a buffer into its request; None for any other action."""
+    """The request that writes the status of a buffer; None for any other action."""
     if not isinstance(action, WriteHeadroomStatus) or action.parent.kind != BUFFERS.kind:
         return None
     return whole_status(BUFFERS, action.parent, status_json(action.status))
 
 
 def status_json(status: HeadroomStatus) -> Json:
-    """Spell a status; which template it speaks of is left out where it speaks of none."""
+    """Encode a status; the template is left out if there is none."""
     told = status if status.template else replace(status, template_generation=0)
     return {**_STATUS.write(told), "provisioningStrategy": ACTIVE}
 
 
 def status_of(text: bytes) -> HeadroomStatus:
-    """Read a status; empty for what is absent or makes no sense."""
+    """Decode a status; missing or invalid parts are empty."""
     status = _STATUS.read(text)
     generation = max((each.generation for each in status.conditions), default=0)
     return replace(status, observed_generation=generation)

@@ -1,7 +1,7 @@
-"""Koordinator's Resource Reservation, served unchanged on guardians that everybody can see.
+"""Koordinator's Reservations, served unchanged with guardian pods that every tool sees.
 
-`reservations` reads the objects as holds, `statuses` and `writes` say in Koordinator's own words
-what becomes of them, `schema` is the kind itself. What decides is the core, as for our own kinds.
+`reservations` decodes the objects as holds, `statuses` and `writes` write their state in
+Koordinator's format, `schema` has the kind. Decisions are made in the core, as for our own kinds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KOORDINATOR = Dialect(
         {
             "apiGroups": [GROUP],
             "resources": ["reservations"],
-            # Ended ones are collected a day later, as Koordinator does.
+            # Ended Reservations are deleted a day later, as in Koordinator.
             "verbs": ["get", "list", "watch", "delete"],
         },
         {"apiGroups": [GROUP], "resources": ["reservations/status"], "verbs": ["patch"]},

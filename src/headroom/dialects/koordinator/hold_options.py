@@ -1,7 +1,7 @@
-"""The small print of a hold, in the labels and annotations in which Koordinator has it written.
+"""Options of a hold in Koordinator's labels and annotations.
 
-Each annotation is JSON of its own. One that cannot be read is a problem of the object: it would
-change how much is held, or who gets how much, and a guess would hold something by mistake.
+Each annotation contains JSON. An invalid annotation is a problem of the object: it could change how
+much is held, or who gets how much, and a guess could hold the wrong room.
 """
 
 from __future__ import annotations

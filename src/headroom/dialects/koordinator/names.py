@@ -1,4 +1,4 @@
-"""Names of Koordinator's own on objects: its group, its scheduler, its labels and annotations."""
+"""Koordinator's names on objects: its group, its scheduler, its labels and annotations."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ RESERVATIONS = Resource(GROUP, VERSION, "reservations", "Reservation", namespace
 
 SCHEDULER_NAME = "koord-scheduler"
 DEFAULT_NAMESPACE = "default"
-LODGING = "headroom-reservations"  # the namespace of guardians: no quota of a tenant counts them
+LODGING = "headroom-reservations"  # the namespace of guardians: no tenant's quota counts them
 
-ALLOCATED = f"{GROUP}/reservation-allocated"  # on an owner: which Reservation it got
+ALLOCATED = f"{GROUP}/reservation-allocated"  # on an owner: the Reservation that it got
 
-# Prefixes of annotations in which Koordinator says something.
+# Prefixes of Koordinator's annotations.
 ANNOTATIONS = (f"{GROUP}/", "node.koordinator.sh/", "pod.koordinator.sh/")
 
 # On pods.
@@ -25,5 +25,5 @@ SPARED = f"{GROUP}/disable-preemptible"
 PRE_ALLOCATABLE = "pod.koordinator.sh/is-pre-allocatable"
 PRE_ALLOCATABLE_PRIORITY = "pod.koordinator.sh/pre-allocatable-priority"
 
-# A pod with one of these would be taken for a reservation of Koordinator's own.
+# Koordinator would treat a pod with one of these as its own reservation.
 NEVER_ON_GUARDIANS = (f"{GROUP}/reserve-pod", f"{GROUP}/operating-mode")

@@ -1,4 +1,4 @@
-"""What the dialect needs in the cluster: the namespace in which guardians of Reservations live."""
+"""The namespace in which guardians of Reservations live."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headroom.wire.rbac import LABELS
 
 
 def namespace_object() -> dict[str, Any]:
-    """A namespace for our pods alone; a guardian may keep a host port, which others forbid."""
+    """A namespace only for our pods; a guardian may have a host port, which others forbid."""
     labels = {**LABELS, "pod-security.kubernetes.io/enforce": "privileged"}
     return {
         "apiVersion": "v1",

@@ -1,8 +1,8 @@
-"""Koordinator's words on objects that are not its own: on pods, and on our Holds.
+"""Koordinator's labels and annotations on other objects: on pods, and on our Holds.
 
-They are read only while the dialect is on. On a pod they narrow which holds it takes, or speak
-about the pod itself; on a Hold they are its small print. None of them gives anybody room that the
-owner rules do not give.
+They are read only while the dialect is enabled. On a pod they restrict the holds that it may get,
+or describe the pod itself; on a Hold they are options. None of them gives a pod room that the owner
+rules do not give.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _read = Reader(_WordedHold)
 
 
 def dressed(pod: Pod) -> Pod:
-    """The pod with what its labels and annotations say in Koordinator's words."""
+    """The pod with the meaning of Koordinator's labels and annotations."""
     labels = pod.labels
-    if pod.key.namespace == LODGING:  # Ours: nobody else makes pods there.
+    if pod.key.namespace == LODGING:  # Only the operator creates pods there.
         return replace(pod, on_behalf_of=labels.get(NAMESPACE_LABEL, ""))
     wish = wish_of(labels, pod.annotations)
     spared = labels.get(SPARED) == "true"
@@ -51,7 +51,7 @@ def dressed(pod: Pod) -> Pod:
 
 
 def decode_worded_hold(data: bytes | Raw) -> Hold:
-    """Read one of our Holds together with Koordinator's labels and annotations on it."""
+    """Decode one of our Holds together with Koordinator's labels and annotations on it."""
     hold = decode_hold(data)
     metadata = _read(data).metadata or Metadata()
     findings, remarks = Findings(), Findings()

@@ -1,7 +1,7 @@
-"""Which holds a pod wants, from the annotations and the label in which Koordinator has it said.
+"""Which holds a pod requests, from Koordinator's annotations and label.
 
-The texts are JSON of their own, written by people inside an annotation, so what is wrong in one
-becomes part of the wish (`problem`) instead of costing us the pod. Each spelling is read once.
+The annotations contain JSON that people write. An error in one becomes part of the request
+(`problem`), so that the pod itself can still be decoded. Equal texts are decoded once.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _read_exact = Reader(_Exact)
 
 
 def wish_of(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Wish:
-    """Give the wish that a pod's labels and annotations spell; most pods have none."""
+    """The request in a pod's labels and annotations; most pods have none."""
     shuns = labels.get(IGNORED) == "true"
     if annotations is NO_LABELS and not shuns:
         return NO_WISH

@@ -1,9 +1,9 @@
-"""Reservations from their JSON, as holds.
+"""Decode Reservations as holds.
 
-One object that cannot be read says so in its own status and stops nobody else: each field is read
-on its own. What Koordinator takes in silence is told: as a problem where nothing sensible could be
-held, else as a remark on a hold that is kept all the same. Labels and annotations are in
-`hold_options`.
+An object that cannot be decoded reports this in its own status and affects no other: each field is
+decoded separately. Errors that Koordinator ignores silently are reported: as a problem if the room
+cannot be held, otherwise as a remark on a hold that is kept. `hold_options` decodes labels and
+annotations.
 """
 
 from __future__ import annotations
@@ -114,17 +114,17 @@ def _hold(thing: CustomObject) -> Hold:
 
 
 def _lodging(template: PodTemplate) -> str:
-    """Where the guardian lives: apart, as a Reservation uses no quota of a namespace.
+    """The namespace of the guardian: a separate one, because a Reservation uses no quota.
 
-    A spread that must be kept to counts pods of the guardian's own namespace and of no other, so
-    such a guardian lives with those.
+    A required spread constraint counts only pods of the guardian's own namespace, so such a
+    guardian lives in the namespace of the template.
     """
     rules = template.pod.placement.spread
     return "" if any(each.when_unsatisfiable == HARD for each in rules) else LODGING
 
 
 def _ttl(raw: Raw, findings: Findings) -> timedelta:
-    """A negative one is taken as written: the reservation is over before it begins."""
+    """The ttl; a negative one means that the reservation has ended at its creation."""
     text = findings.text(raw, "spec.ttl")
     ttl = findings.parse(parse_duration, text, "spec.ttl")
     return DEFAULT_TTL if ttl is None else ttl
@@ -152,7 +152,7 @@ def _pre_allocation(spec: _ReservationSpec, policy: str, findings: Findings) -> 
 
 
 def _candidates(spec: _ReservationSpec, succeeds: bool, findings: Findings) -> tuple[bool, bool]:
-    """Whether it may take the place of several pods, and whether of pods that are marked for it."""
+    """Whether it may replace several pods, and whether it may replace marked pods."""
     path = "spec.preAllocationPolicy"
     policy = findings.read(_read_pre_allocation, spec.pre_allocation_policy, path)
     if policy is None:
@@ -173,5 +173,5 @@ def _taints(raw: Raw, findings: Findings, remarks: Findings) -> tuple[Taint, ...
     return tuple(taints)
 
 
-# What is wrong with the spec of a Reservation is in `problems`.
+# Errors in the spec of a Reservation are in `problems`.
 decode_reservation = Decoder(RESERVATIONS.kind, CustomObject, _hold)

@@ -1,7 +1,7 @@
 """The kind Reservation as Koordinator defines it: its fields, defaults and printer columns.
 
-Field for field what clients of Koordinator know, and not stricter: an object that its own
-definition lets in is let in here. What is odd in it is told in a condition, see `reservations`.
+The fields are those that Koordinator's clients know, and it is not stricter: it accepts what
+Koordinator's own definition accepts. `reservations` reports questionable values in a condition.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ TYPES: Mapping[str, Mapping[str, Field]] = {
         "kind": of("string"),
         "metadata": of("ObjectMeta"),
         "spec": of("ReservationSpec", "What is reserved, for whom and until when."),
-        "status": of("ReservationStatus", "What became of it; written by the operator only."),
+        "status": of("ReservationStatus", "The observed state; only the operator writes it."),
     },
     "ReservationSpec": {
         "template": of("any!", "The scheduling shape of the reservation, as in a pod template."),
         "owners": of(
             "[]ReservationOwner!",
-            "Who may use it. A pod must match one item; of an item, all parts.",
+            "Who may use it. A pod must match one item, and all parts of this item.",
             minItems=1,
         ),
-        "ttl": of("string", "How long after its creation it ends; 0 means never.", default="24h"),
-        "expires": of("time", "When it ends, at the latest."),
+        "ttl": of("string", "It ends this long after its creation; 0 means never.", default="24h"),
+        "expires": of("time", "The latest time at which it ends."),
         "preAllocation": of("bool", "Whether to reserve what running pods still use."),
-        "preAllocationPolicy": of("ReservationPreAllocation", "Which running pods, how many."),
+        "preAllocationPolicy": of("ReservationPreAllocation", "Which running pods, and how many."),
         "allocateOnce": of("bool", "Whether the first owner ends it.", default=True),
         "allocatePolicy": of(
             "=Aligned|Restricted",
@@ -41,7 +41,7 @@ TYPES: Mapping[str, Mapping[str, Field]] = {
             "resources that it reserves, only what it reserves.",
         ),
         "unschedulable": of("bool", "True: no new owners."),
-        "taints": of("[]ReservationTaint", "Keep owners out that do not tolerate them."),
+        "taints": of("[]ReservationTaint", "Exclude owners that do not tolerate them."),
     },
     "ReservationPreAllocation": {
         "mode": of("=Default|Cluster", "Where candidates come from.", default="Default"),
@@ -91,7 +91,7 @@ _NEEDS_A_PART = SchemaRule(
 
 
 def with_reservations(catalogue: Catalogue) -> Catalogue:
-    """The kinds that are known, and Reservation."""
+    """The known kinds, with Reservation."""
     kinds = {f"{RESERVATIONS.api_version}/{KIND}": KIND}
     rules = {"ReservationOwner": (_NEEDS_A_PART,)}
     return catalogue.extended(TYPES, kinds, rules, frozenset({KIND}))
@@ -113,6 +113,6 @@ def definitions() -> list[Json]:
         additionalPrinterColumns=columns,
     )
     spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    # Koordinator counts the parts of an owner; a rule in CEL would have no bound on their number.
+    # Koordinator counts the parts of an owner; a CEL rule would have no limit on their number.
     spec["properties"]["owners"]["items"]["minProperties"] = 1
     return [crd(RESERVATIONS, [version], {})]

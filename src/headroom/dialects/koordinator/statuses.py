@@ -1,13 +1,13 @@
-"""A Reservation's status in Koordinator's own words, and those words read back.
+"""The status of a Reservation in Koordinator's format: encode and decode.
 
-Only fields that Koordinator's definition has are written: any other would be dropped, and a status
-that reads back otherwise than it was meant would be written again and again. Its conditions are
+Only fields of Koordinator's definition are written. Other fields would be dropped, and a status
+that decodes to another value would be written again and again. The conditions are
 
-    Scheduled  False/<why not>  while it waits and there is something to say, else True/Scheduled
-    Ready      True/Available, False/Succeeded, False/Expired
+    Scheduled   False/<reason> while it waits and there is a reason, otherwise True/Scheduled
+    Ready       True/Available, False/Succeeded, False/Expired
 
-and a third one, Degraded, only for what Koordinator has no words for: it is held, but not whole.
-What is told of owners without a door is a condition of its own.
+and a third one, Degraded, only for a case without a reason in Koordinator: it is held in part.
+Owners without a door are reported in a separate condition.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FULLY_USED = "FullyUsed"
 WAITING_FOR_NODE = "WaitingForNode"
 ENDED = ("Succeeded", "Failed")
 HELD = (AVAILABLE, *ENDED)
-_SAYS_FULL = "all of it is in use"  # A reason of its own with us, with Koordinator none.
+_SAYS_FULL = "all of it is in use"  # We have a reason for this, Koordinator has none.
 
 
 _STATUS = Codec(
@@ -42,7 +42,7 @@ _STATUS = Codec(
 
 
 def status_json(status: HoldStatus) -> Json:
-    """Spell a status; what is empty is left out, as Koordinator does."""
+    """Encode a status; empty fields are left out, as in Koordinator."""
     conditions = [*_conditions(status), *_doors(status)]
     return filled({**_STATUS.write(status), "conditions": conditions})
 
@@ -73,7 +73,7 @@ def _conditions(status: HoldStatus) -> list[Json]:
 
 
 def _doors(status: HoldStatus) -> list[Json]:
-    """What is told of owners without a door, beside Koordinator's conditions."""
+    """The condition about owners without a door, beside Koordinator's conditions."""
     told = [each for each in status.conditions if each.type == OWNERS_WITHOUT_DOOR]
     return [_condition(each.type, each.status, each, each.reason, each.message) for each in told]
 
@@ -93,10 +93,10 @@ def _condition(kind: str, status: str, known: Condition, reason: str, message: s
 
 
 def status_of(text: bytes, created: datetime | None, generation: int) -> HoldStatus:
-    """Read a status back; empty for what is absent or makes no sense.
+    """Decode a status; missing or invalid parts are empty.
 
-    Koordinator keeps fewer times than we do and no generations: what it does not say is as old as
-    the object, and about its present generation.
+    Koordinator stores fewer times than we do and no generations: missing times are those of the
+    object, and the generation is the current one.
     """
     status = _STATUS.read(text)
     return replace(

@@ -1,7 +1,7 @@
-"""A Reservation's pod template: what its guardian is made from, and what is odd in it.
+"""The pod template of a Reservation: the shape of its guardian, and remarks about it.
 
-Koordinator's schema lets any JSON pass here and reads what it can; fields that it would overlook
-are remarks. Labels of the Reservation itself win over those of its template, as in Koordinator.
+Koordinator's schema accepts any JSON here and reads what it can; ignored fields become remarks.
+Labels of the Reservation override those of its template, as in Koordinator.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Json = dict[str, Any]
 
 
 class _Prepared(NamedTuple):
-    """A template as our own decoder takes it."""
+    """A template in the form that our own decoder accepts."""
 
     text: bytes
     namespace: str
@@ -42,7 +42,7 @@ class _Prepared(NamedTuple):
 
 
 def read_template(template: Raw, labels: Raw, findings: Findings, remarks: Findings) -> PodTemplate:
-    """Read `spec.template` under the labels of its Reservation."""
+    """Decode `spec.template` with the labels of its Reservation."""
     prepared = _templates((spelling(template), spelling(labels)))
     read = template_of(Raw(prepared.text), prepared.namespace, findings)
     if prepared.scheduler not in _SERVED:
@@ -52,7 +52,7 @@ def read_template(template: Raw, labels: Raw, findings: Findings, remarks: Findi
         )
     told = frozenset(findings.problems)
     for remark in prepared.remarks:
-        if remark not in told:  # What keeps it from being held is said once, as that.
+        if remark not in told:  # A reason why it cannot be held is reported once.
             remarks.add(remark.path, remark.message)
     return read
 
@@ -80,7 +80,7 @@ def _prepare(spelled: tuple[bytes, bytes]) -> _Prepared:
 
 
 def _oddities(template: Json) -> list[Problem]:
-    """What Koordinator overlooks: fields that do not exist, values of a wrong type."""
+    """What Koordinator ignores: unknown fields and values of a wrong type."""
     found = validate(template, "PodTemplateSpec", kubernetes())
     return [
         Problem(f"{_PATH}.{problem.path}", problem.message)
@@ -98,7 +98,7 @@ def _object(text: bytes) -> Json | None:
 
 
 def _part(whole: Json, name: str) -> Json:
-    """A copy of a part that is an object, or an empty one."""
+    """A copy of a part that is an object, otherwise an empty one."""
     part = whole.get(name)
     return dict(part) if isinstance(part, dict) else {}
 

@@ -1,7 +1,7 @@
-"""The few actions that are about Reservations and their owners, in Koordinator's own words.
+"""The writes about Reservations and their owners, in Koordinator's format.
 
-Owners carry Koordinator's annotation beside ours, written in the same request as the claim: there
-is no moment in which a pod is bound to a Reservation's room and does not say so.
+Owners have Koordinator's annotation beside ours, written in the same request as the claim: a pod
+that is bound to the room of a Reservation always has it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 
 def render(action: Action) -> Write | None:
-    """Turn an action about a Reservation into its request; None for any other action."""
+    """The request for an action about a Reservation; None for any other action."""
     match action:
         case WriteHoldStatus() if _is_reservation(action.parent):
             return _write_status(action)
@@ -49,7 +49,7 @@ def _is_reservation(parent: Parent) -> bool:
 
 
 def _annotated(write: Write, claimed: Parent) -> Write:
-    """The same write, saying also in Koordinator's words which Reservation the owner got."""
+    """The same write with Koordinator's annotation of the owner's Reservation."""
     body = write.body
     value = json.dumps({"name": claimed.name, "uid": claimed.uid}, separators=(",", ":"))
     if not isinstance(body, dict):

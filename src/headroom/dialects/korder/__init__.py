@@ -1,7 +1,7 @@
-"""The dialect `korder`: Order, Ticket and Quota of core.korder.dev, and the pods that ask for them.
+"""The dialect `korder`: Order, Ticket and Quota of core.korder.dev, and pods that ask for tickets.
 
-An Order is a headroom whose slots are Tickets (`orders`), a Ticket a hold that lasts a while
-(`tickets`), a Quota a bound on both (`quotas`); `writes` writes back in korder's words.
+An Order is a headroom whose slots are Tickets (`orders`), a Ticket is a hold for a limited time
+(`tickets`), a Quota limits both (`quotas`); `writes` writes in korder's format.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ KORDER = Dialect(
     rules=(
         _rule(("orders", "tickets"), "get", "list", "watch", "patch"),
         _rule(("tickets",), "create", "delete"),
-        # A Quota is written only to take off the finalizer that korder's own controller left.
+        # A Quota is written only to remove the finalizer of korder's own controller.
         _rule(("quotas",), "get", "list", "watch", "patch"),
         _rule(("orders/status", "tickets/status", "quotas/status"), "patch"),
-        # An owner whose deletion waits for its tickets may be named only by who may finalize it.
+        # An ownerReference with blockOwnerDeletion needs the permission to finalize the owner.
         _rule(("orders/finalizers", "tickets/finalizers"), "update"),
     ),
     asks=ASKING,

@@ -1,8 +1,8 @@
-"""Conditions and their reasons in korder's words, both ways.
+"""Conditions and their reasons in korder's format: encode and decode.
 
-Of our three conditions Degraded is called Failure, and while it is True every reason is `Failed`,
-as korder's users know it, with our own word before the message; only a quota that leaves no room is
-named as it is, because it is not the object that has failed. Nothing is lost on the way.
+Our condition Degraded is called Failure. While it is True, every reason is `Failed`, as korder's
+users know it, and our own reason is the first word of the message. Only `QuotaExceeded` keeps its
+name, because then the object itself has not failed. Decoding returns the same conditions.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ _TYPES = {"Ready": "Ready", "Progressing": "Progressing", "Degraded": "Failure"}
 
 
 class Words:
-    """Our reasons by korder's names for them; one that has no other name keeps its own."""
+    """Korder's names of our reasons; a reason without another name keeps its own."""
 
     def __init__(self, reasons: Mapping[str, str]) -> None:
         self._told = dict(reasons)
         self._meant = {told: meant for meant, told in reasons.items()}
 
     def told(self, conditions: Iterable[Condition]) -> tuple[Condition, ...]:
-        """Our conditions as korder would have them."""
+        """Our conditions in korder's format."""
         given = tuple(conditions)
         failed = any(each.type == "Degraded" and each.status == "True" for each in given)
         return tuple(self._as_told(each, failed) for each in given if each.type in _TYPES)
 
     def meant(self, conditions: Iterable[Condition]) -> tuple[Condition, ...]:
-        """Korder's conditions as ours; of the others that it has, none."""
+        """Korder's conditions in our format; other conditions are dropped."""
         by_type = {each.type: each for each in conditions}
         return tuple(
             self._as_meant(by_type[told], ours) for ours, told in _TYPES.items() if told in by_type

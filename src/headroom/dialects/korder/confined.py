@@ -1,4 +1,4 @@
-"""What of korder's objects the operator may write: tickets of orders; of the rest, no spec."""
+"""What the operator may write in korder's objects: tickets of orders, and no other spec."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Korder's kinds as CustomResourceDefinitions: what is around the fields that `schema` names.
+"""Korder's kinds as CustomResourceDefinitions: everything except the fields, which `schema` has.
 
-Names, scopes and printer columns are korder's own where it has any.
+Names, scopes and printer columns are korder's own, if it has them.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def definition(
     description: str,
     scale: Json | None = None,
 ) -> Json:
-    """One kind's definition; its fields are those of the catalogue's type of the same name."""
+    """The definition of one kind; its fields are those of the type with the same name."""
     parts: Json = {"subresources": {"status": {}, **({"scale": scale} if scale else {})}}
     if columns:
         parts["additionalPrinterColumns"] = [dict(each) for each in columns]

@@ -1,7 +1,7 @@
-"""Korder's kinds, and the names that it puts on objects; label filters and dashboards rely on them.
+"""Korder's kinds, and its names on objects; label filters and dashboards use them.
 
-Whatever is derived from a name that may be too long for a label is hashed (`core.derived_names`),
-as are names of tickets and guardians; shorter ones are as korder has them.
+Labels derived from long names are hashed (`core.derived_names`), and so are names of tickets and
+guardians; shorter names are korder's.
 """
 
 from __future__ import annotations

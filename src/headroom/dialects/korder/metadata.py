@@ -1,4 +1,4 @@
-"""What the metadata of korder's objects says, beyond what every object's does."""
+"""The metadata of korder's objects, with the fields that only they need."""
 
 from __future__ import annotations
 

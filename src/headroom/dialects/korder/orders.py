@@ -1,15 +1,14 @@
-"""An Order as a headroom whose slots are Tickets, and what those are made from.
+"""An Order as a headroom whose slots are Tickets, and the template of these tickets.
 
-    daemonSet   one slot on every eligible node      else  that many replicas
+    daemonSet   one slot on every eligible node; otherwise `replicas` slots
     OneTime     no schedule: the number is kept
-    Scheduled   a window at each tick, as long as a ticket lasts; outside it nothing is made
-    Recurring   windows that never close: each tick is a new start, and what is always refreshed is
-                renewed then
+    Scheduled   a window at each tick, as long as the duration of a ticket; outside it, no tickets
+    Recurring   windows that never close: each tick is a new start, and with the refresh policy
+                Always, tickets are renewed then
 
-With the refresh policy Never, a ticket of a OneTime or Recurring order that nobody has claimed is a
-permanent buffer: its duration does not end it.
-
-Both historical field sets are read; where they disagree the Order says so and makes nothing.
+With the refresh policy Never, an unclaimed ticket of a OneTime or Recurring order is a permanent
+buffer: its duration does not end it. Both API generations are read; if their fields disagree, the
+Order reports this and creates no tickets.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ from headroom.wire.objects.sizes import MOST_SLOTS
 from headroom.wire.times import bounded
 
 ONE_TIME, SCHEDULED, RECURRING = "OneTime", "Scheduled", "Recurring"
-# Longer than between any two ticks of a cron expression that ever fires twice.
+# Longer than the time between two ticks of any cron expression that fires twice.
 EVER = timedelta(days=36_525)
 _POLICIES = (ON_CLAIM, ALWAYS, NEVER)
 
@@ -92,7 +91,7 @@ def _headroom(order: KorderObject) -> Headroom:
     strategy = findings.read(_read_strategy, spec.strategy, "spec.strategy") or _Strategy()
     template = findings.read(_read_template, spec.template, "spec.template") or _TicketTemplate()
     if not spelling(template.spec):
-        findings.add("spec.template.spec", "is missing: it says what tickets are like")
+        findings.add("spec.template.spec", "is missing: it describes the tickets")
     place = SpecPlace(parent.namespace, "spec.template.spec")
     ticket = ticket_spec(template.spec, place, findings)
     refill = _refill(spec, strategy, findings)
@@ -163,7 +162,7 @@ def _schedule(strategy: _Strategy, ticket: TicketSpec, findings: Findings) -> tu
 
 
 def _closes(ticket: TicketSpec) -> datetime | None:
-    """When tickets with a set start would be over before they began."""
+    """When tickets with a fixed start would end before they begin."""
     return ticket.starts + ticket.duration if ticket.starts is not None else None
 
 
@@ -185,5 +184,5 @@ def _slot_objects(
     return SlotObjects(API_VERSION, TICKETS.kind, raw, short_hash(raw), labels, tenure)
 
 
-# What is wrong with the spec of an order is in `problems`.
+# Errors in the spec of an order are in `problems`.
 decode_order = Decoder(ORDERS.kind, KorderObject, _headroom)

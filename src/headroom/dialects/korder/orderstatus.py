@@ -1,7 +1,7 @@
-"""An Order's status in korder's words, both ways: what is written reads back as it was meant.
+"""The status of an Order in korder's format; a written status decodes to the same value.
 
-Korder's counts count what they say: `availableReplicas` are tickets that a pod could have now, and
-Failure goes back to False. Counts that it lacks are added under names in its manner.
+`availableReplicas` counts tickets that a pod could get now, and Failure returns to False. Counts
+that korder lacks have names in its style.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from headroom.wire.objects.codec import NUMBER, TEXT, TEXTS, TIME, Codec, Json
 from headroom.wire.objects.statuses import CONDITIONS
 
 _WORDS = Words({"Held": "Ready"})
-# The counts are there even when they are zero.
+# The counts are written even if they are zero.
 _STATUS = Codec(
     HeadroomStatus,
     objects=NUMBER.named("replicas").always,
@@ -36,11 +36,11 @@ _STATUS = Codec(
 
 
 def order_status_json(status: HeadroomStatus) -> Json:
-    """A headroom's status as an order's."""
+    """The status of a headroom as the status of an order."""
     return _STATUS.write(replace(status, conditions=_WORDS.told(status.conditions)))
 
 
 def order_status_of(text: bytes) -> HeadroomStatus:
-    """Read an order's status; empty for what is absent or makes no sense."""
+    """Decode the status of an order; missing or invalid parts are empty."""
     status = _STATUS.read(text)
     return replace(status, conditions=_WORDS.meant(status.conditions))

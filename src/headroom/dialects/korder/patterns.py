@@ -1,7 +1,8 @@
-"""How cron expressions, starts and time zones are spelled, as patterns that an API server takes.
+"""The syntax of cron expressions, start times and time zones, as patterns for an API server.
 
-Everything that korder reads is a cron expression here, and more: names of days and months, steps
-on ranges, lists of both. Whether one ever fires, and whether a zone exists, no pattern can say.
+Everything that korder accepts is a cron expression here, and also names of days and months, steps
+on ranges, and lists of both. A pattern cannot check whether an expression ever fires, or whether a
+time zone exists.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _NAMES = "yearly|annually|monthly|weekly|daily|midnight|hourly"
 
 
 def _field(value: str, beyond: str = "") -> str:
-    """A list of values, ranges and stars, each with a step or without."""
+    """A list of values, ranges and stars, each with or without a step."""
     step = "(/[1-9][0-9]*)?"
     item = rf"(([*]|({value})(-({value}))?){step}{beyond})"
     return rf"{item}(,{item})*"
@@ -39,19 +40,19 @@ _OFFSET = ("Z", "z")
 
 
 def parse_start(text: str, zone: str) -> datetime:
-    """Read a start, in its own offset or in the zone; ValueError says what is wrong with it."""
+    """Parse a start time with its own offset or in the zone; a ValueError says what is wrong."""
     if text.endswith(_OFFSET) or "+" in text or text.count("-") > 2:
         return parse_time(text)
     return parse_time(f"{text}Z").replace(tzinfo=parse_zone(zone)).astimezone(UTC)
 
 
 def parse_zone(name: str) -> ZoneInfo:
-    """Look a time zone up; ValueError for one that nobody knows. No name is UTC."""
-    # This one is the machine's own, and would mean something else on the next.
+    """Find a time zone; ValueError for an unknown one. An empty name is UTC."""
+    # This is the local zone of the machine, which differs between machines.
     if name != "localtime":
         try:
             return ZoneInfo(name or "UTC")
-        # A folder of the database, or a path out of it, is an OSError or a ValueError.
+        # A folder of the database, or a path outside of it, raises OSError or ValueError.
         except (KeyError, OSError, ValueError):
             pass
     raise ValueError(f"{name!r} is not a time zone; write for example UTC or Europe/Zurich")

@@ -1,8 +1,8 @@
-"""The numbers in a Quota: its limits by name, how long a ticket may last, a window's multiplier.
+"""The numbers in a Quota: limits by name, the maximum duration of a ticket, the window multiplier.
 
 Names are `orders`, `tickets`, `max-duration` and `reserved.` before any resource; amounts are
-Kubernetes' quantities, read exactly. A longest duration is a number of seconds, as korder has it,
-or a Go duration, as korder documents it: `30m` is half an hour and not thirty thousandths.
+Kubernetes quantities, parsed exactly. A maximum duration is a number of seconds, as in korder's
+code, or a Go duration, as in korder's documentation: `30m` is half an hour, not thirty thousandths.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ DEFAULT_LIMITS = Ceiling(
 )
 NAMES = f"{ORDERS}, {TICKETS}, {MAX_DURATION} and {RESERVED}<resource>"
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
-_LONGEST = 9_223_372_036  # seconds; the most that a duration of Go's can be
+_LONGEST = 9_223_372_036  # seconds; the largest Go duration
 
 _read_limits = Reader(dict[str, Any])
 
 
 def ceiling_of(raw: Raw, path: str, wrong: Findings, odd: Findings) -> Ceiling | None:
-    """Read limits; None when there are none. An unknown name limits nothing, and is told."""
+    """Parse limits; None without limits. An unknown name limits nothing, and is reported."""
     written = wrong.read(_read_limits, raw, path)
     if not written:
         return None
@@ -61,31 +61,31 @@ def ceiling_of(raw: Raw, path: str, wrong: Findings, odd: Findings) -> Ceiling |
 
 
 def known_name(name: str) -> bool:
-    """Say whether a quota counts something under this name."""
+    """Whether a quota counts something under this name."""
     return name in (ORDERS, TICKETS, MAX_DURATION) or (
         name.startswith(RESERVED) and name != RESERVED
     )
 
 
 def limit_of(name: str, text: Written) -> int:
-    """Read the limit of one name; ValueError says what is wrong with it."""
+    """Parse the limit of one name; a ValueError says what is wrong with it."""
     return amount(unit_of(name), str(text))
 
 
 def longest_of(text: str) -> timedelta:
-    """Read a longest duration: Go's notation, or a quantity of seconds; whole seconds count."""
+    """Parse a maximum duration: a Go duration, or a quantity of seconds; cut to whole seconds."""
     try:
         longest = parse_duration(text)
     except ValueError as error:
         longest = _seconds(text, error)
     if longest < timedelta():
         raise ValueError(f"{text} must not be negative")
-    # The status tells whole seconds, and must read back equal.
+    # The status has whole seconds, and must decode to the same value.
     return timedelta(seconds=longest // timedelta(seconds=1))
 
 
 def multiplier_of(text: str) -> Fraction:
-    """Read a multiplier, a decimal number above zero."""
+    """Parse a multiplier, a decimal number above zero."""
     if _NUMBER.fullmatch(text) is None or not (factor := Fraction(text)):
         raise ValueError(f"{text!r} is not a number above 0; the window never opens")
     return factor

@@ -1,8 +1,8 @@
-"""korder's Quota from its JSON and back: what a person wrote, what is wrong with it, its status.
+"""Decode and encode korder's Quota: its spec, its errors, its status.
 
-Every field is read on its own, as everywhere. What korder's own webhook refuses is a problem, and
-keeps the quota out of force; what it only warns of, or never looked at (a window's hours, its
-multiplier), is a warning: the rest of the quota is in force. `quotaschema` has the definition.
+Every field is decoded separately. What korder's own webhook refuses is a problem, and the quota is
+then not enforced. What korder only warns about, or never checks (the hours of a window, its
+multiplier), is a warning: the rest of the quota is enforced. `quotaschema` has the definition.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.objects.selectors import Selector, label_selector
 from headroom.wire.times import bounded
 
-FINALIZER = "korder.dev/quota-finalizer"  # korder's own controller puts it on; it guards nothing
+FINALIZER = "korder.dev/quota-finalizer"  # korder's own controller adds it; it protects nothing
 
 
 class _KorderQuotaSpec(JsonObject):
@@ -78,7 +78,7 @@ _USED_BY = {
 
 
 class _Notes:
-    """What is found in one object: `wrong` keeps it out of force, `odd` does not."""
+    """The errors in one object: those in `wrong` disable the quota, those in `odd` do not."""
 
     def __init__(self) -> None:
         self.wrong = Findings()
@@ -120,7 +120,7 @@ def _quota(read: KorderObject) -> Quota:
 
 
 def _freed(metadata: KorderMetadata) -> tuple[str, ...] | None:
-    """The finalizers that a deleted object keeps, if korder's is among those that it has."""
+    """The other finalizers of a deleted object that has korder's finalizer."""
     found = metadata.finalizers or []
     if metadata.deletion_timestamp is None or FINALIZER not in found:
         return None
@@ -204,7 +204,7 @@ def _shares(raw: Raw, notes: _Notes) -> tuple[QuotaShare, ...]:
 
 
 def _compare(scope: Scope, hard: Ceiling, shares: tuple[QuotaShare, ...], odd: Findings) -> None:
-    """Take down shares that can never be used up, or that are nobody's."""
+    """Report shares that can never be used up, or that apply to no namespace."""
     for index, share in enumerate(shares):
         path = f"spec.allocation[{index}]"
         if scope.kind == NAMESPACE_LIST and share.namespace not in scope.namespaces:
@@ -219,12 +219,12 @@ def _compare(scope: Scope, hard: Ceiling, shares: tuple[QuotaShare, ...], odd: F
 
 
 def _text(raw: Raw, path: str, findings: Findings) -> str | None:
-    """Read a text that must be there; None when it is not, which is taken down."""
+    """Read a required text; None if it is missing, which is reported."""
     text = findings.text(raw, path)
     if not text and (text is not None or not spelling(raw)):
         findings.add(path, "is missing")
     return text or None
 
 
-# What is wrong with the spec of a Quota is in `problems` and `warnings`.
+# Errors in the spec of a Quota are in `problems` and `warnings`.
 decode_quota = Decoder(QUOTAS.kind, KorderObject, _quota)

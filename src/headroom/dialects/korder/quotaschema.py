@@ -1,8 +1,7 @@
-"""The fields of a Quota, what korder's webhook refused written as rules, and its definition.
+"""The fields of a Quota, the checks of korder's webhook as rules, and its definition.
 
-One thing is wider than korder's own: `max-duration` may be a duration such as `24h`, as korder
-documents it. That a second Quota for the whole cluster is one too many no schema can see; it is
-told in its conditions.
+One field accepts more than korder's own: `max-duration` may be a duration such as `24h`, as korder
+documents it. No schema can detect a second Quota for the whole cluster; its conditions report it.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from headroom.wire.schema.structural import COMPARED, DURATION_PATTERN, QUANTITY
 
 Json = dict[str, Any]
 
-# Either notation; which name may have which is a rule's business.
+# Either notation; a rule checks which name may have which.
 _LIMITS = {
     "maxProperties": 32,
     "additionalProperties": {
@@ -51,28 +50,26 @@ TYPES: dict[str, dict[str, Field]] = {
         "kind": of("string"),
         "metadata": of("ObjectMeta"),
         "spec": of("QuotaSpec!", "How much the objects of a scope may hold together."),
-        "status": of("QuotaStatus", "What is used of it; written by the operator only."),
+        "status": of("QuotaStatus", "What is used; only the operator writes it."),
     },
     "QuotaSpec": {
         "scope": of("QuotaScope!", "Which Orders and Tickets count."),
         "hard": of(
             "{}intorstring",
-            "At most so many orders and tickets, so much of reserved.<resource>, and no ticket "
-            "for longer than max-duration, in seconds or as a duration such as 24h.",
+            "The maximum of orders, tickets and reserved.<resource>, and of the duration of a "
+            "ticket (max-duration): in seconds, or as a duration such as 24h.",
             default=ceiling_json(DEFAULT_LIMITS),
             **_LIMITS,
         ),
         "timeWindows": of(
             "[]QuotaTimeWindow",
-            "Hours in which more or less may be reserved; of several that are open, the first.",
+            "Hours in which more or less may be reserved; the first open window applies.",
             maxItems=32,
         ),
-        "allocation": of(
-            "[]QuotaAllocation", "What single namespaces may have of it at most.", maxItems=64
-        ),
+        "allocation": of("[]QuotaAllocation", "The maximum for single namespaces.", maxItems=64),
     },
     "QuotaScope": {
-        "type": of(f"={'|'.join(SCOPES)}", "Not to be changed.", default=CLUSTER),
+        "type": of(f"={'|'.join(SCOPES)}", "It cannot be changed.", default=CLUSTER),
         "namespaceSelector": of("LabelSelector", "With NamespaceSelector: by namespaces' labels."),
         "namespaces": of(
             "[]string", "With NamespaceList: those of these namespaces.", maxItems=256
@@ -80,7 +77,7 @@ TYPES: dict[str, dict[str, Field]] = {
         "objectSelector": of("LabelSelector", "With ObjectSelector: by their own labels."),
     },
     "QuotaTimeWindow": {
-        "name": of("string!", "What the status calls it.", minLength=1, maxLength=253),
+        "name": of("string!", "Its name in the status.", minLength=1, maxLength=253),
         "schedule": of(
             "string!",
             "Hours in cron's five fields, in UTC: open in every minute that they allow, such as "
@@ -90,21 +87,21 @@ TYPES: dict[str, dict[str, Field]] = {
         ),
         "multiplier": of(
             "string!",
-            "So many times as much may be reserved; a number above 0, such as 0.5.",
+            "The factor for what may be reserved; a number above 0, such as 0.5.",
             minLength=1,
             maxLength=20,
         ),
     },
     "QuotaAllocation": {
         "namespace": of("string!", "The namespace.", pattern=_NAME, maxLength=63),
-        "limits": of("{}intorstring!", "As hard, for this namespace alone.", **_LIMITS),
+        "limits": of("{}intorstring!", "As hard, but only for this namespace.", **_LIMITS),
     },
     "QuotaStatus": {
-        "hard": of("{}quantity", "What holds now, the open window counted in."),
-        "used": of("{}quantity", "What counts now."),
+        "hard": of("{}quantity", "The limits that apply now, with the open window."),
+        "used": of("{}quantity", "The amounts used now."),
         "activeTimeWindow": of("string", "The window that is open."),
         "conditions": of("[]QuotaCondition", "Ready, Enforced and Exceeded."),
-        "observedGeneration": of("int64", "The generation of the spec that this speaks about."),
+        "observedGeneration": of("int64", "The generation of the spec that this status describes."),
     },
     "QuotaCondition": {
         "type": of("string!"),
@@ -118,7 +115,7 @@ TYPES: dict[str, dict[str, Field]] = {
 
 
 def _readable(limits: Mapping[str, Any]) -> bool:
-    """Whether every limit is one that is known to be read; unknown names are only told."""
+    """Whether every limit with a known name can be parsed; unknown names are only reported."""
     try:
         for name, value in limits.items():
             if name == MAX_DURATION:
@@ -139,8 +136,8 @@ def _limits(field: str, cel: str) -> SchemaRule:
     )
 
 
-# Reading an amount is dear for an API server of Kubernetes 1.33: a rule looks at these names. The
-# others, and the limits of single namespaces, are judged by the operator, in a condition.
+# Parsing an amount is expensive for an API server of 1.33, so a rule checks only these names. The
+# operator checks the others, and the limits of single namespaces, and reports a condition.
 _JUDGED = [ORDERS, TICKETS, *(f"{RESERVED}{name}" for name in COMPARED)]
 _HARD = _limits(
     "hard",
@@ -169,8 +166,8 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
     "QuotaScope": (
         SchemaRule(
             "self.type == oldSelf.type",
-            "the type of a scope does not change; make another Quota",
-            lambda scope: True,  # Only an update can break it.
+            "the type of a scope cannot be changed; create another Quota",
+            lambda scope: True,  # Only an update can violate it.
             at="type",
         ),
         _needs(NAMESPACE_SELECTOR, "namespaceSelector"),

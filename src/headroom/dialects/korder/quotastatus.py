@@ -1,7 +1,7 @@
-"""A Quota's status from its JSON, and the writes that put one in place.
+"""The status of a Quota: decode it, and the writes that set it.
 
-What is written reads back equal. `max-duration` is shown in seconds, so that clients which take
-every limit for a quantity can read it. A status that makes no sense counts as none.
+A written status decodes to the same value. `max-duration` is written in seconds, so that clients
+that parse every limit as a quantity can read it. An invalid status counts as none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from headroom.wire.writes import Write
 
 
 def ceiling_json(ceiling: Ceiling) -> dict[str, str]:
-    """Limits as quantities by name, the longest duration in seconds."""
+    """Limits as quantities by name, the maximum duration in seconds."""
     written = {name: spelled(name, most) for name, most in sorted(ceiling.amounts.items())}
     if ceiling.longest is not None:
         written[MAX_DURATION] = str(ceiling.longest // timedelta(seconds=1))
@@ -54,7 +54,7 @@ status_json = _STATUS.write
 
 
 def render_quota(action: Action) -> Write | None:
-    """The request that does an action about a Quota; None for any other action."""
+    """The request for an action about a Quota; None for any other action."""
     match action:
         case WriteQuotaStatus(parent=parent, status=status):
             return whole_status(QUOTAS, parent, status_json(status))

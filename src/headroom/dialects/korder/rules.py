@@ -1,7 +1,7 @@
-"""What must hold between the fields of an Order or a Ticket: korder's refusals, in CEL.
+"""Rules between the fields of an Order or a Ticket: korder's refusals, in CEL.
 
-Korder checks most of it in webhooks, on creation only. Rules about what may change compare with
-the stored object (`oldSelf`), so only an API server can judge them.
+Korder checks most of them in webhooks, at creation only. Rules about changes compare with the
+stored object (`oldSelf`), so only an API server can check them.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def _starts_agree(spec: Given) -> bool:
     try:
         start = parse_start(window["startTime"], window.get("timeZone") or "")
     except ValueError:
-        return True  # What is wrong with it is told where it is read.
+        return True  # The decoder reports what is wrong with it.
     return start == parse_time(spec["startTime"])
 
 
 def above_limits(resources: Given) -> list[str]:
-    """The names of resources of which more is requested than the limit; all amounts are sound."""
+    """The resources whose request is larger than the limit; all amounts are valid."""
     limits = resources.get("limits") or {}
     return [
         name
@@ -108,7 +108,7 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
         ),
         SchemaRule(
             f"{_TYPE.format('self')} == {_TYPE.format('oldSelf')}",
-            "the type of a strategy cannot be changed; make another Order",
+            "the type of a strategy cannot be changed; create another Order",
             lambda _: True,
             at="strategy",
         ),
@@ -142,7 +142,7 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
         SchemaRule(
             "!has(oldSelf.nodeName) || oldSelf.nodeName == '' || "
             "(has(self.nodeName) && self.nodeName == oldSelf.nodeName)",
-            "the node of a ticket cannot be changed; make another Ticket",
+            "the node of a ticket cannot be changed; create another Ticket",
             lambda _: True,
             at="nodeName",
         ),

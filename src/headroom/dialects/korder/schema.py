@@ -1,9 +1,10 @@
 """The fields of Order and Ticket: those of korder's first API and of its latest, side by side.
 
-The two differ where a schedule, a refresh policy, a duration or a start are written. Either place
-will do, and saying two different things is refused. What korder's webhooks refuse is refused here
-by CEL, on updates as well; what no schema can judge (whether a cron expression ever fires) is told
-in a condition. The two refresh policies have no default here: one could not tell who set it.
+The two APIs have the schedule, the refresh policy, the duration and the start in different places.
+Each place works; different values in both are refused. What korder's webhooks refuse is refused
+here by CEL, also on updates; what no schema can check (whether a cron expression ever fires) is
+reported in a condition. The two refresh policies have no default here, because a default could not
+be told apart from a value that a user set.
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ _FEW_LABELS = {
 }
 _REFRESH = "=Always|OnClaim|Never"
 _REFRESH_MEANS = (
-    "OnClaim (the default): a claimed ticket is replaced, and so is one whose time is over. "
-    "Always: and each tick of the schedule renews what is not claimed. Never: neither is replaced."
+    "OnClaim (the default): a claimed or expired ticket is replaced. "
+    "Always: also, each tick of the schedule renews unclaimed tickets. Never: no replacement."
 )
 
 _TICKET_SPEC: dict[str, Field] = {
-    "lifecycle": of("TicketLifecycle", "What becomes of a ticket whose time is over."),
-    "duration": of("duration", "How long a ticket lasts once its room is kept; 24h if not said."),
-    "startTime": of("time", "Not before; the duration then counts from here.", nullable=True),
-    "window": of("TicketWindow", "Duration and start, as the latest korder spells them."),
-    "schedulerName": of("string", "Who places the guardian.", maxLength=253),
+    "lifecycle": of("TicketLifecycle", "What happens to an expired ticket."),
+    "duration": of("duration", "How long a ticket lasts once its room is held; default 24h."),
+    "startTime": of("time", "The earliest start; the duration counts from here.", nullable=True),
+    "window": of("TicketWindow", "Duration and start, in the latest format of korder."),
+    "schedulerName": of("string", "The scheduler that places the guardian.", maxLength=253),
     "priorityClassName": of(
         "string",
         "Accepted. Guardians have the priority class of their mode, or others could evict them.",
         maxLength=253,
     ),
-    "resources": of("TicketResources", "What is kept; cpu 100m and memory 128Mi if not said."),
-    "nodeName": of("string", "On this node, which must be fit for it.", maxLength=253),
+    "resources": of("TicketResources", "What is kept; default cpu 100m and memory 128Mi."),
+    "nodeName": of("string", "Only on this node, which must be eligible.", maxLength=253),
     "nodeSelector": of("{}string", "As in a Pod.", maxProperties=64),
     "affinity": of("Affinity", "As in a Pod."),
     "tolerations": of("[]Toleration", "As in a Pod.", maxItems=64),
@@ -49,20 +50,20 @@ TYPES: dict[str, dict[str, Field]] = {
         "apiVersion": of("string"),
         "kind": of("string"),
         "metadata": of("ObjectMeta"),
-        "spec": of("OrderSpec!", "How many tickets, of what shape and when."),
-        "status": of("OrderStatus", "What became of it; written by the operator only."),
+        "spec": of("OrderSpec!", "How many tickets, of which shape, and when."),
+        "status": of("OrderStatus", "The observed state; only the operator writes it."),
     },
     "OrderSpec": {
-        "paused": of("bool", "True: no ticket is made or deleted."),
+        "paused": of("bool", "True: no ticket is created or deleted."),
         "replicas": of(
             "int32", "How many; not used with daemonSet.", minimum=0, maximum=100_000, default=1
         ),
         "daemonSet": of("bool", "True: one ticket on every eligible node."),
-        "strategy": of("OrderStrategy", "When tickets are made; OneTime if not said."),
+        "strategy": of("OrderStrategy", "When tickets are created; default OneTime."),
         "refreshPolicy": of(_REFRESH, _REFRESH_MEANS),
         "minReadySeconds": of("int32", "Accepted, not used.", minimum=0),
-        "selector": of("OrderSelector", "Accepted, not used: tickets belong by ownerReference."),
-        "template": of("OrderTemplate!", "What tickets are made from."),
+        "selector": of("OrderSelector", "Accepted, not used: an ownerReference names the order."),
+        "template": of("OrderTemplate!", "The template of the tickets."),
     },
     "OrderStrategy": {
         "type": of(
@@ -87,7 +88,7 @@ TYPES: dict[str, dict[str, Field]] = {
         "spec": of("TicketTemplateSpec!", "As the spec of a Ticket."),
     },
     "TicketTemplateMeta": {
-        "labels": of("{}string", "Tickets can be asked for by them.", **_FEW_LABELS),
+        "labels": of("{}string", "Pods can ask for tickets by these labels.", **_FEW_LABELS),
         "annotations": of("{}string", "Such as korder.dev/ticket-group."),
         "finalizers": of("[]string", "Not used."),
         "name": of("string", "Not used."),
@@ -100,7 +101,7 @@ TYPES: dict[str, dict[str, Field]] = {
         "kind": of("string"),
         "metadata": of("ObjectMeta"),
         "spec": of("TicketSpec!", "What is kept, where and for how long."),
-        "status": of("TicketStatus", "What became of it; written by the operator only."),
+        "status": of("TicketStatus", "The observed state; only the operator writes it."),
     },
     "TicketSpec": {
         **_TICKET_SPEC,
@@ -115,64 +116,64 @@ TYPES: dict[str, dict[str, Field]] = {
     },
     "TicketLifecycle": {
         "ttlSecondsAfterFinished": of(
-            "int32", "Deleted so long after its end; 3600 if not said.", minimum=0
+            "int32", "Deleted this many seconds after its end; default 3600.", minimum=0
         ),
         "cleanupPolicy": of(
-            "=Delete|Retain", "Retain: a ticket that is over is kept.", default="Delete"
+            "=Delete|Retain", "Retain: an expired ticket is kept.", default="Delete"
         ),
     },
     "TicketWindow": {
         "startTime": of(
             "string",
-            "Such as 2027-01-04T08:00:00Z; without an offset it is meant in the time zone.",
+            "Such as 2027-01-04T08:00:00Z; without an offset it is in the time zone.",
             pattern=START,
             maxLength=64,
         ),
         "timeZone": of(
             "string", "Of the IANA database, such as Europe/Zurich.", pattern=ZONE, maxLength=64
         ),
-        "duration": of("duration", "How long a ticket lasts once its room is kept."),
+        "duration": of("duration", "How long a ticket lasts once its room is held."),
     },
     "TicketResources": {
         "requests": of("{}quantity", "What is kept.", **_FEW),
-        "limits": of("{}quantity", "Taken for requests that are left out.", **_FEW),
+        "limits": of("{}quantity", "Used for requests that are left out.", **_FEW),
         "claims": of("[]ResourceClaim", "Accepted, not used."),
     },
     "OrderStatus": {
         "replicas": of("int32", "All tickets of the Order, whatever their phase."),
         "desiredReplicas": of("int32", "Tickets that should be Ready."),
-        "availableReplicas": of("int32", "Tickets that are."),
+        "availableReplicas": of("int32", "Tickets that are Ready."),
         "unavailableReplicas": of("int32", "Tickets that are Pending."),
         "claimedReplicas": of("int64", "Tickets given to pods so far."),
         "terminalReplicas": of("int32", "Tickets that are Expired."),
-        "updatedReplicas": of("int32", "Tickets of the present template, claimed ones left out."),
+        "updatedReplicas": of("int32", "Tickets of the current template, without claimed ones."),
         "hits": of("int64", "Pods that asked and got a ticket."),
         "misses": of("int64", "Pods that asked and got none."),
         "lastScheduleTime": of("time", "The last tick of the schedule."),
         "nextScheduleTime": of("time", "The next one."),
         "selector": of("string", "Finds the tickets' guardians."),
-        "spentReplicas": of("[]string", "What is used up and not replaced (Never)."),
+        "spentReplicas": of("[]string", "Tickets that are used up and not replaced (Never)."),
         "collisionCount": of("int32", "Not used: names do not collide."),
-        "observedGeneration": of("int64", "The generation of the spec that this speaks about."),
+        "observedGeneration": of("int64", "The generation of the spec that this status describes."),
         "conditions": of("[]KorderCondition", "Ready, Progressing and Failure."),
     },
     "TicketStatus": {
         "phase": of("string", "Pending, Ready, Claimed or Expired."),
         "reason": of("string"),
         "message": of("string"),
-        "activationTime": of("time", "When its time began."),
-        "expirationTime": of("time", "When its time is over."),
+        "activationTime": of("time", "When its duration began."),
+        "expirationTime": of("time", "When it expires."),
         "claimedTime": of("time", "When a pod got it."),
         "finishedTime": of("time", "When it ended."),
         "utilizationRate": of("string", "How much of it its pod uses."),
-        "nodeName": of("string", "Where the room is."),
+        "nodeName": of("string", "The node of the room."),
         "guardianPod": of("string", "The pod that keeps it, as namespace/name."),
-        "podName": of("string", "The same, as the first korder spells it."),
+        "podName": of("string", "The same, in the first format of korder."),
         "podNamespace": of("string"),
         "claimedPod": of("string", "The pod that got it, as namespace/name."),
         "claimedPodUID": of("string"),
         "allocated": of("{}quantity", "What that pod uses of it."),
-        "observedGeneration": of("int64", "The generation of the spec that this speaks about."),
+        "observedGeneration": of("int64", "The generation of the spec that this status describes."),
         "conditions": of("[]KorderCondition", "Ready, GuardianReady, Expiring and others."),
     },
     "KorderCondition": {

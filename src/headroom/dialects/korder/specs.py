@@ -1,8 +1,8 @@
-"""The spec of a Ticket, alone or as the template of an Order, read into what core needs.
+"""Decode the spec of a Ticket, alone or as the template of an Order.
 
-Both historical field sets are read: duration and start stand at the top or under `window`. What a
-guardian is made from is written out as a pod template, as for the slots of a Headroom; problems are
-told with the paths that their author knows.
+Both API generations are read: duration and start are at the top level or under `window`. The shape
+of the guardian is encoded as a pod template, as for the slots of a Headroom; problems are reported
+with the paths of the original object.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _read_resources = Reader(_TicketResources)
 
 @dataclass(frozen=True, slots=True)
 class TicketSpec:
-    """What the spec of a ticket comes to; `time_zone` is the one of its window."""
+    """The decoded spec of a ticket; `time_zone` is that of its window."""
 
     template: PodTemplate
     duration: timedelta
@@ -86,14 +86,14 @@ class TicketSpec:
 
 @dataclass(frozen=True, slots=True)
 class SpecPlace:
-    """Where a spec stands: in which namespace, and at which path of its object."""
+    """Where a spec is: in which namespace, and at which path of its object."""
 
     namespace: str
     path: str = "spec"
 
 
 def ticket_spec(raw: Raw, place: SpecPlace, findings: Findings) -> TicketSpec:
-    """Read a spec, taking down what is wrong."""
+    """Decode a spec and collect its errors."""
     spec = findings.read(_read_spec, raw, place.path) or _TicketJson()
     path = f"{place.path}.window"
     window = findings.read(_read_window, spec.window, path) or _TicketWindow()
@@ -111,7 +111,7 @@ def ticket_spec(raw: Raw, place: SpecPlace, findings: Findings) -> TicketSpec:
 
 
 def labelled(template: PodTemplate, labels: Mapping[str, str]) -> PodTemplate:
-    """The template whose guardian carries these labels; its shape stays what it is."""
+    """The template with these labels for its guardian; its shape does not change."""
     metadata = msgspec.json.encode({"labels": dict(labels)}).decode()
     raw = f'{{"metadata":{metadata},{template.raw.removeprefix("{")}'
     return replace(template, pod=replace(template.pod, labels=labels), raw=raw)
@@ -151,7 +151,7 @@ def _starts(
 
 
 def _cleanup(raw: Raw, path: str, findings: Findings) -> timedelta | None:
-    """How long after its end a ticket goes; None for one that is kept."""
+    """How long after its end a ticket is deleted; None if it is kept."""
     lifecycle = findings.read(_read_lifecycle, raw, path) or _Lifecycle()
     policy = findings.text(lifecycle.cleanup_policy, f"{path}.cleanupPolicy")
     seconds = findings.number(
@@ -168,7 +168,7 @@ def _cleanup(raw: Raw, path: str, findings: Findings) -> timedelta | None:
 
 
 def _template(spec: _TicketJson, place: SpecPlace, findings: Findings) -> PodTemplate:
-    """The pod template that a guardian is made from, shared by tickets of one spelling."""
+    """The pod template of a guardian, shared by tickets with equal specs."""
     parts = {
         "schedulerName": spec.scheduler_name,
         "nodeName": spec.node_name,
@@ -188,7 +188,7 @@ def _template(spec: _TicketJson, place: SpecPlace, findings: Findings) -> PodTem
 
 
 def _resources(raw: Raw, place: SpecPlace, findings: Findings) -> Raw | dict[str, object]:
-    """What the ticket asks for; korder's own default where it asks for nothing."""
+    """The requests of the ticket; korder's default if there are none."""
     path = f"{place.path}.resources"
     resources = findings.read(_read_resources, raw, path) or _TicketResources()
     given = any(
@@ -200,12 +200,12 @@ def _resources(raw: Raw, place: SpecPlace, findings: Findings) -> Raw | dict[str
         for name in above_limits(msgspec.json.decode(spelling(raw))):
             findings.add(f"{path}.requests.{name}", TOO_LARGE)
     except (AttributeError, TypeError, ValueError):
-        pass  # An amount that cannot be read is told by who reads the template.
+        pass  # The decoder of the template reports an invalid amount.
     return Raw(spelling(raw))
 
 
 def _at(path: str, spec: str) -> str:
-    """Where a problem of the written-out template is in the spec that was given."""
+    """The path in the original spec of a problem in the encoded template."""
     for written, given in (
         (f"{_WRITTEN}.spec.containers[0].resources", f"{spec}.resources"),
         (f"{_WRITTEN}.spec.containers", f"{spec}.resources"),

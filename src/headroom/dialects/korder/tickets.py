@@ -1,8 +1,8 @@
-"""A Ticket as a hold: one slot kept for a while, for the pod that asks for it by annotation.
+"""A Ticket as a hold: one slot for a limited time, for the pod that asks for it by annotation.
 
-A ticket belongs to an Order by its controller ownerReference; a label alone, which anyone may
-write, makes it answer to requests for that order and nothing more. Tickets that korder itself made
-are read as well: they say by their name which slot they are.
+A ticket belongs to an Order by its controller ownerReference. A label alone, which any user may
+write, only lets it match requests for that order. Tickets that korder itself created are read too:
+their name says which slot they are.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _hold(ticket: KorderObject) -> Hold:
 
 
 def _guardian_labels(parent: Parent, labels: Mapping[str, str]) -> Mapping[str, str]:
-    """The labels by which korder's users find guardians; not those of the ticket itself.
+    """The labels by which korder's users find guardians, without those of the ticket itself.
 
     A guardian with the labels of an application would count for its disruption budgets.
     """
@@ -131,9 +131,9 @@ def _membership(
 
 
 def _slot(ticket: str, order: str, labels: Mapping[str, str]) -> str:
-    """Which slot a ticket is that does not say so."""
+    """The slot of a ticket that does not name it."""
     return labels.get(NODE_LABEL) or ticket.removeprefix(f"{order}-")
 
 
-# What is wrong with the spec of a ticket is in `problems`.
+# Errors in the spec of a ticket are in `problems`.
 decode_ticket = Decoder(TICKETS.kind, KorderObject, _hold)

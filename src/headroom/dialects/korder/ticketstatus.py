@@ -1,9 +1,12 @@
-"""A Ticket's status in korder's words, both ways: what is written reads back as it was meant.
+"""The status of a Ticket in korder's format; a written status decodes to the same value.
 
-Korder has four phases and three conditions, of which it uses two; why a ticket is not ready we say
-in two more. All that a hold's status has is there, or follows from the rest.
+Korder has four phases and three conditions, of which it uses two; two more conditions say why a
+ticket is not ready. Everything in the status of a hold is written, or follows from the rest.
 
-    Pending = Pending    Ready (Reserved) = Available    Claimed = Succeeded    Expired = Failed
+    Pending            = Pending
+    Ready (Reserved)   = Available
+    Claimed            = Succeeded
+    Expired            = Failed
 """
 
 from __future__ import annotations
@@ -54,7 +57,7 @@ _MOMENTS = Codec(
 
 
 def ticket_status_json(status: HoldStatus, namespace: str) -> Json:
-    """A hold's status as a ticket's; what is empty is left out."""
+    """The status of a hold as the status of a ticket; empty fields are left out."""
     moments = status.chronicle or Chronicle()
     owner = status.owners[0] if status.owners else None
     conditions = _conditions(status)
@@ -77,9 +80,9 @@ def ticket_status_json(status: HoldStatus, namespace: str) -> Json:
 
 
 def _conditions(status: HoldStatus) -> tuple[Condition, ...]:
-    """Ours in korder's words, then the two of korder's that say the same in another way.
+    """Our conditions in korder's format, then the two of korder with the same meaning.
 
-    A ticket that is claimed counts as ready for korder, whose Ready means that it did its work.
+    A claimed ticket is ready for korder, whose Ready means that the ticket did its work.
     """
     told = _WORDS.told(status.conditions)
     if not told:
@@ -100,13 +103,13 @@ def _word(holds: bool) -> str:
 
 
 def _rate(used: Resources, room: Resources) -> str:
-    """How much of the room is used: of the resource that is used most, in hundredths."""
+    """The used share of the room in percent: of the resource that is used most."""
     parts = [used[name] * 100 // room[name] for name in room if room[name]]
     return f"{max(parts)}%" if used and parts else ""
 
 
 def ticket_status_of(text: bytes, room: Resources) -> HoldStatus:
-    """Read a ticket's status; empty for what is absent or makes no sense."""
+    """Decode the status of a ticket; missing or invalid parts are empty."""
     status = _STATUS.read(text)
     try:
         names = _read_names(text or b"{}")
@@ -128,7 +131,7 @@ def ticket_status_of(text: bytes, room: Resources) -> HoldStatus:
 
 
 def _meant(conditions: tuple[Condition, ...], phase: str) -> tuple[Condition, ...]:
-    """Ours again: with us, a hold that is claimed is no longer ready for anyone."""
+    """Our conditions again: for us, a claimed hold is no longer ready."""
     return tuple(
         replace(each, status=_word(phase == "Available")) if each.type == "Ready" else each
         for each in _WORDS.meant(conditions)

@@ -1,7 +1,7 @@
 """Actions about Orders and Tickets as API requests, and korder's annotations on claims.
 
-Each write says which object it means (uid, and the version where it rests on what was read), so a
-namesake made meanwhile is never touched.
+Each write names its object (by uid, and by version if it depends on what was read), so another
+object with the same name is never changed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _KINDS = {resource.kind: resource for resource in (ORDERS, TICKETS)}
 
 
 def render(action: Action) -> Write | None:
-    """Spell an action about an Order or a Ticket; None for any other."""
+    """The request for an action about an Order or a Ticket; None for any other."""
     match action:
         case WriteHeadroomStatus() if _is_ours(action.parent):
             return _status(action.parent, "", order_status_json(action.status))
@@ -97,7 +97,7 @@ def _deletion(parent: Parent) -> Write:
 
 
 def _creation(action: CreateSlotObject) -> Write:
-    """Make a ticket; its finalizer is there from the start, which saves a write."""
+    """Create a ticket with its finalizer, which saves a write."""
     parent, of = action.hold.parent, action.of
     owner = {
         "apiVersion": of.api_version,
@@ -124,7 +124,7 @@ def _creation(action: CreateSlotObject) -> Write:
 
 
 def _renewal(action: CreateSlotObject) -> Write:
-    """Put the order's present template into a ticket that stands; others' annotations stay."""
+    """Write the current template of the order into an existing ticket; other annotations stay."""
     hold, made = action.hold, _made(action)
     labels = {**hold.labels, **made["metadata"]["labels"]}
     changes: list[Json] = [
@@ -132,7 +132,7 @@ def _renewal(action: CreateSlotObject) -> Write:
         {"op": "add", "path": "/metadata/labels", "value": labels},
     ]
     annotations: Json = made["metadata"]["annotations"]
-    if hold.member is None or not hold.member.revision:  # Korder's own, which may have none.
+    if hold.member is None or not hold.member.revision:  # created by korder itself
         changes.append({"op": "add", "path": "/metadata/annotations", "value": annotations})
     else:
         changes += [
@@ -143,7 +143,7 @@ def _renewal(action: CreateSlotObject) -> Write:
 
 
 def _made(action: CreateSlotObject) -> Json:
-    """Labels, annotations and spec of a ticket: the template's, and what makes it this slot."""
+    """Labels, annotations and spec of a ticket: those of the template, and those of its slot."""
     template = msgspec.json.decode(action.objects.raw)
     node = action.hold.template.node
     pinned = bool(node) and action.slot.partition("/")[0] == node
@@ -163,7 +163,7 @@ def _made(action: CreateSlotObject) -> Json:
 
 
 def _claim(action: Nominate | Bind) -> Write | None:
-    """A claim of a ticket as ours is spelled, with korder's own annotations beside it."""
+    """The claim of a ticket as ours is written, with korder's own annotations."""
     if action.claimed is None or not _is_ours(action.claimed):
         return None
     told = {CLAIMED_ANNOTATION: action.claimed.name, NODE_ANNOTATION: action.node}

@@ -1,8 +1,8 @@
 """The dialect `proactive`: headroom ahead of demand, by the four flags of an Azure proposal.
 
 There is no kind to serve. The flags (`options`) become one ordinary Headroom in the operator's
-namespace (`objects`), which anybody can see; read with this dialect (`decoder`) its guardians carry
-the proposal's label and class, and pods that workloads are about to make are counted first.
+namespace (`objects`). This dialect decodes it (`decoder`) so that its guardians have the label and
+class of the proposal, and pods that workloads are about to create are counted first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Our one Headroom as the proposal means it: its guardians' marks, and what it looks ahead to.
+"""Decode our one Headroom with the meaning of the proposal: labels of guardians, known demand.
 
-Every other Headroom is read as ever. Its annotation may choose between the two classes that the
-operator itself writes there, and no other: an annotation is no right to a PriorityClass.
+Every other Headroom is decoded as usual. An annotation of it selects one of the two classes that
+the operator itself writes there, and no other: an annotation must not give access to a
+PriorityClass.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _read = Reader(_MarkedObject)
 
 
 def decode(data: bytes | Raw) -> Headroom:
-    """Read a headroom; that of the flags has their name and the placeholders' label."""
+    """Decode a headroom; that of the flags gets the name and label of placeholders."""
     headroom = decode_headroom(data)
     metadata = _read(data).metadata or _MarkedMetadata()
     labelled = (metadata.labels or {}).get(PLACEHOLDER_LABEL) == PLACEHOLDER
@@ -66,9 +67,9 @@ def decode(data: bytes | Raw) -> Headroom:
 
 
 def dressed(pod: Pod) -> Pod:
-    """The pod, told apart if it is a placeholder of the proposal's own, whoever made it.
+    """The pod, marked if it is a placeholder of the proposal, whoever created it.
 
-    One of ordinary priority is an ordinary pod, whatever its label says.
+    A pod of ordinary priority is an ordinary pod, whatever its label.
     """
     if pod.labels.get(PLACEHOLDER_LABEL) != PLACEHOLDER or pod.priority >= 0:
         return pod
@@ -76,7 +77,7 @@ def dressed(pod: Pod) -> Pod:
 
 
 def _marked(template: PodTemplate, priority_class: str) -> PodTemplate:
-    """The template whose guardians carry the proposal's label, annotation and class."""
+    """The template whose guardians have the label, annotation and class of the proposal."""
     raw = msgspec.json.decode(template.raw)
     raw["metadata"] = {"annotations": {POD_ANNOTATION: "true"}}
     return replace(

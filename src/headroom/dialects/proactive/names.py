@@ -1,4 +1,4 @@
-"""Names of the proposal, and of the one object that stands for it here."""
+"""Names of the proposal, and of the one object that represents it here."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ POD_ANNOTATION = f"{PLACEHOLDER_LABEL}-pod"
 PRIORITY_CLASS = "karpenter-proactive-scaleup-placeholder"
 PRIORITY = -1000
 
-# On our object: which class its guardians have instead, and what its author should know.
+# On our object: another class of its guardians, and a remark for its author.
 CLASS_ANNOTATION = f"{GROUP}/priority-class"
 REMARK_ANNOTATION = f"{GROUP}/remark"
 
 AUTOSCALER_LEASE = "cluster-autoscaler"
-CUTOFF = -10  # Cluster Autoscaler's default; it acts for no pod below it.
+CUTOFF = -10  # Cluster Autoscaler's default; it ignores pods below it.

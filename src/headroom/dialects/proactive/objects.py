@@ -1,4 +1,4 @@
-"""What the flags come to in the cluster: one Headroom, and the PriorityClass of its guardians."""
+"""The objects of the flags: one Headroom, and the PriorityClass of its guardians."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Json: TypeAlias = dict[str, Any]
 
 
 def headroom_object(options: Options, namespace: str, autoscaler: str = "") -> Json:
-    """The Headroom that the flags stand for.
+    """The Headroom that the flags describe.
 
-    `autoscaler` says in words which Cluster Autoscaler is at work, if one is.
+    `autoscaler` names the running Cluster Autoscaler, if there is one.
     """
     return {
         "apiVersion": API_VERSION,
@@ -48,9 +48,10 @@ def _shape(options: Options) -> Json:
 
 
 def change_to(options: Options, autoscaler: str = "") -> Json:
-    """A merge patch that brings an object from before in line.
+    """A merge patch that updates an older object.
 
-    Its slot's shape stays, because an administrator may have changed it, unless a flag says it.
+    The shape of its slot stays, because an administrator may have changed it, unless a flag sets
+    it.
     """
     amount = _amount(options)
     size = {"utilization": None, "replicas": None, **amount["size"]}
@@ -65,7 +66,7 @@ def change_to(options: Options, autoscaler: str = "") -> Json:
 
 
 def class_object() -> Json:
-    """The PriorityClass of placeholders, as the proposal has it."""
+    """The PriorityClass of placeholders, as in the proposal."""
     return {
         "apiVersion": "scheduling.k8s.io/v1",
         "kind": "PriorityClass",
@@ -99,7 +100,7 @@ def _annotations(options: Options, autoscaler: str) -> dict[str, str]:
 
 
 def _amount(options: Options) -> Json:
-    """Size and limits; a limit of nothing is a size of nothing."""
+    """Size and limits; a limit of zero is a size of zero."""
     if not options.pod_limit or not options.node_limit:
         return {"size": {"replicas": 0}}
     return {

@@ -1,7 +1,7 @@
-"""The flags and what they may be; a value that makes no sense is refused with its flag.
+"""The flags and their valid values; an invalid value is refused with the name of its flag.
 
-The proposal checked nothing: a threshold that cannot be read was quietly the default. Here a bad
-value ends the start. Values come as texts, because flags and environment mean the same.
+The proposal checked nothing: an invalid threshold silently became the default. Here an invalid
+value ends the start. Values are texts, because flags and environment variables mean the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEAST_THRESHOLD = 0.001
 
 
 class PlaceholderProfile(StrEnum):
-    """For whom placeholders ask: Cluster Autoscaler overlooks those below its cutoff."""
+    """The autoscaler for placeholders: Cluster Autoscaler ignores those below its cutoff."""
 
     KARPENTER = "karpenter"
     CLUSTER_AUTOSCALER = "clusterAutoscaler"
@@ -36,7 +36,7 @@ class PlaceholderProfile(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The flags as written; None where one was not given."""
+    """The flags as texts; None for a flag that is not set."""
 
     enabled: str | None = None
     pod_limit: str | None = None
@@ -49,10 +49,9 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the flags mean.
+    """The meaning of the flags.
 
-    `requests` is what one placeholder asks for, `namespace` where they live; empty: the
-    operator's own.
+    `requests` are those of one placeholder, `namespace` is theirs; empty means the operator's own.
     """
 
     enabled: bool = False
@@ -65,7 +64,7 @@ class Options:
 
 
 class BadOption(ValueError):
-    """Which flag is wrong, and how."""
+    """Which flag is wrong, and why."""
 
     def __init__(self, flag: str, message: str) -> None:
         super().__init__(f"{flag}: {message}")
@@ -73,7 +72,7 @@ class BadOption(ValueError):
 
 
 def read_options(texts: Texts) -> Options:
-    """Read the flags; raise BadOption for the first that is wrong."""
+    """Parse the flags; raise BadOption for the first invalid one."""
     usual = Options()
     return Options(
         enabled=_flag(texts.enabled),
@@ -93,7 +92,7 @@ def _namespace(name: str) -> str:
 
 
 def _flag(text: str | None) -> bool:
-    """Read a boolean as Go's flags do."""
+    """Parse a boolean as Go's flags do."""
     if text is None or text in _FALSE:
         return False
     if text not in _TRUE:

@@ -1,8 +1,8 @@
 """The dialect `schedulinggate`: room for Mountpoint's helper pods, reserved behind its gate.
 
 There is no kind to serve. One ordinary Headroom in the driver's namespace (`objects`) follows the
-gate; read with this dialect (`decoder`) it serves pods of every namespace, and its guardians have
-the names, labels, class and sizes that Mountpoint's driver gives its own.
+gate. This dialect decodes it (`decoder`) so that it serves pods of every namespace, and its
+guardians have the names, labels, class and sizes of Mountpoint's driver.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def _no_definitions() -> list[dict[str, Any]]:
 
 
 def scheduling_gate(names: Names = USUAL) -> Dialect:
-    """The dialect, with the namespace and the classes that the driver was installed with."""
+    """The dialect, with the namespace and the classes of the installed driver."""
     return Dialect(
         name="schedulinggate",
         decoders={},
         render=_nothing,
         definitions=_no_definitions,
         rules=(
-            # At its start it looks whether these are there, and makes the Headroom.
+            # At its start the operator checks these, and creates the Headroom.
             {
                 "apiGroups": ["scheduling.k8s.io"],
                 "resources": ["priorityclasses"],

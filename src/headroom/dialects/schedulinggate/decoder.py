@@ -1,7 +1,7 @@
-"""Our one Headroom as the driver means it: owners of every namespace, and the driver's marks.
+"""Decode our one Headroom with the meaning of the driver: owners of every namespace, its labels.
 
-Labels of the object are those that an administrator wants on every guardian; what the driver, we or
-the API server would refuse is left out. Every other Headroom is read as ever.
+An administrator sets labels on this object that every guardian should have; labels that the driver,
+we or the API server would refuse are left out. Every other Headroom is decoded as usual.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _read = Reader(_GatedObject)
 
 
 def dressed(headroom: Headroom, data: bytes | Raw, names: Names = USUAL) -> Headroom:
-    """The headroom, with the driver's marks where it follows the driver's gate."""
+    """The headroom, with the driver's names and labels if it follows the driver's gate."""
     rule, template = headroom.size.follows, headroom.slot.template
     at_home = headroom.parent.namespace == names.namespace
     if not at_home or rule is None or rule.gate != GATE:
@@ -46,7 +46,7 @@ def dressed(headroom: Headroom, data: bytes | Raw, names: Names = USUAL) -> Head
 
 
 def wanted_labels(labels: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    """Those labels that guardians may carry."""
+    """The labels that guardians may have."""
     return tuple(
         (key, value)
         for key, value in sorted(labels.items())

@@ -1,8 +1,8 @@
-"""What Mountpoint's driver calls things: its gate, labels, classes and the volume's attributes.
+"""The names of Mountpoint's driver: its gate, labels, classes and the attributes of volumes.
 
 The namespace of helpers and the PriorityClasses are settings of the driver's chart
 (`mountpointPod.namespace`, `.priorityClassName`, `.preemptingPriorityClassName`,
-`.headroomPriorityClassName`), and so they are here.
+`.headroomPriorityClassName`), so they are settings here too.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ LIMITS = {"cpu": f"{_ATTRIBUTE}LimitsCpu", "memory": f"{_ATTRIBUTE}LimitsMemory"
 
 
 class BadNames(ValueError):
-    """A text that gives the driver's names, and cannot be read."""
+    """An invalid text of the driver's names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Where helpers live, and the PriorityClasses of helpers and of held room."""
+    """The namespace of helpers, and the PriorityClasses of helpers and of held room."""
 
     namespace: str = NAMESPACE
     helper_class: str = DEFAULT_CLASS
@@ -43,7 +43,7 @@ class Names:
 
     @property
     def text(self) -> str:
-        """Those that are not as usual, as the flag takes them."""
+        """The names that differ from the defaults, in the format of the flag."""
         usual = Names()
         found = ((each.name, getattr(self, each.name)) for each in fields(self))
         other = ((name, value) for name, value in found if value != getattr(usual, name))
@@ -70,7 +70,7 @@ KNOWN = tuple(each.name.replace("_", "-") for each in fields(Names))
 
 
 def read_names(text: str) -> Names:
-    """Read `namespace=s3,headroom-class=low`; BadNames says what is wrong."""
+    """Parse `namespace=s3,headroom-class=low`; BadNames says what is wrong."""
     given: dict[str, str] = {}
     for part in filter(None, (each.strip() for each in text.split(","))):
         key, _, value = part.partition("=")
@@ -81,5 +81,5 @@ def read_names(text: str) -> Names:
         given[key.replace("-", "_")] = value
     names = Names(**given)
     if len(set(names.classes)) < len(names.classes):
-        raise BadNames("the three PriorityClasses must differ: their priorities do")
+        raise BadNames("the three PriorityClasses must differ, because their priorities differ")
     return names

@@ -1,7 +1,7 @@
-"""What the dialect needs in the cluster: the namespace, three PriorityClasses and one Headroom.
+"""The objects of the dialect: the namespace, three PriorityClasses and one Headroom.
 
-The driver's own chart brings the first two as well, with the same names and values; nothing that
-exists is changed.
+The driver's own chart has the first two as well, with the same names and values; existing objects
+are not changed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def classes(names: Names = USUAL) -> tuple[Json, ...]:
 
 
 def objects(names: Names = USUAL) -> tuple[Json, ...]:
-    """The namespace of helpers and guardians, and the Headroom that the guardians belong to."""
+    """The namespace of helpers and guardians, and the Headroom of the guardians."""
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     namespace = {
         "apiVersion": "v1",

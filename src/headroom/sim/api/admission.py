@@ -1,8 +1,8 @@
-"""What the API server makes of a new pod: defaults, priority, and reasons to refuse it.
+"""Admission of a new pod: defaults, priority, and the reasons to refuse it.
 
-The rules and words are those of the real admission plugins (Priority, DefaultTolerationSeconds)
-and of pod defaulting, as far as they can change scheduling. Quota is in `quota`; what may change
-afterwards is in `pods`.
+The rules and messages are those of the real admission plugins (Priority, DefaultTolerationSeconds)
+and of pod defaulting, as far as they can change scheduling. `quota` checks quotas; `pods` has the
+rules for later changes.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ ListKind = Callable[[str], Iterable[Json]]
 
 
 def prioritized(obj: Json, list_kind: ListKind) -> Json:
-    """Return a new pod with the priority of its class; policies that come later look at it."""
+    """A new pod with the priority of its class; later admission policies read it."""
     spec = dict(obj.get("spec") or {})
     spec.update(_priority(str(dig(obj, "metadata", "name")), spec, list_kind("PriorityClass")))
     return {**obj, "spec": spec}
 
 
 def admit_pod(obj: Json, now: str) -> Json:
-    """Return a prioritized pod as it would be stored, or raise what the API server would answer."""
+    """A prioritized pod as it is stored; raises the API server's error if it is refused."""
     name = str(dig(obj, "metadata", "name"))
     spec = dict(obj.get("spec") or {})
     if spec.get("nodeName") and spec.get("schedulingGates"):
@@ -54,7 +54,7 @@ _DEFAULTS: Json = {
 
 
 def first_status(spec: Json, now: str) -> Json:
-    """The status every new pod starts with; a gated one says so from the beginning."""
+    """The status of every new pod; for a gated pod it has the condition that says so."""
     status: Json = {"phase": "Pending", "qosClass": _quality(spec)}
     if spec.get("schedulingGates"):
         condition = {
@@ -68,7 +68,7 @@ def first_status(spec: Json, now: str) -> Json:
 
 
 def _container(container: Json) -> Json:
-    """Give a container the requests that follow from its limits."""
+    """A container with the requests that follow from its limits."""
     limits = dig(container, "resources", "limits")
     if not limits:
         return container
@@ -114,7 +114,7 @@ def _global_default(classes: Iterable[Json]) -> Json | None:
 
 
 def _tolerations(given: list[Json]) -> list[Json]:
-    """Add the five minutes that every pod tolerates of a node that is not ready."""
+    """Add the default toleration of five minutes for a node that is not ready."""
     added = [
         {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
         for key in _WAITS
@@ -131,7 +131,7 @@ def _covers(toleration: Json, key: str) -> bool:
 
 
 def _quality(spec: Json) -> str:
-    """The QoS class, as far as CPU and memory of the containers tell."""
+    """The QoS class, calculated from CPU and memory of the containers."""
     guaranteed, any_set = True, False
     for container in (*spec.get("containers", ()), *(spec.get("initContainers") or ())):
         requests = dig(container, "resources", "requests") or {}

@@ -1,7 +1,7 @@
-"""The admission policies of `wire.policy`, as the embedded API server obeys them.
+"""The admission policies of `wire.policy`, applied by the embedded API server.
 
-`core.claim_gate` has the rule; here is where it applies: to the pods of a namespace that has opted
-in, and, with a dialect whose pods ask by annotation, to those almost anywhere.
+`core.claim_gate` has the rule. This module says where it applies: to pods of a namespace that has
+opted in and, with a dialect whose pods ask by annotation, to pods of almost every namespace.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NEVER_GATED = never_gated(NAMESPACE)
 
 
 def gated(pod: Json, store: Store) -> Json:
-    """Return the pod with our gate if a policy would put it there, else as it is."""
+    """The pod with our gate if a policy adds it, otherwise the pod unchanged."""
     where = ref_of(pod).namespace
     found = store.get(Ref("ClaimIndex", where, INDEX_NAME))
     asks = store.registry.speech.asks if where not in _NEVER_GATED else ()

@@ -1,7 +1,7 @@
-"""Stored JSON as core values.
+"""Convert stored JSON to core values.
 
-The same decoders that read a real cluster's answers read ours, so the operator cannot tell the
-two apart by what it sees.
+The decoders are those that read the answers of a real cluster, so the operator sees the same values
+from both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from headroom.wire.objects.pods import pod_from
 
 
 def pod_of(obj: Json) -> Pod:
-    """A pod as every cluster reads it; one that is stored is read once."""
+    """Decode a pod without dialects; a stored pod is decoded once."""
     if not isinstance(obj, Stored):
         return pod_from(obj)
     found = obj.plain
@@ -27,7 +27,7 @@ def pod_of(obj: Json) -> Pod:
 
 
 def node_of(obj: Json) -> Node:
-    """A node as every cluster reads it; one that is stored is read once."""
+    """Decode a node without dialects; a stored node is decoded once."""
     if not isinstance(obj, Stored):
         return node_from(obj)
     found = obj.plain
@@ -37,7 +37,7 @@ def node_of(obj: Json) -> Node:
 
 
 def readable(change: Change) -> Thing | None:
-    """What changed as a core value; None for what nobody can read."""
+    """The changed object as a core value; None if it cannot be decoded."""
     try:
         return change.thing
     except DecodeError:

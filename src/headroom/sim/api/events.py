@@ -1,7 +1,7 @@
-"""Events as people see them with `kubectl get events`: one object for each repeated message.
+"""Events as `kubectl get events` shows them: one object for each repeated message.
 
-Actors record through a `Recorder` with their component's name; the same words about the same
-object are counted up instead of written again, as the real event correlator does.
+Actors record events through a `Recorder` with the name of their component. If the same message
+about the same object is repeated, its count grows, as with the real event correlator.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ WARNING = "Warning"
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Records events in the name of one component."""
+    """Records events under the name of one component."""
 
     store: Store
     component: str
 
     def record(self, about: Json, kind: str, reason: str, message: str) -> None:
-        """Tell about an object: `kind` is Normal or Warning."""
+        """Record an event about an object: `kind` is Normal or Warning."""
         meta = about["metadata"]
         namespace = str(meta.get("namespace") or "default")
         text = "\n".join((uid_of(about), kind, reason, message, self.component))

@@ -1,9 +1,9 @@
-"""The eviction API: a deletion that asks the pod's budget first.
+"""The eviction API: a deletion that checks the pod's disruption budget first.
 
-This is what `kubectl drain` uses. A pod that does no work (pending, ended, on its way out) goes
-unasked; one that is not ready goes where the budget's others are all well. The status that the
-budget is left with is a promise to the next caller; its controller (`controllers.budgets`) counts
-anew a moment later.
+`kubectl drain` uses it. A pod that does no work (pending, ended, terminating) is evicted without a
+check. A pod that is not ready is evicted if all other pods of the budget are healthy. The status of
+the budget is reduced for the next caller; its controller (`controllers.budgets`) recalculates it a
+moment later.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _VIOLATED = "Cannot evict pod as it would violate the pod's disruption budget."
 
 
 def charged(pod: Json, budgets: Iterable[Json], now: str) -> Json | None:
-    """The budget that an eviction uses up, as it is left; None: nobody need be asked.
+    """The budget after this eviction; None if no budget applies.
 
-    Raises what the API server answers when the budget says no.
+    Raises the API server's error if the budget does not allow the eviction.
     """
     if _idle(pod):
         return None
@@ -37,7 +37,7 @@ def charged(pod: Json, budgets: Iterable[Json], now: str) -> Json | None:
 
 
 def evicted(pod: Json, now: str) -> Json:
-    """The pod with the condition that says why it goes."""
+    """The pod with the condition that says why it is evicted."""
     condition = {
         "type": "DisruptionTarget",
         "status": "True",
@@ -62,7 +62,7 @@ def _ready(pod: Json) -> bool:
 
 
 def _spares_the_unready(budget: Json) -> bool:
-    """Whether a pod that is not ready may go without costing the budget anything."""
+    """Whether a pod that is not ready may be evicted without a charge to the budget."""
     if dig(budget, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
     needed = int(dig(budget, "status", "desiredHealthy") or 0)

@@ -1,8 +1,8 @@
-"""Watch streams: what changed, in order, a moment later.
+"""Watch streams: changes in order, with a small delay.
 
-Every actor learns of changes through a feed of its own, as over the network: each with its own
-small, seeded delay, the order within a stream always kept. A feed can be held back to play a slow
-or broken connection; what was held back arrives, in order, when it is let go.
+Every actor receives changes through its own feed, as over a network: each feed has its own small,
+seeded delay, and the order within a feed is kept. A feed can be held back to simulate a slow or
+broken connection. What was held back arrives in order when the feed is released.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from headroom.sim.loop import DIGITS, VirtualLoop
 
 
 class Jitter:
-    """Seeded delays, even between two bounds."""
+    """Seeded delays, evenly distributed between two limits."""
 
     def __init__(self, name: str, seed: int, bounds: tuple[float, float]) -> None:
         self._draw = Random(f"{seed}/{name}").random
@@ -52,7 +52,7 @@ class Feed:
             store.listen(kind, self._push)
 
     def replay(self) -> None:
-        """Tell what is there now, as the list before a watch does."""
+        """Send what exists now, as the list before a watch does."""
         for kind in self._kinds:
             for obj in self._store.list(kind):
                 self._push(self._store.news(obj))

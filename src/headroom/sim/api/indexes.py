@@ -1,6 +1,6 @@
-"""Pods by node and pods without a controller, kept up to date with the store.
+"""Indexes of pods by node, and of pods without a controller, updated by the store.
 
-Several actors ask who is on a node; none of them should have to look at all pods for that.
+Several actors need the pods of a node; none of them should have to read all pods.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from headroom.sim.api.values import Json, Ref, controller_of, dig
 
 
 class PodIndex:
-    """Answers about pods in time that does not grow with the cluster."""
+    """Finds pods in time that does not grow with the cluster."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -19,11 +19,11 @@ class PodIndex:
         store.listen("Pod", self._on_pod)
 
     def on_node(self, node: str) -> list[Json]:
-        """The pods bound to a node, in the order in which they came."""
+        """The pods bound to a node, in the order in which they were bound."""
         return self._found(self._on_node.get(node, {}))
 
     def strays(self, namespace: str) -> list[Json]:
-        """The pods of a namespace that no controller looks after."""
+        """The pods of a namespace that have no controller."""
         return self._found(self._strays.get(namespace, {}))
 
     def _found(self, refs: dict[Ref, None]) -> list[Json]:

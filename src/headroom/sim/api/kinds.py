@@ -1,8 +1,8 @@
 """The kinds that the embedded API server serves, and how far each is modelled.
 
-A kind is alive (an actor of the simulator acts on it) or inert (kept and shown, but nothing acts on
-it: the run says so). Any other is unknown and refused: leaving it out silently would mislead. The
-kinds of dialects are in `registry`, as far as dialects are on.
+A kind is alive (an actor of the simulator acts on it) or inert (it is stored and shown, nothing
+acts on it, and the run says so). All other kinds are unknown and refused, because a run without
+them would be misleading. The kinds of enabled dialects are in `registry`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ class Depth(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind: where it lives, whether its status is a subresource, and how far we model it.
+    """One kind: its API group, whether its status is a subresource, and how far it is modelled.
 
-    `scale` is where its replicas are, if it can be scaled; `custom` is a kind that a CRD defines.
+    `scale` is the path of its replicas if it can be scaled; `custom` is true for a kind that a CRD
+    defines.
     """
 
     resource: Resource
@@ -103,7 +104,7 @@ _ALIVE = (
 _INERT = (
     Resource("", "v1", "configmaps", "ConfigMap"),
     Resource("", "v1", "serviceaccounts", "ServiceAccount"),
-    wire.AUTOSCALERS,  # What its status says is known demand of headrooms.
+    wire.AUTOSCALERS,  # Its status is a source of known demand for headrooms.
 )
 
 KINDS: dict[str, Kind] = {

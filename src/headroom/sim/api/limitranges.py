@@ -1,8 +1,8 @@
-"""LimitRange for pods: what containers ask for that say nothing, and how much each may ask for.
+"""LimitRange for pods: default requests and limits, and the allowed range.
 
-The rules and words are those of the real plugin (LimitRanger): defaults are filled in when a pod is
-created, then each container, and each pod in sum, is held to least, most and ratio. Bounds of
-volume claims are not modelled.
+The rules and messages are those of the real plugin (LimitRanger): defaults are set when a pod is
+created; then each container, and the sum of each pod, is checked against minimum, maximum and
+ratio. Limits of volume claims are not modelled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONTAINER, POD = "Container", "Pod"
 
 
 def with_defaults(pod: Json, ranges: Iterable[Json]) -> Json:
-    """A new pod, its containers with the limits and requests that they have not said."""
+    """A new pod whose containers have the default limits and requests where they set none."""
     limits: Amounts = {}
     requests: Amounts = {}
     for item in _items(ranges, CONTAINER):
@@ -37,7 +37,7 @@ def with_defaults(pod: Json, ranges: Iterable[Json]) -> Json:
 
 
 def refusal(pod: Json, ranges: Iterable[Json]) -> ApiError | None:
-    """Say which bounds a pod breaks; None if it keeps to all of them."""
+    """Which limits a pod violates; None if it violates none."""
     known = list(ranges)
     spec = pod.get("spec") or {}
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
@@ -119,4 +119,4 @@ def _milli(amount: object) -> int:
     try:
         return parse_quantity(str(amount)).milli_value()
     except QuantityError:
-        return 0  # Whoever decodes the pod says what is wrong with it.
+        return 0  # The decoder of the pod reports what is wrong.

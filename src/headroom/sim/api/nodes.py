@@ -1,4 +1,4 @@
-"""What becomes of a Node manifest when it registers: what its kubelet and admission would add."""
+"""A Node manifest at its registration: what its kubelet and admission add."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def kubelet_labels(name: str) -> dict[str, str]:
 
 
 def topology(node: Json | None) -> dict[str, str]:
-    """The labels that a pod gets from its node when it is bound: where in the world it is."""
+    """The zone and region labels that a pod gets from its node when it is bound."""
     labels = dig(node, "metadata", "labels") or {}
     return {key: labels[key] for key in _TOPOLOGY if key in labels}
 
 
 def registered(node: Json) -> Json:
-    """Return the node with its kubelet's labels, all its capacity to give, tainted if not ready."""
+    """The node with its kubelet's labels, with allocatable set, and tainted if it is not ready."""
     name = ref_of(node).name
     status = node.get("status") or {}
     capacity = status.get("capacity") or status.get("allocatable") or {}
@@ -35,6 +35,6 @@ def registered(node: Json) -> Json:
     ready = condition_of(node, "Ready")
     if ready is None or ready.get("status") == "True":
         return known
-    # As the admission plugin TaintNodesByCondition does, so that nobody is placed too soon.
+    # As the admission plugin TaintNodesByCondition does, so that no pod is placed too early.
     taints = [*(dig(node, "spec", "taints") or ()), {"key": NOT_READY, "effect": "NoSchedule"}]
     return put(known, taints, "spec", "taints")

@@ -1,8 +1,8 @@
-"""The patches that the API server understands: JSON merge, strategic merge and JSON patch.
+"""The patches that the API server supports: JSON merge, strategic merge and JSON patch.
 
-Pure functions from a document and a patch to a new document that shares what did not change. A
-`test` operation that fails is told apart from a malformed patch: the first means that somebody
-was faster.
+Pure functions from a document and a patch to a new document, which shares all unchanged parts. A
+failed `test` operation is distinguished from a malformed patch: it means that another client was
+faster.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TEST_FAILED = "TestFailed"
 
 
 def merge(target: Any, patch: Any) -> Any:
-    """Apply a JSON merge patch (RFC 7386): null removes, objects go deep, the rest replaces."""
+    """Apply a JSON merge patch (RFC 7386): null removes, objects are merged, others replaced."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(target) if isinstance(target, Mapping) else {}
@@ -158,4 +158,4 @@ def _change_list(document: list[Any], head: str, rest: list[str], what: tuple[st
 
 
 def _missing(step: str) -> ApiError:
-    return ApiError(422, "Invalid", f"the JSON patch speaks of {step!r}, which is not there")
+    return ApiError(422, "Invalid", f"the JSON patch names  {step!r}, which does not exist")

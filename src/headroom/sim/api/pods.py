@@ -1,7 +1,7 @@
-"""What may happen to a pod after its creation: spec changes, binding, graceful deletion.
+"""Changes of a pod after its creation: spec changes, binding, graceful deletion.
 
-Each function takes the stored pod and returns its next form, or raises what the API server would
-answer. Nothing here stores anything.
+Each function gets the stored pod and returns its next state, or raises the API server's error.
+Nothing is stored here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _IMMUTABLE = (
 
 
 def check_update(old: Json, new: Json) -> None:
-    """Refuse what Kubernetes does not let anyone change in a pod's spec."""
+    """Refuse changes of a pod's spec that Kubernetes does not allow."""
     before, after = old["spec"], new.get("spec") or {}
     if before == after:
         return
@@ -52,7 +52,7 @@ def _gates(spec: Json) -> list[str]:
 
 
 def _frozen(spec: Json, gated: bool) -> Json:
-    """The part of a spec that must stay as it is; a gated pod may still narrow its nodes."""
+    """The part of a spec that cannot change; a gated pod may still restrict its nodes."""
     free = {"activeDeadlineSeconds", "tolerations", "schedulingGates"}
     if gated:
         free |= {"nodeSelector", "affinity"}
@@ -63,7 +63,7 @@ def _frozen(spec: Json, gated: bool) -> Json:
 
 
 def bound(old: Json, binding: Json, now: str, labels: Json) -> Json:
-    """Return the pod on the node that the binding names, with labels that it gets from there."""
+    """The pod on the node that the binding names, with the labels that it gets from the node."""
     name = str(dig(old, "metadata", "name"))
     node = str(dig(binding, "target", "name") or "")
     _check_binding(old, binding, name, node)
@@ -96,7 +96,7 @@ def _check_binding(old: Json, binding: Json, name: str, node: str) -> None:
 
 
 def grace_of(pod: Json, asked: int | None) -> int:
-    """How many seconds a deletion leaves this pod: none if no kubelet has to end it."""
+    """The grace period of a deletion in seconds: zero if no kubelet runs the pod."""
     if not dig(pod, "spec", "nodeName") or dig(pod, "status", "phase") in FINISHED:
         return 0
     own = dig(pod, "spec", "terminationGracePeriodSeconds")

@@ -1,4 +1,4 @@
-"""Whether a write means the object that is stored: by name, uid and version."""
+"""Check that a write is about the stored object: by name, uid and version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headroom.sim.errors import bad_request, conflict, invalid
 
 
 def check_identity(kind: Kind, old: Json, new: Json) -> None:
-    """Refuse an update that is about another object, or based on an older version of this one."""
+    """Refuse an update of another object, or one based on an older version of this one."""
     name, meant = dig(old, "metadata", "name"), dig(new, "metadata", "name")
     if meant != name:
         words = f"the name of the object ({meant}) does not match the name on the URL ({name})"
@@ -23,7 +23,7 @@ def check_identity(kind: Kind, old: Json, new: Json) -> None:
 
 
 def check_deletion(kind: Kind, old: Json, uid: str, version: str) -> None:
-    """Refuse to delete another object than the one that was meant."""
+    """Refuse to delete another object than the requested one."""
     if uid and uid != uid_of(old):
         words = f"the UID in the precondition ({uid}) does not match the UID in record"
         why = f"{words} ({uid_of(old)}). The object might have been deleted and then recreated"
@@ -32,7 +32,7 @@ def check_deletion(kind: Kind, old: Json, uid: str, version: str) -> None:
 
 
 def check_version(kind: Kind, old: Json, version: Any) -> None:
-    """Refuse what is based on an older version."""
+    """Refuse a write that is based on an older version."""
     if version and str(version) != str(dig(old, "metadata", "resourceVersion")):
         words = "the object has been modified; please apply your changes to the latest version"
         name = str(dig(old, "metadata", "name"))

@@ -1,8 +1,8 @@
-"""ResourceQuota for pods: how much a namespace may ask for in all.
+"""ResourceQuota for pods: how much the pods of a namespace may request in total.
 
-Counts pods and their requests of CPU and memory, of pods that have not finished, and refuses the
-one that would go beyond, in the words of the real plugin. Limits, scopes and other resources are
-not modelled; a quota that names any is reported when it is created.
+It counts pods and their requests of CPU and memory, for pods that have not ended, and refuses a pod
+beyond the quota with the message of the real plugin. Limits, scopes and other resources are not
+modelled; a quota that names any of them is reported when it is created.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REQUESTS = {"cpu": CPU, "memory": MEMORY, "requests.cpu": CPU, "requests.memory"
 
 
 def unmodelled(quota: Json) -> list[str]:
-    """What of a quota has no effect in the simulation."""
+    """The parts of a quota that have no effect in the simulation."""
     names = [name for name in sorted(dig(quota, "spec", "hard") or {}) if not _is_modelled(name)]
     if dig(quota, "spec", "scopes") or dig(quota, "spec", "scopeSelector"):
         names.append("scopes")
@@ -34,7 +34,7 @@ def _is_modelled(name: str) -> bool:
 def refusal(
     name: str, requests: Resources, others: Iterable[Resources], quota: Json
 ) -> ApiError | None:
-    """Say why one more pod with these requests would break a quota; None when it would not."""
+    """Why one more pod with these requests would exceed a quota; None if it would not."""
     present = list(others)
     used = sum(present, Resources())
     broken = []

@@ -1,7 +1,7 @@
-"""Which kinds one cluster serves: those of `kinds`, and those that its dialects define.
+"""The kinds that one cluster serves: those of `kinds`, and those that its dialects define.
 
-A dialect's kinds come from its CRDs, so they are served in the simulator just as they would be by a
-real API server: status and scale where the definition says so, checked by the same schema.
+The kinds of a dialect come from its CRDs, so the simulator serves them as a real API server would:
+with status and scale subresources if the definition has them, and checked by the same schema.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Registry(Mapping[str, Kind]):
         return len(self._kinds)
 
     def served(self, name: str) -> Kind:
-        """The kind of this name; a request for another is a bad one."""
+        """The kind with this name; a request for an unknown kind is an error."""
         if name not in self._kinds:
             raise bad_request(f"kind {name!r} is unknown")
         return self._kinds[name]
 
     def thing_of(self, obj: Json) -> Thing:
-        """An object as the operator would read it."""
+        """An object as the operator decodes it."""
         if isinstance(obj, Stored) and obj.told is not None:
             return obj.told
         kind = self[str(obj["kind"])].resource
@@ -70,12 +70,12 @@ class Registry(Mapping[str, Kind]):
 
 @cache
 def _kinds_of(definitions: Callable[[], list[Json]], watched: tuple[Resource, ...]) -> list[Kind]:
-    """The kinds of a dialect. Its schemas are large, and a simulator is made often: made once."""
+    """The kinds of a dialect; cached, because schemas are large and simulators frequent."""
     return [_defined(definition, watched) for definition in definitions()]
 
 
 def _defined(definition: Json, watched: tuple[Resource, ...]) -> Kind:
-    """The kind that a CRD defines, in the version that its dialect follows."""
+    """The kind that a CRD defines, in the version that its dialect uses."""
     spec: dict[str, Any] = definition["spec"]
     names = spec["names"]
     followed = {kind.version for kind in watched if kind.kind == names["kind"]}

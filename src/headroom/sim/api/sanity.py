@@ -1,7 +1,7 @@
-"""What any object must be before it is worth looking at: names, labels, a pod's containers.
+"""Basic validation of every object: names, labels, the containers of a pod.
 
-The same findings stop a file before a run and a write during one; the words are Kubernetes' own
-where people know them by heart.
+The same checks run before a run (on files) and during a run (on writes). Messages are those of
+Kubernetes where users know them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WITH_TEMPLATE = ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "Job")
 
 
 def problems(obj: Json) -> Iterator[Problem]:
-    """Everything about an object that its API server would refuse whatever its kind's schema."""
+    """Everything that an API server refuses in an object, independent of its schema."""
     kind = str(obj.get("kind"))
     name = dig(obj, "metadata", "name")
     if name:
@@ -66,7 +66,7 @@ def problems(obj: Json) -> Iterator[Problem]:
 
 
 def _restarting(kind: str, policy: Any, path: str) -> Iterator[Problem]:
-    """Pods of a Job must be able to end; those of all others must not."""
+    """Pods of a Job must be able to end; all other pods must not."""
     if kind == "Job":
         if policy in (None, "Always"):
             yield Problem(path, 'Required value: valid values: "OnFailure", "Never"')
@@ -125,14 +125,14 @@ def _pod(spec: Any, path: str) -> Iterator[Problem]:
 
 
 def _limits(container: Any, path: str) -> Iterator[Problem]:
-    """Requests beyond their limits."""
+    """Requests that are larger than their limits."""
     limits = dig(container, "resources", "limits") or {}
     for resource, asked in (dig(container, "resources", "requests") or {}).items():
         try:
             most = parse_quantity(str(limits.get(resource, asked)))
             excess = parse_quantity(str(asked)).milli_value() > most.milli_value()
         except QuantityError:
-            continue  # Whoever decodes the pod says what is wrong with it.
+            continue  # The decoder of the pod reports what is wrong.
         if excess:
             words = f"must be less than or equal to {resource} limit of {limits[resource]}"
             yield Problem(path, f'Invalid value: "{asked}": {words}')

@@ -1,7 +1,7 @@
-"""What the API server checks by schema: custom kinds as their CRDs do, workloads' selectors.
+"""What the API server checks by schema: custom kinds by their CRDs, and workload selectors.
 
-Kubernetes' own kinds are checked when files are read; here only what can make an object that is
-written through the API senseless to its controller.
+Kubernetes' own kinds are checked when files are read. Here only those errors are checked that make
+an object useless to its controller.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORKLOADS = (kinds.DEPLOYMENT, kinds.REPLICA_SET, kinds.DAEMON_SET, kinds.STATE
 
 
 def checked(kind: Kind, obj: Json, catalogue: Catalogue) -> Json:
-    """Return the object with its schema's defaults, or raise what is wrong with it."""
+    """The object with the defaults of its schema; raises what is wrong with it."""
     name = str(dig(obj, "metadata", "name"))
     if kind.custom:
         _refuse(kind, name, validate(obj, _type(kind, catalogue), catalogue))
@@ -37,7 +37,7 @@ def checked(kind: Kind, obj: Json, catalogue: Catalogue) -> Json:
 
 
 def check_status(kind: Kind, obj: Json, catalogue: Catalogue) -> None:
-    """Refuse a status that does not fit; what is wrong elsewhere was let in before."""
+    """Refuse an invalid status; errors elsewhere in the object were accepted before."""
     if kind.custom:
         found = validate(obj, _type(kind, catalogue), catalogue)
         problems = [problem for problem in found if problem.path.startswith("status")]

@@ -1,9 +1,9 @@
-"""A small API server: the verbs, with the rules that decide what is stored.
+"""A small API server: the verbs, and the rules that decide what is stored.
 
-Creating runs admission (`admission`, `limitranges`, `quota`), updating runs the pod rules (`pods`)
-and the schema of our own kinds, deleting respects grace and finalizers. Every refusal is an
-`ApiError` in the real server's words. Callers that play a client over the network wait before they
-call; a call itself takes no virtual time.
+A create runs admission (`admission`, `limitranges`, `quota`), an update runs the pod rules (`pods`)
+and the schema of our own kinds, a delete respects grace periods and finalizers. Every refusal is an
+`ApiError` with the message of the real server. A call takes no virtual time; callers that simulate
+a client on the network wait before they call.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ApiServer:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.notes: dict[str, None] = {}
-        self.acting = ""  # the operator whose write is being carried out, if it is one
+        self.acting = ""  # the operator that sends the current write, if any
 
     def get(self, ref: Ref) -> Json:
         obj = self.store.get(ref)
@@ -57,7 +57,7 @@ class ApiServer:
         return obj
 
     def create(self, given: Json) -> Json:
-        """Store a new object, as admission leaves it."""
+        """Store a new object after admission."""
         kind = self._kind_of(given)
         obj = self._named(kind, given)
         ref = ref_of(obj)
@@ -86,7 +86,7 @@ class ApiServer:
         return self.store.insert(obj, pod=pod)
 
     def restore(self, obj: Json) -> Json:
-        """Put an object back as it was once, with uid, times and status."""
+        """Store an object again with its former uid, times and status."""
         kind = self._kind_of(obj)
         obj = self._named(kind, obj)
         ref = ref_of(obj)
@@ -105,7 +105,7 @@ class ApiServer:
     def merge_patch(
         self, ref: Ref, patch: Json, subresource: str = "", strategic: bool = False
     ) -> Json:
-        """Merge a patch in; a uid or resourceVersion in it must be the stored one."""
+        """Merge a patch; a uid or resourceVersion in it must be the stored one."""
         old = self.get(ref)
         new = (patches.strategic_merge if strategic else patches.merge)(old, patch)
         return self._store_update(self._kind(ref.kind), old, new, subresource)
@@ -116,9 +116,9 @@ class ApiServer:
         return self._store_update(self._kind(ref.kind), old, new, subresource)
 
     def apply(self, obj: Json, owned: bool = False) -> Json:
-        """Create the object, or merge it into the one that is there.
+        """Create the object, or merge it into the existing one.
 
-        Field ownership is not modelled: with `owned` the spec is taken to be the caller's alone.
+        Field ownership is not modelled: with `owned`, the whole spec is assumed to be the caller's.
         """
         kind = self._kind_of(obj)
         named = self._named(kind, obj)
@@ -132,7 +132,7 @@ class ApiServer:
         return self._store_update(kind, old, new, "")
 
     def scale(self, ref: Ref, replicas: int) -> Json:
-        """Change the number of replicas, wherever the kind keeps it."""
+        """Set the number of replicas at the path that the kind defines."""
         kind = self._kind(ref.kind)
         old = self.get(ref)
         path = "." + ".".join(kind.scale)
@@ -144,7 +144,7 @@ class ApiServer:
         return self._store_update(kind, old, put(old, replicas, *kind.scale), "")
 
     def delete(self, ref: Ref, grace: int | None = None, uid: str = "", version: str = "") -> None:
-        """Delete now, or mark it so that its kubelet or its finalizers' owners can end it."""
+        """Delete the object, or mark it if a kubelet or a finalizer must finish first."""
         old = self.get(ref)
         preconditions.check_deletion(self._kind(ref.kind), old, uid, version)
         seconds = pods.grace_of(old, grace) if ref.kind == "Pod" else 0
@@ -165,7 +165,7 @@ class ApiServer:
         self.store.replace(old, ending)
 
     def bind(self, ref: Ref, binding: Json) -> Json:
-        """Put a pod on a node; checks everything but room, as the real one does."""
+        """Bind a pod to a node; as in the real API server, everything except room is checked."""
         old = self.get(ref)
         node = self.store.get(Ref("Node", "", str(dig(binding, "target", "name") or "")))
         labels = nodes.topology(node)
@@ -184,7 +184,7 @@ class ApiServer:
         self.delete(ref, grace)
 
     def note(self, words: str) -> None:
-        """Remember, once, something that a person should know about this run."""
+        """Add a note for the user about this run, once."""
         self.notes.setdefault(words)
 
     def _store_update(self, kind: Kind, old: Json, new: Json, subresource: str) -> Json:
@@ -244,13 +244,13 @@ class ApiServer:
             raise ending(kind, ref.name, f"{words} being terminated")
 
     def _make_namespace(self, name: str) -> None:
-        """Make a namespace that somebody's manifests take for granted, and say so."""
+        """Create a namespace that manifests use but do not contain, and note it."""
         if self.store.get(Ref("Namespace", "", name)) is None:
             self.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
             self.note(f"namespace {name} was not in the files and has been made")
 
     def _within_limits(self, obj: Json) -> Json:
-        """A new pod with the defaults of LimitRanges; raises what they refuse."""
+        """A new pod with the defaults of LimitRanges; raises their refusal."""
         ranges = list(self.store.list("LimitRange", ref_of(obj).namespace))
         if not ranges:
             return obj
@@ -275,7 +275,7 @@ class ApiServer:
 
 
 def _is_over(meta: Json) -> bool:
-    """Whether nothing keeps an object any more that was told to go."""
+    """Whether a deleted object has nothing left that keeps it."""
     waits = meta.get("finalizers") or meta.get("deletionGracePeriodSeconds")
     return bool(meta.get("deletionTimestamp")) and not waits
 
@@ -287,7 +287,7 @@ def _check_sanity(kind: Kind, obj: Json) -> None:
 
 
 def _readable(obj: Json) -> Pod:
-    """Decode a new pod; what cannot be read (a nonsense quantity) is refused with its path."""
+    """Decode a new pod; an unreadable value (such as a wrong quantity) is refused with its path."""
     try:
         return pod_of(obj)
     except DecodeError as error:
@@ -296,7 +296,7 @@ def _readable(obj: Json) -> Pod:
 
 
 def _status_update(kind: Kind, old: Json, new: Json) -> Json:
-    """What a write to the status may change: pods let their labels and annotations follow."""
+    """The allowed changes of a status write; for pods also labels and annotations."""
     if kind is kinds.POD:
         meta: dict[str, Any] = {**old["metadata"]}
         for field in ("labels", "annotations"):
@@ -310,7 +310,7 @@ def _status_update(kind: Kind, old: Json, new: Json) -> Json:
 
 
 def _kept_metadata(old: Json, new: Json) -> dict[str, Any]:
-    """What nobody can change in an object's metadata."""
+    """The metadata that a client cannot change."""
     meta = dict(new.get("metadata") or {})
     for field in (
         "uid",

@@ -1,8 +1,8 @@
-"""Where the embedded cluster keeps its objects: versions, uids, names, and who listens.
+"""The storage of the embedded cluster: objects, versions, uids, names and listeners.
 
-Only storage lives here. What may be stored is decided in `server`; when a listener hears of it is
-up to its `feed`. Everything is deterministic: uids and name suffixes come from the seed, lists are
-in order of creation.
+It only stores. `server` decides what may be stored; a `feed` decides when a listener receives a
+change. Everything is deterministic: uids and name suffixes come from the seed, and lists are in
+order of creation.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Verb(Enum):
 
 @dataclass(slots=True, eq=False)
 class Change:
-    """One thing that happened to one object."""
+    """One change of one object."""
 
     verb: Verb
     ref: Ref
@@ -43,7 +43,7 @@ class Change:
 
     @property
     def thing(self) -> Thing:
-        """What changed as a core value, read once for all who listen."""
+        """The changed object as a core value, decoded once for all listeners."""
         return self.registry.thing_of(self.obj)
 
 
@@ -67,16 +67,16 @@ class Store:
 
     @property
     def version(self) -> int:
-        """How many changes there were so far."""
+        """The number of changes so far."""
         return self._version
 
     def now(self) -> datetime:
         return self._now()
 
     def timestamp(self) -> str:
-        """Now, as objects write it: whole seconds, UTC."""
+        """The current time in the format of objects: whole seconds, UTC."""
         now = self._now()
-        if now is not self._stamp[0]:  # Much happens in one moment.
+        if now is not self._stamp[0]:  # Many changes happen at the same time.
             self._stamp = now, format_time(now)
         return self._stamp[1]
 
@@ -91,7 +91,7 @@ class Store:
         return self.get(ref) if ref else None
 
     def list(self, kind: str, namespace: str | None = None) -> Iterator[Json]:
-        """All objects of a kind in order of creation; the store may change meanwhile."""
+        """All objects of a kind in order of creation; the store may change while they are read."""
         for obj in tuple(self._objects[kind].values()):
             if namespace is None or obj["metadata"].get("namespace") == namespace:
                 yield obj
@@ -103,7 +103,7 @@ class Store:
         return tuple(sorted(kind for kind, objects in self._objects.items() if objects))
 
     def listen(self, kind: str, listener: Listener) -> None:
-        """Call `listener` at once for every change of this kind from now on."""
+        """Call `listener` immediately for every later change of this kind."""
         self._listeners[kind].append(listener)
 
     def silence(self, kind: str, listener: Listener) -> None:
@@ -114,9 +114,9 @@ class Store:
         return f"{prefix}{letters}"
 
     def insert(self, obj: Json, as_it_was: bool = False, pod: Pod | None = None) -> Json:
-        """Store a new object; gives it uid, version, generation and creation time.
+        """Store a new object with a new uid, version, generation and creation time.
 
-        One that is put back as it was keeps what it has of these. `pod` is what was read of it.
+        With `as_it_was` it keeps those that it has. `pod` is its decoded value, if known.
         """
         fresh = {
             "uid": str(UUID(int=self._random.getrandbits(128), version=4)),
@@ -135,7 +135,7 @@ class Store:
         return stored
 
     def replace(self, old: Json, new: Json) -> Json:
-        """Store a new state of an object; what did not change makes no new version."""
+        """Store a new state of an object; an equal state creates no new version."""
         if new == old:
             return old
         stored = self._stored(new, new["metadata"])
@@ -157,19 +157,19 @@ class Store:
                 last.plain = _with_version(old.plain, version)
             if old.told is old.plain:
                 last.told = last.plain
-            elif isinstance(old.told, Pod | Node):  # The others are few.
+            elif isinstance(old.told, Pod | Node):  # Other kinds are rare.
                 last.told = _with_version(old.told, version)
         self._tell(Change(Verb.DELETED, ref, last, old, self.registry))
 
     def forget(self, ref: Ref) -> Json | None:
-        """Have an object no longer, without a change that anybody would hear of; what it was."""
+        """Remove an object without a change event, and return it."""
         found = self._objects[ref.kind].pop((ref.namespace, ref.name), None)
         if found is not None:
             del self._refs[uid_of(found)]
         return found
 
     def news(self, obj: Json) -> Change:
-        """An object as whoever just started to listen is told of it."""
+        """The change that a new listener gets for an existing object."""
         return Change(Verb.ADDED, ref_of(obj), obj, None, self.registry)
 
     def _stored(self, obj: Json, meta: Json) -> Stored:

@@ -1,7 +1,6 @@
-"""What of a pod's spec has no effect in the simulation, in words for people.
+"""The parts of a pod's spec that have no effect in the simulation, as text for users.
 
-Each is told once for the whole run: what matters is that the run knows nothing of it, not which of
-a thousand pods said it first.
+Each part is reported once for the whole run, not for each pod.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _SPEC_FIELDS = {
 
 
 def notes(pod: Json) -> Iterator[str]:
-    """Say what of this pod the simulation does not follow."""
+    """What the simulation ignores in this pod."""
     spec = pod["spec"]
     for field, words in _SPEC_FIELDS.items():
         if spec.get(field):
@@ -35,7 +34,7 @@ def notes(pod: Json) -> Iterator[str]:
 
 
 def _acts(lifecycle: Json) -> bool:
-    """Whether hooks do something: a sleep before the end is modelled."""
+    """Whether hooks have an effect: a sleep before the end is modelled."""
     return lifecycle.get("postStart") is not None or any(
         kind != "sleep" for kind in lifecycle.get("preStop") or ()
     )

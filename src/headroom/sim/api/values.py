@@ -1,8 +1,7 @@
-"""JSON objects as immutable values: reading deep, changing without copying the rest.
+"""JSON objects as immutable values: read nested fields, and change them without copying the rest.
 
-Stored objects are plain dicts that nobody may change in place; a change makes new dicts along its
-path and shares every other branch. That is what makes 10,000 pods cheap, and why no code in `sim`
-ever calls deepcopy.
+Stored objects are plain dicts that no code changes in place. A change creates new dicts along its
+path and shares every other branch. So 10,000 pods are cheap, and no code in `sim` calls deepcopy.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Json = Mapping[str, Any]
 
 
 class Ref(NamedTuple):
-    """Which object: kind, namespace (empty for cluster-scoped) and name."""
+    """The identity of an object: kind, namespace (empty if cluster-scoped) and name."""
 
     kind: str
     namespace: str
@@ -29,10 +28,10 @@ class Ref(NamedTuple):
 
 
 class Stored(dict[str, Any]):
-    """An object as it is stored, with the core values that were read from it, each once.
+    """A stored object with the core values decoded from it, each decoded once.
 
-    `plain` is how every cluster reads it, `told` how this one does, with its dialects. `before` is
-    the version before, until this one is read: what they share is not read twice.
+    `plain` is decoded without dialects, `told` with the dialects of this cluster. `before` is the
+    previous version, until this one is decoded: shared parts are not decoded twice.
     """
 
     __slots__ = ("before", "plain", "told")
@@ -48,7 +47,7 @@ class Stored(dict[str, Any]):
         self.before = None
 
     def again(self) -> Pod | None:
-        """A pod as every cluster reads it, if a glance at what changed is enough."""
+        """A pod decoded from its previous version, if only simple parts have changed."""
         before, self.before = self.before, None
         if before is None or not isinstance(before.plain, Pod):
             return None
@@ -59,7 +58,7 @@ class Stored(dict[str, Any]):
 
 
 def dig(obj: Any, *path: str | int) -> Any:
-    """Read a value deep in an object; None where the path ends early."""
+    """Read a nested value; None if the path does not exist."""
     for step in path:
         if isinstance(obj, dict):
             obj = obj.get(step)
@@ -71,7 +70,7 @@ def dig(obj: Any, *path: str | int) -> Any:
 
 
 def put(obj: Json | None, value: Any, *path: str) -> dict[str, Any]:
-    """Return the object with `value` at `path`; all other branches are shared."""
+    """The object with `value` at `path`; all other branches are shared."""
     changed = dict(obj or {})
     head, *rest = path
     changed[head] = put(changed.get(head), value, *rest) if rest else value
@@ -79,7 +78,7 @@ def put(obj: Json | None, value: Any, *path: str) -> dict[str, Any]:
 
 
 def drop(obj: Json, *path: str) -> Json:
-    """Return the object without what is at `path`; the very same object if nothing was there."""
+    """The object without the value at `path`; the same object if there is none."""
     head, *rest = path
     if head not in obj:
         return obj
@@ -124,7 +123,7 @@ def condition_of(obj: Json, name: str) -> Json | None:
 
 
 def with_condition(status: Json | None, condition: Json, now: str) -> dict[str, Any]:
-    """Return the status with this condition; its transition time moves only with its status."""
+    """The status with this condition; its transition time changes only if its status changes."""
     conditions = list((status or {}).get("conditions") or ())
     for index, old in enumerate(conditions):
         if old.get("type") == condition["type"]:

@@ -1,10 +1,11 @@
-"""An autoscaler: machines for pods that fit nowhere, and machines given back that nobody needs.
+"""An autoscaler: adds machines for pods that fit nowhere, and removes machines that are not needed.
 
-Once pods are unschedulable it looks after one scan interval, packs them onto nodes that are there
-or booting and then onto new ones of the cheapest pool that fits, and these join after the pool's
-boot delay. It behaves like the Cluster Autoscaler or like Karpenter (`pools.Manner`), which packs
-in its own way (`autoscaler_binpack`). Who asks and who keeps: `autoscaler_rules`; giving back:
-`autoscaler_scale_down`; machines: `autoscaler_fleet`; what is where: `autoscaler_cache`.
+It runs one scan interval after pods became unschedulable. It packs them onto existing and booting
+nodes, then onto new nodes of the cheapest pool that fits. New nodes join after the pool's boot
+delay. It behaves like the Cluster Autoscaler or like Karpenter (`pools.Manner`), which packs in its
+own way (`autoscaler_binpack`). `autoscaler_rules` says which pods request a node and which keep
+one, `autoscaler_scale_down` removes nodes, `autoscaler_fleet` has the machines, and
+`autoscaler_cache` the state of the cluster.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Autoscaler(Controller):
 
     @property
     def growing(self) -> bool:
-        """Whether machines are on their way, or it has not yet looked whether any should be."""
+        """Whether machines are booting, or a scan for more is due."""
         return self._fleet.is_booting() or _GROW in self._due
 
     def _on_pod(self, change: Change) -> None:
@@ -85,7 +86,7 @@ class Autoscaler(Controller):
         self._at(look, self.stage.loop.time() + self._manner.scan)
 
     def _at(self, look: Ref, moment: float) -> None:
-        """Take a look at a moment, unless one is due before."""
+        """Scan at this time, unless an earlier scan is due."""
         if moment < self._due.get(look, float("inf")):
             self._due[look] = moment
             self.enqueue(look, after=moment - self.stage.loop.time())
@@ -96,7 +97,7 @@ class Autoscaler(Controller):
             self._soon(_SHRINK)
             return
         if self.stage.loop.time() < self._due.get(ref, float("inf")) - 1e-6:
-            return  # An earlier look has been taken, and a later one is due.
+            return  # An earlier scan has run, and a later one is due.
         self._due.pop(ref, None)
         if ref == _GROW:
             self._grow()
@@ -106,7 +107,7 @@ class Autoscaler(Controller):
                 self._at(_SHRINK, again)
 
     def _grow(self) -> None:
-        """Order the machines that the pods which fit nowhere would need."""
+        """Order the machines that pods which fit nowhere need."""
         stuck = [obj for obj in self._sight.unbound() if is_stuck(obj, self._manner)]
         if not stuck:
             return
@@ -120,16 +121,16 @@ class Autoscaler(Controller):
         if self._manner.profile == KARPENTER:
             self._pack(decoded, model)
             return
-        # The oldest first among equals, as the scheduler will try them; the store is in that order.
+        # Among equals the oldest first, as the scheduler does; the store has that order.
         for obj, pod in sorted(decoded, key=lambda each: -each[1].priority):
             if self._sight.refused(pod):
-                continue  # It waits for a volume; no machine would help it.
+                continue  # It waits for a volume; a machine would not help.
             if not model.place(pod) and not self._order(obj, pod, model):
                 words = _ALL_FULL if self._fleet.is_full() else _NO_POOL
                 self.recorder.record(obj, "Normal", "NotTriggerScaleUp", words)
 
     def _pack(self, decoded: Sequence[tuple[Json, Pod]], model: Model) -> None:
-        """Order as Karpenter does: all pods are packed first, and the machines chosen last."""
+        """Order as Karpenter does: first all pods are packed, then the machines are chosen."""
         for node in self._sight.nodes.values():
             there = [pod for pod in model.pods_on(node.name) if _of_daemon_set(pod)]
             room = missing_daemons(self._fleet.daemons(node), there)
@@ -153,7 +154,7 @@ class Autoscaler(Controller):
         self.recorder.record(obj, "Normal", "TriggeredScaleUp", words)
 
     def _order(self, obj: Json, pod: Pod, model: Model) -> bool:
-        """Order a machine of the cheapest pool that would take the pod."""
+        """Order a machine of the cheapest pool that the pod fits on."""
         for pool, index, there in self._fleet.next_machines():
             name = self._fleet.imagine(model, pool, index)
             if model.place(pod):
@@ -169,6 +170,6 @@ def _of_daemon_set(pod: Pod) -> bool:
 
 
 def _matters(change: Change) -> bool:
-    """Whether a node says something else of itself than before, its status aside."""
+    """Whether a node has changed, apart from its status."""
     parts = (("spec",), ("metadata", "labels"), ("metadata", "annotations"))
     return any(dig(change.obj, *part) != dig(change.old, *part) for part in parts)

@@ -1,10 +1,10 @@
-"""How Karpenter packs pods that wait onto machines to come: the machine is chosen last.
+"""How Karpenter packs waiting pods onto future machines: the machine type is chosen last.
 
-A machine in thought is any of the pools that would take all pods put on it so far; each pod that is
-added may rule some out, and in the end the cheapest that is left is ordered. Pods are taken by CPU,
-then memory, the largest first; one that fits nowhere yet (it may want to be next to another one) is
-tried again as long as others find a place. Pods go to nodes that are there before machines in
-thought, to the emptiest of these before a new one.
+A planned machine can be of any pool that fits all pods packed onto it so far. Each added pod may
+rule out pools; in the end the cheapest remaining pool is ordered. Pods are packed by CPU, then
+memory, the largest first. A pod that fits nowhere yet (it may need to be next to another pod) is
+retried as long as other pods are packed. Pods go to existing nodes first, then to the emptiest
+planned machine, then to a new one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from headroom.sim.pools import Pool
 
 @dataclass(slots=True)
 class Claim:
-    """A machine in thought: the pools that it may be of, the cheapest first, and its pods."""
+    """A planned machine: the pools that it may be of, the cheapest first, and its pods."""
 
     name: str
     pools: list[Pool]
@@ -30,7 +30,7 @@ class Claim:
 
 
 class Packing:
-    """Puts pods onto nodes and machines in thought; nothing is ordered here."""
+    """Packs pods onto nodes and planned machines; orders nothing."""
 
     def __init__(self, fleet: Fleet, model: Model) -> None:
         self._fleet = fleet
@@ -40,9 +40,9 @@ class Packing:
         self._made = 0
 
     def pack(self, pods: Sequence[Pod]) -> list[Pod]:
-        """Find a place for each pod; return those that have none."""
+        """Find a place for each pod; return the pods that have none."""
         waiting = deque(sorted(pods, key=lambda pod: (-pod.requests[CPU], -pod.requests[MEMORY])))
-        tried: dict[Key, int] = {}  # how many waited when a pod was last put back
+        tried: dict[Key, int] = {}  # how many waited when a pod was last queued again
         while waiting and tried.get(waiting[0].key) != len(waiting):
             pod = waiting.popleft()
             if not self._add(pod):
@@ -65,7 +65,7 @@ class Packing:
         return False
 
     def _extend(self, claim: Claim, pod: Pod) -> bool:
-        """Put a pod onto a machine in thought, if one of its pools would take it as well."""
+        """Pack a pod onto a planned machine, if one of its pools also fits this pod."""
         fitting = [pool for pool in self._orderable(claim) if self._takes(claim, pool, pod)]
         kept = fitting or claim.pools
         self._shape(claim, kept[0])
@@ -77,7 +77,7 @@ class Packing:
         return True
 
     def _orderable(self, claim: Claim) -> Iterator[Pool]:
-        """The pools of a claim that have a machine left beside those of other claims."""
+        """The pools of a planned machine that have a machine left beside other planned machines."""
         for pool in claim.pools:
             others = sum(each.pools[0] is pool for each in self.claims if each is not claim)
             if others < self._left.get(pool.name, 0):
@@ -88,17 +88,17 @@ class Packing:
         return self._model.fits_on(pod, claim.name)
 
     def _shape(self, claim: Claim, pool: Pool) -> None:
-        """Let the machine in thought be one of this pool, with the daemons that come with it."""
+        """Model the planned machine as one of this pool, with the DaemonSet pods of this pool."""
         node, daemons = self._fleet.imagined(pool, claim.name)
         self._model.reshape(node, daemons, claim.pods)
 
 
 def missing_daemons(daemons: Sequence[Pod], there: Sequence[Pod]) -> Resources:
-    """What daemons that are not on their node yet will ask for, as Karpenter works it out."""
+    """The requests of DaemonSet pods that are not on their node yet, calculated as by Karpenter."""
     wanted = sum((pod.requests for pod in daemons), Resources())
     return wanted.minus(sum((pod.requests for pod in there), Resources()))
 
 
 def stand_in(node: Node, requests: Resources) -> Pod:
-    """A pod that takes the room of daemons to come."""
+    """A pod that takes the room of future DaemonSet pods."""
     return replace(Pod(Key("", f"daemons-of-{node.name}")), requests=requests)

@@ -1,6 +1,6 @@
-"""What an autoscaler sees of its cluster: pods and nodes, decoded once, as they change.
+"""The autoscaler's cache of the cluster: pods and nodes, decoded once for each change.
 
-It keeps one model of the cluster (`autoscaler_model`), in which a look may move things about.
+It keeps one model of the cluster (`autoscaler_model`), on which a scan can simulate placements.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headroom.sim.scheduler.volumes import VolumeView
 
 
 class Sight:
-    """Every pod and node, as core values."""
+    """All pods and nodes as core values."""
 
     def __init__(self, stage: ActorContext, manner: Manner, changed: Callable[[], None]) -> None:
         self._store = stage.store
@@ -64,9 +64,9 @@ class Sight:
         return (obj for obj in map(self._store.get, tuple(self._unbound)) if obj is not None)
 
     def model(self) -> Model:
-        """The cluster as it is: pods below the cutoff might as well not be there.
+        """The current cluster without pods below the cutoff.
 
-        Room that pods are nominated to counts as taken, as it does for kube-scheduler.
+        Room that pods are nominated to counts as used, as for kube-scheduler.
         """
         state = ClusterState()
         for item in self._store.list("Namespace"):
@@ -80,7 +80,7 @@ class Sight:
         return model
 
     def standing(self) -> Model:
-        """The same, kept between looks: pods and nodes that change are followed."""
+        """The same model, kept between scans and updated with each changed pod and node."""
         if self._standing is None:
             self._standing = self.model()
         self._standing.put_in_order(self.nodes)
@@ -90,5 +90,5 @@ class Sight:
         return self._cutoff is None or pod.priority >= self._cutoff
 
     def refused(self, pod: Pod) -> str:
-        """Why no node at all would do, as long as the pod's volumes are as they are."""
+        """Why no node can fit the pod as long as its volumes do not change."""
         return self._volumes.judged(pod)[1]

@@ -1,7 +1,7 @@
-"""The machines of the pools: which there are, which are booting, and what one more would offer.
+"""The machines of the pools: which exist, which are booting, and the shape of the next one.
 
-`autoscaler` decides when to order or give back; this knows names, numbers and shapes. A machine
-that is imagined carries the DaemonSet pods that would come with it.
+`autoscaler` decides when to order or remove a machine; this module knows names, counts and shapes.
+A simulated machine has the DaemonSet pods that would run on it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headroom.sim.pools import POOL_LABEL, Pool
 
 
 class Fleet:
-    """Machines of pools that can grow, the cheapest pool first."""
+    """The machines of pools that can grow, the cheapest pool first."""
 
     def __init__(self, stage: ActorContext, pools: Sequence[Pool], by_labels: bool = False) -> None:
         self._stage = stage
@@ -31,14 +31,14 @@ class Fleet:
         )
         self._here: dict[str, dict[str, None]] = {pool.name: {} for pool in self._pools}
         self._pool_of: dict[str, str] = {}
-        self._next: dict[str, int] = {}  # by pool: no index below is free
+        self._next: dict[str, int] = {}  # by pool: all lower indexes are used
         self._booting: dict[str, tuple[Pool, int]] = {}
         self._leaving: set[str] = set()
         for node in self._store.list("Node"):
             self.joined(node)
 
     def joined(self, node: Json) -> None:
-        """Take note of a node, if it is a machine of ours."""
+        """Add a node if it is a machine of one of the pools."""
         name = ref_of(node).name
         ordered, _ = self._booting.pop(name, (None, 0))
         pool = dig(node, "metadata", "labels", POOL_LABEL)
@@ -56,14 +56,14 @@ class Fleet:
         self._leaving.discard(node)
 
     def machines(self) -> Iterable[str]:
-        """The nodes that are machines of ours."""
+        """The nodes that are machines of the pools."""
         return self._pool_of
 
     def has(self, node: str) -> bool:
         return node in self._pool_of
 
     def sparing(self) -> Callable[[str], bool]:
-        """Whether the pool of a machine could do without it, and it does not leave already."""
+        """Whether a machine may be removed from its pool, and is not being removed already."""
         leaving = [self._pool_of.get(name) for name in self._leaving]
         rich = {
             pool.name
@@ -90,7 +90,7 @@ class Fleet:
         return bool(self._leaving)
 
     def next_machines(self) -> Iterator[tuple[Pool, int, int]]:
-        """For each pool that may grow: the next machine's index, and how many there are."""
+        """For each pool that may grow: the index of the next machine, and how many there are."""
         for pool in self._pools:
             if self._size(pool) < pool.most:
                 yield (pool, *self.next_of(pool))
@@ -108,7 +108,7 @@ class Fleet:
         return list(self._pools)
 
     def left_to_order(self) -> Iterator[tuple[Pool, int]]:
-        """For each pool how many machines more it may have."""
+        """For each pool, how many more machines it may have."""
         for pool in self._pools:
             yield pool, max(0, pool.most - self._size(pool))
 
@@ -116,27 +116,27 @@ class Fleet:
         return bool(self._booting)
 
     def is_full(self) -> bool:
-        """Whether no pool may grow any more."""
+        """Whether no pool may grow."""
         return next(self.next_machines(), None) is None
 
     def order(self, pool: Pool, index: int) -> None:
-        """Let a machine boot; it joins when its time is over."""
+        """Start a machine; it joins after its boot delay."""
         self._booting[pool.node_name(index)] = (pool, index)
         self._stage.loop.call_later(pool.boot_delay, self._stage.server.create, pool.node(index))
 
     def imagine_booting(self, model: Model) -> None:
-        """Add the machines that are on their way."""
+        """Add the booting machines to a model."""
         for pool, index in self._booting.values():
             self.imagine(model, pool, index)
 
     def imagine(self, model: Model, pool: Pool, index: int) -> str:
-        """Add a machine as it would join, with the daemons that would come with it."""
+        """Add a machine to a model, with the DaemonSet pods that would run on it."""
         node = node_of(pool.node(index))
         model.add_node(node, self.daemons(node))
         return node.name
 
     def imagined(self, pool: Pool, name: str) -> tuple[Node, list[Pod]]:
-        """A machine of a pool under another name, and the daemons that would come with it."""
+        """A machine of a pool under another name, and the DaemonSet pods that would run on it."""
         made = pool.node(0)
         own = {"kubernetes.io/hostname": name}
         metadata = {**made["metadata"], "name": name}
@@ -144,9 +144,9 @@ class Fleet:
         return node, self.daemons(node)
 
     def daemons(self, node: Node) -> list[Pod]:
-        """The pods of DaemonSets that are to be on a node.
+        """The DaemonSet pods that should run on a node.
 
-        Karpenter goes by the labels that a template asks for, and not by the names of nodes.
+        Karpenter uses the labels that a template requires, and not the names of nodes.
         """
         found = []
         for daemon_set in self._store.list("DaemonSet"):

@@ -1,8 +1,8 @@
-"""A cluster in thought: where pods would go, and what more machines would change.
+"""A model of the cluster for simulated placements: where pods would go, and what machines change.
 
-One model follows the cluster and serves every look. What a look supposes (machines to come, pods
-put on them) is noted as it is supposed and taken back at the end of the look, so a look costs what
-it supposes, however large the cluster is.
+One model follows the cluster and serves every scan. The assumptions of a scan (future machines,
+pods on them) are recorded and undone at the end of the scan. So a scan costs as much as its
+assumptions, whatever the size of the cluster.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from headroom.sim.scheduler.volumes import VolumeView
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a pod was: bound to a node, nominated to one, or nowhere ("")."""
+    """Where a pod was: bound to a node, nominated to one, or neither ("")."""
 
     bound: Pod | None
     node: str
@@ -33,14 +33,14 @@ class _Place:
 
 @dataclass(slots=True)
 class _Before:
-    """How what was touched since looked before."""
+    """The state before the current assumptions, of everything that they changed."""
 
     pods: dict[Key, _Place] = field(default_factory=dict)
     nodes: dict[str, Node | None] = field(default_factory=dict)
 
 
 class Model:
-    """The cluster as it is, and as it is supposed to be."""
+    """The cluster with the current assumptions."""
 
     def __init__(self, state: ClusterState, volumes: VolumeView) -> None:
         self.state = state
@@ -50,7 +50,7 @@ class Model:
         self._out_of_order = False
 
     def follow(self, pod: Pod, gone: bool) -> None:
-        """Have a pod where it is now."""
+        """Set the current state of a pod."""
         self.state.unnominate(pod.key)
         if gone or not pod.node:
             self.state.remove_pod(pod.key)
@@ -60,7 +60,7 @@ class Model:
             self.state.nominate(pod, pod.nominated)
 
     def follow_node(self, node: Node, gone: bool) -> None:
-        """Have a node as it is now."""
+        """Set the current state of a node."""
         before = self.state.node(node.name)
         moved = before is not None and zone_of(before) != zone_of(node)
         self._out_of_order = self._out_of_order or gone or moved
@@ -70,14 +70,14 @@ class Model:
             self.state.set_node(node)
 
     def put_in_order(self, nodes: Iterable[str]) -> None:
-        """Let nodes stand as if they had come in this order, which decides between equals."""
+        """Sort the nodes as if they were added in this order, which decides between equal nodes."""
         if self._out_of_order:
             self._out_of_order = False
             self.state.table.reorder(nodes)
 
     @contextmanager
     def supposing(self) -> Iterator[None]:
-        """Take back at the end what was put and added meanwhile."""
+        """Undo at the end of the block what was added and placed in it."""
         self._before = _Before()
         try:
             yield
@@ -86,7 +86,7 @@ class Model:
             self._restore(before)
 
     def place(self, pod: Pod) -> str:
-        """Put a pod where it fits and say where; "" if it fits nowhere."""
+        """Place a pod where it fits and return the node; "" if it fits nowhere."""
         wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
         found = self._shapes.pick(wish)
         if not isinstance(found, ChosenNode):
@@ -95,7 +95,7 @@ class Model:
         return found.node
 
     def place_first(self, pod: Pod, but: frozenset[str]) -> str:
-        """Put a pod on the first node by name that it fits on, but on none of these."""
+        """Place a pod on the first node by name that it fits on, except these."""
         wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
         rows = feasible(wish, self.state).rows()
         names = sorted(name for name in self.state.table.names_of(rows) if name not in but)
@@ -115,7 +115,7 @@ class Model:
         self.state.add_pod(pod, name)
 
     def reshape(self, node: Node, daemons: Iterable[Pod], pods: Iterable[Pod]) -> None:
-        """Let a node be another one of the same name, with these daemons and pods on it."""
+        """Replace a node by another of the same name, with these DaemonSet pods and pods."""
         self._take_all(node.name)
         self.add_node(node, daemons)
         for pod in pods:
@@ -136,7 +136,7 @@ class Model:
         self.state.remove_node(name)
 
     def could_leave(self, node: Node, movers: Iterable[Pod]) -> bool:
-        """Whether pods would find another place if their node were closed; nothing is changed."""
+        """Whether pods would fit elsewhere if their node were closed; nothing is changed."""
         pods = sorted(movers, key=lambda each: (-each.priority, each.key))
         self.state.set_node(replace(node, unschedulable=True))
         for pod in pods:

@@ -1,7 +1,7 @@
-"""Who asks an autoscaler for machines, and who keeps one from being given back.
+"""Which pods request a machine from an autoscaler, and which pods keep one.
 
-Pods as JSON in, words out. The rules are those of the Cluster Autoscaler and of Karpenter at their
-defaults; `pools.Manner` says which of them is meant.
+The functions get pods as JSON and return reasons as text. The rules are those of the Cluster
+Autoscaler and of Karpenter with their defaults; `pools.Manner` says which.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LOCAL = ("emptyDir", "hostPath")
 
 
 def is_stuck(pod: Json, manner: Manner) -> bool:
-    """Whether a pod waits for a node that is not there, and may ask for one."""
+    """Whether a pod is unschedulable and may request a node."""
     condition = condition_of(pod, "PodScheduled") or {}
     return (
         condition.get("status") == "False"
@@ -37,9 +37,9 @@ def is_stuck(pod: Json, manner: Manner) -> bool:
 
 
 def is_daemon(pod: Json, manner: Manner) -> bool:
-    """Whether a pod belongs to its node: it neither asks for another nor keeps this one.
+    """Whether a pod belongs to its node: it requests no other node and does not keep this one.
 
-    Karpenter looks at every owner of a pod, others at the one that controls it.
+    Karpenter checks every owner of a pod, the Cluster Autoscaler its controller.
     """
     if manner.profile == KARPENTER:
         owners = dig(pod, "metadata", "ownerReferences") or ()
@@ -53,7 +53,7 @@ def is_expendable(pod: Json, manner: Manner) -> bool:
 
 
 def must_move(pod: Json, decoded: Pod, manner: Manner) -> bool:
-    """Whether a pod has to find another place before its node can go."""
+    """Whether a pod has to be placed elsewhere before its node can be removed."""
     if (
         dig(pod, "status", "phase") in FINISHED
         or is_daemon(pod, manner)
@@ -62,12 +62,12 @@ def must_move(pod: Json, decoded: Pod, manner: Manner) -> bool:
         return False
     if manner.profile != KARPENTER:
         return True
-    # It neither evicts nor waits for whoever bears being on a node that goes.
+    # A pod that tolerates the disruption taint is neither evicted nor waited for.
     return not tolerated(Taint(manner.taint), decoded.placement.tolerations)
 
 
 def keeps_node(pod: Json, budgets: Iterable[Json], manner: Manner) -> str:
-    """Why a pod that would have to move keeps its node, in words; "" when it does not."""
+    """Why a pod that would have to move keeps its node, as text; "" if it does not."""
     covering = [each for each in budgets if selects(dig(each, "spec", "selector"), pod)]
     if manner.profile == KARPENTER:
         why = _karpenter_says(pod)
@@ -82,13 +82,13 @@ def keeps_node(pod: Json, budgets: Iterable[Json], manner: Manner) -> str:
 
 
 def is_protected(node: Json, manner: Manner) -> bool:
-    """Whether somebody said on the node itself that it is to stay."""
+    """Whether an annotation of the node itself forbids its removal."""
     key = DO_NOT_DISRUPT if manner.profile == KARPENTER else SCALE_DOWN_DISABLED
     return bool(dig(node, "metadata", "annotations", key) == "true")
 
 
 def _karpenter_says(pod: Json) -> str:
-    # A duration counts from the pod's start; whoever writes one wants it kept for now.
+    # A duration counts from the pod's start; here it always protects the pod.
     if dig(pod, "metadata", "annotations", DO_NOT_DISRUPT) not in (None, "false"):
         return "the pod is not to be disrupted"
     return ""

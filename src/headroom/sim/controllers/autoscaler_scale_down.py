@@ -1,9 +1,9 @@
-"""Giving machines back: those that are empty, and those whose pods fit elsewhere.
+"""Remove machines that are empty, or whose pods fit elsewhere.
 
-A node must have been free to go for as long as `scaleDownAfter` says; if its pods then fit nowhere
-else, it waits for another change in the cluster and as long again. A node that goes is tainted, its
+A node must have been unneeded for `scaleDownAfter`. If its pods then fit nowhere else, it waits for
+another change in the cluster and for the same time again. A node that is removed is tainted, its
 pods are evicted as their budgets allow, and its object is deleted when they are gone. Empty nodes
-go all at once, others one at a time. `autoscaler_rules` has the rules, `autoscaler_fleet` the
+are removed together, others one at a time. `autoscaler_rules` has the rules, `autoscaler_fleet` the
 machines.
 """
 
@@ -25,14 +25,14 @@ from headroom.sim.errors import ApiError
 from headroom.sim.pools import Autoscaling
 
 _ASK_AGAIN = 5.0
-_HAIR = 1e-6  # A sum of times may miss the clock by less than its smallest step.
+_HAIR = 1e-6  # A sum of times may differ from the clock by less than its resolution.
 _GIVE_UP_AFTER = 120.0
 _REFUSED_FOR_NOW = 429
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleDownCandidate:
-    """A machine that may go once its pods have moved, and how much of it is used."""
+    """A machine that may be removed once its pods have moved, and how much of it is used."""
 
     node: str
     movers: tuple[Pod, ...]
@@ -40,7 +40,7 @@ class ScaleDownCandidate:
 
 
 class Shrinking:
-    """Finds nodes that nobody needs, and gives them back in time."""
+    """Finds unneeded nodes and removes them."""
 
     def __init__(
         self, controller: Controller, sight: Sight, fleet: Fleet, autoscaling: Autoscaling
@@ -58,11 +58,11 @@ class Shrinking:
         self._unjudged = dict.fromkeys(fleet.machines())
 
     def changed(self) -> None:
-        """Take note that what had no other place before may have one now."""
+        """The cluster changed: pods that had no other place before may have one now."""
         self._changes += 1
 
     def look_again(self, node: str) -> None:
-        """Take note that a node, or a pod on it, has changed: it is judged anew."""
+        """A node, or a pod on it, has changed: check it again."""
         self._candidates.pop(node, None)
         self._unjudged[node] = None
 
@@ -71,7 +71,7 @@ class Shrinking:
         self._unjudged = dict.fromkeys(self._fleet.machines())
 
     def review(self) -> float | None:
-        """Start to give back what is due; return when the next one will be, None: none waits."""
+        """Start to remove nodes that are due; return when the next one is due, or None."""
         now = self._stage.loop.time()
         reached = now + _HAIR
         can_spare = self._fleet.sparing()
@@ -88,7 +88,7 @@ class Shrinking:
         return min((moment for moment in later if moment > reached), default=None)
 
     def _judge_changed(self, can_spare: Callable[[str], bool]) -> None:
-        """Judge the machines that have changed; those that stay anyway may wait for that."""
+        """Check the machines that have changed; skip those that stay for another reason."""
         changed, self._unjudged = self._unjudged, {}
         for name in changed:
             if can_spare(name):
@@ -99,11 +99,11 @@ class Shrinking:
                 self._unjudged[name] = None
 
     def _can_go(self, candidate: ScaleDownCandidate) -> bool:
-        """Whether a machine is empty, or its pods would find another place by themselves."""
+        """Whether a machine is empty, or its pods fit elsewhere."""
         if not candidate.movers:
             return True
         if self._fleet.is_emptying():
-            return False  # Its pods may need the room of the one before; we look again after it.
+            return False  # Its pods may need the room of that node; check later.
         node = self._sight.nodes[candidate.node]
         if self._sight.standing().could_leave(node, candidate.movers):
             return True
@@ -112,7 +112,7 @@ class Shrinking:
         return False
 
     def _judge(self, name: str) -> ScaleDownCandidate | None:
-        """Say what a machine's leaving would take; None if somebody keeps it."""
+        """What the removal of a machine requires; None if a pod keeps it."""
         obj = self._controller.store.get(Ref("Node", "", name))
         if obj is None or is_protected(obj, self._manner):
             return None
@@ -128,7 +128,7 @@ class Shrinking:
         return ScaleDownCandidate(name, tuple(value for _, value in movers), used)
 
     async def give_back(self, name: str) -> None:
-        """Empty a node and delete it; one that cannot be emptied in time stays."""
+        """Empty a node and delete it; a node that cannot be emptied in time stays."""
         server, ref = self._stage.server, Ref("Node", "", name)
         node = self._controller.store.get(ref)
         if node is None:
@@ -168,7 +168,7 @@ class Shrinking:
             self._stage.server.evict(ref_of(pod), uid=uid_of(pod))
         except ApiError as error:
             if error.code != _REFUSED_FOR_NOW:
-                return  # It is gone already.
+                return  # It was deleted before.
 
     def _taint(self, node: Json, *, present: bool) -> None:
         taint = {"key": self._manner.taint, "effect": "NoSchedule"}
@@ -178,7 +178,7 @@ class Shrinking:
 
 
 def _used(offered: Resources, pods: list[Pod]) -> int:
-    """The part of a node that is asked for, in thousandths, of the scarcest resource."""
+    """The requested share of a node in thousandths, of the scarcest resource."""
     total: dict[str, int] = {}
     for pod in pods:
         for name, amount in pod.requests.items():

@@ -1,8 +1,8 @@
-"""What all controllers share: a queue of objects to look at, one at a time each, a moment later.
+"""The base of all controllers: a work queue of objects, each reconciled alone, after a short delay.
 
-A controller says which object a change concerns and how to bring that object to its wish (`sync`).
-It reads the store directly: its reaction time stands for the lag of its cache, so it never acts on
-what it has itself just changed.
+A controller says which object a change concerns, and how to reconcile this object (`sync`). It
+reads the store directly. Its reaction time simulates the delay of a cache, so it never acts on a
+state that it has just changed itself.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Controller(ABC):
 
     @abstractmethod
     async def sync(self, ref: Ref) -> None:
-        """Bring one object to its wish, as far as can be done now."""
+        """Reconcile one object as far as possible now."""
 
     def watch(self, *kinds: str) -> None:
-        """Look at what is there, and at every change from now on."""
+        """Reconcile existing objects, and later each changed one."""
         for kind in kinds:
             self.store.listen(kind, self.on_change)
             for obj in self.store.list(kind):
@@ -46,11 +46,11 @@ class Controller(ABC):
                 )
 
     def on_change(self, change: Change) -> None:
-        """Decide what a change means for us; by default the object itself wants a look."""
+        """Handle a change; by default the changed object is enqueued."""
         self.enqueue(change.ref)
 
     def enqueue(self, ref: Ref, after: float | None = None) -> None:
-        """Look at an object soon (or `after` so many seconds); asking twice is asking once."""
+        """Reconcile an object soon, or after `after` seconds; duplicates are dropped."""
         if after is not None:
             self.stage.loop.call_later(after, self._start, ref)
         elif ref not in self._waiting:
@@ -58,7 +58,7 @@ class Controller(ABC):
             self.stage.loop.call_later(self._delay(), self._start, ref)
 
     async def turn(self) -> None:
-        """Wait for this controller's turn to send a request."""
+        """Wait until the rate limit allows the next request."""
         wait = self._limit.wait()
         if wait > 0:
             await asyncio.sleep(wait)
@@ -66,7 +66,7 @@ class Controller(ABC):
     def _start(self, ref: Ref) -> None:
         self._waiting.pop(ref, None)
         if ref in self._running:
-            self._again[ref] = None  # `_ended` will see to it.
+            self._again[ref] = None  # `_ended` starts it again.
             return
         task = self.stage.loop.create_task(self.sync(ref))
         self._running[ref] = task

@@ -1,9 +1,9 @@
-"""PodDisruptionBudgets: how many more pods may go, worked out for whoever asks before evicting.
+"""PodDisruptionBudgets: how many more pods may be disrupted.
 
-kube-scheduler's preemption reads `status.disruptionsAllowed`. Shares and `maxUnavailable` go by the
-size that the pods' controllers ask for, as in the real controller, not by the pods that happen to
-be there. A controller without a size fails the whole budget: then nobody may go. The eviction API
-(`api.eviction`) charges what is left until the next count.
+kube-scheduler's preemption reads `status.disruptionsAllowed`. Percentages and `maxUnavailable`
+refer to the size that the controllers of the pods want, as in the real controller, not to the
+existing pods. If a controller has no scale, the whole budget fails and allows no disruption. The
+eviction API (`api.eviction`) reduces the number until the next calculation.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from headroom.sim.selectors import selects
 
 
 class _NoSizeError(Exception):
-    """A controller of one of the pods does not say how many there should be."""
+    """A controller of one of the pods has no scale."""
 
 
 class Budgets(Controller):
-    """Keeps the status of every PodDisruptionBudget."""
+    """Updates the status of every PodDisruptionBudget."""
 
     name = "disruption-controller"
 
     def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
-        self.recorder = stage.recorder("controllermanager")  # So it signs its events.
+        self.recorder = stage.recorder("controllermanager")  # Its component in events.
         self.watch("PodDisruptionBudget")
         self.store.listen("Pod", self._on_pod)
 
@@ -68,7 +68,7 @@ class Budgets(Controller):
         self._write(budget, {**numbers, **status})
 
     def _fail(self, budget: Json, why: str) -> None:
-        """Nobody may go: whatever else the status says is what was last known."""
+        """Allow no disruption; the rest of the status stays as it was."""
         words = f"Failed to calculate the number of expected pods: {why}"
         self.recorder.record(budget, "Warning", "CalculateExpectedPodCountFailed", words)
         condition = {**_condition(budget, 0), "reason": "SyncFailed", "message": why}
@@ -80,7 +80,7 @@ class Budgets(Controller):
             self.server.update({**budget, "status": status}, "status")
 
     def _expected(self, budget: Json, pods: Sequence[Json]) -> tuple[int, int]:
-        """How many pods there should be, and how many of them must stay healthy."""
+        """How many pods are expected, and how many of them must stay healthy."""
         most = dig(budget, "spec", "maxUnavailable")
         if most is not None:
             scale = self._scale(pods)
@@ -92,7 +92,7 @@ class Budgets(Controller):
         return len(pods), int(least or 0)
 
     def _scale(self, pods: Sequence[Json]) -> int:
-        """The sizes that the controllers of these pods ask for; pods without one do not count."""
+        """The sizes that the controllers of these pods want; pods without one do not count."""
         total = 0
         seen: set[str] = set()
         for pod in pods:
@@ -104,7 +104,7 @@ class Budgets(Controller):
             if wish is None:
                 raise _NoSizeError(f'found no controllers for pod "{ref_of(pod).name}"')
             parent = controller_of(wish) if wish["kind"] == "ReplicaSet" else None
-            if parent is not None:  # A rollout has several ReplicaSets, and one size.
+            if parent is not None:  # A rollout has several ReplicaSets but one size.
                 if str(parent["uid"]) in seen:
                     continue
                 seen.add(str(parent["uid"]))
@@ -113,7 +113,7 @@ class Budgets(Controller):
         return total
 
     def _size(self, wish: Json) -> int:
-        """What the scale subresource of an object says."""
+        """The scale subresource of an object."""
         kind = self.store.registry.served(str(wish["kind"]))
         if not kind.scale:
             raise _NoSizeError(f"{_group_resource(kind)} does not implement the scale subresource")
@@ -141,6 +141,6 @@ def _condition(budget: Json, allowed: int) -> dict[str, Any]:
 
 
 def _amount(value: int | str, whole: int) -> int:
-    """A number, or a share rounded up."""
+    """A number, or a percentage rounded up."""
     text = str(value)
     return ceil(int(text[:-1]) * whole / 100) if text.endswith("%") else int(text)

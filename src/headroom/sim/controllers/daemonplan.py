@@ -1,9 +1,9 @@
-"""Which node should have a DaemonSet's pod, and what that pod looks like: pure, rule by rule.
+"""Which nodes get a pod of a DaemonSet, and the spec of that pod: pure, rule by rule.
 
-The real controller asks three things of a node: the template's own node name, its selector and
-required affinity, and its taints. Cordons and pressure are tolerated on the pod's behalf. Pods are
-pinned by required affinity to the node's name and placed by kube-scheduler, never by `nodeName`.
-Above: `daemonsets`, which makes and ends the pods.
+The real controller checks three properties of a node: the template's own node name, its selector
+and required affinity, and the taints. Cordons and pressure are tolerated for the pod. Pods are
+pinned by required affinity to the name of their node and placed by kube-scheduler, never by
+`nodeName`. `daemonsets` creates and deletes the pods.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 @dataclass(frozen=True, slots=True)
 class Eligibility:
-    """Whether a node should get a pod, and whether one that is there may stay."""
+    """Whether a node should get a pod, and whether an existing pod may stay."""
 
     run: bool
     stay: bool
 
 
 def eligibility(placement: Placement, node_name: str, node: Node) -> Eligibility:
-    """Judge a node for a pod of the DaemonSet; `node_name` is the template's own, if any."""
+    """Check a node for a pod of the DaemonSet; `node_name` is the template's own, if any."""
     if node_name not in ("", node.name) or not node_matches(placement, node):
         return Eligibility(run=False, stay=False)
     worst = {
@@ -64,12 +64,12 @@ def daemon_spec(spec: Json) -> dict[str, Any]:
 
 
 def _is_same(old: Json, added: Json) -> bool:
-    """Whether two tolerations are about the same taint, whatever their seconds."""
+    """Whether two tolerations are for the same taint, whatever their seconds."""
     return all(old.get(name, "") == added.get(name, "") for name in ("key", "effect", "operator"))
 
 
 def pinned(spec: Json, node: str) -> dict[str, Any]:
-    """The spec for one node: required terms are replaced, because they have been judged already."""
+    """The spec for one node: required terms are replaced, because they were checked already."""
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
     affinity: dict[str, Any] = {**(spec.get("affinity") or {})}
     affinity["nodeAffinity"] = {
@@ -80,7 +80,7 @@ def pinned(spec: Json, node: str) -> dict[str, Any]:
 
 
 def target_of(pod: Json) -> str:
-    """The node that a DaemonSet's pod is on, or is meant for."""
+    """The node that a DaemonSet's pod is on, or is pinned to."""
     bound = dig(pod, "spec", "nodeName")
     if bound:
         return str(bound)
@@ -93,7 +93,7 @@ def target_of(pod: Json) -> str:
 
 
 def most_unavailable(daemon_set: Json, desired: int) -> int:
-    """How many nodes a rolling update may leave without a pod at a time."""
+    """How many nodes may be without a pod during a rolling update."""
     rolling: Mapping[str, Any] = dig(daemon_set, "spec", "updateStrategy", "rollingUpdate") or {}
     text = str(rolling.get("maxUnavailable", 1))
     share = ceil(int(text[:-1]) * desired / 100) if text.endswith("%") else int(text)

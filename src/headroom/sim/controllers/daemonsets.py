@@ -1,9 +1,9 @@
-"""DaemonSets: one pod on every node that should have one, as kube-controller-manager keeps them.
+"""DaemonSets: one pod on every eligible node, as in kube-controller-manager.
 
-A node that no longer suits loses its pod, a failed pod is removed with growing pauses and made
-anew, and a changed template is rolled out node by node (or when people delete pods, if they said
-OnDelete). The next pod of a node is made only when the last one is gone for good. Surging updates
-and ControllerRevisions are not modelled. The rules are in `daemonplan`.
+A node that is no longer eligible loses its pod. A failed pod is deleted and created again with a
+growing backoff. A changed template is rolled out node by node (with OnDelete, when somebody deletes
+the pods). The next pod of a node is created only after the last one is deleted. Surge updates and
+ControllerRevisions are not modelled. `daemonplan` has the rules.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from headroom.sim.controllers.revisions import Backoff, template_hash
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 900.0
 _LOOK_AT_A_NODE = 50e-6
-"""Seconds; so that on many nodes many changes are met with one look, as in the real controller."""
+"""Seconds; many changes on many nodes are handled together, as in the real controller."""
 
 
 @dataclass(slots=True)
 class _Template:
-    """A DaemonSet's pods as of one generation, and which nodes suit them."""
+    """The pods of a DaemonSet for one generation, and which nodes are eligible."""
 
     generation: int
     number: int
@@ -64,14 +64,14 @@ class _Template:
 
 @dataclass(slots=True)
 class _Work:
-    """What one look at a DaemonSet found to do."""
+    """The result of one check of a DaemonSet: what to create and what to delete."""
 
     make: list[str] = field(default_factory=list)
     end: list[Json] = field(default_factory=list)
 
 
 class DaemonSets(PodKeeper):
-    """Keeps every DaemonSet's pods, one a node."""
+    """Reconciles the pods of every DaemonSet, one for each node."""
 
     name = "daemonset-controller"
     kind = "DaemonSet"
@@ -107,7 +107,7 @@ class DaemonSets(PodKeeper):
         self._count(ref, template)
 
     def _template(self, wish: Json) -> _Template:
-        """The pods that a DaemonSet asks for now; judged nodes stay judged while it does not."""
+        """The current template of a DaemonSet; checked nodes are cached until it changes."""
         generation = int(dig(wish, "metadata", "generation") or 1)
         known = self._templates.get(uid_of(wish))
         if known is None or known.generation != generation:
@@ -122,7 +122,7 @@ class DaemonSets(PodKeeper):
         return known
 
     def _manage(self, wish: Json, template: _Template) -> _Work:
-        """Compare nodes and pods: what is missing, what must go."""
+        """Compare nodes and pods: what is missing, and what must be deleted."""
         here = self._by_node(wish)
         work = _Work()
         for node in self.store.list("Node"):
@@ -135,7 +135,7 @@ class DaemonSets(PodKeeper):
                 work.end += self._surplus(wish, template, name, pods)
             else:
                 work.end += [pod for pod in pods if not is_ending(pod)]
-        for pods in here.values():  # Their nodes are gone; bound ones are left to the collector.
+        for pods in here.values():  # Their nodes are gone; the collector has the bound ones.
             work.end += [p for p in pods if not dig(p, "spec", "nodeName") and not is_ending(p)]
         return work
 
@@ -147,7 +147,7 @@ class DaemonSets(PodKeeper):
         return found
 
     def _surplus(self, wish: Json, template: _Template, node: str, pods: list[Json]) -> list[Json]:
-        """The pods of one node that have ended, and all but the oldest of those that have not."""
+        """The ended pods of one node, and all but the oldest of the others."""
         alive: list[Json] = []
         surplus: list[Json] = []
         for pod in (pod for pod in pods if not is_ending(pod)):
@@ -178,7 +178,7 @@ class DaemonSets(PodKeeper):
         return False
 
     async def _carry_out(self, ref: Ref, template: _Template, work: _Work) -> bool:
-        """Make and end pods; False when the DaemonSet changed meanwhile and wants a new look."""
+        """Create and delete pods; False if the DaemonSet has changed and must be checked again."""
         for node in work.make:
             await self.turn()
             wish = self._same(ref, template)
@@ -201,7 +201,7 @@ class DaemonSets(PodKeeper):
         return wish if dig(wish, "metadata", "generation") == template.generation else None
 
     def _outdated(self, wish: Json, template: _Template) -> list[Json]:
-        """The pods of an old template that may go now."""
+        """The pods of an old template that may be deleted now."""
         if dig(wish, "spec", "updateStrategy", "type") == "OnDelete":
             return []
         here = self._by_node(wish)
@@ -261,6 +261,6 @@ def _revision(pod: Json) -> str:
 
 
 def _looks_otherwise(change: Change) -> bool:
-    """Whether a node changed in a way that a DaemonSet may care about."""
+    """Whether a node changed in a way that can matter to a DaemonSet."""
     paths = (("metadata", "labels"), ("spec", "taints"), ("spec", "unschedulable"))
     return any(dig(change.obj, *path) != dig(change.old, *path) for path in paths)

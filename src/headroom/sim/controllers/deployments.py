@@ -1,8 +1,8 @@
-"""Deployments: a ReplicaSet for each template, and the walk from the old one to the new.
+"""Deployments: a ReplicaSet for each template, and the rollout from the old one to the new one.
 
 Rolling updates respect maxSurge and maxUnavailable as the real controller does; Recreate waits
 until the old pods are gone. Progress deadlines, rollbacks and the cleanup of old revisions are not
-modelled. The arithmetic of a rollout is in `rollout`.
+modelled. `rollout` calculates the sizes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _RETRY = 1.0
 
 
 class Deployments(Controller):
-    """Keeps every Deployment's ReplicaSets."""
+    """Reconciles the ReplicaSets of every Deployment."""
 
     name = "deployment-controller"
 
@@ -61,7 +61,7 @@ class Deployments(Controller):
         self._write_status(ref)
 
     def _roll(self, ref: Ref) -> None:
-        """Make the ReplicaSet of the present template, and take the next step towards it."""
+        """Create the ReplicaSet of the current template, and do the next step of the rollout."""
         wish = self.store.get(ref)
         if wish is None:
             return
@@ -120,7 +120,7 @@ class Deployments(Controller):
         kept["conditions"] = list(dig(wish, "status", "conditions") or ())
         before = dig(condition_of(wish, "Progressing"), "message")
         done = updated == total == available == limits.desired
-        # A rollout that was done stays so, even when pods are lost later.
+        # A completed rollout stays completed, even if pods are lost later.
         done = done or (updated == total and before == _done(newest))
         enough = available >= limits.least_available
         for condition in _conditions(enough, done, newest):
@@ -130,9 +130,9 @@ class Deployments(Controller):
 
 
 def _newest(wish: Json, sets: Mapping[str, Json]) -> str:
-    """The name of the ReplicaSet of the present template: the oldest that has it, or a new one.
+    """The name of the ReplicaSet of the current template: the oldest that has it, or a new one.
 
-    Templates are compared, and not names: in a dump of a real cluster names come from elsewhere.
+    Templates are compared, not names: in a dump of a real cluster, names have other hashes.
     """
     wanted = _unmarked(dig(wish, "spec", "template") or {})
     for name, item in sets.items():
@@ -142,7 +142,7 @@ def _newest(wish: Json, sets: Mapping[str, Json]) -> str:
 
 
 def _unmarked(template: Json) -> Json:
-    """A template without what only tells its ReplicaSet apart."""
+    """A template without the label that only identifies its ReplicaSet."""
     labels = {**(dig(template, "metadata", "labels") or {})}
     labels.pop(HASH_LABEL, None)
     metadata = {**(template.get("metadata") or {}), "labels": labels}
@@ -155,7 +155,7 @@ def _name_for(wish: Json) -> str:
 
 
 def _replica_set(wish: Json, name: str) -> Json:
-    """The ReplicaSet of a Deployment's present template, still without pods."""
+    """The ReplicaSet of the current template of a Deployment, without pods."""
     ref = ref_of(wish)
     template = dig(wish, "spec", "template") or {}
     mark = {HASH_LABEL: template_hash(template)}

@@ -1,4 +1,4 @@
-"""Claims of generic ephemeral volumes: one for each, made for its pod and gone with it."""
+"""Claims of generic ephemeral volumes: created for a pod and deleted with it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CLAIM = "PersistentVolumeClaim"
 
 
 class EphemeralVolumes(Controller):
-    """Makes the claims that pods ask for in place."""
+    """Creates the claims that pods define inline."""
 
     name = "ephemeral-volume-controller"
 

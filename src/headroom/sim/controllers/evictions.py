@@ -1,8 +1,8 @@
-"""The taint manager: pods leave a node when their patience with its NoExecute taints is over.
+"""The taint manager: evicts pods that do not tolerate the NoExecute taints of their node.
 
-Who does not tolerate a taint goes at once; who tolerates it for some seconds goes after them,
-unless the taint goes first. DaemonSet pods bear it for ever. The taints themselves are `nodes`'
-work.
+A pod that does not tolerate a taint is evicted at once. A pod that tolerates it for some seconds is
+evicted after them, unless the taint is removed first. DaemonSet pods tolerate these taints without
+limit. `nodes` sets the taints.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _EVENT = "TaintManagerEviction"
 
 
 class Evictions(Controller):
-    """Evicts what does not tolerate its node."""
+    """Evicts pods that do not tolerate the taints of their node."""
 
     name = "taint-eviction-controller"
 
@@ -50,7 +50,7 @@ class Evictions(Controller):
             self._plan(change.obj)
 
     def _plan(self, obj: Json) -> None:
-        """Set, keep or cancel the time at which a pod has to go."""
+        """Set, keep or cancel the time of a pod's eviction."""
         if dig(obj, "metadata", "deletionTimestamp"):
             return
         node = self.store.get(Ref("Node", "", str(dig(obj, "spec", "nodeName"))))
@@ -88,10 +88,10 @@ class Evictions(Controller):
 
 
 def patience(pod: Pod, taints: list[Taint]) -> float | None:
-    """How long a pod bears these taints: None for ever, zero not at all."""
+    """How long a pod tolerates these taints: None means forever, zero not at all."""
     shortest: float | None = None
     for taint in taints:
-        # As in Kubernetes the first toleration that covers a taint decides for how long.
+        # As in Kubernetes, the first toleration that matches a taint sets the time.
         found = next((each for each in pod.placement.tolerations if tolerates(each, taint)), None)
         if found is None:
             return 0.0

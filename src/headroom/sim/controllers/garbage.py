@@ -1,7 +1,7 @@
-"""The garbage collector: what an object owned goes after it, unless another owner lives.
+"""The garbage collector: deletes objects whose owners are all gone.
 
-Background propagation only. An object whose owners never were (deleted before it was created) goes
-as well, which is what makes a crash between two writes harmless.
+Only background propagation is modelled. An object whose owners were deleted before it was created
+is deleted too, so a crash between two writes does no harm.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from headroom.sim.errors import ApiError
 
 
 class GarbageCollector(Controller):
-    """Deletes what nobody owns any more."""
+    """Deletes objects without an existing owner."""
 
     name = "garbage-collector"
 

@@ -1,4 +1,4 @@
-"""The arithmetic of a Job: how many pods should run now, when it is done, when it has failed."""
+"""The calculations for a Job: how many pods should run, when it is complete, when it has failed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST_PAUSE = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What became of a job's pods so far; `streak` failures have followed the last success."""
+    """The pods of a Job so far; `streak` is the number of failures since the last success."""
 
     succeeded: int = 0
     failed: int = 0
@@ -22,13 +22,13 @@ class Counts:
 
 
 def wanted_active(job: Json, counts: Counts, active: int) -> int:
-    """How many pods should run at once now."""
+    """How many pods should run now."""
     if dig(job, "spec", "suspend"):
         return 0
     parallelism = dig(job, "spec", "parallelism")
     most = 1 if parallelism is None else int(parallelism)
     completions = _completions(job)
-    if completions is None:  # A work queue: no new pods once one has found it empty.
+    if completions is None:  # A work queue: no new pods after one has succeeded.
         return active if counts.succeeded else most
     return min(completions - counts.succeeded, most)
 
@@ -54,7 +54,7 @@ def pause(counts: Counts) -> float:
 
 
 def conditions(how: str, now: str) -> list[Json]:
-    """The two conditions with which a job ends."""
+    """The two conditions with which a Job ends."""
     if how == "Complete":
         first, reason = "SuccessCriteriaMet", "CompletionsReached"
         message = "Reached expected number of succeeded pods"
@@ -75,7 +75,7 @@ def conditions(how: str, now: str) -> list[Json]:
 
 
 def _completions(job: Json) -> int | None:
-    """How many pods must succeed; a job that says nothing at all wants one."""
+    """How many pods must succeed; a Job without a number needs one."""
     asked = dig(job, "spec", "completions")
     if asked is None:
         return 1 if dig(job, "spec", "parallelism") is None else None

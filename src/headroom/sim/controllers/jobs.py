@@ -1,9 +1,9 @@
 """Jobs: pods until enough have succeeded, or too many have failed.
 
-As in the real controller a pod that is deleted counts as failed and is replaced at once, failures
-make the next pod wait (10 s doubling to 10 min), and every pod carries a finalizer until it has
-been counted. Indexes, pod failure policies and deadlines are not modelled: the run says so. How
-much should run now is in `jobcounts`.
+As in the real controller, a deleted pod counts as failed and is replaced at once, failures delay
+the next pod (10 s, doubling to 10 min), and every pod has a finalizer until it is counted. Indexes,
+pod failure policies and deadlines are not modelled: the run says so. `jobcounts` calculates how
+many pods should run.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Jobs(PodKeeper):
         super().on_change(change)
 
     def pod_changed(self, owner: Json, change: Change) -> None:
-        """A pod whose job is gone has nobody else to let it go."""
+        """Remove the finalizer of a pod whose Job is gone."""
         if self.store.by_uid(str(owner["uid"])) is None and change.verb is not Verb.DELETED:
             self.stage.loop.call_soon(self._let_go, change.ref, uid_of(change.obj))
 
@@ -88,7 +88,7 @@ class Jobs(PodKeeper):
             self._write(ref)
 
     def _count_ended(self, wish: Json) -> None:
-        """Count pods that ended or were told to, once each, and let go of them."""
+        """Count ended and deleted pods once, and remove their finalizer."""
         uid = uid_of(wish)
         for pod in self.pods_of(wish):
             if is_active(pod) or TRACKED not in (dig(pod, "metadata", "finalizers") or ()):
@@ -107,12 +107,12 @@ class Jobs(PodKeeper):
             self._untrack(pod)
 
     async def _adjust(self, wish: Json, active: list[Json], counts: Counts) -> None:
-        """Start as many pods as should run beside those that do, or end surplus ones."""
+        """Start missing pods, or delete surplus ones."""
         missing = wanted_active(wish, counts, len(active)) - len(active)
         if missing < 0:
             for pod in sorted(active, key=lambda pod: (is_ready(pod), ref_of(pod).name))[:-missing]:
                 await self.turn()
-                self._untrack(pod)  # Nobody's failure: it is not counted.
+                self._untrack(pod)  # This is not a failure of the pod: it is not counted.
                 self.end(wish, pod)
         elif missing > 0:
             due = counts.failed_at + pause(counts)
@@ -127,7 +127,7 @@ class Jobs(PodKeeper):
                     return
 
     async def _finish(self, wish: Json, active: list[Json], how: str) -> None:
-        """End what still runs, and say how the job ended."""
+        """Delete the remaining pods and write how the Job ended."""
         for pod in active:
             await self.turn()
             self.end(wish, pod)
@@ -166,7 +166,7 @@ class Jobs(PodKeeper):
         self.write_status(wish, status)
 
     def _suspension(self, wish: Json, now: str) -> dict[str, Any]:
-        """When the job started, and whether it is held back; the change is told."""
+        """When the Job started, and whether it is suspended; a change gets an event."""
         before = condition_of(wish, "Suspended")
         held = bool(dig(wish, "spec", "suspend"))
         start = dig(wish, "status", "startTime")
@@ -186,7 +186,7 @@ class Jobs(PodKeeper):
         return {**kept, **with_condition(known, condition, now)}
 
     def _expire(self, wish: Json) -> None:
-        """Remove a finished job when its time to live is over."""
+        """Delete a finished Job when its time to live is over."""
         ttl = dig(wish, "spec", "ttlSecondsAfterFinished")
         if ttl is not None and uid_of(wish) not in self._expiring:
             self._expiring.add(uid_of(wish))
@@ -218,7 +218,7 @@ class Jobs(PodKeeper):
 
 
 def _pod(wish: Json) -> Json:
-    """A pod of a job: labelled in the old way and the new, and tracked until it is counted."""
+    """A pod of a Job: with the old and the new labels, and the tracking finalizer."""
     name, uid = ref_of(wish).name, uid_of(wish)
     labels = {
         "batch.kubernetes.io/controller-uid": uid,

@@ -1,4 +1,4 @@
-"""Namespaces that are to go: their contents first, then they themselves."""
+"""Namespaces that are being deleted: first their content, then the namespace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _AGAIN = 1.0
 
 
 class Namespaces(Controller):
-    """Empties and removes namespaces that are terminating."""
+    """Empties and removes terminating namespaces."""
 
     name = "namespace-controller"
 

@@ -1,9 +1,9 @@
-"""Node life: silence noticed, the taints that follow from it, pods no longer ready, orphans.
+"""The node lifecycle: missing heartbeats, the resulting taints, pods that are not ready, orphans.
 
-The node lifecycle controller and the pod garbage collector in one small actor, because they are one
-story: a node falls silent and is marked, its pods count as not ready, and go when it is removed.
-Who has to leave a tainted node is `evictions`' work. A silent kubelet cannot confirm deletions, so
-its pods stay Terminating until it or its node ends.
+This is the node lifecycle controller and the pod garbage collector in one actor: a node stops
+reporting and is marked, its pods are no longer ready, and they are deleted when the node is
+removed. `evictions` evicts pods from a tainted node. A stopped kubelet cannot confirm deletions, so
+its pods stay Terminating until the kubelet is back or the node is deleted.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ORPHAN_GRACE = 40.0
 
 
 class Nodes(Controller):
-    """Keeps the conditions and taints of nodes."""
+    """Updates the conditions and taints of nodes."""
 
     name = "node-controller"
 
@@ -51,13 +51,13 @@ class Nodes(Controller):
         self.watch("Node")
 
     def fell_silent(self, node: str) -> None:
-        """Take note that a kubelet stopped reporting."""
+        """A kubelet stopped reporting."""
         now = self.stage.loop.time()
         self._silent.setdefault(node, now)
         self.enqueue(Ref("Node", "", node), after=self.stage.settings.node_grace)
 
     def reports_again(self, node: str) -> None:
-        """Take note that a kubelet is back, whatever its node says of itself."""
+        """A kubelet reports again, whatever the conditions of its node say."""
         self._silent.pop(node, None)
         self._returned.add(node)
         self.enqueue(Ref("Node", "", node))
@@ -68,7 +68,7 @@ class Nodes(Controller):
             self._silent.pop(change.ref.name, None)
             self.stage.loop.call_later(_ORPHAN_GRACE, self._collect_orphans, change.ref.name)
         elif _ready(change.old) == "True" and _ready(change.obj) == "Unknown":
-            # A node that says itself that it is not ready has a kubelet to speak for its pods.
+            # If the node itself reports that it is not ready, its kubelet updates its pods.
             self._tell_not_ready(change.obj)
 
     async def sync(self, ref: Ref) -> None:
@@ -77,7 +77,7 @@ class Nodes(Controller):
             self.store.replace(node, self._with_taints(self._with_readiness(node)))
 
     def _with_readiness(self, node: Json) -> Json:
-        """Say Ready for a node that reports, Unknown for one silent too long."""
+        """Ready is True for a node that reports, and Unknown after a long silence."""
         name = ref_of(node).name
         since = self._silent.get(name)
         now = self.stage.loop.time()
@@ -107,7 +107,7 @@ class Nodes(Controller):
         return {**node, "status": status}
 
     def _tell_not_ready(self, node: Json) -> None:
-        """Tell of a node that is no longer ready, and count none of its pods as ready."""
+        """Record that a node is no longer ready, and set its pods to not ready."""
         name = ref_of(node).name
         words = f"Node {name} status is now: NodeNotReady"
         self.recorder.record(node, "Normal", "NodeNotReady", words)
@@ -120,7 +120,7 @@ class Nodes(Controller):
                 self.recorder.record(marked, "Warning", "NodeNotReady", "Node is not ready")
 
     def _with_taints(self, node: Json) -> Json:
-        """Keep the taints that follow from conditions and cordon, and leave all others alone."""
+        """Set the taints that follow from conditions and cordon; other taints are not changed."""
         ready = _ready(node)
         wanted: list[tuple[str, str]] = []
         if dig(node, "spec", "unschedulable"):
@@ -144,7 +144,7 @@ class Nodes(Controller):
         return {"key": key, "effect": effect, "timeAdded": self.store.timestamp()}
 
     def _collect_orphans(self, node: str) -> None:
-        """Remove the pods of a node that is gone: no kubelet will."""
+        """Delete the pods of a deleted node, since it has no kubelet."""
         if self.store.get(Ref("Node", "", node)) is not None:
             return
         for pod in self.stage.pods.on_node(node):
@@ -156,7 +156,7 @@ class Nodes(Controller):
                 self.server.note(f"{ref_of(pod)}: not collected: {error.message}")
 
     def _lost(self, pod: Json) -> Json:
-        """The last status of a pod whose node is no more."""
+        """The last status of a pod whose node no longer exists."""
         condition = {
             "type": "DisruptionTarget",
             "status": "True",

@@ -1,8 +1,8 @@
-"""What controllers that keep pods share: whose pods are whose, adoption, making and ending them.
+"""The base of controllers with pods: ownership, adoption, creation and deletion of pods.
 
-A keeper knows the pods of each of its objects by the owner's uid, however many others there are.
-`ReplicaSets`, `DaemonSets`, `StatefulSets` and `Jobs` say which pods should be there; the words of
-their events are the real controllers'.
+A `PodKeeper` finds the pods of each of its objects by the uid of the owner, whatever the number of
+other pods. `ReplicaSets`, `DaemonSets`, `StatefulSets` and `Jobs` say which pods should exist; the
+messages of their events are those of the real controllers.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ class PodKeeper(Controller):
         self.store.listen("Pod", self._on_pod)
 
     def pods_of(self, wish: Json) -> list[Json]:
-        """All pods of an object, whatever their state, in the order in which they came."""
+        """All pods of an object, whatever their state, in order of creation."""
         found = map(self.store.get, self._kept.get(uid_of(wish), ()))
         return [pod for pod in found if pod is not None]
 
     def wanted(self, ref: Ref) -> Json | None:
-        """The object itself, unless it is gone or going."""
+        """The object, unless it is deleted or being deleted."""
         wish = self.store.get(ref)
         return None if wish is None or dig(wish, "metadata", "deletionTimestamp") else wish
 
     def adopt(self, wish: Json) -> None:
-        """Take over pods that match and that nobody looks after."""
+        """Adopt matching pods that have no controller."""
         for pod in self.stage.pods.strays(ref_of(wish).namespace):
             if is_active(pod) and selects(dig(wish, "spec", "selector"), pod):
                 references = [*(dig(pod, "metadata", "ownerReferences") or ()), reference_to(wish)]
                 self.server.update(put(pod, references, "metadata", "ownerReferences"))
 
     def make(self, wish: Json, pod: Json) -> Json | None:
-        """Create a pod and tell; a refusal is told too, and tried again after a pause."""
+        """Create a pod and record an event; a refusal gets an event too, and is retried later."""
         try:
             made = self.server.create(pod)
         except ApiError as error:
@@ -70,7 +70,7 @@ class PodKeeper(Controller):
         return made
 
     def end(self, wish: Json, pod: Json) -> None:
-        """Delete a pod, if it is still there, and tell."""
+        """Delete a pod, if it still exists, and record an event."""
         current = self.store.get(ref_of(pod))
         if current is None or uid_of(current) != uid_of(pod):
             return
@@ -112,11 +112,11 @@ class PodKeeper(Controller):
                     self.enqueue(ref_of(item))
 
     def pod_changed(self, owner: Json, change: Change) -> None:
-        """Take note of a change to a pod of ours before its owner is looked at."""
+        """Handle a change of one of our pods before its owner is reconciled."""
 
 
 def pod_from_template(wish: Json, template: Json, name: Json, labels: Json) -> dict[str, Any]:
-    """A pod after a template: `name` has its name or generateName, `labels` come on top."""
+    """A pod from a template: `name` has its name or generateName, `labels` are added."""
     meta = {k: v for k, v in (template.get("metadata") or {}).items() if k != "name"}
     return {
         "apiVersion": "v1",
@@ -151,7 +151,7 @@ def is_ready(pod: Json) -> bool:
 
 
 def is_active(pod: Json) -> bool:
-    """Whether a pod neither has ended nor is told to."""
+    """Whether a pod has not ended and is not being deleted."""
     return not is_finished(pod) and not is_ending(pod)
 
 
@@ -164,5 +164,5 @@ def is_ending(pod: Json) -> bool:
 
 
 def age_rank(pod: Json) -> tuple[str, str]:
-    """Sorts the oldest pod to the front."""
+    """The sort key that puts the oldest pod first."""
     return str(dig(pod, "metadata", "creationTimestamp")), ref_of(pod).name

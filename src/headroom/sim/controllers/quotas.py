@@ -1,7 +1,7 @@
-"""ResourceQuotas: how much of each its namespace uses, worked out for whoever reads the status.
+"""ResourceQuotas: the used amounts in their status.
 
-Admission (`api.quota`) counts for itself; this is only what people and controllers see. Resources
-that admission does not model are left out of the status too.
+Admission (`api.quota`) counts by itself; this status is only for readers. Resources that admission
+does not model are not in the status.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KIND = "ResourceQuota"
 
 
 class QuotaCounts(Controller):
-    """Keeps the status of every ResourceQuota."""
+    """Updates the status of every ResourceQuota."""
 
     name = "resourcequota-controller"
 

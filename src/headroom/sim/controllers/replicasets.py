@@ -1,6 +1,6 @@
-"""ReplicaSets: as many pods as asked for, those of its selector adopted, surplus ones removed.
+"""ReplicaSets: the wanted number of pods; matching pods are adopted, surplus pods are deleted.
 
-The order in which surplus pods go is the real controller's: unassigned before assigned, pending
+Surplus pods are deleted in the order of the real controller: unassigned before assigned, pending
 before running, not ready before ready, newer before older.
 """
 
@@ -22,7 +22,7 @@ from headroom.sim.controllers.pod_control import (
 
 @dataclass(slots=True)
 class _Tally:
-    """The pods of one ReplicaSet that count, those of them that are ready, and those that go."""
+    """The active pods of one ReplicaSet, the ready ones among them, and those being deleted."""
 
     active: dict[Ref, None] = field(default_factory=dict)
     ready: set[Ref] = field(default_factory=set)
@@ -42,7 +42,7 @@ class _Tally:
 
 
 class ReplicaSets(PodKeeper):
-    """Keeps every ReplicaSet's pods in number."""
+    """Reconciles the number of pods of every ReplicaSet."""
 
     name = "replicaset-controller"
     kind = "ReplicaSet"
@@ -117,7 +117,7 @@ def _replicas(wish: Json) -> int:
 
 
 def _keep_rank(pod: Json) -> tuple[bool, bool, bool, tuple[int, ...], str]:
-    """Sorts the pods that go first to the front."""
+    """The sort key that puts the pods to delete first."""
     created = str(dig(pod, "metadata", "creationTimestamp"))
     newest_first = tuple(-ord(letter) for letter in created)
     return (

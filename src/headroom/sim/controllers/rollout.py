@@ -1,7 +1,7 @@
-"""The arithmetic of a rollout: pure, from what is there to how large each ReplicaSet should be now.
+"""The calculations of a rollout: pure, from the current state to the next size of each ReplicaSet.
 
-A step never has more pods than desired plus maxSurge, and takes old ones away only as far as
-desired minus maxUnavailable stay available.
+A step never has more pods than desired plus maxSurge, and removes old pods only while at least
+desired minus maxUnavailable are available.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from headroom.sim.api.values import Json, dig
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """One ReplicaSet: pods wanted by its spec, present and available by its status."""
+    """One ReplicaSet: the pods wanted by its spec, and existing and available by its status."""
 
     wanted: int
     present: int
@@ -24,7 +24,7 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class RolloutLimits:
-    """What a Deployment's strategy allows."""
+    """The limits of a Deployment's strategy."""
 
     desired: int
     surge: int = 0
@@ -37,7 +37,7 @@ class RolloutLimits:
 
 
 def limits_of(deployment: Json) -> RolloutLimits:
-    """Read a Deployment's strategy, with Kubernetes' defaults."""
+    """Read a Deployment's strategy, with the defaults of Kubernetes."""
     asked = dig(deployment, "spec", "replicas")
     desired = 1 if asked is None else int(asked)
     if dig(deployment, "spec", "strategy", "type") == "Recreate":
@@ -59,7 +59,7 @@ def _amount(value: int | str, whole: int, *, up: bool) -> int:
 
 
 def next_step(newest: str, shares: Mapping[str, Shares], limits: RolloutLimits) -> dict[str, int]:
-    """The sizes that should change now; empty when the rollout waits or is done."""
+    """The sizes that should change now; empty if the rollout waits or is complete."""
     old = {name: each for name, each in shares.items() if name != newest}
     new = shares[newest]
     if limits.recreate:
@@ -79,7 +79,7 @@ def next_step(newest: str, shares: Mapping[str, Shares], limits: RolloutLimits) 
 def _shrunk(
     old: Mapping[str, Shares], new: Shares, total: int, limits: RolloutLimits
 ) -> dict[str, int]:
-    """Take old pods away: those that never became available first, then as many as may go."""
+    """Remove old pods: first those that never became available, then as many as allowed."""
     missing_new = new.wanted - new.available
     spare = total - limits.least_available - missing_new
     sizes = {name: each.wanted for name, each in old.items()}

@@ -1,8 +1,8 @@
-"""StatefulSets: pods with ordinals for names, made and ended one after the other.
+"""StatefulSets: pods named by ordinal, created and deleted one after the other.
 
-By default a pod is made only when all before it are ready, and the last is ended first, each gone
-before the next; `Parallel` waits for nobody. A changed template is rolled out from the highest
-ordinal down to the partition. A pod's volume claims are made before it, and stay.
+By default a pod is created only when all pods before it are ready, and the last pod is deleted
+first, one at a time; `Parallel` does not wait. A changed template is rolled out from the highest
+ordinal down to the partition. The volume claims of a pod are created before it, and they are kept.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INDEX_LABEL = "apps.kubernetes.io/pod-index"
 
 
 class StatefulSets(PodKeeper):
-    """Keeps every StatefulSet's pods, in order."""
+    """Reconciles the pods of every StatefulSet, in order."""
 
     name = "statefulset-controller"
     kind = "StatefulSet"
@@ -60,7 +60,7 @@ class StatefulSets(PodKeeper):
         return f"{what} failed error: {error.message}"
 
     def _numbered(self, wish: Json) -> dict[int, Json]:
-        """The pods by ordinal; a pod with another name is none of ours."""
+        """The pods by ordinal; a pod with another name is ignored."""
         found = {}
         for pod in self.pods_of(wish):
             parent, _, ordinal = ref_of(pod).name.rpartition("-")
@@ -69,7 +69,7 @@ class StatefulSets(PodKeeper):
         return found
 
     async def _fill(self, wish: Json) -> bool:
-        """Make what is missing, in order; False when a pod must be waited for first."""
+        """Create missing pods in order; False if a pod must be waited for first."""
         here = self._numbered(wish)
         in_order = not _is_parallel(wish)
         for ordinal in _ordinals(wish):
@@ -89,7 +89,7 @@ class StatefulSets(PodKeeper):
         return True
 
     def _made(self, wish: Json, ordinal: int) -> bool:
-        """Make a pod, and before it those of its claims that are not there."""
+        """Create a pod, and first its missing volume claims."""
         for claim in _claims(wish, f"{ref_of(wish).name}-{ordinal}"):
             if self.store.get(ref_of(claim)) is None:
                 self.server.create(claim)
@@ -99,7 +99,7 @@ class StatefulSets(PodKeeper):
         return self.make(wish, self._pod(wish, ordinal)) is not None
 
     def _replace(self, wish: Json, pod: Json) -> None:
-        """End a pod that has ended by itself; its successor gets the same name."""
+        """Delete a pod that has ended; its successor gets the same name."""
         failed = dig(pod, "status", "phase") == "Failed"
         kind, what = ("Warning", "Failed") if failed else ("Normal", "Succeeded")
         ref = ref_of(wish)
@@ -108,7 +108,7 @@ class StatefulSets(PodKeeper):
         self.end(wish, pod)
 
     async def _shrink(self, wish: Json) -> bool:
-        """End pods beyond the wish, the last first; False while one is going."""
+        """Delete surplus pods, the last first; False while one is being deleted."""
         wanted = _ordinals(wish)
         surplus = [o for o in self._numbered(wish) if o not in wanted]
         for ordinal in sorted(surplus, reverse=True):
@@ -121,7 +121,7 @@ class StatefulSets(PodKeeper):
         return not surplus
 
     async def _roll(self, wish: Json) -> None:
-        """End the highest pod of an old template, once those above it are ready again."""
+        """Delete the highest pod of an old template, once those above it are ready again."""
         strategy = dig(wish, "spec", "updateStrategy") or {}
         partition = int(dig(strategy, "rollingUpdate", "partition") or 0)
         newest = _revision_of(wish)
@@ -191,7 +191,7 @@ def _with_identity(wish: Json, spec: Json, name: str) -> dict[str, Any]:
 
 
 def _claims(wish: Json, pod: str) -> list[Json]:
-    """The claims of one pod; its labels are those that the StatefulSet selects by."""
+    """The volume claims of one pod; their labels are those of the StatefulSet's selector."""
     made: list[Json] = []
     for each in dig(wish, "spec", "volumeClaimTemplates") or ():
         selected = dig(wish, "spec", "selector", "matchLabels") or {}

@@ -1,10 +1,10 @@
-"""Volumes: claims are bound to volumes that are there, or get one made for them.
+"""Volumes: claims are bound to existing volumes, or new volumes are created for them.
 
-The volume controller and a provisioner in one small actor. A claim that names its volume, or that a
-volume names, gets that one; else the smallest free volume of its class that is large enough; else
-one is made, at once or, where the class waits for the first pod, on the node chosen for it. Storage
-classes that nobody applied are made, as namespaces are. Sizes do not limit anything, and a volume
-that is given back is not cleaned.
+This is the volume controller and a provisioner in one actor. A claim that names its volume, or that
+a volume names, gets this volume. Otherwise it gets the smallest free volume of its class that is
+large enough, or a new one: at once or, if the class waits for the first consumer, on the node that
+was chosen for the pod. Missing storage classes are created, like missing namespaces. Sizes limit
+nothing, and a released volume is not cleaned.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAKING = 1.0
 
 
 class Volumes(Controller):
-    """Binds claims."""
+    """Binds volume claims."""
 
     name = "persistentvolume-controller"
 
@@ -59,7 +59,7 @@ class Volumes(Controller):
             self.server.update(put(claim, "Pending", "status", "phase"), "status")
 
     def _classed(self, claim: Json) -> Json:
-        """The claim with its class, the default one where it names none; both are there then."""
+        """The claim with its class, or with the default class; missing classes are created."""
         name = dig(claim, "spec", "storageClassName")
         if name is None and dig(claim, "spec", "volumeName") is None:
             name = self._default_class()
@@ -85,7 +85,7 @@ class Volumes(Controller):
         return next((each for each in volumes if _names(each, claim)), None)
 
     def _free(self, claim: Json) -> Json | None:
-        """The smallest volume of the class that nobody has and that is large enough."""
+        """The smallest free volume of the class that is large enough."""
         if dig(claim, "spec", "volumeName") or self._waits(claim):
             return None
         wanted = dig(claim, "spec", "storageClassName") or ""
@@ -101,11 +101,11 @@ class Volumes(Controller):
         return min(fitting, key=lambda each: (_size(each, "capacity"), ref_of(each)), default=None)
 
     def _waits(self, claim: Json) -> bool:
-        """Whether the claim is to wait for its pod's node."""
+        """Whether the claim waits until its pod has a node."""
         found = self._class_of(claim)
         late = bool(dig(found, "volumeBindingMode") == "WaitForFirstConsumer")
         selected = dig(claim, "metadata", "annotations", SELECTED_NODE)
-        # Volumes of classes that make none are bound at once: whose node they are on is not asked.
+        # Classes without a provisioner bind at once, whatever the node of the volume.
         return late and not selected and dig(found, "provisioner") != _NOBODY
 
     def _should_make(self, claim: Json) -> bool:

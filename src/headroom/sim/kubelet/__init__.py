@@ -1,1 +1,1 @@
-"""The kubelets: their life, their admission check, and what they write into a pod's status."""
+"""The kubelets: life cycle of pods, admission check, pod status."""

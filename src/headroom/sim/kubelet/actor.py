@@ -1,8 +1,8 @@
-"""The kubelets: one for each node, admitting, starting, stopping and finishing its pods.
+"""The kubelets: one for each node; they admit, start, stop and finish pods.
 
-A kubelet hears of its pods through a watch and keeps its own books: what it admitted counts until
-the object is gone or has ended. Its rejection is final for that pod. A stopped kubelet does nothing
-at all, as a machine that lost its power; `controllers.nodes` notices the silence.
+A kubelet receives its pods through a watch and keeps its own list: an admitted pod counts until its
+object is deleted or it has ended. A rejection is final for that pod. A stopped kubelet does
+nothing, like a machine without power; `controllers.nodes` notices the missing heartbeats.
 
     bound ──admitted──▶ starting ──▶ Running ──deleted with grace──▶ stopping ──▶ gone
       └──rejected──▶ Failed             └──finish──▶ Succeeded | Failed
@@ -29,7 +29,7 @@ from headroom.sim.kubelet.podstatus import failed, finished, reported_again, run
 
 @dataclass(slots=True)
 class Kubelet:
-    """One node's books: the pods it admitted, what they use, and what is about to happen."""
+    """The state of one kubelet: the admitted pods, what they use, and the pending timers."""
 
     node: str
     stopped: bool = False
@@ -42,7 +42,7 @@ class Kubelet:
         self.used = self.used + pod.requests
 
     def forget(self, uid: str) -> None:
-        """Take a pod off the books; nothing happens when it is not on them."""
+        """Remove a pod from the list; an unknown pod is ignored."""
         pod = self.pods.pop(uid, None)
         if pod is not None:
             self.used = self.used - pod.requests
@@ -52,7 +52,7 @@ class Kubelet:
 
 
 class Kubelets:
-    """All kubelets of the cluster, over one watch."""
+    """All kubelets of the cluster, with one watch."""
 
     def __init__(self, stage: ActorContext) -> None:
         self._stage = stage
@@ -73,7 +73,7 @@ class Kubelets:
         return [self._kubelets[name] for name in sorted(self._kubelets)]
 
     def stop(self, node: str) -> None:
-        """Let a node fall silent; its containers go on, but nobody hears of them."""
+        """Stop a kubelet; containers continue, but no status is reported."""
         kubelet = self.of(node)
         kubelet.stopped = True
         for timer in kubelet.timers.values():
@@ -81,7 +81,7 @@ class Kubelets:
         kubelet.timers.clear()
 
     def resume(self, node: str) -> None:
-        """Bring a node back: it looks at all its pods again, and starts or ends what it must."""
+        """Start a kubelet again: it checks all its pods, and starts or ends what is due."""
         kubelet = self.of(node)
         if not kubelet.stopped:
             return
@@ -126,7 +126,7 @@ class Kubelets:
             self._look(kubelet, changed_pod(change))
 
     def _look(self, kubelet: Kubelet, pod: Pod) -> None:
-        """Do what a pod's state asks of its kubelet."""
+        """Do what the state of a pod requires of its kubelet."""
         if pod.finished:
             kubelet.forget(pod.uid)
         elif pod.deleted is not None:
@@ -151,7 +151,7 @@ class Kubelets:
         self._go_on(kubelet, pod)
 
     def _go_on(self, kubelet: Kubelet, pod: Pod) -> None:
-        """Start a pod's containers, or let those end in time that were given one."""
+        """Start a pod's containers, or set the timer of their end."""
         if pod.phase == "Pending":
             self._later(kubelet, pod, self._start_delay(), self._run)
             return
@@ -169,7 +169,7 @@ class Kubelets:
             kubelet.forget(pod.uid)
 
     def _report_again(self, kubelet: Kubelet) -> None:
-        """Say anew that pods are ready which others had given up."""
+        """Report pods as ready again that were set to not ready meanwhile."""
         if kubelet.stopped:
             return
         for obj in self._stage.pods.on_node(kubelet.node):
@@ -182,11 +182,11 @@ class Kubelets:
             self._write(obj, running(obj, self._stage.store.timestamp()))
 
     def _stop_pod(self, kubelet: Kubelet, pod: Pod) -> None:
-        """Give the containers their time, once; then the pod goes for good."""
+        """Give the containers their grace period once; then the pod is deleted."""
         if pod.uid not in kubelet.pods:
-            kubelet.admit(pod)  # It was deleted before we heard of it: its end is ours to tell.
+            kubelet.admit(pod)  # It was deleted before we received it: we report its end.
         grace, sleep = float(pod.grace_seconds), sleep_before_stop(self._current(pod) or {})
-        # After a hook, containers are given their time even if no grace is left.
+        # After a hook, containers get their time even if no grace period is left.
         delay = min(sleep, grace) + min(self._stop_delay(), grace)
         timer = kubelet.timers.pop(pod.uid, None)
         if timer is not None:
@@ -211,7 +211,7 @@ class Kubelets:
         kubelet.timers[pod.uid] = self._stage.loop.call_later(delay, due)
 
     def _current(self, pod: Pod) -> Json | None:
-        """The pod as it is stored now, if it is still the same one."""
+        """The stored pod, if it is still the same one."""
         obj = self._stage.store.get(Ref("Pod", pod.key.namespace, pod.key.name))
         return obj if obj is not None and uid_of(obj) == pod.uid else None
 

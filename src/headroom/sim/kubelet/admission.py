@@ -1,7 +1,7 @@
-"""The kubelet's own check of a pod that was bound to its node: pure, and its no is final.
+"""The kubelet's admission check of a bound pod: pure; a rejection is final.
 
-It goes by what is on the node, not by what kube-scheduler believes: room, node affinity, host
-ports, NoExecute taints, in the order and words of the real kubelet (1.36).
+It counts what is really on the node, not what kube-scheduler assumes: room, node affinity, host
+ports, NoExecute taints, in the order and with the messages of the real kubelet (1.36).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _TAINTED = "node(s) had taints that the pod didn't tolerate"
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why the kubelet will not run a pod: `reason` as in `status.reason`."""
+    """Why the kubelet does not run a pod: `reason` as in `status.reason`."""
 
     reason: str
     message: str
 
 
 def rejection(pod: Pod, node: Node, others: Collection[Pod], used: Resources) -> Rejection | None:
-    """Say why a node cannot take a pod beside those it has; None when it can."""
+    """Why a node cannot run a pod beside its other pods; None if it can."""
     return (
         _short_of_room(pod, node, len(others), used)
         or _wrong_node(pod, node)

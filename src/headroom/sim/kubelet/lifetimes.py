@@ -1,9 +1,9 @@
-"""How long a simulated pod runs: what its real containers would decide is told by annotations.
+"""How long a simulated pod runs: annotations say what real containers would decide.
 
-`sim.headroom.dev/complete-after: 30s` ends a pod so long after its start, well unless
-`sim.headroom.dev/complete-as: Failed` says otherwise. Without them a pod runs until it is deleted
-or a scenario's step finishes it. A `preStop` hook that sleeps keeps a pod for that time when it is
-deleted; other hooks take no time.
+`sim.headroom.dev/complete-after: 30s` ends a pod this long after its start, successfully unless
+`sim.headroom.dev/complete-as: Failed` is set. Without them a pod runs until it is deleted or a step
+of a scenario finishes it. A `preStop` hook that sleeps delays the end of a deleted pod by that
+time; other hooks take no time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ COMPLETE_AS = "sim.headroom.dev/complete-as"
 
 
 def lifetime(pod: Json) -> float | None:
-    """How many seconds a pod runs; None: nobody has said so in words that can be read."""
+    """How many seconds a pod runs; None without a valid annotation."""
     text = dig(pod, "metadata", "annotations", COMPLETE_AFTER)
     try:
         return None if text is None else parse_duration(str(text)).total_seconds()
@@ -36,6 +36,6 @@ def sleep_before_stop(pod: Json) -> float:
 
 
 def last_phase(pod: Json) -> str:
-    """How a pod ends whose time is over."""
+    """The last phase of a pod whose time is over."""
     failed = dig(pod, "metadata", "annotations", COMPLETE_AS) == "Failed"
     return "Failed" if failed else "Succeeded"

@@ -1,4 +1,4 @@
-"""What a kubelet writes into a pod's status, as values: running, ended, rejected."""
+"""The statuses that a kubelet writes, as values: running, ended, rejected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CONTAINERS = "ContainersReady"
 
 
 def running(pod: Json, now: str) -> Json:
-    """All containers run; Ready follows unless a readiness gate is not met."""
+    """All containers run; the pod is Ready unless a readiness gate is not met."""
     host = _address(str(dig(pod, "spec", "nodeName")), 172)
     address = _address(uid_of(pod), 10)
     status: Json = {
@@ -65,7 +65,7 @@ def _readiness(pod: Json) -> Json:
 
 
 def finished(pod: Json, phase: str, now: str) -> Json:
-    """The containers have ended, well (Succeeded) or not (Failed)."""
+    """The containers have ended, successfully (Succeeded) or not (Failed)."""
     code = 0 if phase == "Succeeded" else 1
     reason = "Completed" if code == 0 else "Error"
     done = "PodCompleted" if code == 0 else "PodFailed"
@@ -92,7 +92,7 @@ def finished(pod: Json, phase: str, now: str) -> Json:
 
 
 def failed(pod: Json, rejection: Rejection, now: str) -> Json:
-    """The kubelet would not take the pod."""
+    """The kubelet rejected the pod."""
     return {
         **(pod.get("status") or {}),
         "phase": "Failed",
@@ -103,7 +103,7 @@ def failed(pod: Json, rejection: Rejection, now: str) -> Json:
 
 
 def _with_all(status: Json, conditions: Iterable[Json], now: str) -> Json:
-    """The status with these conditions first, in this order; those of others follow."""
+    """The status with these conditions first, in this order; other conditions follow."""
     names = []
     for condition in conditions:
         status = with_condition(status, condition, now)
@@ -124,6 +124,6 @@ def _named(container: Json) -> dict[str, Any]:
 
 
 def _address(text: str, first: int) -> str:
-    """An address that looks like one and is always the same for the same thing."""
+    """A valid-looking address that is always the same for the same name."""
     digest = hashlib.blake2b(text.encode(), digest_size=3).digest()
     return ".".join(str(part) for part in (first, *digest))

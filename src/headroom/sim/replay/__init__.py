@@ -1,1 +1,1 @@
-"""Pods made from traces: read and checked before a run, made one moment at a time during it."""
+"""Pods from traces: read and checked before a run, created as virtual time passes."""

@@ -1,4 +1,4 @@
-"""One entry of a Scenario's `arrivals`: a trace, and the pods that it stands for."""
+"""One entry of a Scenario's `arrivals`: a trace, and the pods that are created from it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from headroom.wire.traces.parser import Arrival
 WORKLOAD = "sim.headroom.dev/workload"
 CLASS_LABEL = "sim.headroom.dev/class"
 TRACE_LABEL = "sim.headroom.dev/trace"
-KIND = "Trace"  # of the workload that pods of a trace are counted under
+KIND = "Trace"  # the kind of the workload that pods of a trace count as
 SHAPE: Mapping[str, str] = {"cpu": "100m", "memory": "128Mi"}
 
 
 @dataclass(frozen=True, slots=True)
 class PodTrace:
-    """Pods of one trace. `skip` is left out at its beginning; `duration` None: until deleted.
+    """The pods of one trace.
 
-    `first`, `last` and `pods` are of the trace itself. `clock`: its times are of the wall clock,
-    not since the start of the run.
+    `skip` is left out at its beginning; with `duration` None, pods run until they are deleted.
+    `first`, `last` and `pods` describe the trace itself. With `clock`, its times are wall clock
+    times, not seconds since the start of the run.
     """
 
     path: Path
@@ -41,15 +42,15 @@ class PodTrace:
     clock: bool = False
 
     def origin(self, start: datetime) -> float:
-        """The second of the trace at which a run that starts then begins."""
+        """The second of the trace at which a run with this start time begins."""
         return start.timestamp() if self.clock else self.skip
 
     def end(self, start: datetime) -> float:
-        """When the last of its pods comes, in seconds after the start."""
+        """When its last pod arrives, in seconds after the start."""
         return max(0.0, self.last - self.origin(start))
 
     def due(self, start: datetime, seed: int) -> Iterator[tuple[float, Arrival]]:
-        """When how many pods come, in seconds after the start; read as it is asked for."""
+        """How many pods arrive when, in seconds after the start; read lazily."""
         origin, chance = self.origin(start), Random(f"{seed}/{self.name}")
         for arrival in arrivals_of(self.path):
             pods = _scaled(arrival.pods, self.scale, chance)
@@ -57,7 +58,7 @@ class PodTrace:
                 yield arrival.second - origin, arrival._replace(pods=pods)
 
     def pod(self, index: int, arrival: Arrival) -> Json:
-        """The pod of this number. What its line says of it goes before the template."""
+        """The pod with this number. Values of its line override the template."""
         metadata = dict(self.template.get("metadata") or {})
         namespace = str(metadata.get("namespace") or "default")
         labels = {**(metadata.get("labels") or {}), TRACE_LABEL: self.name}
@@ -94,7 +95,7 @@ def _spec(given: Json, arrival: Arrival) -> Json:
 
 
 def _scaled(pods: int, scale: float, chance: Random) -> int:
-    """So many of them: each by chance, so that bursts stay bursts and single ones stay single."""
+    """The scaled number of pods: each is drawn at random, so that bursts stay bursts."""
     if scale == 1.0:
         return pods
     whole, rest = divmod(scale, 1.0)

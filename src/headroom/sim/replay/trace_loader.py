@@ -1,4 +1,4 @@
-"""The `arrivals` of a Scenario document as values; each trace is read through once and checked."""
+"""The `arrivals` of a Scenario document as values; each trace is read once and checked."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from headroom.wire.traces.files import arrivals_of
 from headroom.wire.traces.parser import Arrival, TraceError
 from headroom.wire.yamls import Document
 
-MOST_PODS = 10_000_000  # in one run: a simulator is no place for more
+MOST_PODS = 10_000_000  # in one run; more is not useful
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9-]+")
 _ENDINGS = (".gz", ".csv")
 
 
 def read_arrivals(document: Document, folder: Path, problems: list[str]) -> tuple[PodTrace, ...]:
-    """Every entry of `spec.arrivals`; what is wrong goes to the problems, with file and line."""
+    """Every entry of `spec.arrivals`; errors are added to the problems, with file and line."""
     found: list[PodTrace] = []
     for index, given in enumerate((document.data.get("spec") or {}).get("arrivals") or ()):
         path = f"spec.arrivals[{index}]"

@@ -1,8 +1,8 @@
-"""Making the pods of traces while virtual time passes, and clearing away those that have ended.
+"""Create the pods of traces as virtual time passes, and delete those that have ended.
 
-The next line of a trace is read when the one before has been played, so a trace of millions takes
-no more memory than one of ten. A pod that has run its time is deleted, as a Job's is after its time
-to live: otherwise a month of them would lie in the cluster.
+The next line of a trace is read after the one before was played, so a trace of millions of lines
+needs no more memory than one of ten. A pod whose time is over is deleted, like the pod of a Job
+after its time to live; otherwise the pods of a month would stay in the cluster.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_TOLD = 5
 
 
 class Feeder:
-    """Feeds the traces of one scenario into its world."""
+    """Plays the traces of one scenario in its world."""
 
     def __init__(
         self, world: SimWorld, traces: tuple[PodTrace, ...], fail: Callable[[str], None]
@@ -36,14 +36,14 @@ class Feeder:
             world.store.listen("Pod", self._on_pod)
 
     def start(self, traces: tuple[PodTrace, ...], start: datetime, seed: int) -> None:
-        """Have the first pods of each trace come in their time."""
+        """Schedule the first pods of each trace."""
         for index, trace in enumerate(traces):
             self._await(index, trace, trace.due(start, seed))
 
     def _await(self, index: int, trace: PodTrace, coming: Iterator[tuple[float, Arrival]]) -> None:
         try:
             upcoming = next(coming, None)
-        except TraceError as error:  # It was fine before the run: somebody has changed the file.
+        except TraceError as error:  # It was valid before the run: the file has changed.
             self._fail(f"at {self._world.elapsed:g}s: {error.message}")
             return
         if upcoming is not None:

@@ -1,4 +1,4 @@
-"""Whether what a scenario expects is so, and if not, what was there instead."""
+"""Check the expectations of a scenario; if one fails, say what was found instead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_SHOWN = 5
 
 
 def unmet(expect: Expect, objects: Iterable[Json]) -> str:
-    """Say how the objects of a kind differ from what is expected; empty when they do not."""
+    """How the objects of a kind differ from the expectation; empty if they do not."""
     chosen = [obj for obj in objects if _is_meant(expect, obj)]
     met = [obj for obj in chosen if all(_has(obj, path, want) for path, want in _wants(expect))]
     wanted = "at least 1" if expect.count is None else str(expect.count)
@@ -50,7 +50,7 @@ def _has(obj: Json, path: str, want: Any) -> bool:
 def read_path(obj: Any, path: str) -> Any:
     """Read `status.conditions[0].type`, or `status.conditions[Ready].status` by a name or type.
 
-    Names with dots in them are found as well (`metadata.labels.app.kubernetes.io/name`).
+    Keys that contain dots are found too (`metadata.labels.app.kubernetes.io/name`).
     """
     if path == "":
         return obj

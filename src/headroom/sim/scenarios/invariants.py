@@ -1,8 +1,8 @@
-"""What must never be seen, whatever a scenario does; a breach is reported with its time.
+"""States that must never occur in a run; a violation is reported with its time.
 
-These are checked against the cluster's own truth, not against what the operator believes: no node
-holds more than it can, no room is given twice (`overcommit`), a hold for one owner has one, no
-latch and no gate of ours is left lying.
+They are checked against the stored objects, not against what the operator assumes: no node is
+overcommitted, no room is given twice (`overcommit`), a hold for one owner has one owner, and no
+latch and no gate of ours is left behind.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CLAIM = ("metadata", "annotations", CLAIMED_UID_ANNOTATION)
 
 
 class Invariants:
-    """Watches a world and gathers breaches."""
+    """Watches a world and collects violations."""
 
     def __init__(self, store: Store, clock: SimClock) -> None:
         self.violations: list[str] = []
@@ -48,11 +48,11 @@ class Invariants:
         Rooms(store, self._breach)
 
     def operator_is(self, alive: bool) -> None:
-        """Gates can only be taken off by an operator that runs."""
+        """Set whether an operator runs: only a running operator can remove gates."""
         self._operator_since = self._clock.elapsed() if alive else None
 
     def finish(self) -> None:
-        """Look once more at what is left at the end."""
+        """Check what is left at the end."""
         for pod in self._store.list("Pod"):
             self._check_age(pod)
 
@@ -117,7 +117,7 @@ class Invariants:
             return
         owners[uid_of(pod)] = ref_of(pod)
         if dig(pod, "metadata", "annotations", CLAIMED_SLOT_ANNOTATION):
-            return  # A slot is held again under its own name once it is claimed.
+            return  # A claimed slot is held again under the same name.
         wish = self._store.by_uid(hold)
         once = wish is not None and dig(wish, "spec", "allocateOnce") is not False
         if len(owners) > 1 and once:
@@ -132,7 +132,7 @@ class Invariants:
 
 
 def _is_passing(pod: Json) -> bool:
-    """Whether a pod is a latch that is to go soon; one that a hold keeps for itself may stay."""
+    """Whether a pod is a latch that must be deleted soon; a latch that a hold keeps may stay."""
     told = dig(pod, "metadata", "annotations") or {}
     lasting = (
         SLOT_ANNOTATION in told or USERS_ANNOTATION in told
@@ -145,7 +145,7 @@ def _is_ungated_now(change: Change) -> bool:
 
 
 def _waits_at_our_gate(pod: Json | None) -> bool:
-    """Whether only our gate keeps the pod, and it has not asked to wait."""
+    """Whether only our gate holds the pod back, and the pod did not ask to wait."""
     if not dig(pod, "spec", "schedulingGates"):
         return False
     gates = [gate.get("name") for gate in dig(pod, "spec", "schedulingGates") or ()]

@@ -1,7 +1,7 @@
-"""What happened, in order: a short line for each change that a person would tell.
+"""The journal of a run: one short entry for each change that matters to a reader.
 
-The journal hears of every change at once, without any watcher's delay, so its times are those of
-the cluster itself. The numbers of the summary are `meter`'s.
+The journal receives every change immediately, without the delay of a watch, so its times are exact.
+`meter` calculates the numbers of the summary.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Entry = dict[str, Any]
 
 
 class Journal:
-    """Writes down what happens in a world."""
+    """Records what happens in a world."""
 
     def __init__(self, store: Store, clock: SimClock) -> None:
         self.entries: list[Entry] = []
@@ -34,14 +34,14 @@ class Journal:
             store.listen(kind.kind, self._on_wish)
 
     def divert(self, sink: Sink) -> None:
-        """Give all entries to somebody else, those so far first, and keep none."""
+        """Pass all entries to a function, the existing ones first, and keep none."""
         for entry in self.entries:
             sink(entry)
         self.entries.clear()
         self._write = sink
 
     def note(self, what: str, thing: str = "", **more: Any) -> None:
-        """Write one line; what is empty is left out."""
+        """Add one entry; empty fields are left out."""
         entry: Entry = {"at": round(self._clock.elapsed(), 3), "what": what}
         if thing:
             entry["object"] = thing
@@ -84,7 +84,7 @@ class Journal:
             self.note("node_ready" if _ready(change.obj) == "True" else "node_not_ready", name)
 
     def _on_wish(self, change: Change) -> None:
-        """Note that a hold, a headroom or an object of a dialect is there, and how it stands."""
+        """Record that a hold, a headroom or an object of a dialect exists, and its state."""
         name, word = str(change.ref), change.ref.kind.lower()
         if change.verb is Verb.ADDED:
             self.note(f"{word}_created", name)
@@ -100,7 +100,7 @@ class Journal:
             self._on_misses(name, word, change)
 
     def _on_misses(self, name: str, word: str, change: Change) -> None:
-        """Note owners that found no slot, and what came of a promise in the last hour."""
+        """Record owners that found no slot, and the result of a promise in the last hour."""
         misses = dig(change.obj, "status", "misses")
         if (misses or 0) != (dig(change.old, "status", "misses") or 0):
             self.note(f"{word}_missed", name, misses=misses)

@@ -1,8 +1,8 @@
-"""A long run told to a file as it goes on, instead of kept in memory until its end.
+"""Write the journal of a long run into a file during the run, instead of keeping it in memory.
 
-The journal goes there line by line, and so do events about pods that have been gone for an hour: a
-real API server forgets events after as long. The run itself is the same: a pod that is gone is not
-spoken of again, so no event is missed that would have been counted up.
+Journal entries are written line by line, and so are events about pods that were deleted an hour
+ago: a real API server deletes events after an hour too. The run itself does not change: no event
+about a deleted pod is written later, so no event is missed whose count would have grown.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from headroom.sim.api.values import Ref, dig, uid_of
 from headroom.sim.loop import SimClock
 
 Sink = Callable[[Mapping[str, Any]], None]
-"""Takes one line: an entry of the journal, or `{"at", "event"}` with an event as it was."""
+"""Receives one line: an entry of the journal, or `{"at", "event"}` with an event."""
 
 KEPT = 3600.0
 
 
 class PastEvents:
-    """Takes events about pods out of the store when their pods have been gone for long."""
+    """Removes events from the store when their pods were deleted long ago."""
 
     def __init__(self, store: Store, clock: SimClock, sink: Sink) -> None:
         self._store = store

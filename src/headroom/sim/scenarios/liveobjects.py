@@ -1,4 +1,4 @@
-"""What objects of a real cluster need before the simulator goes on with them."""
+"""Prepare objects of a real cluster for the simulator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIMES = ("lastHeartbeatTime", "lastTransitionTime", "lastUpdateTime")
 
 
 def newest_time(objects: Iterable[Json]) -> datetime | None:
-    """The newest time that objects of a cluster tell: they were read soon after it."""
+    """The newest time in objects of a cluster: they were read shortly after it."""
     texts = [text for obj in objects for text in _times(obj)]
     return max(filter(None, map(_parsed, texts)), default=None)
 
@@ -38,7 +38,7 @@ def _parsed(text: Any) -> datetime | None:
 
 
 def with_our_revisions(objects: tuple[Json, ...]) -> tuple[Json, ...]:
-    """Pods of the present revision of their set, with our hash of its template."""
+    """Pods of the current revision of their controller, with our hash of its template."""
     sets = {uid_of(obj): obj for obj in objects if obj["kind"] in ("DaemonSet", "StatefulSet")}
     return tuple(_renamed(obj, sets) if obj["kind"] == "Pod" else obj for obj in objects)
 
@@ -52,7 +52,7 @@ def _renamed(pod: Json, sets: Mapping[str, Json]) -> Json:
 
 
 def _is_present(pod: Json, of: Json) -> bool:
-    """Whether a pod was made from the template that its set has now."""
+    """Whether a pod was created from the current template of its controller."""
     labels = dig(pod, "metadata", "labels") or {}
     if of["kind"] == "StatefulSet":
         newest, revision = dig(of, "status", "updateRevision"), labels.get(REVISION_LABEL)

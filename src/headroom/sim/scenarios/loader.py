@@ -1,7 +1,7 @@
-"""From files to a `Scenario`, or to a list of everything that is wrong with them.
+"""Load files into a `Scenario`, or report everything that is wrong with them.
 
-Nothing runs before every file has been read and checked: each problem comes with file, line,
-document and path of the field. Files named by a step are read here too, for the same reason.
+Nothing runs before every file was read and checked. Each problem has file, line, document and path
+of the field. Files that steps name are read here too.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from headroom.wire.yamls.documents import Read, read_text
 
 
 class ScenarioError(HeadroomError):
-    """Files that cannot be run: every problem in its own line."""
+    """Invalid files: one line for each problem."""
 
     exit_code = 2
 
@@ -56,9 +56,9 @@ def load_scenario(
     strict: bool = False,
     read: Read = read_text,
 ) -> Scenario:
-    """Read manifests, at most one Scenario and at most one world to start from.
+    """Read manifests, at most one Scenario and at most one initial state.
 
-    ScenarioError tells all problems; with `strict`, also what would not be played.
+    A ScenarioError has all problems; with `strict`, also kinds that are not simulated.
     """
     known = Known.by(speech)
     documents, problems = _read_all(paths, read)
@@ -103,7 +103,7 @@ def load_scenario(
 
 @dataclass(frozen=True, slots=True)
 class FileReader:
-    """What the files of one run are read with."""
+    """Everything needed to read the files of one run."""
 
     known: Known
     book: SourceBook
@@ -127,7 +127,7 @@ class FileReader:
 
 
 def problems_of(document: Document, known: Known) -> list[str]:
-    """What is wrong with an ordinary manifest, or with asking us to run it."""
+    """What is wrong with a manifest, or why its kind cannot be simulated."""
     errors = [str(error) for error in check(document, known.catalogue)]
     if errors:
         return errors
@@ -197,7 +197,7 @@ def _scenario(document: Document, reading: FileReader, problems: list[str]) -> S
 
 
 def _first(arrivals: Sequence[PodTrace]) -> datetime | None:
-    """When the first pod of traces with times of the clock comes."""
+    """When the first pod of traces with wall clock times arrives."""
     found = [each.first for each in arrivals if each.clock]
     return datetime.fromtimestamp(floor(min(found)), UTC) if found else None
 
@@ -211,7 +211,7 @@ def _start(document: Document, spec: Json, problems: list[str]) -> datetime | No
 
 
 def _too_late(document: Document, spec: Json, until: float) -> list[str]:
-    """Steps that would never be done."""
+    """Steps after the end of the run."""
     return [
         str(document.error(f"spec.steps[{index}].at", f"after the end ({spec['until']})"))
         for index, given in enumerate(spec.get("steps") or ())

@@ -1,9 +1,9 @@
-"""The numbers of a run: how long pods waited, what was held, who claimed, what the nodes cost.
+"""The numbers of a run: waiting times of pods, held room, claims, and the cost of nodes.
 
-Listens to the store like the journal. Waits run from a pod's creation to its binding; guardians,
-latches and fences do not count, nor do pods that had a node already when they were created. A claim
-is an owner bound with its hold's name on it; a miss is a pod that came through one of our doors and
-was bound without. Prices are per node and hour.
+It listens to the store like the journal. A pod waits from its creation to its binding. Guardians,
+latches and fences do not count, nor do pods that had a node when they were created. A claim is an
+owner that was bound with the name of its hold; a miss is a pod that used one of our doors and was
+bound without a hold. Prices are per node and hour.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _GIB = 2**30
 
 
 class Meter:
-    """Counts and adds up through a run."""
+    """Counts and sums during a run."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Meter:
 
     @property
     def stays(self) -> list[Stay]:
-        """Every pod that came, in order."""
+        """Every pod, in order of creation."""
         return list(self._stays.values())
 
     @property
@@ -77,7 +77,7 @@ class Meter:
         return (*self._held_counts, (self.now, float(len(self._guardians))))
 
     def summary(self) -> dict[str, Any]:
-        """All numbers as of now."""
+        """All numbers at the current time."""
         now, stays = self._clock.elapsed(), self._stays.values()
         everybody = summed(stays, now)
         costs = self._costs()
@@ -153,7 +153,7 @@ class Meter:
             self._note_count()
 
     def _note_count(self) -> None:
-        """Remember how many slots are held; of changes at one moment the last counts."""
+        """Record how many slots are held; of several changes at the same time the last counts."""
         now, count = self._clock.elapsed(), float(len(self._guardians))
         if self._held_counts and self._held_counts[-1][0] == now:
             self._held_counts.pop()
@@ -193,7 +193,7 @@ class Meter:
             del self._nodes[name]
 
     def _costs(self) -> dict[str, float]:
-        """What each pool has cost; pools without a price cost nothing and are left out."""
+        """The cost of each pool so far; pools without a price are left out."""
         costs = defaultdict(float, self._cost)
         for name, (_, pool) in self._nodes.items():
             costs[pool] += self._price_so_far(name)
@@ -205,6 +205,6 @@ class Meter:
 
 
 def _in_units(resource: str, amount: float) -> float:
-    """Devices are counted in pieces, what is measured in bytes in GiB."""
+    """Devices are counted in pieces, amounts in bytes in GiB."""
     in_bytes = resource == EPHEMERAL_STORAGE or resource.startswith("hugepages-")
     return round(amount / _GIB if in_bytes else amount, 4)

@@ -1,6 +1,6 @@
-"""A scenario as a value: what is there at the start, what happens when, how long it goes on.
+"""A scenario as a value: the initial objects, the steps, and the end.
 
-`loader` makes these from files, `steps` carries them out. Times are virtual seconds.
+`loader` creates it from files, `steps` runs the steps. Times are virtual seconds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headroom.wire.yamls import Document
 
 @dataclass(frozen=True, slots=True)
 class StepTarget:
-    """Which object a step is about."""
+    """The object of a step."""
 
     kind: str
     namespace: str
@@ -75,7 +75,7 @@ class OperatorState:
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """How many objects of a kind should be as `where` says; None: at least one."""
+    """How many objects of a kind should match `where`; None means at least one."""
 
     kind: str
     namespace: str = ""
@@ -97,7 +97,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where an object is written: a document, and the place in it where the object begins."""
+    """Where an object is defined: a document, and the position of the object in it."""
 
     document: Document
     inside: str = ""
@@ -113,10 +113,9 @@ Sources = Mapping[Ref, Source]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Everything that decides a run, but the version of the code.
+    """Everything that determines a run, except the version of the code.
 
-    `restored` are objects to start from, put back as they were; `sources` and `notes` are for
-    messages.
+    `restored` are the objects of the initial state; `sources` and `notes` are for messages.
     """
 
     name: str = "unnamed"

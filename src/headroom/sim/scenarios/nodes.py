@@ -1,4 +1,4 @@
-"""The nodes that a scenario begins with, for those who ask about it without playing it."""
+"""The initial nodes of a scenario, for commands that do not run it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ READY = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
 
 
 def nodes_at_the_start(document: Document) -> tuple[list[Mapping[str, Any]], list[str]]:
-    """The Node objects of all pools, ready to take pods; or what is wrong with the scenario."""
+    """The Node objects of all pools, ready for pods; or what is wrong with the scenario."""
     problems = [str(error) for error in check(document, Known.by(NATIVE).catalogue)]
     if problems:
         return [], problems

@@ -1,8 +1,8 @@
-"""Room given twice: more bound to a node than it has, or an owner that its kubelet refused.
+"""Room that was given twice: a node with more pods than fit, or an owner that its kubelet rejected.
 
-kube-scheduler alone never does that, so wherever it is seen somebody got the room of somebody else.
-A node that shrank, and one on which a pod was put by name, are passed over: there it is nobody's
-mistake. So is a pod of higher priority, which may have what it can get.
+kube-scheduler alone never does this, so each case means that a pod got the room of another. A node
+that shrank, and a node that a pod named itself, are ignored: there it is no error. A pod of higher
+priority is ignored too, because it may take any room.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ ONE = Resources({PODS: 1})
 
 
 class Rooms:
-    """Watches who is bound where, and tells of every pod that comes on top."""
+    """Watches the bound pods of all nodes and reports every pod that exceeds a node."""
 
     def __init__(self, store: Store, breach: Callable[[str], None]) -> None:
         self._store = store
         self._breach = breach
         self._bound: dict[str, dict[str, Pod]] = {}  # node → uid → pod
-        self._used: dict[str, Resources] = {}  # node → what these ask for
+        self._used: dict[str, Resources] = {}  # node → their requests
         self._coming: dict[str, dict[str, Pod]] = {}  # node → owners let through the gate
         self._coming_to: dict[str, str] = {}  # uid → node
-        self._unsure: dict[str, None] = {}  # nodes where others than schedulers had a say
+        self._unsure: dict[str, None] = {}  # nodes with pods that no scheduler placed
         self._largest: dict[str, Resources] = {}
         store.listen("Pod", self._on_pod)
         store.listen("Node", self._on_node)
@@ -67,7 +67,7 @@ class Rooms:
             self._check(pod)
 
     def _count(self, node: str, before: Pod | None, after: Pod | None) -> None:
-        """Keep the sum of what the pods of a node ask for."""
+        """Update the sum of the requests on a node."""
         if before is not None and after is not None and before.requests == after.requests:
             return
         used = self._used.get(node, EMPTY)
@@ -78,7 +78,7 @@ class Rooms:
         self._used[node] = used
 
     def _check(self, pod: Pod) -> None:
-        """A pod has come to a node: there was room for it, and for whom it was promised to."""
+        """Check a pod that was bound: there was room for it beside the promised room."""
         node = self._store.get(Ref("Node", "", pod.node))
         if node is None or pod.node in self._unsure:
             return

@@ -1,7 +1,7 @@
-"""To whom a pod belongs, and whether room is kept for it: questions for the summary of a run.
+"""The workload of a pod, and whether room is kept for it: for the summary of a run.
 
-The rules of holds and headrooms are asked with the operator's own functions, by its own index keys,
-so that a pod is compared with few of them.
+The owner rules of holds and headrooms are checked with the operator's own functions, and found by
+its own index keys, so that a pod is compared with few rules.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ MOST_LEVELS = 10
 
 
 def workload_of(store: Store, pod: Json) -> str:
-    """The topmost controller of a pod that is known (its Deployment), or the pod itself.
+    """The topmost known controller of a pod (its Deployment), or the pod itself.
 
-    Pods of a trace say to which they belong.
+    Pods of a trace name their workload.
     """
     named = dig(pod, "metadata", "annotations", WORKLOAD)
     if named:
@@ -41,7 +41,7 @@ def workload_of(store: Store, pod: Json) -> str:
 
 
 class OwnerRules:
-    """The owner rules of everything that keeps room now."""
+    """The owner rules of all objects that keep room now."""
 
     def __init__(self, store: Store, across_namespaces: bool = False) -> None:
         self._across = across_namespaces
@@ -51,7 +51,7 @@ class OwnerRules:
             store.listen(kind.kind, self._on_change)
 
     def mean(self, pod: Pod) -> bool:
-        """Whether somebody keeps room for this pod."""
+        """Whether an object keeps room for this pod."""
         refs = {ref: None for key in pod_keys(pod) for ref in self._by_key.get(key, ())}
         return any(self._is_for(self._wishes[ref], pod) for ref in refs)
 

@@ -1,7 +1,7 @@
-"""The parts of a Scenario document as values; its fields have the right types already.
+"""Parse the parts of a Scenario document; the types of its fields were checked before.
 
-What a schema cannot say is checked here: that a step's objects are valid manifests, that a kind is
-one we serve, that a selector can be read.
+This module checks what a schema cannot express: that the objects of a step are valid manifests,
+that a kind is served, that a selector can be parsed.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ ReadFile = Callable[[Path], tuple[Json, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What may stand in files: kinds that are served, and the fields of each."""
+    """The kinds that files may contain, and the fields of each."""
 
     registry: Registry
     catalogue: Catalogue
 
     @classmethod
     def by(cls, speech: KindCodecs) -> Known:
-        """What a simulator with these dialects knows."""
+        """The kinds that a simulator with these dialects knows."""
         registry = Registry(speech)
         return cls(registry, with_scenarios(registry.catalogue))
 
@@ -68,7 +68,7 @@ def seconds(text: Any) -> float:
 
 
 def pool_from(given: Json) -> Pool:
-    """Read a pool; cpu, memory and pods have modest defaults."""
+    """Read a pool; cpu, memory and pods have defaults."""
     given = {name: value for name, value in given.items() if value is not None}
     count = int(given.get("count", 1))
     capacity = {
@@ -91,7 +91,7 @@ def pool_from(given: Json) -> Pool:
 
 
 def decode_problems(obj: Json) -> Iterator[Problem]:
-    """What of a pod or node has the right type and yet makes no sense."""
+    """Values of a pod or node that have the right type and are still invalid."""
     resource = find_kind(str(obj.get("apiVersion")), str(obj.get("kind")))
     if resource in (PODS, NODES):
         try:
@@ -101,7 +101,7 @@ def decode_problems(obj: Json) -> Iterator[Problem]:
 
 
 class StepReader:
-    """Reads the steps of one document and gathers what is wrong with them."""
+    """Reads the steps of one document and collects their errors."""
 
     def __init__(self, document: Document, folder: Path, read_file: ReadFile, known: Known) -> None:
         self.problems: list[str] = []
@@ -112,7 +112,7 @@ class StepReader:
         self._path = ""
 
     def step(self, index: int, given: Json) -> Step | None:
-        """Read one step; None when something is wrong with it."""
+        """Read one step; None if it is invalid."""
         self._path = f"spec.steps[{index}]"
         before = len(self.problems)
         act = self._act(next(name for name in ACTS if name in given), given)
@@ -152,7 +152,7 @@ class StepReader:
                 return self._expect(value)
 
     def _file(self, index: int, name: str) -> tuple[Json, ...]:
-        """Read a file that a step names; one that is missing is blamed on the step."""
+        """Read a file that a step names; a missing file is reported at the step."""
         path = self._folder / name
         if not path.exists():
             self._blame(f"apply[{index}]", f"{path} cannot be read: there is no such file")
@@ -160,7 +160,7 @@ class StepReader:
         return self._read_file(path)
 
     def _object(self, index: int, given: Json) -> Json:
-        """Check an object written into the scenario as if it had a file of its own."""
+        """Check an inline object of the scenario like a separate document."""
         where = f"objects[{index}]"
         found = type_of(given, self._known.catalogue)
         if isinstance(found, Problem):

@@ -1,7 +1,7 @@
-"""Playing a scenario: a world is made, the operator started, steps done in their time, all seen.
+"""Run a scenario: create a world, start the operator, run the steps, and observe everything.
 
-`Play` can be advanced bit by bit, which is how the demo draws; `run_scenario` goes straight to the
-end. The operator is handed in as a factory: the simulator knows nothing of its insides.
+`Play` can be advanced in parts, as the demo does; `run_scenario` runs to the end. The operator is
+passed as a factory, because the simulator does not know its implementation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from headroom.wire.kind_codecs import NATIVE, KindCodecs
 
 DEFAULT_POLICY = Policy()
 Watch = Callable[[float, float, int], None]
-"""Is told how far a run is: virtual seconds of the next moment and of the end, changes so far."""
+"""Receives the progress: virtual seconds of the next event and of the end, changes so far."""
 
 
 class Play:
@@ -59,11 +59,11 @@ class Play:
         self._begin(operator_factory)
 
     def objects(self, kind: str) -> list[Json]:
-        """All objects of a kind as they are now, oldest first."""
+        """All current objects of a kind, oldest first."""
         return self.world.list(kind)
 
     def run_to(self, moment: float) -> None:
-        """Let time pass until so many seconds after the start, doing what is due on the way."""
+        """Run until this many seconds after the start, with the steps that are due."""
         moment = min(moment, self._limit())
         while self._steps and self._steps[0].at <= moment:
             step = self._steps.pop(0)
@@ -72,7 +72,7 @@ class Play:
         self.world.run_to(max(moment, self.world.elapsed))
 
     def finish(self) -> Result:
-        """Go on to the end, and say what became of it."""
+        """Run to the end and return the result."""
         if self._steps:
             self.run_to(self._steps[-1].at)
         if self.scenario.until is None:
@@ -87,7 +87,7 @@ class Play:
         return self.result()
 
     def result(self) -> Result:
-        """What can be said as of now."""
+        """The result at the current time."""
         summary: dict[str, Any] = self.meter.summary()
         errors = [f"unexpected error: {line}" for line in self.world.contained()]
         breaches = (*self.invariants.violations, *self.world.books.breaches)
@@ -99,18 +99,18 @@ class Play:
         return result_of(self.scenario, self.world, told)
 
     def watch(self, tell: Watch) -> None:
-        """Have it told of each new moment, while the world still is as it was until then."""
+        """Call a function before each jump of the clock, while the world is still unchanged."""
         end, store = self._limit(), self.world.store
         self.world.loop.on_jump = lambda now: tell(now, end, store.version)
 
     def divert(self, sink: Sink) -> None:
-        """Tell the journal and old events to somebody as they come; the result has none of them."""
+        """Pass journal entries and old events to a function; the result has none of them."""
         self.journal.divert(sink)
         PastEvents(self.world.store, self.world.clock, sink)
 
     @property
     def ends(self) -> float:
-        """When it is over at the latest, in virtual seconds since the start."""
+        """The latest end, in virtual seconds since the start."""
         return self._limit()
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ class Play:
         return max(self.scenario.longest, last, *(end + self.scenario.longest for end in ends))
 
     def _begin(self, operator_factory: OperatorFactory | None) -> None:
-        """Put everything there that is there at time zero."""
+        """Create everything that exists at time zero."""
         for pool in self.scenario.pools:
             for index in range(pool.count):
                 self.world.apply(pool.node(index))
@@ -153,7 +153,7 @@ def run_scenario(
     policy: Policy = DEFAULT_POLICY,
     prepare: Callable[[Play], None] | None = None,
 ) -> Result:
-    """Play a scenario from beginning to end; `prepare` is given the run before time passes."""
+    """Run a scenario from start to end; `prepare` gets the run before time passes."""
     play = Play(scenario, operator_factory, settings, speech, policy)
     try:
         if prepare is not None:

@@ -1,9 +1,9 @@
-"""Which documents of a file are played: a chart's output has many kinds that no pod waits for.
+"""Which documents of a file are simulated: the output of a chart has many irrelevant kinds.
 
-Kinds that cannot matter for where pods are placed are skipped and counted. Kinds that would matter
-and are not played are named, with what that means. Objects of other people's APIs are named too:
-what they would make of themselves nobody here knows. Everything else is played, or refused as what
-it is: a kind that Kubernetes or we should know and do not.
+Kinds that cannot affect the placement of pods are skipped and counted. Kinds that would affect it
+and are not simulated are named, with the consequence. Objects of other APIs are named too, because
+it is unknown what they would create. Everything else is simulated, or refused: an unknown kind of
+Kubernetes or of Headroom.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ OURS = (GROUP, API_VERSION.partition("/")[0])
 
 @dataclass(slots=True)
 class Relevance:
-    """What of some documents is played, what is said of the rest, and what is wrong if strict."""
+    """Which documents are simulated, the notes about the others, and the errors if strict."""
 
     played: list[Document] = field(default_factory=list)
     skipped: dict[str, int] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Relevance:
     problems: list[str] = field(default_factory=list)
 
     def sort(self, documents: Iterable[Document], known: Known, strict: bool) -> Sequence[Document]:
-        """Take documents in; return those that are played."""
+        """Add documents; return those that are simulated."""
         chosen = []
         for document in documents:
             words = self._set_aside(document, known)
@@ -77,7 +77,7 @@ class Relevance:
         return chosen
 
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of all that is not simulated, in few lines."""
+        """What a reader should know about everything that is not simulated, in few lines."""
         found = []
         if self.skipped:
             count = sum(self.skipped.values())
@@ -91,7 +91,7 @@ class Relevance:
         return tuple(found)
 
     def _set_aside(self, document: Document, known: Known) -> str:
-        """Say why a document is not simulated, and count it; empty for one that is."""
+        """Why a document is not simulated, and count it; empty if it is simulated."""
         data = document.data
         group, slash, _ = str(data.get("apiVersion", "")).partition("/")
         group, kind = (group if slash else ""), str(data.get("kind", ""))
@@ -113,7 +113,7 @@ class Relevance:
 
 
 def _is_foreign(group: str, known: Known) -> bool:
-    """Whether a group is neither Kubernetes' own, nor ours, nor that of a dialect."""
+    """Whether a group belongs neither to Kubernetes, nor to Headroom, nor to a dialect."""
     if "." not in group or group.endswith(".k8s.io") or group in OURS:
         return False
     return not any(name.startswith(f"{group}/") for name in known.catalogue.kinds)

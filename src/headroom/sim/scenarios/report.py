@@ -1,4 +1,4 @@
-"""The result of a run as one document, sorted, so that the same run gives the same bytes."""
+"""The result of a run as one sorted document, so that the same run gives the same bytes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from headroom.wire.times import format_time
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a run has shown.
+    """The result of a run.
 
-    `failures` are expectations and steps that did not come true, `broken` the objects that ended
-    invalid or cannot be served.
+    `failures` are failed expectations and steps, `broken` the objects that are invalid or not
+    served at the end.
     """
 
     scenario: str
@@ -42,11 +42,11 @@ class Result:
 
     @property
     def ok(self) -> bool:
-        """Whether all that was expected came true and nothing was seen that must not be."""
+        """Whether all expectations were met and no violation occurred."""
         return not self.failures and not self.violations and not self.broken
 
     def document(self) -> dict[str, Any]:
-        """The result as CONTRACT.md lays it down, ready for JSON."""
+        """The result as a document for JSON; its format is stable."""
         return {
             "apiVersion": API_VERSION,
             "kind": "Result",
@@ -64,7 +64,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What those who watched the run have to say of it."""
+    """What the observers of the run have recorded."""
 
     journal: tuple[Entry, ...]
     summary: dict[str, Any]
@@ -74,7 +74,7 @@ class Told:
 
 
 def result_of(scenario: Scenario, world: SimWorld, told: Told) -> Result:
-    """Gather what a world shows at the end of a scenario."""
+    """Collect the state of a world at the end of a scenario."""
     notes = (*world.server.notes, *told.notes)
     kinds = [kind for kind in world.store.kinds() if kind != "Event"]
     objects = [obj for kind in kinds for obj in world.store.list(kind)]
@@ -101,7 +101,7 @@ def result_of(scenario: Scenario, world: SimWorld, told: Told) -> Result:
 
 
 def _without_door(world: SimWorld) -> dict[str, str]:
-    """Objects whose owners came through no door at some moment of the run, with what was told."""
+    """Objects whose owners used no door at some time of the run, with the message."""
     found: dict[str, str] = {}
     for event in world.events():
         if event.get("reason") == OWNERS_WITHOUT_DOOR:

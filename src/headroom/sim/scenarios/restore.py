@@ -1,11 +1,10 @@
-"""A world to start from: objects of a dump, of a result of our own, or of `kubectl get -o yaml`.
+"""An initial state: objects of a dump, of a result, or of `kubectl get -o yaml`.
 
-They are put back as they were.
-
-Uids, times and statuses stay, so that guardians know their holds and controllers their pods. What
-is on its way out is taken to be gone. Pods whose controllers are not in the file stand alone, since
-the garbage collector would end them. Pods of DaemonSets and StatefulSets that are of the present
-revision say so with another hash in a real cluster, and get ours, or they would all be replaced.
+They are restored with their uids, times and statuses, so that guardians keep their holds and
+controllers their pods. Objects that are being deleted are left out. Pods whose controllers are not
+in the file lose their owner references, because the garbage collector would delete them. Pods of
+the current revision of a DaemonSet or StatefulSet have another hash in a real cluster; they get
+ours, because they would be replaced otherwise.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from headroom.wire.times import format_time, parse_time
 from headroom.wire.yamls import Document
 
 WORLD_KINDS = ("Result", "Dump")
-_LEFT_OUT = ("Event", "ClaimIndex")  # The operator writes its indexes anew.
+_LEFT_OUT = ("Event", "ClaimIndex")  # The operator creates its indexes again.
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What is put back, when it was so, and what a reader should know of it."""
+    """The restored objects, their time, and notes for the reader."""
 
     objects: tuple[Json, ...] = ()
     at: datetime | None = None
@@ -39,12 +38,12 @@ NOTHING = Restored()
 
 
 def is_world(document: Document) -> bool:
-    """Whether a document is a whole world instead of one object of it."""
+    """Whether a document is a whole initial state instead of one object."""
     return document.data.get("kind") in WORLD_KINDS and "objects" in document.data
 
 
 def is_live(document: Document) -> bool:
-    """Whether an object was read from a cluster: nobody writes these into a manifest."""
+    """Whether an object was read from a cluster: manifests do not have these fields."""
     metadata = document.data.get("metadata")
     return isinstance(metadata, Mapping) and all(
         isinstance(metadata.get(name), str) and metadata[name]
@@ -55,9 +54,9 @@ def is_live(document: Document) -> bool:
 def restored(
     documents: Sequence[Document], live: Sequence[Document], known: Known, problems: list[str]
 ) -> Restored:
-    """Read the worlds of some files, the first of them at most, and single objects of a cluster.
+    """Read the initial state of some files, at most one, and single objects of a cluster.
 
-    What is wrong with them is added to the problems.
+    Errors are added to the problems.
     """
     if not documents and not live:
         return NOTHING
@@ -92,7 +91,7 @@ def restored(
 
 
 def _wrong_with(item: Any, known: Known) -> tuple[str, str] | None:
-    """The path and the words for an object that makes no sense; None for one that does."""
+    """The path and the message for an invalid object; None for a valid one."""
     if not isinstance(item, Mapping) or not isinstance(item.get("metadata"), Mapping):
         return "", "not an object: kind and metadata are expected"
     if not isinstance(item.get("kind"), str) or not item["metadata"].get("name"):
@@ -105,7 +104,7 @@ def _wrong_with(item: Any, known: Known) -> tuple[str, str] | None:
 
 
 def _without_strange_owners(objects: Iterable[Json]) -> tuple[int, tuple[Json, ...]]:
-    """The objects without references to owners that are not among them, and how many had one."""
+    """The objects without references to owners outside of them, and how many had one."""
     there = list(objects)
     uids = {uid_of(obj) for obj in there}
     alone, kept = 0, []

@@ -106,7 +106,7 @@ def _one_act(step: Mapping[str, Any]) -> bool:
 
 
 def _companion(name: str, act: str) -> tuple[SchemaRule, SchemaRule]:
-    """A field that belongs to one act: needed there, senseless elsewhere."""
+    """A field that belongs to one kind of step: required there, refused elsewhere."""
     return (
         SchemaRule("", f"{act} needs `{name}` too", lambda step: act not in step or name in step),
         SchemaRule(
@@ -137,5 +137,5 @@ _RULES: dict[str, tuple[SchemaRule, ...]] = {
 
 
 def with_scenarios(catalogue: Catalogue) -> Catalogue:
-    """Every kind that a file for the simulator may hold."""
+    """Every kind that a file for the simulator may contain."""
     return catalogue.extended(_TYPES, {f"{API_VERSION}/{KIND}": KIND}, _RULES)

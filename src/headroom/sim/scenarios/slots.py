@@ -1,4 +1,4 @@
-"""Slots wished for beside slots held, for everything that keeps room, as of now."""
+"""Wanted and held slots of all objects that keep room, at the current time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from headroom.wire.kinds import HEADROOMS, HOLDS
 
 
 def slots_at_the_end(store: Store) -> dict[str, Any]:
-    """`wished` and `held` in all, and for each object by its name.
+    """`wished` and `held` in total, and for each object by its name.
 
-    A hold that was given away or has expired wishes for nothing any more. The objects that stand
-    for the slots of another object are counted there.
+    A hold that was given to its owner or has expired wants nothing any more. Objects that are slots
+    of another object are counted there.
     """
     guardians = _guardians(store)
     found: dict[str, dict[str, int]] = {}
@@ -39,7 +39,7 @@ def _counts(store: Store, obj: Json, guardians: Counter[str]) -> tuple[int, int]
     try:
         thing = store.registry.thing_of(obj)
     except DecodeError:
-        return 1, 0  # It asks for something that nobody can read.
+        return 1, 0  # Its spec cannot be read.
     if isinstance(thing, Headroom):
         held = thing.status.held if thing.slot_objects else guardians[thing.parent.whole]
         return thing.status.desired, held

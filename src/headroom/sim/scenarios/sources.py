@@ -1,4 +1,4 @@
-"""Where each object of a scenario is written, so that a message about it can name file and line."""
+"""Where each object of a scenario is defined, so that messages can name file and line."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from headroom.wire.yamls import Document
 
 
 class SourceBook:
-    """The sources of all objects that were read, by the object they make."""
+    """The sources of all objects that were read, by object."""
 
     def __init__(self, registry: Registry) -> None:
         self.found: dict[Ref, Source] = {}
         self._registry = registry
 
     def manifest(self, document: Document) -> None:
-        """Note an object that is a document of its own."""
+        """Add an object that is a separate document."""
         self._note(document.data, Source(document))
 
     def inline(self, scenario: Document) -> None:
-        """Note the objects that stand in the steps of a scenario."""
+        """Add the inline objects in the steps of a scenario."""
         for path, given in _inline(scenario.data.get("spec") or {}):
             self._note(given, Source(scenario, path))
 

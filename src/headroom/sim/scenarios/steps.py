@@ -1,7 +1,7 @@
-"""Doing the steps of a scenario, and remembering those that could not be done.
+"""Run the steps of a scenario, and record those that failed.
 
-A step that fails does not stop the run: it is reported like an expectation that did not come true,
-and the command's answer is no.
+A step that fails does not stop the run: it is reported like a failed expectation, and the exit code
+of the command is 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FIRST = ("Namespace", "PriorityClass", "Node", "ResourceQuota", "LimitRange")
 
 
 class Performer:
-    """Carries out steps on one world."""
+    """Runs steps on one world."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Performer:
         self._invariants = invariants
 
     def perform(self, step: Step) -> None:
-        """Do one step now."""
+        """Run one step now."""
         where = f"at {step.at:g}s" + (f" ({step.line})" if step.line else "")
         try:
             self._do(step.act, where)
@@ -61,7 +61,7 @@ class Performer:
             self.fail(f"{where}: {error.message}")
 
     def apply(self, objects: Sequence[Json], where: str) -> None:
-        """Apply objects in an order in which they need one another; each may fail by itself."""
+        """Apply objects in the order of their dependencies; each may fail separately."""
         for obj in sorted(objects, key=_rank):
             try:
                 self._world.apply(obj)
@@ -69,7 +69,7 @@ class Performer:
                 self.fail(f"{where}: {error.message}")
 
     def operator(self, act: OperatorState) -> None:
-        """Start, stop or kill the operator; asking for what is so already changes nothing."""
+        """Start, stop or kill the operator; nothing happens if it is already in this state."""
         world = self._world
         if self._operator_factory is None:
             world.server.note("there is no operator in this run; steps about it do nothing")
@@ -118,7 +118,7 @@ class Performer:
             self._journal.note("expectation_met", expect.kind)
 
     def fail(self, words: str) -> None:
-        """Remember what did not come true."""
+        """Record a failure."""
         self.failures.append(words)
         self._journal.note("step_failed", message=words)
 

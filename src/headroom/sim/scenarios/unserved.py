@@ -1,8 +1,8 @@
-"""Which holds, headrooms and objects of a dialect end a run unserved, and where each is written.
+"""Holds, headrooms and objects of a dialect that are not served at the end, and their sources.
 
-`core.findings.unserved` has the rule. What it needs beyond a status is remembered here: which
-objects were whole at some moment, as they are now. A run that ends while a machine boots has shown
-nothing about who waits for it.
+`core.findings.unserved` has the rule. This module records what the rule needs beyond the status:
+which objects were fully held at some time with their current spec. If a run ends while a machine
+boots, it has shown nothing about the objects that wait for it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from headroom.wire.kinds import HEADROOMS, HOLDS
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An object that ended unserved."""
+    """An object that was not served at the end."""
 
     subject: str
     where: str
@@ -51,7 +51,7 @@ class Broken:
 
 
 class Promises:
-    """Remembers what was whole once."""
+    """Records which objects were fully held at some time."""
 
     def __init__(self, store: Store, policy: Policy) -> None:
         self._store = store
@@ -62,7 +62,7 @@ class Promises:
             store.listen(kind.kind, self._on_change)
 
     def broken(self, sources: Sources, growing: bool) -> tuple[tuple[Broken, ...], list[str]]:
-        """The objects that are unserved now, and notes about those that are merely short."""
+        """The objects that are not served now, and notes about those that are only short."""
         broken: list[Broken] = []
         notes: list[str] = []
         for ref, found in sorted(self._found(), key=lambda each: each[0]):
@@ -88,7 +88,7 @@ class Promises:
             return Unserved(INVALID_SPEC, error.message, error.path)
         if isinstance(thing, Hold):
             if thing.member is not None:
-                return None  # The object that it is a slot of tells.
+                return None  # The object that it is a slot of reports it.
             across = self._policy.across_namespaces
             return unserved(permitted(judged_rules(thing, across), self._policy))
         if isinstance(thing, Headroom):
@@ -106,7 +106,7 @@ class Promises:
             return
         generation = int(dig(change.obj, "metadata", "generation") or 1)
         if self._whole.get(ref, generation) != generation:
-            del self._whole[ref]  # It is no longer what it was.
+            del self._whole[ref]  # It has changed.
         thing = readable(change)
         if isinstance(thing, Hold | Headroom) and was_whole(thing):
             self._whole[ref] = generation

@@ -1,4 +1,4 @@
-"""Whether a scenario's own parts make sense: pools whose nodes could exist, a clock in reach."""
+"""Validate parts of a scenario: nodes of pools, and the start time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OWN_FIELDS = ("cpu", "memory", "pods")
 
 
 def start_from(text: str) -> datetime:
-    """The moment at which a run begins; ValueError says what is wrong with it."""
+    """The start time of a run; a ValueError says what is wrong with it."""
     at = parse_time(text)
     if not FIRST <= at < LAST:
         raise ValueError(f"{text!r} is out of range: a run begins between 1970 and 7999")
@@ -26,7 +26,7 @@ def start_from(text: str) -> datetime:
 
 
 def pool_problems(pool: Pool, path: str) -> Iterator[Problem]:
-    """What an API server would have against the nodes of a pool, by the pool's own fields."""
+    """What an API server would refuse in the nodes of a pool, by the fields of the pool."""
     node = pool.node(0)
     found = [*sanity.problems(node)] or [*decode_problems(node)] or [*odd_parts(node)]
     told: set[str] = set()

@@ -1,8 +1,8 @@
-"""How long each pod waited for its node, and how it ended: one record a pod, summed up by groups.
+"""How long each pod waited for its node, and how it ended: one record for each pod, and sums.
 
-Everybody counts. A pod that still waits counts with the time it has waited so far; one that was
-deleted before it had a node counts with the time until then. Otherwise a cluster in which almost
-nobody starts would show the best waits of all.
+All pods count. A pod that still waits counts with its waiting time so far; a pod that was deleted
+before it had a node counts with the time until then. Otherwise a cluster in which almost no pod
+starts would have the best waiting times.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PREEMPTION = "PreemptionByScheduler"
 
 
 class End(StrEnum):
-    """How a pod came to an end that it did not choose."""
+    """How a pod was ended from outside."""
 
     EVICTED = "evicted"
     PREEMPTED = "preempted"
@@ -28,7 +28,7 @@ class End(StrEnum):
 
 @dataclass(slots=True)
 class Stay:
-    """One pod: when it came, until when it waited (None: it still does), how it ended."""
+    """One pod: when it was created, until when it waited (None: it still waits), how it ended."""
 
     workload: str
     created: float
@@ -42,9 +42,9 @@ class Stay:
 
 
 def end_of(pod: Json) -> End | None:
-    """How a pod ended or is about to; None while nothing is wrong with it.
+    """How a pod ended or is about to end; None while it runs normally.
 
-    A disruption counts once: as Kubernetes has it, most pods that are evicted also fail.
+    A disruption counts once: in Kubernetes, most evicted pods also fail.
     """
     target = condition_of(pod, "DisruptionTarget") or {}
     if target.get("status") == "True":
@@ -77,7 +77,7 @@ def by_workload(stays: Iterable[Stay]) -> dict[str, list[Stay]]:
 
 
 def quantile(ordered: Sequence[float], share: float) -> float | None:
-    """The smallest value that at least this share does not exceed; None of nothing."""
+    """The smallest value that at least this share does not exceed; None without values."""
     if not ordered:
         return None
     return round(ordered[max(0, ceil(share * len(ordered)) - 1)], 3)

@@ -1,8 +1,8 @@
-"""kube-scheduler: one pod at a time through filter, score, assume and bind; preemption if it must.
+"""kube-scheduler: one pod at a time is filtered, scored, assumed and bound, or preempts others.
 
-The rules are in `headroom.scheduling`, what it knows in `view`, what it writes in `writer`. This is
-its life: a cycle takes a moment, a chosen pod is assumed at once and bound a little later, and
-whoever found no node sleeps until something changed that might help.
+`headroom.scheduling` has the rules, `view` the observed state, `writer` the writes. This module has
+the process: a cycle takes some time, a chosen pod is assumed at once and bound a little later, and
+a pod without a node waits until a change could help.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Scheduler:
         self._retry: TimerHandle | None = None
         self._flush: TimerHandle | None = None
         self._seen: dict[Key, int] = {}
-        self._busy = True  # until everything that was there at the start has been heard of
+        self._busy = True  # until everything that existed at the start was received
         self.view = View(stage, self._kick)
         self._shapes = KnownShapes(self.view.state)
         synced = self._loop.time() + 2 * stage.settings.watch_delay[1]
@@ -52,7 +52,7 @@ class Scheduler:
         self._kick()
 
     def _kick(self) -> None:
-        """Begin the next cycle if none is running and a pod can be tried."""
+        """Start the next cycle if none is running and a pod can be tried."""
         if self._busy:
             return
         queue = self.view.queue
@@ -72,12 +72,12 @@ class Scheduler:
         self._next()
 
     def _place(self, entry: QueuedPod) -> None:
-        for what in entry.pod.unjudged:  # Devices have no effect on its place.
+        for what in entry.pod.unjudged:  # Device claims have no effect on its placement.
             self._stage.server.note(f"Pod/{entry.pod.key}: placed as if it had no {what}")
         known = self._shapes.refused(entry.pod, self._start)
         if known is not None:
             self._start = known[1]
-            self._random.randrange(_OFFSETS)  # As preemption would draw it.
+            self._random.randrange(_OFFSETS)  # as in preemption: keeps the sequence
             self._put_to_sleep(entry, known[0])
             return
         pod, problem = self.view.volumes.judged(entry.pod)
@@ -107,7 +107,7 @@ class Scheduler:
                 self._writer.bind(pod, node)
                 return
         except ApiError:
-            pass  # Somebody else was faster, or it is gone; what is true now is looked up below.
+            pass  # Another client was faster, or it was deleted; the current state is read below.
         self._take_back(entry)
 
     def _still_waits(self, pod: Pod) -> bool:
@@ -115,26 +115,26 @@ class Scheduler:
         return waiting is not None and waiting.uid == pod.uid
 
     def _take_back(self, entry: QueuedPod) -> None:
-        """Forget a choice that could not be carried out, and try again whoever still waits."""
+        """Undo a choice that could not be written, and retry the pod if it still waits."""
         pod = entry.pod
         self.view.forget(pod.key)
         waiting = self.view.pending(pod.key)
         if waiting is not None and waiting.uid == pod.uid:
             self.view.queue.restore(entry)
             self.view.queue.retry(entry, self._loop.time())
-        elif waiting is not None:  # A namesake made meanwhile.
+        elif waiting is not None:  # Another pod with the same name.
             self.view.reconsider(waiting)
         self._kick()
 
     def _fail(self, entry: QueuedPod, answer: Unschedulable) -> None:
-        """Put a pod to sleep, making room for it by preemption where that helps."""
+        """Mark a pod as unschedulable, and preempt for it if that helps."""
         pod = entry.pod
         offset = self._random.randrange(_OFFSETS)
         found = answer.feasibility
         outcome = preempt(pod, self.view.state, self.view.budgets(), found, offset)
         message = explanation(found, outcome)
         if found.refused not in ("", NODE_AFFINITY_CONFLICT):
-            # A pod refused for its volumes: what comes after them misses their notes, and says so.
+            # Refused for its volumes: later plugins report that they miss the volumes' state.
             message = found.message(after="not found")
         why = KnownRefusal(frozenset(answer.reasons), message)
         if isinstance(outcome, Futile) and not found.refused:
@@ -144,7 +144,7 @@ class Scheduler:
     def _put_to_sleep(
         self, entry: QueuedPod, why: KnownRefusal, outcome: Preemption | Futile | None = None
     ) -> None:
-        """Let a pod wait for a change; without an outcome nobody is nominated."""
+        """Let a pod wait for a change; without an outcome no nomination is written."""
         pod = entry.pod
         self._seen[pod.key] = self.view.changes
         self.view.queue.fail(entry, why.reasons, self._loop.time())
@@ -154,7 +154,7 @@ class Scheduler:
             self._writer.later(self._writer.report, pod, why.message, nominated)
 
     def _nominate(self, pod: Pod, outcome: Preemption | Futile) -> str:
-        """Promise the pod the node where victims make room, and send them away."""
+        """Nominate the pod to the node of its victims, and evict them."""
         if isinstance(outcome, Futile):
             if "terminating pod" in outcome.message:
                 return pod.nominated
@@ -170,10 +170,10 @@ class Scheduler:
         return outcome.node
 
     def _evict(self, victim: Pod, preemptor: Pod, node: str) -> None:
-        # Before the last victim goes, so that its end is not missed.
+        # Before the last victim is deleted, so that its end is not missed.
         self.view.unblock(preemptor.key, victim.key)
         if not self._writer.evict(victim, preemptor, node):
-            self.view.wake(lambda entry: entry.pod.key == preemptor.key)  # Nobody's end will come.
+            self.view.wake(lambda entry: entry.pod.key == preemptor.key)  # No victim will end.
 
     def _arm_retry(self) -> None:
         due = self.view.queue.next_retry()
@@ -185,7 +185,7 @@ class Scheduler:
         self._kick()
 
     def _arm_flush(self) -> None:
-        """Try sleepers again after five minutes, if anything at all has changed since."""
+        """Retry unschedulable pods after five minutes, if anything has changed since."""
         if self._flush is not None:
             return
         missed = [e.failed_at for e in self.view.queue.asleep() if self._has_missed(e)]

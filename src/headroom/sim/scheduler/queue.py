@@ -1,9 +1,9 @@
-"""The scheduling queue: who is tried next, who waits out a backoff, who waits for an event.
+"""The scheduling queue: active pods, pods in backoff, and unschedulable pods.
 
-The rules are kube-scheduler's (1.33 and newer): active pods by priority, then by the time they were
-queued; a failed pod waits for an event that might help it, then for its backoff (1 s doubling to
-10 s, aligned to whole seconds). When no pod is active, the next one in backoff is tried early.
-A data structure only: the clock is the caller's.
+The rules are kube-scheduler's (1.33 and newer): active pods are ordered by priority, then by the
+time when they were queued. A failed pod waits for an event that might help it, then for its backoff
+(1 s doubling to 10 s, aligned to whole seconds). If no pod is active, the next pod in backoff is
+tried early. This is only a data structure: the caller has the clock.
 
     add ──▶ ACTIVE ──pop──▶ (a cycle) ──fail──▶ ASLEEP
               ▲  ▲                                │ wake
@@ -34,7 +34,7 @@ class Place(Enum):
 
 @dataclass(slots=True, eq=False)
 class QueuedPod:
-    """One pod that wants a node; `reasons` is why its last attempt failed."""
+    """One pod that needs a node; `reasons` is why its last attempt failed."""
 
     pod: Pod
     queued: float
@@ -75,7 +75,7 @@ class SchedulingQueue:
         return iter(self._asleep.values())
 
     def add(self, pod: Pod, now: float) -> None:
-        """Queue a new pod, or take the newest form of one that is here."""
+        """Queue a new pod, or update a queued one."""
         entry = self._entries.get(pod.key)
         if entry is not None:
             entry.pod = pod
@@ -91,11 +91,11 @@ class SchedulingQueue:
             entry.place = Place.AWAY
 
     def restore(self, entry: QueuedPod) -> None:
-        """Take back a pod that was removed because it seemed placed."""
+        """Queue a pod again that was removed because it seemed to be placed."""
         self._entries[entry.pod.key] = entry
 
     def pop(self, now: float) -> QueuedPod | None:
-        """Take the next pod to try; None when all are asleep or must wait out an error."""
+        """Take the next pod to try; None if all are unschedulable or wait after an error."""
         self._end_backoffs(now)
         entry = self._next_active() or self._next_backoff()
         if entry is not None:
@@ -103,7 +103,7 @@ class SchedulingQueue:
         return entry
 
     def fail(self, entry: QueuedPod, reasons: frozenset[str], now: float) -> None:
-        """Put a pod that found no node to sleep."""
+        """Mark a pod that found no node as unschedulable."""
         self._note_failure(entry, now)
         entry.reasons = reasons
         entry.patient = False
@@ -111,13 +111,13 @@ class SchedulingQueue:
         self._asleep[entry.pod.key] = entry
 
     def retry(self, entry: QueuedPod, now: float) -> None:
-        """Try a pod again after its backoff, and not sooner: something went wrong with it."""
+        """Retry a pod after its backoff and not earlier, because of an error."""
         self._note_failure(entry, now)
         entry.patient = True
         self._delay(entry)
 
     def wake(self, helps: Callable[[QueuedPod], bool], now: float) -> None:
-        """Let pods be tried again for whom something has changed."""
+        """Retry the pods that a change may help."""
         for entry in tuple(self.asleep()):
             if helps(entry):
                 del self._asleep[entry.pod.key]
@@ -127,7 +127,7 @@ class SchedulingQueue:
                     self._delay(entry)
 
     def next_retry(self) -> float | None:
-        """When the first pod that must wait out an error may be tried again."""
+        """When the first pod that waits after an error may be retried."""
         while self._backoff:
             first = self._backoff[0]
             if self._is_here(self._numbered[first[-1]], Place.BACKOFF):
@@ -169,7 +169,7 @@ class SchedulingQueue:
         return None
 
     def _next_backoff(self) -> QueuedPod | None:
-        """The first pod whose backoff may be cut short because nothing else is to be done."""
+        """The first pod whose backoff may be cut short because no pod is active."""
         kept = []
         found = None
         while self._backoff and found is None:

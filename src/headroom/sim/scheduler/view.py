@@ -1,8 +1,8 @@
-"""What the scheduler knows: nodes and pods as of the start of a cycle, nominations as of now.
+"""The state that the scheduler knows: nodes and pods at the start of a cycle, nominations live.
 
-kube-scheduler takes a snapshot of the nodes when a pod's cycle begins but reads nominations live. A
-handover stands or falls with this, so it is modelled exactly: while a cycle runs, changes to bound
-pods and nodes wait until it is over (`freeze`, `thaw`), changes to nominations do not.
+kube-scheduler takes a snapshot of the nodes when the cycle of a pod begins, but reads nominations
+live. Handovers depend on this, so it is modelled exactly: while a cycle runs, changes of bound pods
+and nodes wait until it is over (`freeze`, `thaw`), changes of nominations do not.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BY_COMPANY = frozenset((reasons.AFFINITY, reasons.SPREAD, reasons.SPREAD_LABEL)
 
 
 class View:
-    """Cluster state, nominations and the queue, fed by watches; `kick` is called when work came."""
+    """Cluster state, nominations and the queue, fed by watches; `kick` is called for new work."""
 
     def __init__(self, stage: ActorContext, kick: Callable[[], None]) -> None:
         self.state = ClusterState()
@@ -62,11 +62,11 @@ class View:
         self.state.storage = self.volumes.storage
 
     def pending(self, key: Key) -> Pod | None:
-        """A pod of ours that is on no node, as far as we know."""
+        """A pod of this scheduler that has no node, as far as known."""
         return self._pending.get(key)
 
     def reconsider(self, pod: Pod) -> None:
-        """Take up a waiting pod that was passed over while its name was assumed on a node."""
+        """Queue a waiting pod that was skipped while a pod of its name was assumed on a node."""
         self._waiting(pod, born=True)
 
     def freeze(self) -> None:
@@ -74,7 +74,7 @@ class View:
         self._frozen = True
 
     def thaw(self) -> None:
-        """Catch up with what happened during the cycle."""
+        """Apply the changes that arrived during the cycle."""
         self._frozen = False
         late, self._late = self._late, []
         for change in late:
@@ -86,31 +86,31 @@ class View:
         self.state.add_pod(pod, node)
 
     def forget(self, key: Key) -> None:
-        """Take back an assumption that did not come true."""
+        """Undo an assumption."""
         if key in self._assumed:
             self._assumed.discard(key)
             self.state.remove_pod(key)
             self._pod_left()
 
     def block(self, key: Key, victims: Iterable[Key]) -> None:
-        """Let a pod sleep until all of these victims have been told to go."""
+        """Do not retry a pod until all of these victims are being deleted."""
         self._blocked[key] = list(victims)
 
     def unblock(self, key: Key, victim: Key) -> None:
-        """One of them has been told; the others keep the pod asleep."""
+        """One victim is being deleted; the others still block the pod."""
         left = [each for each in self._blocked.pop(key, ()) if each != victim]
         if left:
             self._blocked[key] = left
 
     def wake(self, helps: Callable[[QueuedPod], bool]) -> None:
-        """Let sleepers be tried again whom a change may help."""
+        """Retry unschedulable pods that a change may help."""
         self.queue.wake(
             lambda entry: not self._is_blocked(entry.pod.key) and helps(entry), self._loop.time()
         )
         self._kick()
 
     def _is_blocked(self, key: Key) -> bool:
-        """As for kube-scheduler, a last victim that is seen to go by itself blocks nobody."""
+        """As in kube-scheduler, a last victim that is deleted by itself does not block the pod."""
         left = self._blocked.get(key, ())
         if len(left) != 1:
             return bool(left)
@@ -118,7 +118,7 @@ class View:
         return last is not None and last.deleted is None
 
     def budgets(self) -> list[Budget]:
-        """The disruption budgets, as their controller last worked them out."""
+        """The disruption budgets, as their controller last wrote them."""
         return [
             Budget(
                 Key(str(dig(item, "metadata", "namespace")), str(dig(item, "metadata", "name"))),
@@ -170,7 +170,7 @@ class View:
         self._assumed.discard(pod.key)
         before = self.state.pod(pod.key)
         self.state.add_pod(pod)
-        # As for kube-scheduler, a pod that it bound itself arrives only with the event.
+        # As in kube-scheduler, a pod that it bound itself is added with its event.
         if assumed or before is None or before.labels != pod.labels:
             self.changes += 1
             self.wake(lambda entry: not entry.reasons.isdisjoint(_BY_COMPANY))
@@ -194,7 +194,7 @@ class View:
 
     def _note_nomination(self, pod: Pod, before: Pod | None, born: bool) -> None:
         if pod.nominated:
-            # Up to 1.36 a nomination that a gated pod is born with is not counted.
+            # Up to 1.36, the nomination of a gated pod is not counted if it is set at creation.
             if not (born and pod.gates):
                 self.state.nominate(pod, pod.nominated)
         elif before is not None and before.nominated:
@@ -257,7 +257,7 @@ class View:
 
 
 def _needs_room(entry: QueuedPod) -> bool:
-    """Whether a pod that leaves could help: not if the nodes themselves were the trouble."""
+    """Whether a deleted pod could help: not if the nodes themselves were the reason."""
     return not entry.reasons <= _BY_NODE_ALONE
 
 

@@ -1,8 +1,8 @@
-"""What the scheduler knows of volumes: where a pod's bound ones are reached, and what is missing.
+"""The scheduler's view of volumes: which nodes reach a pod's volumes, and what is missing.
 
-As kube-scheduler's VolumeBinding: a claim that is missing, or unbound though it should be bound at
-once, refuses the pod as a whole; bound volumes rule out nodes; claims that wait for their pod are
-bound to the node that was chosen, before the pod is.
+As in kube-scheduler's VolumeBinding: a missing claim, or an unbound claim that should be bound at
+once, refuses the pod as a whole; bound volumes exclude nodes; claims that wait for the first
+consumer are bound to the chosen node before the pod is bound.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from headroom.wire.objects.volumes import (
 
 
 class VolumeView:
-    """Claims, volumes and classes, fed by watches; `changed` is called when one of them did."""
+    """Claims, volumes and classes, fed by watches; `changed` is called for each change."""
 
     def __init__(self, stage: ActorContext, name: str, changed: Callable[[], None]) -> None:
         self._claims: dict[Key, VolumeClaim] = {}
@@ -46,13 +46,13 @@ class VolumeView:
         stage.feed(name, "CSINode", self._on_drivers)
 
     def judged(self, pod: Pod) -> tuple[Pod, str]:
-        """The pod with what its volumes ask of a node, and why it is refused as a whole, if so."""
+        """The pod with the node constraints of its volumes, and why it is refused, if it is."""
         if not pod.claims:
             return pod, ""
         return with_volumes(pod, self.storage), volume_refusal(pod, self.storage)
 
     def waiting(self, pod: Pod) -> tuple[str, ...]:
-        """The claims of a pod that are still to be bound."""
+        """The unbound claims of a pod."""
         mounted = mounts(pod.key.namespace, pod.claims, self.storage)
         return tuple(each.claim for each in mounted if each.binding is not Binding.BOUND)
 

@@ -1,7 +1,7 @@
-"""What kube-scheduler writes: bindings, conditions, nominations, victims' ends, and events.
+"""The writes of kube-scheduler: bindings, conditions, nominations, evictions and events.
 
-All requests but events share the client limit of the real one (QPS 50, burst 100 by default), which
-is what caps a burst. Words and reasons are kube-scheduler's own.
+All requests except events share the client limit of the real scheduler (QPS 50, burst 100 by
+default), which limits a burst. Messages and reasons are kube-scheduler's own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from headroom.wire.objects.volumes import SELECTED_NODE
 
 
 class SchedulerWriter:
-    """Sends the scheduler's requests, each after its turn and its time on the wire."""
+    """Sends the scheduler's requests, each after the rate limit and its network delay."""
 
     def __init__(self, stage: ActorContext) -> None:
         settings = stage.settings
@@ -28,11 +28,11 @@ class SchedulerWriter:
         self._recorder = stage.recorder(NAME)
 
     def later(self, request: Callable[..., None], *args: Any) -> None:
-        """Let a request take effect when it is its turn."""
+        """Run a request when the rate limit allows it."""
         self._stage.loop.call_later(self._limit.wait() + self._delay(), request, *args)
 
     def bind(self, pod: Pod, node: str) -> None:
-        """Bind a pod and tell; ApiError when the API server refuses."""
+        """Bind a pod and record an event; an ApiError if the API server refuses."""
         binding = {
             "metadata": {"uid": pod.uid},
             "target": {"kind": "Node", "name": node},
@@ -42,7 +42,7 @@ class SchedulerWriter:
         self._recorder.record(bound, NORMAL, "Scheduled", words)
 
     def select_node(self, pod: Pod, claims: tuple[str, ...], node: str) -> None:
-        """Say on claims that wait for their pod which node it will be on."""
+        """Set the selected node on claims that wait for the first consumer."""
         for name in claims:
             ref = Ref("PersistentVolumeClaim", pod.key.namespace, name)
             claim = self._stage.store.get(ref)
@@ -56,12 +56,12 @@ class SchedulerWriter:
             self._recorder.record(obj, WARNING, "FailedScheduling", message)
 
     def needs_report(self, pod: Pod, message: str, nominated: str) -> bool:
-        """Whether the API server does not know yet what we have found out."""
+        """Whether the API server does not have this result yet."""
         obj = self._current(pod)
         return obj is not None and _reported(obj, message, nominated, "") != obj.get("status")
 
     def report(self, pod: Pod, message: str, nominated: str) -> None:
-        """Write why a pod is not placed, and which node it waits for, if any."""
+        """Write why a pod is not placed, and its nominated node, if any."""
         obj = self._current(pod)
         if obj is None or dig(obj, "spec", "nodeName"):
             return
@@ -69,13 +69,13 @@ class SchedulerWriter:
         self._stage.server.update({**obj, "status": status}, "status")
 
     def denominate(self, pod: Pod) -> None:
-        """Take a nomination back that a more important pod has outbid."""
+        """Remove the nomination of a pod that a more important pod has displaced."""
         obj = self._current(pod)
         if obj is not None and dig(obj, "status", "nominatedNodeName"):
             self._stage.server.update(drop(obj, "status", "nominatedNodeName"), "status")
 
     def evict(self, victim: Pod, preemptor: Pod, node: str) -> bool:
-        """End a pod that has to make room; say whether it was still there."""
+        """Delete a victim of preemption; return whether it still existed."""
         obj = self._current(victim)
         if obj is None or dig(obj, "metadata", "deletionTimestamp"):
             return obj is not None
