@@ -40,7 +40,7 @@ _TAIL = """
 """
 
 _RUNS = """
-What passed, and how much of it was left out because the version lacks what it needs (written down
+What passed, and how many tests were skipped because the version lacks a feature (recorded
 by `python -m tools.tried VERSION PYTEST-ARGUMENTS`, which keeps runs without a failure only):
 
 | Kubernetes | tests | passed | skipped | on |
@@ -53,7 +53,7 @@ fit the cost limits of the oldest.
 
 ## When not to rely on this
 
-Versions are asked of the API server. kube-scheduler and kubelets may be older; `kept-nominations`
+The version is that of the API server. kube-scheduler and kubelets may be older; `kept-nominations`
 is kube-scheduler's.
 """
 

@@ -353,10 +353,10 @@ def arguments(plane: ControlPlane) -> list[str]:
 def page(texts: dict[str, str], kubernetes: str) -> str:
     """The page with all transcripts."""
     told = f"""
-Written by `make transcripts`, which a test runs too: what follows was typed and answered on a real
-control plane (Kubernetes {kubernetes}). Its nodes run no containers: the operator's program ran
-beside it, with the arguments of its Deployment and a token of its account. At the end the test
-compares everything in the cluster with what was there before."""
+`make transcripts` writes this page, and a test runs it too. Commands and answers are from a real
+control plane (Kubernetes {kubernetes}). Its nodes run no containers: the operator ran as a
+separate process, with the arguments of its Deployment and a token of its account. At the end the
+test compares all objects of the cluster with those before."""
     lines = ["# Installing, step by step", told]
     for title, text in texts.items():
         lines += ["", f"## {title}", "", "```", text.rstrip(), "```"]
