@@ -171,7 +171,7 @@ def page(table: Table) -> str:
         f"{len(list(table.rows()))} statements: {counts}. Tests run on *both* clusters (simulator "
         "and real control plane), on one of them, or need none (*unit*).",
         "",
-        "Made by `make tables` from `tests/behaviours` and the tests: change it there.",
+        "`make tables` creates this page from `tests/behaviours` and the tests: change it there.",
     ]
     number = 0
     for title, rows in table.sections:
