@@ -43,7 +43,7 @@ Known = tuple[Pod, Shown]
 Promised = tuple[str, Resources]  # with the uid of the hold's object
 
 
-class Books:
+class SafetyCheck:
     """Watches a cluster; `breaches` has every violation of the rule, with its time."""
 
     def __init__(self, stage: ActorContext) -> None:
@@ -155,7 +155,7 @@ class Books:
         version, known = str(dig(obj, "metadata", "resourceVersion")), self._holds.get(parent)
         if known is None or known[0] != version:
             try:
-                thing = self._stage.store.registry.thing_of(obj)
+                thing = self._stage.store.registry.decode(obj)
             except DecodeError:
                 thing = None
             known = version, thing if isinstance(thing, Hold) else None
