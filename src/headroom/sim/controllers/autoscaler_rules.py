@@ -101,7 +101,7 @@ def _cluster_autoscaler_says(pod: Json, has_budget: bool) -> str:
     if said == "false":
         return "the pod is not safe to evict"
     if (controller_of(pod) or {}).get("kind") not in _REPLICATED:
-        return "nobody would make the pod anew"
+        return "no controller would create the pod again"
     if any(kind in volume for volume in dig(pod, "spec", "volumes") or () for kind in _LOCAL):
         return "the pod has local storage"
     if dig(pod, "metadata", "namespace") == "kube-system" and not has_budget:
