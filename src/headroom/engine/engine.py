@@ -64,7 +64,6 @@ from headroom.engine.hold_controller import HoldController
 from headroom.engine.in_place_resize import grow_in_place
 from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
-from headroom.engine.limits.allowance import Allowance
 from headroom.engine.observation.observer import Observer, subject_of
 from headroom.engine.owner_claims import follow
 from headroom.engine.owner_controller import OwnerController
@@ -87,9 +86,8 @@ class Engine:
         self._doors = DoorBook(self.ledger)
         self._publisher = StatusWriter(self.ledger, self._doors)
         self._quotas = QuotaBook(self._agenda)
-        allowance = Allowance(self.ledger, self._quotas)
-        self._standing = Standing(self.ledger, calendar, allowance, self._publisher)
-        self._keeper = HoldController(self.ledger, self._publisher, self._standing, allowance)
+        self._standing = Standing(self.ledger, calendar, self._quotas, self._publisher)
+        self._keeper = HoldController(self.ledger, self._publisher, self._standing, self._quotas)
         self._launcher = HandoverQueue(self.ledger)
         self._placer = OwnerController(self.ledger, self._launcher)
         self._latcher = LatchController(self.ledger)

@@ -18,7 +18,7 @@ from headroom.core.eviction.budgets import Budget
 from headroom.core.handover import Claim
 from headroom.core.hold_state.memory import NOTHING
 from headroom.core.holds import Hold
-from headroom.core.index_entries import By, Entry, hold_entries, pod_entries
+from headroom.core.index_entries import By, Entry, hold_entries, pod_entries, usage_entries
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
 from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
 from headroom.core.objects import Key, Namespace, Node, Pod
@@ -57,6 +57,7 @@ class Ledger:
         self.holds: dict[str, Hold] = {}
         self.index: Index[Key] = Index()  # of pods
         self.hold_index: Index[str] = Index()
+        self.usage: Index[str] = Index()  # of holds, by the namespaces whose limits they use
         self._shown: dict[str, tuple[str, datetime]] = {}  # by uid of a latch or fence: its node
         self.budgets: dict[Key, Budget] = {}
         self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
@@ -78,17 +79,25 @@ class Ledger:
         self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
         self.owners = KnownOwners(policy.across_namespaces)
 
-    def see_pod(self, pod: Pod, now: datetime) -> None:
-        """Take a pod as it now is, with what we know beyond what is seen."""
+    def see_pod(self, pod: Pod, now: datetime) -> bool:
+        """Take a pod as it now is, with what we know beyond what is seen.
+
+        Say whether it can concern anybody: most versions of a running pod are heartbeats.
+        """
         if pod.nominated and pod.labels.get(ROLE_LABEL) == ROLE_LATCH:
             self.show(pod, pod.nominated, now)
         known = self.assumptions.over(pod, now)
         if known is None:
-            return
+            return True
         known = self.volumes.judged(known, waits=self.door(known) > 0)
         old = self.pods.get(pod.key)
-        if old == known:
-            return
+        if old is not None and known.node and not self.index.entries(pod.key):
+            if not differs(old, known):
+                self.pods[pod.key] = known
+                self.state.add_pod(known)
+                return False
+        elif old == known:
+            return True
         since = self.waiting.get(pod.key, now) if old is not None and old.uid == known.uid else now
         if old is not None:
             self._unlist(old)
@@ -105,6 +114,7 @@ class Ledger:
         hold = note_claims(self, known)
         if hold is not None and old is not None and not old.node and known.node:
             self.slots.note_seated(hold, known)
+        return True
 
     def expect_pod(self, pod: Pod, now: datetime) -> None:
         """Take a pod that we have just made, unless the watch was quicker and knows better."""
@@ -275,7 +285,7 @@ class Ledger:
         self.open.take(parent)
         self.coming.take(parent)
         self.agenda.forget(hold_subject(hold.parent))
-        remember(self.memory, self.agenda, hold, NOTHING)
+        remember(self, hold, NOTHING)
         for by in (By.GUARDIAN, By.CLAIMANT, By.LATCH_OF_HOLD):
             for key in self.index.of(by, parent):
                 self.agenda.touch(pod_subject(key))
@@ -342,11 +352,25 @@ class Ledger:
         for by, value, _ in self.index.put(pod.key, entries):
             if by is By.ARRIVING:
                 self.contention.left(str(value))
+            elif by is By.GUARDIAN:
+                self.count_usage(str(value))
             elif by is By.SLOT_GUARDIAN:
                 self.agenda.wake(Awaited(Change.GUARDIAN_GONE, str(value)))
             elif by is By.RELEASED:
                 self.ahead.pop(pod.uid, None)
                 self.agenda.wake(Awaited(Change.OWNER_PLACED, str(value)))
+        if entries and pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
+            self.count_usage(kept_for(pod))
+
+    def count_usage(self, parent: str) -> None:
+        """Count what a hold has or may have of its namespace; wake who waits for less of it."""
+        guardians = self.having(By.GUARDIAN, parent)
+        entries = usage_entries(self.memory[parent].permit, guardians)
+        now = {each.value: each.amount for each in entries}
+        for _, namespace, amount in self.usage.put(parent, entries):
+            left = now.get(namespace)
+            if left is None or amount is None or not amount.fits_in(left):
+                self.agenda.wake(Awaited(Change.USAGE, str(namespace)))
 
     def _waits(self, pod: Pod) -> bool:
         """Whether a pod waits at one of our doors, or for room to grow in place."""

@@ -62,6 +62,7 @@ class HoldView:
     crowded: bool = False
     held_up: str = ""
     full: bool = False
+    over_limit: bool = False  # `held_up` is a limit of its namespace
     trouble: str = ""
     not_before: datetime | None = None
     first: str = ""  # the pod that it is for, and that waits for room without it
