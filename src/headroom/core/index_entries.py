@@ -31,6 +31,7 @@ class By(StrEnum):
     """What is looked up, and by what."""
 
     USING = "using"  # holds that have or may have a guardian, by the namespace it is charged to
+    QUOTA = "quota"  # objects that it counts, by its name and their namespace; with "": all
     REACHING = "reaching"  # holds, by a namespace in which they may find an owner
     CLAIMANT = "claimant"  # pods with a claim, by hold
     ARRIVING = "arriving"  # owners with a claim that kube-scheduler is to place, by node

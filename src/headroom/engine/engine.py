@@ -87,7 +87,7 @@ class Engine:
         self.ledger = Ledger(policy, self._agenda)
         self._doors = DoorBook(self.ledger)
         self._publisher = StatusWriter(self.ledger, self._doors)
-        self._quotas = QuotaBook(self._agenda)
+        self._quotas = QuotaBook(self._agenda, self.ledger.namespaces)
         self._standing = Standing(self.ledger, calendar, self._quotas, self._publisher)
         self._keeper = HoldController(self.ledger, self._publisher, self._standing, self._quotas)
         self._launcher = HandoverQueue(self.ledger)
@@ -221,6 +221,7 @@ class Engine:
         self._began = True
         self._keeper.departures.begin()
         self._fencer.begin()
+        self._quotas.begin(now)
         self._own.begin()
         self.ledger.slots.promises.begin(now)
         self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now)

@@ -101,8 +101,10 @@ class HoldController:
             self._standing.issuer.heirs.wait(seen, now)
         if not _is_settled(seen, told, now):
             self._standing.limits.wait(view, told.successor or told.standing)
-        decision = hold_decision.decide(self._within(view, now), now, ledger.policy)
+        within = self._within(view, now)
+        decision = hold_decision.decide(within, now, ledger.policy)
         self._apply(seen, decision)
+        self._charge(within)
         yield from self._publish(view, decision.status, now)
         hold = ledger.holds[str(hold.parent)]
         lasting = hold.pre_allocation or keeps_rest(hold)
@@ -206,15 +208,20 @@ class HoldController:
         ledger, hold = self._ledger, view.hold
         others = used_by_others(ledger.usage, hold.home, str(hold.parent))
         view = limited(view, limits_of(ledger, hold.home), others)
-        if is_over(hold) or view.over_limit:
+        if is_over(hold) or view.over_limit or has_room(view):
             return view
+        return replace(view, refused=self._quotas.refusal(hold, now))
+
+    def _charge(self, view: HoldView) -> None:
+        """Tell the quotas what a hold takes of them, or that it waits for one."""
+        hold, subject = view.hold, hold_subject(view.hold.parent)
+        if is_over(hold) or view.over_limit:
+            return
         if has_room(view):
             self._quotas.stands(hold)
-            return view
-        subject = hold_subject(hold.parent)
-        self._quotas.asks_anew(subject)
-        over = self._quotas.room_for(hold, subject, now)
-        return view if over is None else replace(view, refused=over)
+        else:
+            self._quotas.asks_anew(subject)
+            self._quotas.answered(hold, subject, view.refused)
 
     def _renewing(self, view: HoldView, old: Pod, successor: Pod | None) -> HoldView:
         """The view of a hold whose guardian is to be renewed, with what stands in its way."""

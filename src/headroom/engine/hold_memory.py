@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.subjects import Awaited, Change
+from headroom.engine.namespace_limits import count_usage
 
 if TYPE_CHECKING:
     from headroom.engine.ledger import Ledger
@@ -30,7 +31,7 @@ def remember(ledger: Ledger, hold: Hold, memory: HoldMemory) -> None:
     else:
         ledger.memory[parent] = memory
     if before.permit != memory.permit:
-        ledger.count_usage(parent)
+        count_usage(ledger, parent)
     if before.renewing and not memory.renewing:
         for subject in agenda.waiting(Awaited(Change.RENEWAL, hold.group))[:1]:
             agenda.touch(subject)

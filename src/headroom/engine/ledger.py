@@ -18,7 +18,7 @@ from headroom.core.eviction.budgets import Budget
 from headroom.core.handover import Claim
 from headroom.core.hold_state.memory import NOTHING
 from headroom.core.holds import Hold
-from headroom.core.index_entries import By, Entry, hold_entries, pod_entries, usage_entries
+from headroom.core.index_entries import By, Entry, hold_entries, pod_entries
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
 from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
 from headroom.core.objects import Key, Namespace, Node, Pod
@@ -36,13 +36,12 @@ from headroom.engine.headrooms.slotbook import SlotBook
 from headroom.engine.hold_index import HoldIndex
 from headroom.engine.hold_memory import HoldMemories, remember
 from headroom.engine.indexes import Index, counted_on, differs, keeps_claim, keeps_place, moves_in
+from headroom.engine.namespace_limits import count_usage
 from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
 from headroom.engine.pending_guardians import Contention
 from headroom.engine.reusable_latches import ReusableLatches
 from headroom.engine.volumes.book import VolumeBook
 from headroom.scheduling.state import ClusterState
-
-Keys = dict[Key, None]
 
 
 class Ledger:
@@ -65,7 +64,7 @@ class Ledger:
         self.ahead: dict[str, Ahead] = {}  # by uid: owners that go on without a hold
         self.scheduler_activity = SchedulerActivity()
         self.forbidden = Forbidden()
-        self.stuck: Keys = {}  # owners of ours that found no free room
+        self.stuck: dict[Key, None] = {}  # owners of ours that found no free room
         self.memory = HoldMemories()
         self.open = HoldIndex(policy.across_namespaces)
         self.coming = HoldIndex(policy.across_namespaces)
@@ -80,10 +79,7 @@ class Ledger:
         self.owners = KnownOwners(policy.across_namespaces)
 
     def see_pod(self, pod: Pod, now: datetime) -> bool:
-        """Take a pod as it now is, with what we know beyond what is seen.
-
-        Say whether it can concern anybody: most versions of a running pod are heartbeats.
-        """
+        """Take a pod as it now is; False: it is a heartbeat, which concerns nobody."""
         if pod.nominated and pod.labels.get(ROLE_LABEL) == ROLE_LATCH:
             self.show(pod, pod.nominated, now)
         known = self.assumptions.over(pod, now)
@@ -115,12 +111,6 @@ class Ledger:
         if hold is not None and old is not None and not old.node and known.node:
             self.slots.note_seated(hold, known)
         return True
-
-    def expect_pod(self, pod: Pod, now: datetime) -> None:
-        """Take a pod that we have just made, unless the watch was quicker and knows better."""
-        known = self.pods.get(pod.key)
-        if (known is None or known.uid != pod.uid) and not self.assumptions.has_ended(pod.uid):
-            self.see_pod(pod, now)
 
     def lose_pod(self, key: Key, uid: str) -> None:
         """Take note that a pod is gone, unless its name has a new bearer already."""
@@ -282,18 +272,16 @@ class Ledger:
         self.lost.append(hold)
         self.hold_index.put(parent)
         self.slots.remove(hold)
-        self.open.take(parent)
-        self.coming.take(parent)
+        self.unshelve(hold)
         self.agenda.forget(hold_subject(hold.parent))
         remember(self, hold, NOTHING)
-        for by in (By.GUARDIAN, By.CLAIMANT, By.LATCH_OF_HOLD):
+        self.wake_guardians(parent, By.CLAIMANT, By.LATCH_OF_HOLD)
+
+    def wake_guardians(self, parent: str, *others: By) -> None:
+        """Have those looked at who stand for a hold, whether it is known or not."""
+        for by in (By.GUARDIAN, *others):
             for key in self.index.of(by, parent):
                 self.agenda.touch(pod_subject(key))
-
-    def wake_guardians(self, parent: str) -> None:
-        """Have those looked at who stand for a hold, whether it is known or not."""
-        for key in self.index.of(By.GUARDIAN, parent):
-            self.agenda.touch(pod_subject(key))
 
     def shelve(self, hold: Hold, left: Resources | None) -> None:
         """Say how much of a hold may be claimed now, if any, and wake who waits for it."""
@@ -353,24 +341,14 @@ class Ledger:
             if by is By.ARRIVING:
                 self.contention.left(str(value))
             elif by is By.GUARDIAN:
-                self.count_usage(str(value))
+                count_usage(self, str(value))
             elif by is By.SLOT_GUARDIAN:
                 self.agenda.wake(Awaited(Change.GUARDIAN_GONE, str(value)))
             elif by is By.RELEASED:
                 self.ahead.pop(pod.uid, None)
                 self.agenda.wake(Awaited(Change.OWNER_PLACED, str(value)))
         if entries and pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
-            self.count_usage(kept_for(pod))
-
-    def count_usage(self, parent: str) -> None:
-        """Count what a hold has or may have of its namespace; wake who waits for less of it."""
-        guardians = self.having(By.GUARDIAN, parent)
-        entries = usage_entries(self.memory[parent].permit, guardians)
-        now = {each.value: each.amount for each in entries}
-        for _, namespace, amount in self.usage.put(parent, entries):
-            left = now.get(namespace)
-            if left is None or amount is None or not amount.fits_in(left):
-                self.agenda.wake(Awaited(Change.USAGE, str(namespace)))
+            count_usage(self, kept_for(pod))
 
     def _waits(self, pod: Pod) -> bool:
         """Whether a pod waits at one of our doors, or for room to grow in place."""

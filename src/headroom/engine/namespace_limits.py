@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from headroom.core.index_entries import By
+from typing import TYPE_CHECKING
+
+from headroom.core.index_entries import By, usage_entries
 from headroom.core.quotas.namespaces import (
     NO_LIMITS,
     LimitsError,
@@ -11,8 +13,11 @@ from headroom.core.quotas.namespaces import (
     written,
 )
 from headroom.core.resources import EMPTY
+from headroom.core.subjects import Awaited, Change
 from headroom.engine.indexes import Index
-from headroom.engine.ledger import Ledger
+
+if TYPE_CHECKING:
+    from headroom.engine.ledger import Ledger
 
 
 def limits_of(ledger: Ledger, namespace: str) -> NamespaceLimits | LimitsError:
@@ -20,6 +25,17 @@ def limits_of(ledger: Ledger, namespace: str) -> NamespaceLimits | LimitsError:
     policy, known = ledger.policy, ledger.namespaces.get(namespace)
     default = NO_LIMITS if namespace == policy.namespace else policy.namespace_limits
     return written(known.limits if known is not None else "", default)
+
+
+def count_usage(ledger: Ledger, hold: str) -> None:
+    """Count what a hold has or may have of its namespace; wake who waits for less of it."""
+    guardians = ledger.having(By.GUARDIAN, hold)
+    entries = usage_entries(ledger.memory[hold].permit, guardians)
+    now = {each.value: each.amount for each in entries}
+    for _, namespace, amount in ledger.usage.put(hold, entries):
+        left = now.get(namespace)
+        if left is None or amount is None or not amount.fits_in(left):
+            ledger.agenda.wake(Awaited(Change.USAGE, str(namespace)))
 
 
 def used_by_others(usage: Index[str], namespace: str, hold: str) -> Usage:

@@ -153,22 +153,24 @@ class SlotObjectController:
         if headroom.closes is not None and now >= headroom.closes:
             return
         if makings:
-            why = self._quotas.room_for(headroom, subject, now)
-            if why is not None:
-                yield SlotRefusal(why)
+            over = self._quotas.refusal(headroom, now)
+            self._quotas.answered(headroom, subject, over)
+            if over is not None:
+                yield SlotRefusal(over.why)
                 return
         for making in makings:
             hold = self._slot(headroom, making)
-            why = self._quotas.room_for(hold, subject, now)
-            if why is not None:
-                yield SlotRefusal(why)
+            over = self._quotas.refusal(hold, now)
+            if over is not None:
+                self._quotas.answered(hold, subject, over)
+                yield SlotRefusal(over.why)
                 return
             why = self._beyond_limit(hold)
             if why:
                 self._ledger.agenda.wait(subject, on=Awaited(Change.USAGE, hold.home))
-                self._quotas.lose(hold.parent)
                 yield SlotRefusal(why, by_limit=True)
                 return
+            self._quotas.answered(hold, subject, None)
             self._permit(hold, permit_of(hold))
             expected = self._expected.setdefault(headroom.parent.whole, {})
             expected[making.slot] = (hold, now + EXPECTED_FOR)

@@ -135,9 +135,11 @@ class Observer:
                     wake_overbooked(ledger, node.name)
                     self.standing.nodes_changed()
             case Namespace() as namespace:
+                before = ledger.namespaces.get(namespace.name)
                 ledger.namespaces[namespace.name] = namespace
                 ledger.state.set_namespace(namespace)
-                self.quotas.see_namespace(namespace)
+                if before is None or before.labels != namespace.labels:
+                    self.quotas.relabelled()
                 self.agenda.wake(Awaited(Change.USAGE, namespace.name))
                 self.agenda.notify(Awaited(Change.LIMITS, namespace.name))
                 self.agenda.touch(index_subject(namespace.name))
@@ -222,7 +224,7 @@ class Observer:
             case NamespaceGone(name):
                 ledger.namespaces.pop(name, None)
                 ledger.state.remove_namespace(name)
-                self.quotas.lose_namespace(name)
+                self.quotas.relabelled()
                 self.indexer.forget(name)
                 self.doors.lose_namespace(name)
 
