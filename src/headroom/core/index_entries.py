@@ -9,8 +9,10 @@ from collections.abc import Hashable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
+from headroom.core.actions import CreateGuardian
 from headroom.core.claims import claim_of
 from headroom.core.fences import is_fence
+from headroom.core.hold_state.allocate_policy_groups import side_of
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for, parents_on
 from headroom.core.names import (
@@ -22,8 +24,10 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Pod
 from headroom.core.owners import EVERYWHERE, pod_keys, reach
+from headroom.core.plan import Sequence, Work
 from headroom.core.resources import PODS, Resources
 from headroom.core.selection import only_node
+from headroom.core.subjects import Subject, hold_subject
 
 
 class By(StrEnum):
@@ -44,6 +48,12 @@ class By(StrEnum):
     LATCH_OF_HOLD = "latch of hold"  # latches that were made for a hold or its owners, by hold
     FENCE = "fence"  # by node; those that have ended keep nobody off, and are to be removed
     FENCE_FOR = "fence for"  # by the namespace on whose behalf it exists
+    RETURNING = "returning"  # holds that have or had owners on a node and may get room back, by it
+    SIDE = "side"  # holds that have not ended, by their side: see `allocate_policy_groups`
+    EXPECTED = "expected"  # work that makes room for others than guardians, by node
+    MAKING = "making"  # guardians that are being made for kube-scheduler to place, by only node
+    BINDING = "binding"  # guardians that we are binding, by node
+    TAKE_BACK = "take back"  # claims that are being taken back, by node
 
 
 class Entry(NamedTuple):
@@ -54,9 +64,40 @@ class Entry(NamedTuple):
     amount: Resources | None = None
 
 
-def hold_entries(hold: Hold, across_namespaces: bool) -> tuple[Entry, ...]:
-    """All entries of a hold."""
-    return tuple(Entry(By.REACHING, namespace) for namespace in reach(hold, across_namespaces))
+def hold_entries(
+    hold: Hold, across_namespaces: bool, returns_on: tuple[str, ...] = ()
+) -> tuple[Entry, ...]:
+    """All entries of a hold; `returns_on` are nodes on which it may get room back."""
+    found = [Entry(By.REACHING, namespace) for namespace in reach(hold, across_namespaces)]
+    found += [Entry(By.RETURNING, node) for node in returns_on]
+    side = side_of(hold) if not hold.slot and not hold.terminal else ""
+    return (*found, Entry(By.SIDE, side)) if side else tuple(found)
+
+
+def work_entries(sequence: Sequence) -> Iterator[tuple[Subject, Entry]]:
+    """What a sequence is about to do, by whom it concerns: others count it while it is written."""
+    for create in guardians_made(sequence):
+        subject = hold_subject(create.hold.parent)
+        if create.bound:
+            yield subject, Entry(By.BINDING, create.node, create.requests)
+        elif not create.gated:
+            yield subject, Entry(By.MAKING, pin_of(create))
+    if sequence.work in (Work.DOOR1, Work.DOOR1_SLOW):
+        yield sequence.subjects[0], Entry(By.EXPECTED, sequence.subjects[0].identity)
+    elif sequence.work is Work.TAKE_BACK:
+        yield sequence.subjects[1], Entry(By.TAKE_BACK, sequence.subjects[0].identity)
+
+
+def guardians_made(sequence: Sequence | None) -> Iterator[CreateGuardian]:
+    """The guardians that a sequence creates."""
+    steps = sequence.steps if sequence is not None else ()
+    actions = (action for step in steps for action in step)
+    return (action for action in actions if isinstance(action, CreateGuardian))
+
+
+def pin_of(create: CreateGuardian) -> str:
+    """The only node that a guardian may go to; empty for any."""
+    return create.node or create.hold.template.node
 
 
 def pod_entries(

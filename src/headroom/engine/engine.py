@@ -46,12 +46,12 @@ from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts.bulk import Bulk
 from headroom.engine.bursts.retries import SchedulerRetries
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.conflicts.allocate_policy_groups import Sides
 from headroom.engine.cron import calendar
+from headroom.engine.deleted_nodes import note_missing_nodes
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.doors.premises import note_missing
 from headroom.engine.doors.rollback import is_taken_back, note_ended
-from headroom.engine.effects import assume, give_up, latches_made
+from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
 from headroom.engine.fences.fencer import Fencer
@@ -97,7 +97,6 @@ class Engine:
         self._bulk = Bulk(self.ledger, self._waker)
         self._fencer = Fencer(self.ledger)
         self._indexer = Indexer(self.ledger)
-        self._sides = Sides()
         self._own = OwnObjects(self.ledger)
         self._turns = Turns(self._agenda)
         self.synced = False
@@ -117,7 +116,6 @@ class Engine:
             bulk=self._bulk,
             fencer=self._fencer,
             indexer=self._indexer,
-            sides=self._sides,
             doors=self._doors,
             own=self._own,
             served=self._served,
@@ -206,8 +204,6 @@ class Engine:
             subject = hold_subject(hold.parent)
             for forget in (
                 self._keeper.forget,
-                self._sides.forget,
-                self._fencer.forget,
                 self._standing.member_gone,
             ):
                 self.quarantine.attempt("forget", subject, now, forget, hold)
@@ -219,7 +215,7 @@ class Engine:
         Owners may have been in sight for long, but nobody was there to serve them until now.
         """
         self._began = True
-        self._keeper.departures.begin()
+        note_missing_nodes(self.ledger)
         self._fencer.begin()
         self._own.begin()
         self.ledger.slots.promises.begin(now)
@@ -294,6 +290,7 @@ class Engine:
                 self._agenda.failed(subject, now)
 
     def _ended(self, sequence: Sequence, completed: bool) -> None:
+        end(self.ledger, sequence)
         if sequence.work in LAUNCHED_WORK:
             self._launcher.finished(sequence)
         if not completed:
@@ -304,6 +301,7 @@ class Engine:
     def _started(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
         for sequence in sequences:
             self._agenda.start(sequence.subjects)
+            begin(self.ledger, sequence)
             self._keeper.begun(sequence)
             yield sequence
 

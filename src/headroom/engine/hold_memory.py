@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.subjects import Awaited, Change
 from headroom.engine.agenda import Agenda
+
+if TYPE_CHECKING:
+    from headroom.engine.ledger import Ledger
 
 
 class HoldMemories(dict[str, HoldMemory]):
@@ -27,3 +33,13 @@ def remember(memories: HoldMemories, agenda: Agenda, hold: Hold, memory: HoldMem
     if before.renewing and not memory.renewing:
         for subject in agenda.waiting(Awaited(Change.RENEWAL, hold.group))[:1]:
             agenda.touch(subject)
+
+
+def note_use(ledger: Ledger, parent: str, node: str, used: bool = True) -> None:
+    """Owners of a hold are on a node, so that it may get room back there; or it has it back."""
+    memory = ledger.memory[parent]
+    if used == (node in memory.returns_on):
+        return
+    nodes = tuple(each for each in memory.returns_on if each != node)
+    ledger.memory[parent] = replace(memory, returns_on=(*nodes, node) if used else nodes)
+    ledger.file_hold(ledger.holds[parent])

@@ -14,7 +14,7 @@ from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
 from headroom.core.latches import claims_on, kept_for, users_on
 from headroom.core.objects import Pod
-from headroom.core.resources import Resources
+from headroom.core.resources import EMPTY, Resources
 
 _K = TypeVar("_K")
 _N = TypeVar("_N", bound=Hashable)
@@ -70,6 +70,11 @@ class Index(Generic[_N]):
     def all(self, by: By) -> Mapping[Any, Collection[_N]]:
         """All that is looked up in this way, by value."""
         return self._names[by]
+
+    def amount(self, name: _N) -> Resources:
+        """What an object adds to totals."""
+        amounts = (entry.amount for entry in self._entries.get(name, ()))
+        return next((amount for amount in amounts if amount is not None), EMPTY)
 
     def total(self, by: By, value: Hashable) -> Resources:
         """What the objects with an entry add up to."""

@@ -26,7 +26,7 @@ from headroom.core.owners import hold_keys, reach
 from headroom.core.policy import Policy
 from headroom.core.renewal import healthiest
 from headroom.core.resources import Resources
-from headroom.core.subjects import Awaited, Change, hold_subject, node_changed, pod_subject
+from headroom.core.subjects import Awaited, Change, Subject, hold_subject, node_changed, pod_subject
 from headroom.core.waits.owners_first import Ahead
 from headroom.core.waits.scheduler_activity import SchedulerActivity
 from headroom.engine.agenda import Agenda
@@ -37,7 +37,7 @@ from headroom.engine.hold_index import HoldIndex
 from headroom.engine.hold_memory import HoldMemories, remember
 from headroom.engine.indexes import Index, counted_on, differs, keeps_claim, keeps_place, moves_in
 from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
-from headroom.engine.pending_guardians import Contention
+from headroom.engine.pending_guardians import left
 from headroom.engine.reusable_latches import ReusableLatches
 from headroom.engine.volumes.book import VolumeBook
 from headroom.scheduling.state import ClusterState
@@ -57,6 +57,8 @@ class Ledger:
         self.holds: dict[str, Hold] = {}
         self.index: Index[Key] = Index()  # of pods
         self.hold_index: Index[str] = Index()
+        self.work: Index[Subject] = Index()  # of what is being written, by whom it concerns
+        self.gone_nodes: dict[str, None] = {}  # the latest: see `deleted_nodes`
         self._shown: dict[str, tuple[str, datetime]] = {}  # by uid of a latch or fence: its node
         self.budgets: dict[Key, Budget] = {}
         self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
@@ -73,7 +75,6 @@ class Ledger:
         self.state = ClusterState(storage=self.volumes.storage)
         self.spares = ReusableLatches(agenda, self.state)
         self.slots = SlotBook(agenda, policy.across_namespaces)
-        self.contention = Contention(agenda, self.index)
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
         self.owners = KnownOwners(policy.across_namespaces)
@@ -255,7 +256,7 @@ class Ledger:
         if old is not None and old.parent.uid != hold.parent.uid:
             self.lose_hold(parent)
         self.holds[parent] = hold
-        self.hold_index.put(parent, hold_entries(hold, self.policy.across_namespaces))
+        self.file_hold(hold)
         for guardian in self.guardians_of(hold):  # Pods may be seen before their holds.
             if guardian.occupies_node and not self.memory[parent].node:
                 self.memory[parent] = replace(self.memory[parent], node=guardian.node)
@@ -264,6 +265,11 @@ class Ledger:
         self.agenda.touch(hold_subject(hold.parent))
         if hold.next_to and (old is None or old.next_to != hold.next_to):
             self.wake_guardians(parent)
+
+    def file_hold(self, hold: Hold) -> None:
+        """Give a hold its entries in the index."""
+        parent, across = str(hold.parent), self.policy.across_namespaces
+        self.hold_index.put(parent, hold_entries(hold, across, self.memory[parent].returns_on))
 
     def lose_hold(self, parent: str) -> None:
         hold = self.holds.pop(parent, None)
@@ -341,7 +347,7 @@ class Ledger:
             entries = pod_entries(pod, self._waits(pod), self.policy.namespace, without)
         for by, value, _ in self.index.put(pod.key, entries):
             if by is By.ARRIVING:
-                self.contention.left(str(value))
+                left(self, str(value))
             elif by is By.SLOT_GUARDIAN:
                 self.agenda.wake(Awaited(Change.GUARDIAN_GONE, str(value)))
             elif by is By.RELEASED:

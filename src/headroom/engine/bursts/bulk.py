@@ -20,9 +20,10 @@ from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_LABEL
 from headroom.core.objects import Key, Placement, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
-from headroom.core.subjects import Subject, Topic, hold_subject
+from headroom.core.subjects import Subject, Topic, hold_subject, pod_subject
 from headroom.engine.bursts.retries import SchedulerRetries
 from headroom.engine.ledger import Ledger
+from headroom.engine.pending_guardians import expect, expect_no_more
 from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.filters import feasible_on
 
@@ -185,7 +186,7 @@ class Bulk:
             state.add_pod(pod, node)
             look.supposed.append(pod.key)
             self._served[pod.key] = _Served(pod, node, now + PATIENCE)
-            self._ledger.contention.expect(node, _who(pod.key))
+            expect(self._ledger, pod_subject(pod.key), node)
             return
 
     def _needed(self, pod: Pod, node: str, guardians: list[Pod]) -> list[Pod] | None:
@@ -210,7 +211,7 @@ class Bulk:
     def _over(self, key: Key) -> None:
         served = self._served.pop(key, None)
         if served is not None:
-            self._ledger.contention.arrived(served.node, _who(key))
+            expect_no_more(self._ledger, pod_subject(key), served.node)
 
 
 def _waits(pod: Pod) -> bool:
@@ -226,10 +227,6 @@ def _waits(pod: Pod) -> bool:
         and ROLE_LABEL not in pod.labels
         and claim_of(pod) is None
     )
-
-
-def _who(key: Key) -> str:
-    return f"burst {key}"
 
 
 def _urgency(pod: Pod) -> tuple[int, Key]:

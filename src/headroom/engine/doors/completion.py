@@ -17,6 +17,7 @@ from headroom.core.allocation import kept_beside
 from headroom.core.claims import claim_of
 from headroom.core.handover import finish_gate
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.names import CLAIM_GATE
 from headroom.core.node.kept_room import returned_on
 from headroom.core.objects import Pod
@@ -101,7 +102,7 @@ def _fits_still(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> bool:
 
 def _undoes(ledger: Ledger, node: str) -> bool:
     """Whether the claim of an owner there is being taken back, or about to be."""
-    return ledger.forbidden.undoes(node) or any(
+    return bool(ledger.work.of(By.TAKE_BACK, node)) or any(
         ledger.forbidden.has(other) for other in ledger.state.nominated_on(node)
     )
 

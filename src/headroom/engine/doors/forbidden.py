@@ -33,7 +33,6 @@ class Forbidden:
     def __init__(self) -> None:
         self._refused: dict[Key, str] = {}  # pods that could not be deleted or let through the gate
         self._owners: dict[str, Refusal] = {}  # by uid
-        self._undoing: dict[str, None] = {}  # nodes
 
     def settled(self, action: Action, outcome: Outcome) -> None:
         """Take note of a write that is part of a handover."""
@@ -72,18 +71,6 @@ class Forbidden:
     def forget(self, uid: str) -> None:
         """A pod is gone, or its claim is."""
         self._owners.pop(uid, None)
-
-    def undo(self, node: str) -> None:
-        """A claim on room of that node is taken back from now on."""
-        self._undoing[node] = None
-
-    def undone(self, node: str) -> None:
-        """It has been, or could not be."""
-        self._undoing.pop(node, None)
-
-    def undoes(self, node: str) -> bool:
-        """Whether a claim on room of a node is being taken back."""
-        return node in self._undoing
 
 
 def _written(sequence: Sequence) -> list[Key]:

@@ -13,6 +13,7 @@ from headroom.core.objects import Pod
 from headroom.core.subjects import kept_hold_subject
 from headroom.core.waits.owners_first import LONGEST_AHEAD, Ahead, first_of
 from headroom.engine.ledger import Ledger
+from headroom.engine.pending_guardians import seeking
 
 
 def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime) -> None:
@@ -23,7 +24,7 @@ def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime)
         ledger.ahead[owner.uid] = Ahead(now + LONGEST_AHEAD, without)
         ledger.file(owner)
     for whole in first:
-        for pod in ledger.contention.seeking(ledger.pods):
+        for pod in seeking(ledger):
             if pod.annotations.get(PARENT_ANNOTATION) == whole:
                 ledger.agenda.touch(kept_hold_subject(kept_for(pod)))
 

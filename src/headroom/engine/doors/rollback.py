@@ -45,9 +45,7 @@ def note_ended(ledger: Ledger, sequence: Sequence, completed: bool) -> None:
             owners[pod.uid] = [owner.key, *([guardian.key] if guardian is not None else [])]
     ledger.forbidden.ended(sequence, owners)
     if sequence.work is Work.TAKE_BACK:
-        node, owner_subject, _ = sequence.subjects
-        ledger.forbidden.undone(node.identity)
-        owner_now = ledger.pods.get(owner_subject.key)
+        owner_now = ledger.pods.get(sequence.subjects[1].key)
         if owner_now is not None and not completed:
             ledger.forbidden.forget(owner_now.uid)
 
@@ -83,14 +81,12 @@ def take_back(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[S
             ledger.agenda.failed(pod_subject(pod.key), now, longest=OWNER_PAUSE)
             return
         ledger.forbidden.kept(pod, now + ledger.policy.latch_linger)
-        ledger.forbidden.undo(node)
         yield Sequence(Work.TAKE_BACK, subjects, ((again,),))
         return
     if refusal.kept_from is not None and now < refusal.kept_from:
         ledger.agenda.later(pod_subject(pod.key), refusal.kept_from)
         return
     ledger.forbidden.forget(pod.uid)
-    ledger.forbidden.undo(node)
     ledger.released.pop(pod.uid, None)  # The next try stands nominated for as long as this one did.
     latches = ledger.having(By.LATCH_OF_OWNER, pod.key)
     gone = tuple(DeletePod(latch.key, latch.uid) for latch in latches)

@@ -12,7 +12,6 @@ from datetime import datetime
 
 from headroom.core.claims import claim_of
 from headroom.core.fences import is_fence, is_rival, place_latch, returns
-from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
@@ -22,12 +21,12 @@ from headroom.core.node.fence_decision import (
     PlaceLatch,
     decide,
 )
-from headroom.core.node.kept_room import is_whole
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
 from headroom.core.subjects import fence_subject, hold_subject, pod_subject
 from headroom.engine.fences.waiters import Waiters
-from headroom.engine.freeze import hold_room, node_view
+from headroom.engine.freeze import node_view
+from headroom.engine.hold_memory import note_use
 from headroom.engine.ledger import Ledger
 
 FRESH = FenceMemory()
@@ -39,7 +38,6 @@ class Fencer:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._rivals = Waiters()
-        self._returning = ledger.contention.returning
         self._memory: dict[str, FenceMemory] = {}  # by node
 
     def begin(self) -> None:
@@ -48,7 +46,7 @@ class Fencer:
             users = self._ledger.claimants_of(hold) if returns(hold) else ()
             for node in (hold.status.node, *(pod.node for pod in users)):
                 if returns(hold) and node:
-                    self._returning.add(node, parent)
+                    note_use(self._ledger, parent, node)
         self._look_everywhere()
 
     def see(self, pod: Pod, now: datetime) -> None:
@@ -60,15 +58,8 @@ class Fencer:
         claim = claim_of(pod)
         hold = self._ledger.holds.get(claim[0]) if claim is not None else None
         if hold is not None and not hold.allocate_once and pod.occupies_node:
-            self._returning.add(pod.node, str(hold.parent))
-        self._note_kept(hold or self._ledger.holds.get(kept_for(pod)), pod.node)
+            note_use(self._ledger, str(hold.parent), pod.node)
         self._concern(pod)
-
-    def _note_kept(self, hold: Hold | None, node: str) -> None:
-        """A guardian or an owner has what was owed: what is returned later is owed anew."""
-        asked = hold is not None and self._returning.is_owed(str(hold.parent))
-        if hold is not None and asked and node and is_whole(hold_room(self._ledger, hold), node):
-            self._returning.paid(str(hold.parent))
 
     def lose(self, key: Key, old: Pod | None) -> None:
         """The watch shows that a pod is gone."""
@@ -85,11 +76,7 @@ class Fencer:
         fenced = bool(self._ledger.index.of(By.FENCE, guardian.node))
         own = hold is not None and guardian.key.namespace == hold.guardian_namespace
         if hold is not None and own and fenced and returns(hold):
-            self._returning.add(guardian.node, str(hold.parent))
-
-    def forget(self, hold: Hold) -> None:
-        """A hold is gone."""
-        self._returning.forget(str(hold.parent))
+            note_use(self._ledger, str(hold.parent), guardian.node)
 
     def _waits(self, pod: Pod) -> None:
         if self._rivals.add(pod):
@@ -104,12 +91,16 @@ class Fencer:
 
     def _concern(self, pod: Pod) -> None:
         fenced = bool(self._ledger.index.of(By.FENCE, pod.node))
-        if is_fence(pod) or fenced or (self._rivals and self._returning.at(pod.node)):
+        if is_fence(pod) or fenced or (self._rivals and self._returning_on(pod.node)):
             self._look_again(pod.node)
 
     def _look_everywhere(self) -> None:
-        for node in (*self._returning.nodes(), *self._ledger.index.all(By.FENCE)):
+        for node in (*self._ledger.hold_index.all(By.RETURNING), *self._ledger.index.all(By.FENCE)):
             self._look_again(node)
+
+    def _returning_on(self, node: str) -> tuple[str, ...]:
+        """The holds that may get room back on a node."""
+        return tuple(self._ledger.hold_index.of(By.RETURNING, node))
 
     def _look_again(self, node: str) -> None:
         self._ledger.agenda.touch(fence_subject(node))
@@ -123,9 +114,9 @@ class Fencer:
         else:
             self._memory[node] = decision.memory
         concerned = {room.name for room in view.rooms}
-        for parent in self._returning.at(node):
+        for parent in self._returning_on(node):
             if parent not in concerned:
-                self._returning.remove(node, parent)
+                note_use(self._ledger, parent, node, used=False)
         if decision.wake_at is not None:
             self._ledger.agenda.later(fence_subject(node), decision.wake_at)
         yield from decision.sequences

@@ -16,7 +16,9 @@ from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, Volu
 from headroom.core.eviction.budgets import Budget
 from headroom.core.eviction.preallocation import permitted
 from headroom.core.headrooms.headrooms import Headroom, Workload
+from headroom.core.hold_state.allocate_policy_groups import apart_from_others
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.names import ROLE_FENCE, ROLE_LABEL
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import judged
@@ -32,8 +34,8 @@ from headroom.core.subjects import (
 from headroom.engine.agenda import Agenda
 from headroom.engine.bursts.bulk import Bulk
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.conflicts.allocate_policy_groups import Sides
 from headroom.engine.conflicts.preempted_guardians import note_preempted
+from headroom.engine.deleted_nodes import node_deleted
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.fences.fencer import Fencer
 from headroom.engine.headrooms.headrooms import Standing
@@ -81,7 +83,6 @@ class Observer:
     bulk: Bulk
     fencer: Fencer
     indexer: Indexer
-    sides: Sides
     doors: DoorBook
     own: OwnObjects
     served: dict[str, None]  # kinds that holds are made from
@@ -102,7 +103,7 @@ class Observer:
                 pass  # Another operator may; the set of namespaces never changes.
             case Hold() as hold:
                 allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
-                allowed = self.sides.see(allowed)
+                allowed = apart_from_others(allowed, ledger.hold_index.all(By.SIDE))
                 self.served[hold.parent.kind] = None
                 ledger.see_hold(self.standing.member(self.publisher.see(allowed)))
                 self.quotas.see_ticket(allowed)
@@ -130,7 +131,7 @@ class Observer:
                 self.standing.quota_changed(allowed_here)
                 self.keeper.pace.see_quota(allowed_here, now)
             case Node() as node:
-                self.keeper.departures.arrived(node.name)
+                ledger.gone_nodes.pop(node.name, None)
                 if ledger.see_node(node):
                     wake_overbooked(ledger, node.name)
                     self.standing.nodes_changed()
@@ -215,7 +216,7 @@ class Observer:
                 self.keeper.pace.lose_quota(lifted)
             case NodeGone(name):
                 ledger.lose_node(name)
-                self.keeper.departures.departed(name)
+                node_deleted(ledger, name)
                 self.standing.nodes_changed()
             case NamespaceGone(name):
                 ledger.namespaces.pop(name, None)
