@@ -37,6 +37,7 @@ class By(StrEnum):
     CLAIMANT = "claimant"  # pods with a claim, by hold
     ARRIVING = "arriving"  # owners with a claim that kube-scheduler is to place, by node
     RELEASED = "released"  # owners that go on without a hold or headroom, by it
+    WAITING = "waiting"  # pods at our doors, and those that grow in place; all, by nothing
     OWNER = "owner"  # pods that a hold may be for, by namespace and index key
     VOLUME_CLAIM = "volume claim"  # owners at our doors, by volume claim
     GUARDIAN = "guardian"  # by hold
@@ -117,6 +118,7 @@ def pod_entries(
     elif role == ROLE_FENCE and is_fence(pod):
         found += (Entry(By.FENCE, pod.node), Entry(By.FENCE_FOR, pod.rules_namespace))
     elif waits:
+        found.append(Entry(By.WAITING))
         found += _lookups(pod)
         found += [Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)) for name in pod.claims]
     if role is None and not pod.node and not pod.finished:

@@ -8,6 +8,7 @@ give the same plans. See `runtime` for who drives it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -29,6 +30,7 @@ from headroom.core.actions import (
     WriteQuotaStatus,
 )
 from headroom.core.claims import claim_of
+from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
@@ -50,7 +52,7 @@ from headroom.engine.cron import calendar
 from headroom.engine.deleted_nodes import note_missing_nodes
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.doors.premises import note_missing
-from headroom.engine.doors.rollback import is_taken_back, note_ended
+from headroom.engine.doors.rollback import is_taken_back, note_ended, note_settled
 from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
@@ -111,7 +113,6 @@ class Engine:
             quotas=self._quotas,
             standing=self._standing,
             keeper=self._keeper,
-            placer=self._placer,
             latcher=self._latcher,
             bulk=self._bulk,
             fencer=self._fencer,
@@ -195,9 +196,15 @@ class Engine:
 
     def let_go(self, now: datetime) -> None:
         """Let no owner at the gate wait any longer for a hold that may come."""
-        self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now - self.ledger.policy.patience)
+        self._count_from(now - self.ledger.policy.patience)
         for key in self.ledger.waiting:
             self._agenda.touch(pod_subject(key))
+
+    def _count_from(self, moment: datetime) -> None:
+        """Let the time of all who wait at our doors begin then."""
+        for pod in self.ledger.having(By.WAITING, ""):
+            memory = self.ledger.pod_memory[pod.uid]
+            self.ledger.pod_memory[pod.uid] = replace(memory, since=moment)
 
     def _forget_lost(self, now: datetime) -> None:
         for hold in self.ledger.lost:
@@ -219,7 +226,7 @@ class Engine:
         self._fencer.begin()
         self._own.begin()
         self.ledger.slots.promises.begin(now)
-        self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now)
+        self._count_from(now)
         self._turns.begin(now)
 
     def halts(self, sequence: Sequence, step: int, now: datetime) -> str:
@@ -236,7 +243,7 @@ class Engine:
         return noted and isinstance(outcome, Done)
 
     def _settle(self, action: Action, outcome: Outcome, now: datetime) -> None:
-        self.ledger.forbidden.settled(action, outcome)
+        note_settled(self.ledger, action, outcome)
         if isinstance(action, Concerning):
             self._standing.settled(action, outcome, now)
         if isinstance(outcome, Done):
@@ -263,7 +270,8 @@ class Engine:
             case CreateGuardian():
                 guardian_refused(self._keeper, action, outcome, now)
             case MarkUnschedulable(key, uid):
-                self._placer.forget(uid)
+                memory = self.ledger.pod_memory[uid]
+                self.ledger.pod_memory[uid] = replace(memory, told="")
                 self._agenda.failed(pod_subject(key), now)
             case WriteIndex(namespace=namespace):
                 self._indexer.forget(namespace)

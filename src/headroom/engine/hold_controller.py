@@ -117,7 +117,7 @@ class HoldController:
             agenda.stop_waiting(subject, gone)
         for on in decision.waits:
             agenda.wait(subject, on)
-        remember(self._ledger.memory, agenda, hold, decision.memory)
+        remember(self._ledger, hold, decision.memory)
         if decision.wake_at is not None:
             agenda.later(subject, decision.wake_at)
 

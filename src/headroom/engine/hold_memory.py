@@ -5,31 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headroom.core.hold_state.memory import NOTHING, HoldMemory
+from headroom.core.hold_state.memory import HoldMemory
 from headroom.core.holds import Hold
+from headroom.core.index_entries import hold_entries
 from headroom.core.subjects import Awaited, Change
-from headroom.engine.agenda import Agenda
 
 if TYPE_CHECKING:
     from headroom.engine.ledger import Ledger
 
 
-class HoldMemories(dict[str, HoldMemory]):
-    """By parent of the hold; of a hold without a record nothing is known."""
-
-    def __missing__(self, parent: str) -> HoldMemory:
-        return NOTHING
-
-
-def remember(memories: HoldMemories, agenda: Agenda, hold: Hold, memory: HoldMemory) -> None:
+def remember(ledger: Ledger, hold: Hold, memory: HoldMemory) -> None:
     """Replace the record of a hold; the end of its renewal is the turn of the next slot."""
-    before = memories[str(hold.parent)]
+    before, agenda = ledger.memory[str(hold.parent)], ledger.agenda
     if memory is before:
         return
-    if memory == NOTHING:
-        memories.pop(str(hold.parent), None)
-    else:
-        memories[str(hold.parent)] = memory
+    ledger.memory[str(hold.parent)] = memory
     if before.renewing and not memory.renewing:
         for subject in agenda.waiting(Awaited(Change.RENEWAL, hold.group))[:1]:
             agenda.touch(subject)
@@ -42,4 +32,10 @@ def note_use(ledger: Ledger, parent: str, node: str, used: bool = True) -> None:
         return
     nodes = tuple(each for each in memory.returns_on if each != node)
     ledger.memory[parent] = replace(memory, returns_on=(*nodes, node) if used else nodes)
-    ledger.file_hold(ledger.holds[parent])
+    file_hold(ledger, ledger.holds[parent])
+
+
+def file_hold(ledger: Ledger, hold: Hold) -> None:
+    """Give a hold its entries in the index."""
+    parent, across = str(hold.parent), ledger.policy.across_namespaces
+    ledger.hold_index.put(parent, hold_entries(hold, across, ledger.memory[parent].returns_on))

@@ -28,7 +28,7 @@ from headroom.core.plan import Sequence, Work, telling
 from headroom.core.selection import only_node
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import hold_subject, pod_subject
-from headroom.engine.doors.completion import disclaim, finish
+from headroom.engine.doors.completion import disclaim, finish, forget_nomination, nominated_since
 from headroom.engine.doors.unfinished import begins_anew
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
@@ -89,7 +89,7 @@ def follow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
             yield Sequence(Work.DISCLAIM, (pod_subject(pod.key),), ((drop,),))
         return
     if pod.node:
-        ledger.released.pop(pod.uid, None)
+        forget_nomination(ledger, pod)
         yield from _seated(ledger, hold, pod, now)
     elif CLAIM_GATE in pod.gates:
         yield from finish(ledger, pod, hold, now)
@@ -121,7 +121,7 @@ def _released(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[S
 
     Not while it is away: the nomination keeps the room until it is back.
     """
-    since = ledger.released.setdefault(pod.uid, now)
+    since = nominated_since(ledger, pod, now)
     limit = ledger.scheduler_activity.over_at(since, ledger.policy.unbound_claim_limit, now)
     if pod.unschedulable_since is None and now < limit:
         ledger.agenda.later(pod_subject(pod.key), limit)

@@ -39,8 +39,9 @@ def finish(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[Sequ
     if cannot_finish(ledger, pod, hold):
         yield _taken_back(ledger, pod, hold)
         return
-    if ledger.forbidden.has(pod):
-        yield from take_back(ledger, pod, hold, now)
+    refusal = ledger.pod_memory[pod.uid].refusal
+    if refusal is not None:
+        yield from take_back(ledger, pod, hold, refusal, now)
         return
     if _undoes(ledger, pod.nominated):
         ledger.agenda.wait(pod_subject(pod.key), on=node_changed(pod.nominated))
@@ -54,7 +55,7 @@ def finish(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[Sequ
             else:
                 together.append((other, known))
     slow = [each for each in together if _needs_free_room(ledger, *each)]
-    since = [ledger.released.setdefault(owner.uid, now) for owner, _ in slow]
+    since = [nominated_since(ledger, owner, now) for owner, _ in slow]
     until = max(since, default=now) + ledger.policy.free_room_wait
     if slow and now < until:
         ledger.agenda.later(pod_subject(pod.key), until)
@@ -76,9 +77,23 @@ def disclaim(pod: Pod, hold: Hold, nominated: bool) -> Sequence:
     return Sequence(Work.DISCLAIM, subjects, ((take_back,),))
 
 
+def nominated_since(ledger: Ledger, pod: Pod, now: datetime) -> datetime:
+    """Since when kube-scheduler counts an owner; from now on if that was not known."""
+    memory = ledger.pod_memory[pod.uid]
+    since = memory.nominated_since or now
+    ledger.pod_memory[pod.uid] = replace(memory, nominated_since=since)
+    return since
+
+
+def forget_nomination(ledger: Ledger, pod: Pod) -> None:
+    """An owner has its node, or begins anew."""
+    memory = ledger.pod_memory[pod.uid]
+    ledger.pod_memory[pod.uid] = replace(memory, nominated_since=None)
+
+
 def _taken_back(ledger: Ledger, pod: Pod, hold: Hold) -> Sequence:
     """Let an owner begin anew, and its time as well."""
-    ledger.released.pop(pod.uid, None)
+    forget_nomination(ledger, pod)
     return disclaim(pod, hold, nominated=True)
 
 
@@ -103,7 +118,8 @@ def _fits_still(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> bool:
 def _undoes(ledger: Ledger, node: str) -> bool:
     """Whether the claim of an owner there is being taken back, or about to be."""
     return bool(ledger.work.of(By.TAKE_BACK, node)) or any(
-        ledger.forbidden.has(other) for other in ledger.state.nominated_on(node)
+        ledger.pod_memory[other.uid].refusal is not None
+        for other in ledger.state.nominated_on(node)
     )
 
 

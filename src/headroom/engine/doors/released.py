@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.holds import Hold
@@ -21,7 +22,9 @@ def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime)
     without = tuple(wholes)
     first = [whole for whole in without if not ledger.index.of(By.RELEASED, whole)]
     if without:
-        ledger.ahead[owner.uid] = Ahead(now + LONGEST_AHEAD, without)
+        memory = ledger.pod_memory[owner.uid]
+        ahead = Ahead(now + LONGEST_AHEAD, without)
+        ledger.pod_memory[owner.uid] = replace(memory, ahead=ahead)
         ledger.file(owner)
     for whole in first:
         for pod in seeking(ledger):
@@ -32,4 +35,5 @@ def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime)
 def ahead_of(ledger: Ledger, hold: Hold, now: datetime) -> tuple[Pod, Ahead] | None:
     """The owner that a hold lets go first."""
     pods = ledger.having(By.RELEASED, hold.parent.whole)
-    return first_of(hold, ((pod, ledger.ahead[pod.uid]) for pod in pods), now)
+    released = ((pod, ledger.pod_memory[pod.uid].ahead) for pod in pods)
+    return first_of(hold, ((pod, ahead) for pod, ahead in released if ahead is not None), now)

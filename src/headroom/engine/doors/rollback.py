@@ -15,44 +15,71 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from headroom.core.actions import CreateGuardian, DeletePod, Disclaim, Ungate
+from headroom.core.actions import (
+    Action,
+    CreateGuardian,
+    DeletePod,
+    Denied,
+    Disclaim,
+    Invalid,
+    Outcome,
+    Ungate,
+)
 from headroom.core.allocation import ports_beside, to_keep
 from headroom.core.claims import claim_of
 from headroom.core.derived_names import guardian_name
+from headroom.core.doors.forbidden import FINISHING, forbidden, written
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work, telling
+from headroom.core.pod_memory import Refusal
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import hold_subject, node_changed, node_subject, pod_subject
 from headroom.engine.agenda import OWNER_PAUSE
-from headroom.engine.doors.forbidden import FINISHING
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
 
 
+def note_settled(ledger: Ledger, action: Action, outcome: Outcome) -> None:
+    """Take note of a write that was forbidden, if it may be part of a handover."""
+    if isinstance(action, DeletePod | Ungate) and isinstance(outcome, Denied | Invalid):
+        memory = ledger.pod_memory[action.uid]
+        ledger.pod_memory[action.uid] = replace(memory, denied=outcome.message)
+
+
 def note_ended(ledger: Ledger, sequence: Sequence, completed: bool) -> None:
-    """Let it be known of whose handover something was forbidden."""
+    """A sequence has ended: owners of whose handover something was forbidden go back."""
+    refused: dict[Key, str] = {}
     owners: dict[str, list[Key]] = {}
-    actions = [action for step in sequence.steps for action in step]
-    for owner in (each for each in actions if isinstance(each, Ungate)):
-        pod = ledger.pods.get(owner.key)
+    for write in written(sequence):
+        memory = ledger.pod_memory[write.uid]
+        if memory.denied:
+            refused[write.key] = memory.denied
+            ledger.pod_memory[write.uid] = replace(memory, denied="")
+        pod = ledger.pods.get(write.key) if isinstance(write, Ungate) else None
         claim = claim_of(pod) if pod is not None else None
         hold = ledger.holds.get(claim[0]) if claim is not None else None
         guardian = ledger.guardian_of(hold) if hold is not None else None
         if pod is not None:
-            owners[pod.uid] = [owner.key, *([guardian.key] if guardian is not None else [])]
-    ledger.forbidden.ended(sequence, owners)
-    if sequence.work is Work.TAKE_BACK:
+            owners[pod.uid] = [pod.key, *([guardian.key] if guardian is not None else [])]
+    for uid, why in forbidden(refused, owners).items() if sequence.work in FINISHING else ():
+        _note(ledger, uid, Refusal(why))
+    if sequence.work is Work.TAKE_BACK and not completed:
         owner_now = ledger.pods.get(sequence.subjects[1].key)
-        if owner_now is not None and not completed:
-            ledger.forbidden.forget(owner_now.uid)
+        if owner_now is not None:
+            _note(ledger, owner_now.uid, None)
+
+
+def _note(ledger: Ledger, uid: str, refusal: Refusal | None) -> None:
+    ledger.pod_memory[uid] = replace(ledger.pod_memory[uid], refusal=refusal)
 
 
 def is_taken_back(ledger: Ledger, sequence: Sequence, pod: Pod) -> bool:
     """Whether an owner is to be looked at once more at once, because its claim goes."""
-    return sequence.work in (*FINISHING, Work.TAKE_BACK) and ledger.forbidden.has(pod)
+    refusal = ledger.pod_memory[pod.uid].refusal
+    return sequence.work in (*FINISHING, Work.TAKE_BACK) and refusal is not None
 
 
 def in_the_way(ledger: Ledger, hold: Hold) -> Pod | None:
@@ -63,12 +90,14 @@ def in_the_way(ledger: Ledger, hold: Hold) -> Pod | None:
     return None if rest else guardian
 
 
-def take_back(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[Sequence]:
+def take_back(
+    ledger: Ledger, pod: Pod, hold: Hold, refusal: Refusal, now: datetime
+) -> Iterator[Sequence]:
     """Undo a handover that was forbidden.
 
     Where that cannot be done without a gap it stays as it is, and is tried again after a pause.
     """
-    refusal, node = ledger.forbidden.of(pod), pod.nominated
+    node = pod.nominated
     subjects = (node_subject(node), pod_subject(pod.key), hold_subject(hold.parent))
     if in_the_way(ledger, hold) is None:
         if _others_arrive(ledger, pod):  # A guardian beside our nomination would be in their way.
@@ -77,17 +106,18 @@ def take_back(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[S
             return
         again = _guardian_again(ledger, pod, hold) if refusal.kept_from is None else None
         if again is None:
-            ledger.forbidden.forget(pod.uid)
+            _note(ledger, pod.uid, None)
             ledger.agenda.failed(pod_subject(pod.key), now, longest=OWNER_PAUSE)
             return
-        ledger.forbidden.kept(pod, now + ledger.policy.latch_linger)
+        _note(ledger, pod.uid, replace(refusal, kept_from=now + ledger.policy.latch_linger))
         yield Sequence(Work.TAKE_BACK, subjects, ((again,),))
         return
     if refusal.kept_from is not None and now < refusal.kept_from:
         ledger.agenda.later(pod_subject(pod.key), refusal.kept_from)
         return
-    ledger.forbidden.forget(pod.uid)
-    ledger.released.pop(pod.uid, None)  # The next try stands nominated for as long as this one did.
+    # The next try stands nominated for as long as this one did.
+    memory = ledger.pod_memory[pod.uid]
+    ledger.pod_memory[pod.uid] = replace(memory, refusal=None, nominated_since=None)
     latches = ledger.having(By.LATCH_OF_OWNER, pod.key)
     gone = tuple(DeletePod(latch.key, latch.uid) for latch in latches)
     yield Sequence(Work.TAKE_BACK, subjects, ((Disclaim(pod.key, pod.uid, nominated=True), *gone),))

@@ -44,7 +44,6 @@ from headroom.engine.hold_controller import HoldController
 from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.overcommit import wake_overbooked
-from headroom.engine.owner_controller import OwnerController
 from headroom.engine.preallocation import wake_waiting_holds
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.status_writer import StatusWriter, quota_subject, status_subject
@@ -78,7 +77,6 @@ class Observer:
     quotas: QuotaBook
     standing: Standing
     keeper: HoldController
-    placer: OwnerController
     latcher: LatchController
     bulk: Bulk
     fencer: Fencer
@@ -235,8 +233,7 @@ class Observer:
             note_preempted(ledger, old, gone=True)
         self.standing.concern(self.standing.followers.lose(key, uid, old))
         self.keeper.allowance.lose_pod(key, uid)
-        self.latcher.forget(key, uid)
-        self.placer.forget(uid)
+        self.latcher.forget(uid)
         ledger.volumes.forget(uid)
         self.bulk.lose(key)
         self.fencer.lose(key, old)
