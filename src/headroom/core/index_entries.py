@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from headroom.core.actions import CreateGuardian
 from headroom.core.claims import claim_of
-from headroom.core.fences import is_fence
+from headroom.core.fences import is_fence, is_rival, rival_kind
 from headroom.core.hold_state.allocate_policy_groups import side_of
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for, parents_on
@@ -25,6 +25,7 @@ from headroom.core.names import (
 from headroom.core.objects import Key, Pod
 from headroom.core.owners import EVERYWHERE, pod_keys, reach
 from headroom.core.plan import Sequence, Work
+from headroom.core.pod_memory import NOTHING, PodMemory
 from headroom.core.resources import PODS, Resources
 from headroom.core.selection import only_node
 from headroom.core.subjects import Subject, hold_subject
@@ -36,6 +37,10 @@ class By(StrEnum):
     REACHING = "reaching"  # holds, by a namespace in which they may find an owner
     CLAIMANT = "claimant"  # pods with a claim, by hold
     ARRIVING = "arriving"  # owners with a claim that kube-scheduler is to place, by node
+    PENDING = "pending"  # pods that kube-scheduler has still to place; all, by nothing
+    PREEMPTING = "preempting"  # those of them that it has nominated; all, by nothing
+    RIVAL = "rival"  # refused pods that wait for any room, by their kind: see `fences`
+    GIVEN_UP = "given up"  # guardians that go for a burst; all, by nothing
     RELEASED = "released"  # owners that go on without a hold or headroom, by it
     WAITING = "waiting"  # pods at our doors, and those that grow in place; all, by nothing
     OWNER = "owner"  # pods that a hold may be for, by namespace and index key
@@ -102,12 +107,12 @@ def pin_of(create: CreateGuardian) -> str:
 
 
 def pod_entries(
-    pod: Pod, waits: bool, namespace: str, without: tuple[str, ...] = ()
+    pod: Pod, waits: bool, namespace: str, memory: PodMemory = NOTHING
 ) -> tuple[Entry, ...]:
     """All entries of a pod.
 
     `waits` says whether it waits at one of our doors or grows in place, `namespace` is the
-    operator's own, and `without` are the holds and headrooms without which it goes on.
+    operator's own.
     """
     role, claim = pod.labels.get(ROLE_LABEL), claim_of(pod)
     found = [Entry(By.CLAIMANT, claim[0])] if claim is not None else []
@@ -124,9 +129,28 @@ def pod_entries(
     if role is None and not pod.node and not pod.finished:
         if claim is not None and pod.nominated and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             found.append(Entry(By.ARRIVING, pod.nominated))
-        if pod.deleted is None:
-            found += [Entry(By.RELEASED, whole) for whole in without]
+        if pod.deleted is None and memory.ahead is not None:
+            found += [Entry(By.RELEASED, whole) for whole in memory.ahead.wholes]
+        if _is_pending(pod):
+            found.append(Entry(By.PENDING))
+            found += [Entry(By.PREEMPTING)] if pod.nominated else []
+    if is_rival(pod):
+        found.append(Entry(By.RIVAL, rival_kind(pod)))
+    if memory.given_up:
+        found.append(Entry(By.GIVEN_UP))
     return tuple(found)
+
+
+def _is_pending(pod: Pod) -> bool:
+    """Whether kube-scheduler has still to place a pod without a node whose needs we can judge."""
+    return (
+        pod.deleted is None
+        and not pod.gates
+        and not pod.unjudged
+        and not pod.claims
+        and pod.scheduler == DEFAULT_SCHEDULER_NAME
+        and claim_of(pod) is None
+    )
 
 
 def _lookups(pod: Pod) -> Iterator[Entry]:

@@ -105,6 +105,8 @@ def fence_subject(node: str) -> Subject:
     return Subject(Topic.FENCE, node)
 
 
+BURST = Subject(Topic.BULK, "burst")
+RETRIES = Subject(Topic.WAKING, "preemptors")
 ANY_ROOM = Awaited(Change.ROOM, "")
 
 

@@ -44,9 +44,9 @@ from headroom.core.subjects import (
     node_subject,
     pod_subject,
 )
+from headroom.engine import fence_controller
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
-from headroom.engine.bursts.bulk import Bulk
-from headroom.engine.bursts.retries import SchedulerRetries
+from headroom.engine.bursts import bulk, retries
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.cron import calendar
 from headroom.engine.deleted_nodes import note_missing_nodes
@@ -56,7 +56,6 @@ from headroom.engine.doors.rollback import is_taken_back, note_ended, note_settl
 from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
-from headroom.engine.fences.fencer import Fencer
 from headroom.engine.handover_queue import HandoverQueue
 from headroom.engine.headrooms.companions import Concerning
 from headroom.engine.headrooms.headrooms import Standing
@@ -95,9 +94,6 @@ class Engine:
         self._launcher = HandoverQueue(self.ledger)
         self._placer = OwnerController(self.ledger, self._launcher)
         self._latcher = LatchController(self.ledger)
-        self._waker = SchedulerRetries(self.ledger)
-        self._bulk = Bulk(self.ledger, self._waker)
-        self._fencer = Fencer(self.ledger)
         self._indexer = Indexer(self.ledger)
         self._own = OwnObjects(self.ledger)
         self._turns = Turns(self._agenda)
@@ -114,8 +110,6 @@ class Engine:
             standing=self._standing,
             keeper=self._keeper,
             latcher=self._latcher,
-            bulk=self._bulk,
-            fencer=self._fencer,
             indexer=self._indexer,
             doors=self._doors,
             own=self._own,
@@ -223,7 +217,7 @@ class Engine:
         """
         self._began = True
         note_missing_nodes(self.ledger)
-        self._fencer.begin()
+        fence_controller.begin(self.ledger)
         self._own.begin()
         self.ledger.slots.promises.begin(now)
         self._count_from(now)
@@ -320,15 +314,15 @@ class Engine:
             if not self._agenda.busy(hold_subject(hold.parent)):
                 yield from self._keeper.look(hold, now)
         elif topic is Topic.BULK:
-            yield from self._bulk.look(now)
+            yield from bulk.look(self.ledger, now)
         elif topic is Topic.WAKING:
-            yield from self._waker.look(now)
+            yield from retries.look(self.ledger, now)
         elif topic is Topic.DOORS:
             yield from self._doors.look(now)
         elif topic is Topic.QUOTA and not self._agenda.resting(subject, now):
             yield from self._quotas.look(name, self._publisher, now)
         elif topic is Topic.FENCE and not self._agenda.resting(subject, now):
-            yield from self._fencer.look(name, now)
+            yield from fence_controller.look(self.ledger, name, now)
         elif topic is Topic.OWN:
             yield from self._own.look(name, now)
         elif topic in (Topic.HEADROOM, Topic.ANNOUNCE):

@@ -93,7 +93,7 @@ class HandoverQueue:
             self._ledger.state.unexpect(pod.key)
             self._ledger.agenda.failed(pod_subject(pod.key), now)
             self._ledger.agenda.touch(hold_subject(offer.hold.parent))
-        expect_no_more(self._ledger, node_subject(node), node)
+        expect_no_more(self._ledger, node_subject(node))
 
     def unpark(self, pod: Pod, now: datetime) -> None:
         """Let go of a claim that cannot be started; it is decided anew after a pause."""
@@ -114,7 +114,7 @@ class HandoverQueue:
             return None
         door = ledger.door(waiting[0][0])
         if ledger.unsettled_on(node, latches=door == 1):
-            expect_no_more(ledger, node_subject(node), node)
+            expect_no_more(ledger, node_subject(node))
             ledger.spares.dismiss(node)
             return None
         if door == 1 and blocks(ledger, node):
@@ -123,7 +123,7 @@ class HandoverQueue:
             return None
         sequence = self._handover(node, door, waiting)
         if sequence is None or door == 2:
-            expect_no_more(ledger, node_subject(node), node)
+            expect_no_more(ledger, node_subject(node))
         return sequence
 
     def _handover(self, node: str, door: int, waiting: list[Claim]) -> Sequence | None:

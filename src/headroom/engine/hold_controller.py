@@ -32,9 +32,9 @@ from headroom.engine.doors.released import ahead_of
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
 from headroom.engine.headrooms.headrooms import Standing
-from headroom.engine.hold_memory import remember
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
+from headroom.engine.memories import remember
 from headroom.engine.overcommit import overbooked_around
 from headroom.engine.pending_guardians import may_make
 from headroom.engine.rate_limits.guardians import GuardianPace

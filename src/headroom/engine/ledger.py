@@ -19,9 +19,10 @@ from headroom.core.eviction.budgets import Budget
 from headroom.core.handover import Claim
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold
-from headroom.core.index_entries import By, Entry, pod_entries
+from headroom.core.index_entries import By
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
 from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
+from headroom.core.node.fence_decision import FenceMemory
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import hold_keys, reach
 from headroom.core.pod_memory import PodMemory
@@ -42,11 +43,10 @@ from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
 from headroom.engine.headrooms.slotbook import SlotBook
 from headroom.engine.hold_index import HoldIndex
-from headroom.engine.hold_memory import file_hold, remember
 from headroom.engine.indexes import Index, counted_on, differs, keeps_claim, keeps_place, moves_in
-from headroom.engine.memories import Memories
+from headroom.engine.memories import Memories, file_hold, remember
 from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
-from headroom.engine.pending_guardians import left
+from headroom.engine.pod_index import file_pod
 from headroom.engine.reusable_latches import ReusableLatches
 from headroom.engine.volumes.book import VolumeBook
 from headroom.scheduling.state import ClusterState
@@ -68,8 +68,9 @@ class Ledger:
         self.gone_nodes: dict[str, None] = {}  # the latest: see `deleted_nodes`
         self.budgets: dict[Key, Budget] = {}
         self.scheduler_activity = SchedulerActivity()
-        self.memory = Memories[str, HoldMemory](NOTHING)  # by hold
-        self.pod_memory = Memories[str, PodMemory](pod_memory.NOTHING)  # by uid
+        self.memory = Memories[HoldMemory](NOTHING)  # by hold
+        self.node_memory = Memories[FenceMemory](FenceMemory())
+        self.pod_memory = Memories[PodMemory](pod_memory.NOTHING)  # by uid
         self.open = HoldIndex(policy.across_namespaces)
         self.coming = HoldIndex(policy.across_namespaces)
         self.assumptions = Assumptions()
@@ -125,7 +126,7 @@ class Ledger:
         if old is None or (uid and old.uid != uid):
             return
         self._unlist(old)
-        self.file(old, gone=True)
+        file_pod(self, old, gone=True)
         self.state.unexpect(key)
         del self.pods[key]
         if ROLE_LABEL in old.labels:
@@ -328,8 +329,8 @@ class Ledger:
             self.state.add_pod(pod)
         elif pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             self.state.nominate(pod, pod.nominated)
-        self.file(pod)
-        memory, waits = self.pod_memory[pod.uid], self._waits(pod)
+        file_pod(self, pod)
+        memory, waits = self.pod_memory[pod.uid], self.waits_for_us(pod)
         if waits != (memory.since is not None):
             self.pod_memory[pod.uid] = replace(memory, since=now if waits else None)
         guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.occupies_node
@@ -337,24 +338,7 @@ class Ledger:
         if hold is not None and keeps(hold, pod):
             self.memory[str(hold.parent)] = replace(self.memory[str(hold.parent)], node=pod.node)
 
-    def file(self, pod: Pod, gone: bool = False) -> None:
-        """Give a pod its entries in the index, and wake who waits for the end of one."""
-        entries: tuple[Entry, ...] = ()
-        if not gone:
-            ahead = self.pod_memory[pod.uid].ahead
-            without = ahead.wholes if ahead is not None else ()
-            entries = pod_entries(pod, self._waits(pod), self.policy.namespace, without)
-        for by, value, _ in self.index.put(pod.key, entries):
-            if by is By.ARRIVING:
-                left(self, str(value))
-            elif by is By.SLOT_GUARDIAN:
-                self.agenda.wake(Awaited(Change.GUARDIAN_GONE, str(value)))
-            elif by is By.RELEASED:
-                memory = self.pod_memory[pod.uid]
-                self.pod_memory[pod.uid] = replace(memory, ahead=None)
-                self.agenda.wake(Awaited(Change.OWNER_PLACED, str(value)))
-
-    def _waits(self, pod: Pod) -> bool:
+    def waits_for_us(self, pod: Pod) -> bool:
         """Whether a pod waits at one of our doors, or for room to grow in place."""
         guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
         return not guards and bool(pod.growth or self.door(pod))

@@ -31,10 +31,10 @@ def expect(ledger: Ledger, subject: Subject, node: str) -> None:
     ledger.work.put(subject, (Entry(By.EXPECTED, node),))
 
 
-def expect_no_more(ledger: Ledger, subject: Subject, node: str) -> None:
+def expect_no_more(ledger: Ledger, subject: Subject) -> None:
     """They have come, or will not."""
-    ledger.work.put(subject)
-    left(ledger, node)
+    for entry in ledger.work.put(subject)[0]:
+        left(ledger, str(entry.value))
 
 
 def left(ledger: Ledger, node: str) -> None:

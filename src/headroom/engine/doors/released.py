@@ -15,6 +15,7 @@ from headroom.core.subjects import kept_hold_subject
 from headroom.core.waits.owners_first import LONGEST_AHEAD, Ahead, first_of
 from headroom.engine.ledger import Ledger
 from headroom.engine.pending_guardians import seeking
+from headroom.engine.pod_index import file_pod
 
 
 def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime) -> None:
@@ -25,7 +26,7 @@ def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime)
         memory = ledger.pod_memory[owner.uid]
         ahead = Ahead(now + LONGEST_AHEAD, without)
         ledger.pod_memory[owner.uid] = replace(memory, ahead=ahead)
-        ledger.file(owner)
+        file_pod(ledger, owner)
     for whole in first:
         for pod in seeking(ledger):
             if pod.annotations.get(PARENT_ANNOTATION) == whole:

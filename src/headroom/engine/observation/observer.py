@@ -32,12 +32,11 @@ from headroom.core.subjects import (
     pod_subject,
 )
 from headroom.engine.agenda import Agenda
-from headroom.engine.bursts.bulk import Bulk
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.conflicts.preempted_guardians import note_preempted
 from headroom.engine.deleted_nodes import node_deleted
 from headroom.engine.doors.book import DoorBook
-from headroom.engine.fences.fencer import Fencer
+from headroom.engine.fence_controller import pod_gone, pod_seen
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
 from headroom.engine.hold_controller import HoldController
@@ -78,8 +77,6 @@ class Observer:
     standing: Standing
     keeper: HoldController
     latcher: LatchController
-    bulk: Bulk
-    fencer: Fencer
     indexer: Indexer
     doors: DoorBook
     own: OwnObjects
@@ -160,8 +157,7 @@ class Observer:
             self.standing.concern(self.standing.followers.see(before, pod))
         self.standing.concern(ledger.slots.promises.see(before, pod, now))
         self.standing.auto.see(before, pod)
-        self.bulk.see(pod)
-        self.fencer.see(pod, now)
+        pod_seen(ledger, pod)
         self.doors.see(before, pod)
 
     def _judge_anew(self, pods: Iterable[Key], now: datetime) -> None:
@@ -235,8 +231,8 @@ class Observer:
         self.keeper.allowance.lose_pod(key, uid)
         self.latcher.forget(uid)
         ledger.volumes.forget(uid)
-        self.bulk.lose(key)
-        self.fencer.lose(key, old)
+        if old is not None:
+            pod_gone(ledger, old)
         self.doors.lose(key, uid)
 
 
