@@ -29,7 +29,7 @@ from headroom.core.actions import (
     WriteIndex,
     WriteQuotaStatus,
 )
-from headroom.core.claims import claim_of
+from headroom.core.doors.claim_decision import Stage
 from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
@@ -51,8 +51,14 @@ from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.cron import calendar
 from headroom.engine.deleted_nodes import note_missing_nodes
 from headroom.engine.doors.book import DoorBook
-from headroom.engine.doors.premises import note_missing
-from headroom.engine.doors.rollback import is_taken_back, note_ended, note_settled
+from headroom.engine.doors.claims import (
+    follow,
+    is_taken_back,
+    missing,
+    note_ended,
+    note_settled,
+    stage,
+)
 from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
@@ -67,7 +73,6 @@ from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
 from headroom.engine.observation.observer import Observer, subject_of
-from headroom.engine.owner_claims import follow
 from headroom.engine.owner_controller import OwnerController
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.rate_limits.refused import guardian_refused
@@ -227,7 +232,8 @@ class Engine:
         """Why a sequence must not go on with its next step; empty if it may."""
         told: list[str] = []
         whose, attempt = partial(_whose, sequence), self.quarantine.attempt
-        judged = attempt("decide", whose, now, note_missing, self.ledger, sequence, step, told)
+        judge = partial(missing, self.ledger, sequence, step)
+        judged = attempt("decide", whose, now, lambda: told.append(judge()))
         return "".join(told) if judged else "it could not be judged"
 
     def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
@@ -349,12 +355,17 @@ class Engine:
         elif pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
             yield from self._stray(pod)
             move_in(ledger, self._launcher, pod, now)
-        elif claim_of(pod) is not None and (ledger.door(pod) != 2 or pod.node):
-            yield from follow(ledger, pod, now)
-        elif pod.growth:
-            yield from grow_in_place(ledger, pod, now)
-        elif ledger.door(pod):
-            yield from self._placer.look(pod, now)
+        else:
+            yield from self._decide_owner(pod, now)
+
+    def _decide_owner(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
+        at = stage(self.ledger, pod, self._launcher.has(pod))
+        if at in (Stage.STRAY, Stage.NOMINATED, Stage.LET_IN, Stage.BOUND):
+            yield from follow(self.ledger, pod, at, now)
+        elif at is Stage.GROWING:
+            yield from grow_in_place(self.ledger, pod, now)
+        elif at is not Stage.ELSEWHERE:
+            yield from self._placer.look(pod, at, now)
 
     def _stray(self, pod: Pod) -> Iterator[Sequence]:
         """A guardian of ours whose hold is gone for good gives its room back at once."""

@@ -10,6 +10,7 @@ from typing import assert_never
 
 from headroom.core.actions import MarkUnschedulable
 from headroom.core.claims import Search
+from headroom.core.doors.claim_decision import Stage
 from headroom.core.doors.owner_decision import (
     FreeRoom,
     Move,
@@ -53,20 +54,20 @@ class OwnerController:
         self._ledger = ledger
         self._queue = queue
 
-    def look(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
+    def look(self, pod: Pod, at: Stage, now: datetime) -> Iterator[Sequence]:
         """Decide about an owner, unless something has to be done before."""
         door = self._ledger.door(pod)
-        first = self._before_gate(pod, now) if door == 1 else self._before_scheduling(pod, now)
+        first = (self._before_gate if door == 1 else self._before_scheduling)(pod, at, now)
         if first is not None:
             yield from first
             return
         view = self._view(pod, door, now)
         yield from self._carry_out(decide(view, self._ledger.policy, now), view, now)
 
-    def _before_gate(self, pod: Pod, now: datetime) -> tuple[Sequence, ...] | None:
+    def _before_gate(self, pod: Pod, at: Stage, now: datetime) -> tuple[Sequence, ...] | None:
         """What keeps an owner at the gate from being decided now; None if nothing does."""
         ledger = self._ledger
-        if pod.gates != (CLAIM_GATE,) or self._queue.has(pod):
+        if pod.gates != (CLAIM_GATE,) or at is Stage.PARKED:
             return ()  # Other gates come first; their removal brings us back.
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
         new_until = self._new_until(pod, now)
@@ -75,14 +76,14 @@ class OwnerController:
             return ()
         return None
 
-    def _before_scheduling(self, pod: Pod, now: datetime) -> tuple[Sequence, ...] | None:
+    def _before_scheduling(self, pod: Pod, at: Stage, now: datetime) -> tuple[Sequence, ...] | None:
         """What keeps a pod of our scheduler from being decided now; None if nothing does."""
         ledger = self._ledger
         if pod.unjudged:
             return self._mark_stuck(pod, cannot_judge(pod.unjudged), now, SCHEDULER_ERROR)
-        if self._queue.has(pod):
+        if at is Stage.PARKED:
             return self._prepare(pod, self._queue.node_for(pod), now)
-        if ledger.latched(pod):
+        if at is Stage.LATCHED:
             return ()
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
         unmounted = ledger.volumes.refusal(pod)

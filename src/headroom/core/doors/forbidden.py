@@ -3,7 +3,7 @@
 A right may be missing in one namespace, or somebody's admission policy says no; by default that is
 answered like an invalid object. An owner that is nominated and cannot go on keeps its room from
 ordinary pods but not from guardians, so none is made meanwhile, in whatever namespace: a claim that
-cannot be finished must not stay. `engine.doors.rollback` has the writes.
+cannot be finished must not stay. `claim_decision` has the writes.
 """
 
 from __future__ import annotations
