@@ -28,7 +28,7 @@ export PYTHONDONTWRITEBYTECODE :=
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-setup: $(READY)  ## make .venv from the pinned requirements (only when they changed)
+setup: $(READY)  ## create .venv from the pinned requirements (only if they changed)
 
 # Talk goes to stderr: `make binaries` promises a clean stdout.
 $(READY): requirements/dev.txt pyproject.toml
@@ -39,37 +39,37 @@ $(READY): requirements/dev.txt pyproject.toml
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . >&2
 	@touch $@
 
-demo: $(READY)  ## a story on the embedded cluster, with a picture (STORY=name)
+demo: $(READY)  ## run a demonstration on the embedded cluster (STORY=name)
 	@$(VENV)/bin/headroom demo $(STORY) $(ARGS)
 
-test: $(READY)  ## every test, those on the real control plane too (KUBERNETES=1.33: on that version)
+test: $(READY)  ## all tests, also on a real control plane (KUBERNETES=1.33: on that version)
 	@$(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
 	@$(PY) -m testbed.binaries karpenter >&2 || echo "no Karpenter: the tests that need one will be skipped" >&2
 	@$(PY) -m testbed.binaries helm >&2 || echo "no Helm: the tests that need it will be skipped" >&2
 	$(PY) -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=15 $(AGAIN) $(ARGS)
 	@test -n "$(KUBERNETES)$(ARGS)" || $(MAKE) --no-print-directory test-oldest
 
-test-oldest: $(READY)  ## a short pass on the oldest Kubernetes that is supported; `make test` has it
+test-oldest: $(READY)  ## a short pass on the oldest supported Kubernetes; part of `make test`
 	@KUBERNETES=oldest $(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
 	KUBERNETES=oldest NODES=4 ROUNDS=10 $(PY) -m pytest -m "every_version and e2e" -n 2 --dist loadfile --durations=5 $(AGAIN)
 
-matrix: $(READY)  ## every test on every Kubernetes that is supported, one after the other (hours)
+matrix: $(READY)  ## all tests on all supported versions of Kubernetes (hours)
 	@for version in $$($(PY) -m testbed.recipes); do \
 		echo "Kubernetes $$version" >&2; \
 		$(MAKE) --no-print-directory test KUBERNETES=$$version || exit 1; \
 	done
 
-tried: $(READY)  ## the tests for every version on KUBERNETES=1.37, written down in docs/reference/versions.md
+tried: $(READY)  ## the tests for every version on KUBERNETES=1.37, recorded in docs/reference/versions.md
 	@test -n "$(KUBERNETES)" || { echo "which version? make tried KUBERNETES=1.37" >&2; exit 1; }
 	@$(PY) -m testbed.binaries >&2
 	@$(PY) -m testbed.binaries helm >&2
 	NODES=4 ROUNDS=10 $(PY) -m tools.tried $(KUBERNETES) -m "every_version and e2e" $(ARGS)
 	@$(PY) -m tools.versions
 
-test-fast: $(READY)  ## the tests that need no real control plane and little time; `make check` has those of tidiness
+test-fast: $(READY)  ## fast tests without a real control plane; tests/tidy is part of `make check`
 	SAMPLES=few $(PY) -m pytest -m "not e2e and not slow" --ignore=tests/tidy --ignore=tests/e2e -n auto --dist worksteal --durations=5 $(ARGS)
 
-check: $(READY)  ## format, lint, types, layers, dependencies, tidiness: what CI asks first
+check: $(READY)  ## format, lint, types, layers, dependencies, tidiness: the first part of CI
 	$(VENV)/bin/ruff format --check $(CODE)
 	$(VENV)/bin/ruff check $(CODE)
 	$(VENV)/bin/mypy --strict $(CODE)
@@ -77,14 +77,14 @@ check: $(READY)  ## format, lint, types, layers, dependencies, tidiness: what CI
 	$(PY) -m tools.audit
 	$(PY) -m pytest -q tests/tidy
 
-format: $(READY)  ## format the code and mend what the linter can
+format: $(READY)  ## format the code and apply the fixes of the linter
 	$(VENV)/bin/ruff format $(CODE)
 	$(VENV)/bin/ruff check --fix $(CODE)
 
-bench: $(READY)  ## one page of what is measured beside its aims (ARGS=--quick: in minutes); ARGS=compare: two pages; ARGS="handover --help": one benchmark
+bench: $(READY)  ## one page of measurements and targets (ARGS=--quick: in minutes); ARGS=compare: two pages; ARGS="handover --help": one benchmark
 	@$(PY) -m bench $(ARGS)
 
-fuzz: $(READY)  ## a million odd objects through everything; ARGS="--count 1000 --seed 7", "--case 123" to replay one
+fuzz: $(READY)  ## decode a million malformed objects; ARGS="--count 1000 --seed 7", "--case 123" repeats one
 	@$(PY) -m tests.fuzz $(ARGS)
 
 soak: $(READY)  ## seven simulated days with faults and hostile tenants (SEEDS=100)
@@ -93,41 +93,41 @@ soak: $(READY)  ## seven simulated days with faults and hostile tenants (SEEDS=1
 soak-real: $(READY)  ## half an hour of churn and a hostile tenant on a real control plane
 	@$(PY) -m bench soak $(ARGS)
 
-shape: $(READY)  ## how large and how tangled the engine is, beside the aims; ARGS=--names: what was counted
+shape: $(READY)  ## size and coupling of the engine, with targets; ARGS=--names: what was counted
 	@$(PY) -m tools.shape $(ARGS)
 
-tables: $(READY)  ## the tables of docs/reference/behaviours, from tests/behaviours and the tests
+tables: $(READY)  ## generate docs/reference/behaviours from tests/behaviours and the tests
 	@$(PY) -m tools.tables
 
 faults: $(READY)  ## an API server that refuses writes for five minutes (REFUSED_SECONDS=300), and other faults
 	REFUSED_SECONDS=$(or $(REFUSED_SECONDS),300) $(PY) -m pytest -q tests/e2e/attacks/test_too_many_requests.py tests/e2e/attacks/test_faults.py tests/e2e/attacks/test_pods_hidden.py $(ARGS)
 
-cluster: $(READY)  ## a real control plane to play with, until Ctrl-C (KUBERNETES=1.33)
+cluster: $(READY)  ## run a real control plane until Ctrl-C (KUBERNETES=1.33)
 	@$(PY) -m testbed.play $(ARGS)
 
 binaries: $(READY)  ## find or build the control plane's programs; prints their directory last
 	@$(PY) -m testbed.binaries
 
-chart: $(READY)  ## the Helm chart, CRDs and Kustomize base in deploy/, from the code that makes them
+chart: $(READY)  ## generate the Helm chart, CRDs and Kustomize base in deploy/
 	@$(PY) -m tools.manifests
 	@$(PY) -m tools.chart
 
-transcripts: $(READY)  ## docs/operating/transcripts.md: installations on a fresh control plane, as typed and answered
+transcripts: $(READY)  ## generate docs/operating/transcripts.md: commands and answers on a real control plane
 	$(PY) -m pytest -q tests/e2e/test_transcripts.py --update-golden
 
 image: $(READY)  ## an OCI image in build/image, without a container engine (ARGS="--arch arm64"); prints its digest
 	@$(PY) -m tools.image $(ARGS)
 
-release: $(READY)  ## everything that a release has in build/release: packages, image, chart, install.yaml, SBOM, provenance, checksums
+release: $(READY)  ## build a release in build/release: packages, image, chart, install.yaml, SBOM, provenance, checksums
 	@$(PY) -m tools.release $(ARGS)
 
-image-lock: $(READY)  ## pin the image's Debian packages anew, at the versions that apt has now
+image-lock: $(READY)  ## pin the image's Debian packages again, at the newest versions
 	@$(PY) -m tools.image --lock --arch amd64 --arch arm64
 
-pictures: $(READY)  ## the pictures of the guides, by the commands that the guides show
+pictures: $(READY)  ## generate the pictures of the guides with the commands of the guides
 	@$(PY) -m tools.pictures
 
-screenshots: $(READY)  ## the pictures of the page in docs/images, by the command that stands there
+screenshots: $(READY)  ## generate the pictures of the dashboard in docs/images
 	@$(PY) -m tools.screenshots
 
 site: $(SITE)/.ready  ## the documentation as a web site in build/site; a dead link is an error
@@ -140,7 +140,7 @@ $(SITE)/.ready: requirements/site.txt
 	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.txt >&2
 	@touch $@
 
-lock:  ## pin the requirements anew (needs uv)
+lock:  ## pin the requirements again (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
 		--quiet --upgrade -o requirements/runtime.txt pyproject.toml
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
@@ -148,6 +148,6 @@ lock:  ## pin the requirements anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
 		--quiet --upgrade -o requirements/site.txt --group site
 
-clean:  ## remove the environment and everything made
+clean:  ## remove the environment and all generated files
 	rm -rf $(VENV) $(SITE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests testbed bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -27,7 +27,7 @@ from bench.stock import bound_pods, made_nodes
 from headroom.core.objects import Key
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
-from headroom.kube.list_diff import Mirror
+from headroom.kube.list_diff import KnownObjects
 from headroom.ports import Event, Synced, Thing
 from headroom.wire.decode import decode_watch, listed_identity
 from headroom.wire.kinds import NODES, PODS, Resource
@@ -40,7 +40,7 @@ class Intake:
     """An engine with its mirrors, and what each stage took."""
 
     engine: Engine = field(default_factory=lambda: Engine(Policy()))
-    mirrors: dict[Resource, Mirror] = field(default_factory=dict)
+    mirrors: dict[Resource, KnownObjects] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
     def stage(self, name: str, objects: int, act: Callable[[], None]) -> None:
@@ -53,7 +53,7 @@ class Intake:
 
     def take_in(self, resource: Resource, lines: list[bytes], now: datetime) -> None:
         """The first list of a kind."""
-        mirror = self.mirrors[resource] = Mirror()
+        mirror = self.mirrors[resource] = KnownObjects()
         count, plural = len(lines), resource.plural
         read: list[Thing] = []
         told: list[Event] = []
@@ -64,7 +64,9 @@ class Intake:
         )
         mirror.begin()
         self.stage(
-            f"{plural} mirrored", count, lambda: told.extend(e for t in read for e in mirror.see(t))
+            f"{plural} mirrored",
+            count,
+            lambda: told.extend(e for t in read for e in mirror.update(t)),
         )
         mirror.finish()
 
@@ -84,9 +86,11 @@ class Intake:
         mirror.begin()
         for line in lines:
             found = listed_identity(line) if by_versions else None
-            if found and mirror.has(Key(found.namespace, found.name), found.uid, found.version):
-                mirror.keep(Key(found.namespace, found.name))
-            elif mirror.see(_decoded(resource, line)):
+            if found and mirror.has_version(
+                Key(found.namespace, found.name), found.uid, found.version
+            ):
+                mirror.mark_listed(Key(found.namespace, found.name))
+            elif mirror.update(_decoded(resource, line)):
                 raise RuntimeError("nothing has changed, and something was told")
         mirror.finish()
 

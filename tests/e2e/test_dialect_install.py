@@ -15,7 +15,7 @@ from headroom.core.actions import WriteIndex
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.kubeconfig import find_access
-from headroom.kube.other_controllers import Contested, check_rivals
+from headroom.kube.other_controllers import ControllerConflict, check_rivals
 from headroom.ports import Synced
 from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.manifests import Installation, install_objects
@@ -169,7 +169,9 @@ def test_a_rival_at_work_is_found_wherever_it_lives(plane: ControlPlane) -> None
     try:
 
         async def look(client: Client) -> None:
-            with pytest.raises(Contested, match=f"{SHOP}/{rival.lease} is held by manager-0"):
+            with pytest.raises(
+                ControllerConflict, match=f"{SHOP}/{rival.lease} is held by manager-0"
+            ):
                 await check_rivals(client, ALL, datetime.now(UTC))
             await check_rivals(client, KindCodecs((TOY,)), datetime.now(UTC))
 

@@ -18,9 +18,9 @@ import pytest
 
 from headroom.dialects.korder import KORDER
 from headroom.kube.kubeconfig import find_access
-from headroom.webhook.certificate_controller import Habits
+from headroom.webhook.certificate_controller import CertificateTimes
 from headroom.webhook.certificates import split
-from headroom.webhook.keychain import Lifetimes, tended
+from headroom.webhook.keychain import Lifetimes, renewed
 from headroom.webhook.process import Webhook, WebhookSettings
 from headroom.wire.kinds import HOLDS, NAMESPACES, PODS
 from headroom.wire.manifests import Installation, install_objects
@@ -108,9 +108,9 @@ class Replica:
     """A webhook in a thread of this process, with certificates that last for moments only."""
 
     def __init__(self, account: Path, port: int) -> None:
-        habits = Habits(period=timedelta(seconds=0.2), lifetimes=QUICK)
+        times = CertificateTimes(period=timedelta(seconds=0.2), lifetimes=QUICK)
         self._settings = WebhookSettings(
-            find_access(str(account)), HOME, "127.0.0.1", port, habits=habits
+            find_access(str(account)), HOME, "127.0.0.1", port, times=times
         )
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -267,7 +267,7 @@ def test_authorities_change_while_pods_are_created(site: Site) -> None:
     """Two replicas share keys whose authority has little time left; each call finds its gate."""
     site.webhook.stop()
     nearly_ended = datetime.now(UTC) - QUICK.authority * 3 / 4
-    old = tended(None, ["127.0.0.1"], (), nearly_ended, QUICK)
+    old = renewed(None, ["127.0.0.1"], (), nearly_ended, QUICK)
     site.plane.api.patch(SECRETS.path(HOME, WEBHOOK_NAME), {"data": in_base64(old.to_data())})
     with Replica(site.account, site.port), Replica(site.account, site.plane.site.ports.take()):
         until("it is called", site.is_gating)

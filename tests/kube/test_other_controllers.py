@@ -9,7 +9,7 @@ import pytest
 from headroom.kube.client import Client
 from headroom.kube.errors import RequestForbidden
 from headroom.kube.leaserecord import Record
-from headroom.kube.other_controllers import Contested, check_rivals, is_fresh
+from headroom.kube.other_controllers import ControllerConflict, check_rivals, is_fresh
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.times import format_micro_time
 from tests.kube.fakeapi import FakeApi, Reply, refusal, run
@@ -43,7 +43,7 @@ def test_a_lease_that_is_held_and_renewed_is_a_rival() -> None:
     async def main() -> None:
         async with FakeApi() as api:
             api.script(LEASES, lease())
-            with pytest.raises(Contested) as refused:
+            with pytest.raises(ControllerConflict) as refused:
                 await check(api, KindCodecs((TOY,)))
         assert "the theatre's own manager" in refused.value.message
         assert "theatre/theatre-manager is held by old-manager" in refused.value.message

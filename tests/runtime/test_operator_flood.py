@@ -11,13 +11,13 @@ from headroom.engine.engine import Engine
 from headroom.ports import Event, Seen, Synced
 from headroom.runtime.clock import WallClock
 from headroom.runtime.operator import MOST_OBSERVED, Operator
-from headroom.runtime.reporter import Silent
+from headroom.runtime.reporter import NullReporter
 from tests.builders import hold, node
 
 FLOOD = 5 * MOST_OBSERVED
 
 
-class Counting(Silent):
+class Counting(NullReporter):
     """Counts what was observed."""
 
     def __init__(self) -> None:

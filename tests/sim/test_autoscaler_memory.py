@@ -8,10 +8,10 @@ import pytest
 
 from headroom.sim.api.values import Json, dig, ref_of
 from headroom.sim.controllers.autoscaler import Autoscaler
-from headroom.sim.controllers.autoscaler_cache import Sight
+from headroom.sim.controllers.autoscaler_cache import AutoscalerCache
 from headroom.sim.controllers.autoscaler_fleet import Fleet
 from headroom.sim.controllers.autoscaler_model import Model
-from headroom.sim.controllers.autoscaler_scale_down import Shrinking
+from headroom.sim.controllers.autoscaler_scale_down import ScaleDown
 from headroom.sim.pools import CLUSTER_AUTOSCALER, KARPENTER, Autoscaling, Pool
 from headroom.sim.world import SimWorld
 from tests.sim.things import deployment, pod
@@ -36,9 +36,9 @@ def test_remembering_changes_nothing(profile: str, monkeypatch: pytest.MonkeyPat
 
 def forget_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every look begin from nothing: all machines are judged, and the model made anew."""
-    review, next_of = Shrinking.review, Fleet.next_of
+    review, next_of = ScaleDown.review, Fleet.next_of
 
-    def review_all(self: Shrinking) -> float | None:
+    def review_all(self: ScaleDown) -> float | None:
         self.look_again_everywhere()
         return review(self)
 
@@ -46,12 +46,12 @@ def forget_everything(monkeypatch: pytest.MonkeyPatch) -> None:
         self._next.clear()
         return next_of(self, pool)
 
-    def fresh(self: Sight) -> Model:
+    def fresh(self: AutoscalerCache) -> Model:
         return self.model()
 
-    monkeypatch.setattr(Shrinking, "review", review_all)
+    monkeypatch.setattr(ScaleDown, "review", review_all)
     monkeypatch.setattr(Fleet, "next_of", next_of_all)
-    monkeypatch.setattr(Sight, "standing", fresh)
+    monkeypatch.setattr(AutoscalerCache, "standing", fresh)
 
 
 def run(seed: int, profile: str) -> tuple[list[Json], list[Json], list[str]]:

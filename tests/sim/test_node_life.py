@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headroom.core.objects import Key, Placement, Pod, Taint, Toleration
 from headroom.sim.api.values import Json, Ref, condition_of, dig, ref_of
-from headroom.sim.controllers.evictions import patience
+from headroom.sim.controllers.evictions import toleration_time
 from headroom.sim.world import SimWorld
 from tests.sim.things import deployment, node, pod
 
@@ -131,7 +131,9 @@ def test_a_cordon_and_deletions_drain_a_node(world: SimWorld) -> None:
 def test_the_first_toleration_that_covers_a_taint_decides_for_how_long() -> None:
     def bears(*tolerations: Toleration) -> float | None:
         placed = Placement(tolerations=tolerations)
-        return patience(Pod(Key("default", "p"), placement=placed), [Taint("hot", "", "NoExecute")])
+        return toleration_time(
+            Pod(Key("default", "p"), placement=placed), [Taint("hot", "", "NoExecute")]
+        )
 
     long, short = Toleration("hot", "Exists", seconds=60), Toleration("hot", "Exists", seconds=5)
     assert bears() == 0.0

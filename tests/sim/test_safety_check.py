@@ -102,14 +102,14 @@ def played(world: SimWorld, instead: Instead = nothing, after: Instead = nothing
         lambda cluster, clock: Operator(Reckless(cluster, instead, after), clock, Engine(Policy()))
     )
     world.run_for(10)
-    assert world.books.breaches == []
+    assert world.safety_check.breaches == []
     return owner_comes(world)
 
 
 def owner_comes(world: SimWorld, **spec: object) -> list[str]:
     world.apply(pod("owner", cpu=1, app="web", **(spec or {"ours": True})))
     world.run_for(10)
-    return [words.partition(": ")[2] for words in world.books.breaches]
+    return [words.partition(": ")[2] for words in world.safety_check.breaches]
 
 
 def test_the_shipped_protocol_breaks_nothing(world: SimWorld) -> None:
@@ -117,7 +117,7 @@ def test_the_shipped_protocol_breaks_nothing(world: SimWorld) -> None:
     assert played(world) == []
     world.apply(pod("next", cpu=1, app="web", gated=True))
     world.run_for(10)
-    assert world.books.breaches == []
+    assert world.safety_check.breaches == []
 
 
 def test_a_guardian_deleted_without_a_latch_is_found(world: SimWorld) -> None:
@@ -175,7 +175,7 @@ def test_a_slot_that_is_given_up_for_good_is_no_breach(world: SimWorld) -> None:
     world.run_for(10)
     world.patch("Headroom", "default", "r", {"spec": {"size": {"replicas": 0}}})
     world.run_for(10)
-    assert world.books.breaches == []
+    assert world.safety_check.breaches == []
 
 
 def test_what_others_take_away_is_no_breach(world: SimWorld) -> None:
@@ -222,4 +222,4 @@ def test_a_hold_that_is_made_larger_may_move_to_another_node(world: SimWorld) ->
     world.run_for(10)
     held = [item["spec"]["nodeName"] for item in world.list("Pod")]
     assert held == ["b"]
-    assert world.books.breaches == []
+    assert world.safety_check.breaches == []

@@ -101,7 +101,7 @@ class EmbeddedWorld(World):
 
     def start_operator(self, **settings: Any) -> None:
         settings = {"slot_sets": True, **settings}
-        self.sim.books.across_namespaces = bool(settings.get("across_namespaces"))
+        self.sim.safety_check.across_namespaces = bool(settings.get("across_namespaces"))
 
         def factory(cluster: Cluster, clock: Clock) -> Operator:
             self._cutting = CutCluster(cluster)

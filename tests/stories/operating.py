@@ -19,14 +19,14 @@ from headroom.kube.cluster import connect
 from headroom.ports import Cluster, Event
 from headroom.runtime.clock import ServerClock
 from headroom.runtime.operator import Operator
-from headroom.runtime.reporter import Silent
+from headroom.runtime.reporter import NullReporter
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import SLOT_SETS
 from tests.patience import LEAST_S, TookTooLong
 from tests.stories.cutting import CutCluster
 
 
-class _Announcing(Silent):
+class _Announcing(NullReporter):
     def __init__(self, ready: threading.Event) -> None:
         self._ready = ready
 

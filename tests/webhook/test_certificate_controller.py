@@ -12,7 +12,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from headroom.kube.errors import CannotReach, RequestForbidden
-from headroom.webhook.certificate_controller import CertificateKeeper, Habits, KeepsChanging
+from headroom.webhook.certificate_controller import (
+    CertificateKeeper,
+    CertificateTimes,
+    KeepsChanging,
+)
 from headroom.webhook.certificates import split
 from headroom.webhook.registered import Registration, StoredSecret
 
@@ -38,15 +42,15 @@ class FakeShelf:
             return None
         return Registration(("127.0.0.1",), dict(self.trusted), str(self.version))
 
-    async def announce(self, known: Registration, bundle: str) -> bool:
+    async def write_bundle(self, known: Registration, bundle: str) -> bool:
         self.trusted = dict.fromkeys(known.trusted, bundle)
         self.announced += 1
         return True
 
-    async def kept(self) -> StoredSecret:
+    async def read_secret(self) -> StoredSecret:
         return StoredSecret(dict(self.data), {"version": self.version})
 
-    async def keep(self, before: StoredSecret, data: Mapping[str, str]) -> bool:
+    async def write_secret(self, before: StoredSecret, data: Mapping[str, str]) -> bool:
         if self.others:
             self.others -= 1
             self.version += 1
@@ -67,7 +71,9 @@ class Clock:
 
 
 def keeper(shelf: FakeShelf, clock: Clock | None = None) -> CertificateKeeper:
-    return CertificateKeeper(shelf, "home", Habits(period=timedelta(0), clock=clock or Clock()))
+    return CertificateKeeper(
+        shelf, "home", CertificateTimes(period=timedelta(0), clock=clock or Clock())
+    )
 
 
 def rounds(kept_by: CertificateKeeper, times: int = 1) -> None:
@@ -134,15 +140,15 @@ def test_a_webhook_that_nobody_knows_of_says_so_once() -> None:
 
 def test_trouble_on_the_way_is_waited_out() -> None:
     shelf = FakeShelf(troubles=[CannotReach("nobody there")])
-    asyncio.run(keeper(shelf).introduce())
+    asyncio.run(keeper(shelf).register_trust())
     assert shelf.announced == 1
 
 
-@pytest.mark.parametrize("step", ["begin", "introduce"])
+@pytest.mark.parametrize("step", ["begin", "register_trust"])
 def test_missing_rights_are_not_waited_for(step: str) -> None:
     tending = keeper(FakeShelf(troubles=[RequestForbidden(403, "you may not")]))
     with pytest.raises(RequestForbidden):
-        asyncio.run(tending.begin() if step == "begin" else tending.introduce())
+        asyncio.run(tending.begin() if step == "begin" else tending.register_trust())
 
 
 def test_over_two_years_somebody_is_trusted_at_every_round() -> None:

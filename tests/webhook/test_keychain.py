@@ -9,19 +9,19 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from headroom.webhook.certificates import Pair, UnreadableCertificate, facts_of, signed_by, split
-from headroom.webhook.keychain import Keychain, Lifetimes, read_keychain, tended
+from headroom.webhook.keychain import Keychain, Lifetimes, read_keychain, renewed
 
 START = datetime(2027, 1, 4, tzinfo=UTC)
 NAMES = ("headroom-webhook.headroom-system.svc",)
 USUAL = Lifetimes()
 HOUR = timedelta(hours=1)
-MADE = tended(None, NAMES, (), START, USUAL)
+MADE = renewed(None, NAMES, (), START, USUAL)
 
 
 def later(days: float, chain: Keychain = MADE, trusted: str | None = None) -> Keychain:
-    """The keychain as tended so many days after its making, all that it needs being trusted."""
+    """The keychain as renewed so many days after its making, all that it needs being trusted."""
     known = chain.bundle if trusted is None else trusted
-    return tended(chain, NAMES, [known], START + timedelta(days=days), USUAL)
+    return renewed(chain, NAMES, [known], START + timedelta(days=days), USUAL)
 
 
 def test_the_first_keys_are_good_for_the_names_asked_for() -> None:
@@ -42,7 +42,7 @@ def test_a_serving_certificate_is_renewed_with_a_third_of_its_life_left() -> Non
 
 
 def test_a_new_name_brings_a_new_certificate_by_the_same_authority() -> None:
-    renamed = tended(MADE, ("127.0.0.1", "::1"), (), START, USUAL)
+    renamed = renewed(MADE, ("127.0.0.1", "::1"), (), START, USUAL)
     assert facts_of(renamed.serving.certificate).names == ("127.0.0.1", "::1")
     assert renamed.authority == MADE.authority
 
@@ -67,8 +67,8 @@ def test_the_next_authority_never_signs_while_somebody_was_not_told_of_it() -> N
     assert later(300, announced, trusted=MADE.bundle).authority == MADE.authority
     now = START + timedelta(days=300)
     told = [announced.bundle, MADE.bundle]  # One entry of two.
-    assert tended(announced, NAMES, told, now, USUAL).authority == MADE.authority
-    assert tended(announced, NAMES, (), now, USUAL).authority == MADE.authority
+    assert renewed(announced, NAMES, told, now, USUAL).authority == MADE.authority
+    assert renewed(announced, NAMES, (), now, USUAL).authority == MADE.authority
 
 
 def test_an_authority_is_trusted_until_it_ends_by_itself() -> None:
@@ -127,7 +127,7 @@ class Fleet:
     served: list[Pair] = field(default_factory=list)
 
     def round(self, replica: int, now: datetime) -> None:
-        self.chain = tended(self.chain, NAMES, [self.announced], now, self.lifetimes)
+        self.chain = renewed(self.chain, NAMES, [self.announced], now, self.lifetimes)
         self.served[replica] = self.chain.serving
         if self.announced != self.chain.bundle:
             self.announced = self.chain.bundle
@@ -143,7 +143,7 @@ def test_through_all_changes_every_replica_is_trusted_all_the_time(seed: int) ->
     chance = random.Random(seed)
     minute = timedelta(minutes=1)
     quick = Lifetimes(authority=60 * minute, serving=15 * minute, announced=5 * minute)
-    first = tended(None, NAMES, (), START, quick)
+    first = renewed(None, NAMES, (), START, quick)
     fleet = Fleet(quick, first, first.bundle, [(START - HOUR, first.bundle)], [first.serving] * 2)
     signers = {first.authority.certificate}
     for number in range(150):
@@ -160,7 +160,7 @@ def test_through_all_changes_every_replica_is_trusted_all_the_time(seed: int) ->
 
 
 def test_keys_of_one_authority_do_not_pass_for_those_of_another() -> None:
-    other = tended(None, NAMES, (), START, USUAL)
+    other = renewed(None, NAMES, (), START, USUAL)
     assert not signed_by(MADE.serving.certificate, other.authority.certificate)
     mixed = replace(MADE, authority=other.authority)
     assert later(1, mixed).serving != MADE.serving

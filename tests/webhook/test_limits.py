@@ -11,7 +11,7 @@ import pytest
 
 from headroom.limited_server import ServingLimits
 from headroom.webhook.reviews import NoReview, claims_judge
-from headroom.webhook.server import Numbers, Server
+from headroom.webhook.server import Server, WebhookMetrics
 from headroom.wire.kind_codecs import NATIVE
 from testbed.certs import Authority
 from tests.kube.fakeapi import run, server_context
@@ -36,7 +36,7 @@ class Port:
     def __init__(self, folder: Path, limits: ServingLimits = SHORT) -> None:
         self._tls = server_context(AUTHORITY, folder)
         judges = {"/claims": claims_judge(INDEXES.get, NATIVE)}
-        self._server = Server(judges, Numbers(), str, limits, metrics=True)
+        self._server = Server(judges, WebhookMetrics(), str, limits, metrics=True)
         self._open: list[Pair] = []
 
     async def __aenter__(self) -> Port:

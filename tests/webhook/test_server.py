@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from headroom.webhook.reviews import claims_judge
-from headroom.webhook.server import Numbers, Server
+from headroom.webhook.server import Server, WebhookMetrics
 from headroom.wire.kind_codecs import NATIVE
 from testbed.certs import Authority
 from tests.kube.fakeapi import run, server_context
@@ -27,7 +27,7 @@ class Port:
         self.why_not = ""
         self._tls = server_context(AUTHORITY, folder)
         judges = {"/claims": claims_judge(INDEXES.get, NATIVE)}
-        self._server = Server(judges, Numbers(), lambda: self.why_not, metrics=metrics)
+        self._server = Server(judges, WebhookMetrics(), lambda: self.why_not, metrics=metrics)
 
     async def __aenter__(self) -> Port:
         host, port = await self._server.start("127.0.0.1", 0, self._tls)

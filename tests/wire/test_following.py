@@ -12,7 +12,7 @@ from headroom.core.demand.followers import FixedCount, FromAnnotation, PerVolume
 from headroom.core.demand.volumes import Volume, VolumeClaim
 from headroom.core.objects import Key, LabelSelector, PodTerm, Requirement
 from headroom.core.sizes.follow import Follow
-from headroom.kube.list_diff import Mirror
+from headroom.kube.list_diff import KnownObjects
 from headroom.ports import Seen, StoredGone
 from headroom.wire.kinds import (
     DEPLOYMENTS,
@@ -106,11 +106,11 @@ def test_a_term_keeps_away_in_every_namespace() -> None:
 
 
 def test_claims_and_volumes_come_and_go_like_everything_else() -> None:
-    mirror = Mirror()
+    mirror = KnownObjects()
     claim = VolumeClaim(Key("shop", "files"), uid="u1")
     made_anew = VolumeClaim(Key("shop", "files"), uid="u2")
-    assert mirror.see(claim) == [Seen(claim)]
-    assert mirror.see(made_anew) == [StoredGone(claim), Seen(made_anew)]
-    volumes = Mirror()
-    volumes.see(Volume("v"))
-    assert volumes.lose(Key("", "v")) == [StoredGone(Volume("v"))]
+    assert mirror.update(claim) == [Seen(claim)]
+    assert mirror.update(made_anew) == [StoredGone(claim), Seen(made_anew)]
+    volumes = KnownObjects()
+    volumes.update(Volume("v"))
+    assert volumes.remove(Key("", "v")) == [StoredGone(Volume("v"))]

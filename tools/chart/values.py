@@ -161,26 +161,28 @@ def _general() -> Iterator[Value]:
     policy = {"enum": ["", "Always", "IfNotPresent", "Never"]}
     yield Value("image.pullPolicy", "", policy, "When it is pulled; empty: as Kubernetes decides.")
     yield Value("imagePullSecrets", [], _SECRETS, "Secrets of a private registry.")
-    about = "What guardians, latches and fences run; the policies name it."
+    about = "The image of guardians, latches and fences; the policies name it."
     yield Value("pauseImage", PAUSE_IMAGE, image, about, "--pause-image")
     dialects = {"type": "array", "uniqueItems": True, "items": {"enum": [*NAMES]}}
     about = f"Other systems whose manifests are served: {', '.join(NAMES)}."
     yield Value("dialects", [], dialects, about, "--dialect")
     names = {"type": "array", "uniqueItems": True, "items": _NAME}
-    about = "The namespaces that are served, which must exist; none: all."
+    about = "The served namespaces, which must exist; empty: all."
     yield Value("namespaces", [], names, about, "--namespaces")
-    about = "Who may edit a namespace may reserve there."
+    about = "Users who may edit a namespace may reserve there."
     yield Value("tenantEdit", False, _BOOL, about, "--tenant-edit")
-    about = "The rights around the operator's page: who may look, and whose token may be checked."
+    about = "The permissions for the dashboard: who may open it, and token reviews."
     yield Value("dashboard.enabled", False, _BOOL, about, "--dashboard")
     about = "The admission policy that gates owners; auto: where the cluster has that kind (1.36)."
     yield Value("policies.gate", "auto", _AUTO, about, "--policy, --no-policy")
-    about = "The policies that hold our accounts to their work and reserve our names; auto: same."
+    about = "The policies that limit our accounts and reserve our names; auto: same."
     yield Value("policies.confine", "auto", _AUTO, about, "--confine, --no-confine")
-    about = "CRDs, those of dialects too. They stay when the release goes."
+    about = "CRDs, those of dialects too. They stay when the release is uninstalled."
     yield Value("crds.install", True, _BOOL, about)
-    yield Value("podDisruptionBudget.enabled", True, _BOOL, "One replica goes at a time.")
-    about = "Nobody is let in but on the ports that are served."
+    yield Value(
+        "podDisruptionBudget.enabled", True, _BOOL, "At most one replica is evicted at a time."
+    )
+    about = "Allow connections only to the served ports."
     yield Value("networkPolicy.enabled", True, _BOOL, about)
 
 
@@ -198,14 +200,14 @@ def _program(name: str, what: str) -> Iterator[Value]:
     usual = program_defaults(name)
     count = {"type": "integer", "minimum": 0}
     yield Value(f"{name}.replicas", usual["replicas"], count, f"Replicas of {what}.")
-    yield Value(f"{name}.resources", usual["resources"], _RESOURCES, "What a replica asks for.")
-    about = "While it waits for room itself, nobody's holds are handed over."
+    yield Value(f"{name}.resources", usual["resources"], _RESOURCES, "The resources of a replica.")
+    about = "Without room for it, no hold is handed over."
     yield Value(f"{name}.priorityClassName", usual["priorityClassName"], _TEXT, about)
     yield Value(
-        f"{name}.affinity", usual["affinity"], _AFFINITY, "Replicas keep apart if they can."
+        f"{name}.affinity", usual["affinity"], _AFFINITY, "Prefer different nodes for the replicas."
     )
     spread = usual["topologySpreadConstraints"]
-    yield Value(f"{name}.topologySpreadConstraints", spread, _SPREAD, "Over zones, if they can.")
+    yield Value(f"{name}.topologySpreadConstraints", spread, _SPREAD, "Prefer different zones.")
     yield Value(f"{name}.nodeSelector", {}, _TEXTS, "Where its pods run.")
     yield Value(f"{name}.tolerations", [], _TOLERATIONS, "Taints that its pods tolerate.")
     yield Value(f"{name}.podAnnotations", {}, _TEXTS, "Annotations of its pods.")
@@ -224,7 +226,7 @@ def _observed() -> Iterator[Value]:
         yield Value(f"metrics.{name}.enabled", False, _BOOL, what)
         labels = {"grafana_dashboard": "1"} if name == "dashboards" else {}
         yield Value(f"metrics.{name}.labels", labels, _TEXTS, "Labels by which it is found.")
-    yield Value("metrics.serviceMonitor.interval", "30s", _TEXT, "How often it is asked.")
+    yield Value("metrics.serviceMonitor.interval", "30s", _TEXT, "The scrape interval.")
 
 
 def all_values() -> list[Value]:

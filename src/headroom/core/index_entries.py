@@ -5,7 +5,7 @@ The entries follow from the object, so an index cannot be wrong about an object 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from headroom.core.actions import CreateGuardian
 from headroom.core.claims import claim_of
 from headroom.core.fences import is_fence, is_rival, rival_kind
 from headroom.core.hold_state.allocate_policy_groups import side_of
+from headroom.core.hold_state.memory import Permit
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for, parents_on
 from headroom.core.names import (
@@ -34,6 +35,8 @@ from headroom.core.subjects import Subject, hold_subject
 class By(StrEnum):
     """What is looked up, and by what."""
 
+    USING = "using"  # holds that have or may have a guardian, by the namespace it is charged to
+    QUOTA = "quota"  # objects that it counts, by its name and their namespace; with "": all
     REACHING = "reaching"  # holds, by a namespace in which they may find an owner
     CLAIMANT = "claimant"  # pods with a claim, by hold
     ARRIVING = "arriving"  # owners with a claim that kube-scheduler is to place, by node
@@ -104,6 +107,20 @@ def guardians_made(sequence: Sequence | None) -> Iterator[CreateGuardian]:
 def pin_of(create: CreateGuardian) -> str:
     """The only node that a guardian may go to; empty for any."""
     return create.node or create.hold.template.node
+
+
+def usage_entries(permit: Permit | None, guardians: Iterable[Pod]) -> tuple[Entry, ...]:
+    """What a hold counts for: once, with the largest of its guardians or the one it may have."""
+    counted = [
+        (pod.rules_namespace, pod.requests)
+        for pod in guardians
+        if pod.deleted is None and not pod.finished
+    ]
+    counted += [(permit.namespace, permit.requests)] if permit is not None else []
+    largest: dict[str, Resources] = {}
+    for namespace, requests in counted:
+        largest[namespace] = largest.get(namespace, requests).largest(requests)
+    return tuple(Entry(By.USING, namespace, each) for namespace, each in largest.items())
 
 
 def pod_entries(

@@ -49,6 +49,7 @@ class Change(StrEnum):
     # without a node: on any
     RUNNING_POD = "running pod"  # whose place a hold may take; of nothing
     LIMITS = "limits"  # of a namespace
+    QUOTA = "quota"  # it has more room, perhaps
     RENEWAL = "renewal"  # of a slot of a headroom has ended
 
 

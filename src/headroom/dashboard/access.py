@@ -88,8 +88,8 @@ class Reviewed:
 
     def __init__(self, client: ReviewClient) -> None:
         self._client = client.lane()
-        self._people: _Kept[_Person | None] = _Kept(MOST_PEOPLE)
-        self._rights: _Kept[bool] = _Kept(MOST_RIGHTS)
+        self._people: _AnswerCache[_Person | None] = _AnswerCache(MOST_PEOPLE)
+        self._rights: _AnswerCache[bool] = _AnswerCache(MOST_RIGHTS)
         self._asking = asyncio.Semaphore(4)
         self._waiting = 0
         self.reviews = 0
@@ -180,7 +180,7 @@ class Reviewed:
         return status if isinstance(status, dict) else {}
 
 
-class _Kept(Generic[T]):
+class _AnswerCache(Generic[T]):
     """Answers for a minute; the oldest is dropped if there are too many."""
 
     def __init__(self, most: int) -> None:

@@ -32,7 +32,7 @@ def contained(work: Callable[[], None], trouble: Callable[[Exception], None]) ->
         trouble(error)
 
 
-class NoPicture(Exception):
+class NoSnapshot(Exception):
     """No snapshot could be built yet; the reason was reported."""
 
 
@@ -89,7 +89,7 @@ class Hub:
         except Exception as trouble:  # An error of a page must not end the operator.
             self._trouble(trouble)
             if not self._newest:
-                raise NoPicture from trouble
+                raise NoSnapshot from trouble
             return
         self.made += 1
         revision = self._newest.get("revision", 0) + 1

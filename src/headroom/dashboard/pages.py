@@ -19,7 +19,7 @@ from aiohttp.typedefs import Handler
 
 from headroom.dashboard.access import Gate
 from headroom.dashboard.document import Document, VisibleScope, namespaces_of
-from headroom.dashboard.hub import Hub, NoPicture
+from headroom.dashboard.hub import Hub, NoSnapshot
 from headroom.wire.errors import UNREADABLE_JSON
 
 LONGEST_NAME = 1000
@@ -150,7 +150,7 @@ class Pages:
             scope = None
         try:
             document = await self._hub.current()
-        except NoPicture as trouble:
+        except NoSnapshot as trouble:
             text = "the snapshot of the cluster could not be built; the log says why\n"
             raise web.HTTPServiceUnavailable(text=text) from trouble
         if scope is None or not scope.everything:
@@ -214,7 +214,7 @@ class Pages:
             await response.prepare(request)
             # A stream that has begun cannot become a refusal. It ends; the page reconnects and gets
             # the refusal then.
-            with suppress(web.HTTPException, NoPicture):
+            with suppress(web.HTTPException, NoSnapshot):
                 await self._follow(request, response, document, scope)
         except (ConnectionError, TimeoutError):
             if request.transport is not None:  # Do not wait for a page that reads nothing.

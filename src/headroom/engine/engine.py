@@ -7,6 +7,7 @@ give the same plans. See `runtime` for who drives it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -30,7 +31,6 @@ from headroom.core.actions import (
     WriteQuotaStatus,
 )
 from headroom.core.doors.claim_decision import Stage
-from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
@@ -58,6 +58,7 @@ from headroom.engine.doors.claims import (
     note_ended,
     note_settled,
     stage,
+    waits_since,
 )
 from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
@@ -71,17 +72,17 @@ from headroom.engine.hold_controller import HoldController
 from headroom.engine.in_place_resize import grow_in_place
 from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
-from headroom.engine.limits.allowance import Allowance
 from headroom.engine.observation.observer import Observer, subject_of
 from headroom.engine.owner_controller import OwnerController
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.rate_limits.refused import guardian_refused
-from headroom.engine.rate_limits.work_order import MOST_LOOKS, Turns
 from headroom.engine.status_writer import StatusWriter, WriteStatus
 from headroom.ports import Event, Synced
 
+MOST_LOOKS = 500  # decisions of one plan, so that new events are processed before the next one
 MOST_ROUNDS = 5
 MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
+_FIRST = {Topic.HEADROOM: 0, Topic.HOLD: 1}
 
 
 class Engine:
@@ -92,16 +93,15 @@ class Engine:
         self.ledger = Ledger(policy, self._agenda)
         self._doors = DoorBook(self.ledger)
         self._publisher = StatusWriter(self.ledger, self._doors)
-        self._quotas = QuotaBook(self._agenda)
-        allowance = Allowance(self.ledger, self._quotas)
-        self._standing = Standing(self.ledger, calendar, allowance, self._publisher)
-        self._keeper = HoldController(self.ledger, self._publisher, self._standing, allowance)
+        self._quotas = QuotaBook(self._agenda, self.ledger.namespaces)
+        self._standing = Standing(self.ledger, calendar, self._quotas, self._publisher)
+        self._keeper = HoldController(self.ledger, self._publisher, self._standing, self._quotas)
         self._launcher = HandoverQueue(self.ledger)
         self._placer = OwnerController(self.ledger, self._launcher)
         self._latcher = LatchController(self.ledger)
         self._indexer = Indexer(self.ledger)
         self._own = OwnObjects(self.ledger)
-        self._turns = Turns(self._agenda)
+        self._first: deque[Subject] = deque()  # what was due when we first might act
         self.synced = False
         self._began = False
         self._served = {"Hold": None}  # kinds that holds are made from
@@ -142,7 +142,7 @@ class Engine:
         if not self._began:
             self._begin(now)
         looks = MOST_LOOKS
-        due = self._turns.take(now, looks)
+        due = self._due(now, looks)
         for _ in range(MOST_ROUNDS):  # One decision may call for another; most do not.
             looks -= len(due)
             left = iter(due)
@@ -158,7 +158,7 @@ class Engine:
             self._forget_lost(now)
             self._launch(now, planned)
             self._tell_contained(now, planned)
-            due = (*left, *self._turns.take(now, looks))
+            due = (*left, *self._due(now, looks))
             if not due and looks > 0:
                 return Plan(tuple(planned), self._agenda.wake_at())
             if len(planned) >= MOST_AT_ONCE or looks <= 0:
@@ -195,15 +195,9 @@ class Engine:
 
     def let_go(self, now: datetime) -> None:
         """Let no owner at the gate wait any longer for a hold that may come."""
-        self._count_from(now - self.ledger.policy.patience)
+        waits_since(self.ledger, now - self.ledger.policy.patience)
         for key in self.ledger.waiting:
             self._agenda.touch(pod_subject(key))
-
-    def _count_from(self, moment: datetime) -> None:
-        """Let the time of all who wait at our doors begin then."""
-        for pod in self.ledger.having(By.WAITING, ""):
-            memory = self.ledger.pod_memory[pod.uid]
-            self.ledger.pod_memory[pod.uid] = replace(memory, since=moment)
 
     def _forget_lost(self, now: datetime) -> None:
         for hold in self.ledger.lost:
@@ -223,10 +217,18 @@ class Engine:
         self._began = True
         note_missing_nodes(self.ledger)
         fence_controller.begin(self.ledger)
+        self._quotas.begin(now)
         self._own.begin()
         self.ledger.slots.promises.begin(now)
-        self._count_from(now)
-        self._turns.begin(now)
+        waits_since(self.ledger, now)
+        due = self._agenda.take(now)
+        self._first.extend(sorted(due, key=lambda each: _FIRST.get(each.topic, len(_FIRST))))
+
+    def _due(self, now: datetime, most: int) -> tuple[Subject, ...]:
+        """The next subjects: those that existed at the start, then those that are due."""
+        if not self._first:
+            return self._agenda.take(now, most)
+        return tuple(self._first.popleft() for _ in range(min(most, len(self._first))))
 
     def halts(self, sequence: Sequence, step: int, now: datetime) -> str:
         """Why a sequence must not go on with its next step; empty if it may."""

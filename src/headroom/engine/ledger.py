@@ -65,6 +65,7 @@ class Ledger:
         self.index: Index[Key] = Index()  # of pods
         self.hold_index: Index[str] = Index()
         self.work: Index[Subject] = Index()  # of what is being written, by whom it concerns
+        self.usage: Index[str] = Index()  # of holds, by the namespaces whose limits they use
         self.gone_nodes: dict[str, None] = {}  # the latest: see `deleted_nodes`
         self.budgets: dict[Key, Budget] = {}
         self.scheduler_activity = SchedulerActivity()
@@ -82,17 +83,22 @@ class Ledger:
         self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
         self.owners = KnownOwners(policy.across_namespaces)
 
-    def see_pod(self, pod: Pod, now: datetime) -> None:
-        """Take a pod as it now is, with what we know beyond what is seen."""
+    def see_pod(self, pod: Pod, now: datetime) -> bool:
+        """Take a pod as it now is; False: it is a heartbeat, which concerns nobody."""
         if pod.nominated and pod.labels.get(ROLE_LABEL) == ROLE_LATCH:
             self.show(pod, pod.nominated, now)
         known = self.assumptions.over(pod, now)
         if known is None:
-            return
+            return True
         known = self.volumes.judged(known, waits=self.door(known) > 0)
         old = self.pods.get(pod.key)
-        if old == known:
-            return
+        if old is not None and known.node and not self.index.entries(pod.key):
+            if not differs(old, known):
+                self.pods[pod.key] = known
+                self.state.add_pod(known)
+                return False
+        elif old == known:
+            return True
         if old is not None:
             self._unlist(old)
             if old.uid != known.uid:
@@ -110,12 +116,7 @@ class Ledger:
         hold = note_claims(self, known)
         if hold is not None and old is not None and not old.node and known.node:
             self.slots.note_seated(hold, known)
-
-    def expect_pod(self, pod: Pod, now: datetime) -> None:
-        """Take a pod that we have just made, unless the watch was quicker and knows better."""
-        known = self.pods.get(pod.key)
-        if (known is None or known.uid != pod.uid) and not self.assumptions.has_ended(pod.uid):
-            self.see_pod(pod, now)
+        return True
 
     def lose_pod(self, key: Key, uid: str) -> None:
         """Take note that a pod is gone, unless its name has a new bearer already."""
@@ -283,14 +284,13 @@ class Ledger:
         self.unshelve(hold)
         self.agenda.forget(hold_subject(hold.parent))
         remember(self, hold, NOTHING)
-        for by in (By.GUARDIAN, By.CLAIMANT, By.LATCH_OF_HOLD):
+        self.wake_guardians(parent, By.CLAIMANT, By.LATCH_OF_HOLD)
+
+    def wake_guardians(self, parent: str, *others: By) -> None:
+        """Have those looked at who stand for a hold, whether it is known or not."""
+        for by in (By.GUARDIAN, *others):
             for key in self.index.of(by, parent):
                 self.agenda.touch(pod_subject(key))
-
-    def wake_guardians(self, parent: str) -> None:
-        """Have those looked at who stand for a hold, whether it is known or not."""
-        for key in self.index.of(By.GUARDIAN, parent):
-            self.agenda.touch(pod_subject(key))
 
     def shelve(self, hold: Hold, left: Resources | None) -> None:
         """Say how much of a hold may be claimed now, if any, and wake who waits for it."""

@@ -9,6 +9,7 @@ from headroom.core.hold_state.memory import HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.index_entries import hold_entries
 from headroom.core.subjects import Awaited, Change
+from headroom.engine.namespace_limits import count_usage
 
 if TYPE_CHECKING:
     from headroom.engine.ledger import Ledger
@@ -35,10 +36,13 @@ class Memories(dict[str, _M]):
 
 def remember(ledger: Ledger, hold: Hold, memory: HoldMemory) -> None:
     """Replace the record of a hold; the end of its renewal is the turn of the next slot."""
-    before, agenda = ledger.memory[str(hold.parent)], ledger.agenda
+    parent, agenda = str(hold.parent), ledger.agenda
+    before = ledger.memory[parent]
     if memory is before:
         return
-    ledger.memory[str(hold.parent)] = memory
+    ledger.memory[parent] = memory
+    if before.permit != memory.permit:
+        count_usage(ledger, parent)
     if before.renewing and not memory.renewing:
         for subject in agenda.waiting(Awaited(Change.RENEWAL, hold.group))[:1]:
             agenda.touch(subject)

@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headroom.core.index_entries import By, Entry, pod_entries
+from headroom.core.latches import kept_for
+from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.subjects import BURST, RETRIES, Awaited, Change, fence_subject, pod_subject
+from headroom.engine.namespace_limits import count_usage
 from headroom.engine.pending_guardians import expect_no_more, left
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> None:
         _begun(ledger, entry)
     for entry in lost:
         _ended(ledger, pod, entry)
+    if entries and pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
+        count_usage(ledger, kept_for(pod))
     if By.RIVAL in {entry.by for entry in lost} - {entry.by for entry in got}:
         usable = (node for node, memory in ledger.node_memory.items() if memory.fitting)
         for node in (*ledger.index.all(By.FENCE), *usable):
@@ -45,6 +50,8 @@ def _ended(ledger: Ledger, pod: Pod, entry: Entry) -> None:
     match entry.by:
         case By.ARRIVING:
             left(ledger, str(entry.value))
+        case By.GUARDIAN:
+            count_usage(ledger, str(entry.value))
         case By.SLOT_GUARDIAN:
             agenda.wake(Awaited(Change.GUARDIAN_GONE, str(entry.value)))
         case By.RELEASED:

@@ -26,7 +26,7 @@ from headroom.ports import (
 )
 
 
-class Mirror:
+class KnownObjects:
     """The objects of one kind by name, as last reported."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Mirror:
         self._listed = set()
         self._changed = set()
 
-    def see(self, thing: Thing) -> list[Event]:
+    def update(self, thing: Thing) -> list[Event]:
         """An object exists in this version."""
         key = key_of(thing)
         known = self._known.get(key)
@@ -68,17 +68,17 @@ class Mirror:
         """Whether a page of the list is older than what was seen of this object since."""
         return key in self._changed
 
-    def has(self, key: Key, uid: str, version: str) -> bool:
+    def has_version(self, key: Key, uid: str, version: str) -> bool:
         """Whether this version of an object was already reported."""
         known = self._known.get(key)
         return known is not None and known.version == version and _uid_of(known) in ("", uid)
 
-    def keep(self, key: Key) -> None:
+    def mark_listed(self, key: Key) -> None:
         """An object exists and was not decoded (again): its known value stays valid."""
         if self._listed is not None:
             self._listed.add(key)
 
-    def lose(self, key: Key) -> list[Event]:
+    def remove(self, key: Key) -> list[Event]:
         """An object was deleted; nothing is reported for an unknown object."""
         known = self._known.pop(key, None)
         if self._listed is not None:

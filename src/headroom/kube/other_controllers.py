@@ -21,12 +21,12 @@ from headroom.wire.times import parse_time
 KARPENTER = "karpenter.sh"
 
 
-class Contested(KubeError):
+class ControllerConflict(KubeError):
     """Another controller serves these objects; starting beside it would do harm."""
 
 
 async def check_rivals(client: Client, speech: KindCodecs, now: datetime) -> None:
-    """Raise Contested if the original controller of an enabled dialect runs."""
+    """Raise ControllerConflict if the original controller of an enabled dialect runs."""
     for dialect in speech.dialects:
         for rival in dialect.rivals:
             await _check(client, dialect, rival, now)
@@ -35,7 +35,7 @@ async def check_rivals(client: Client, speech: KindCodecs, now: datetime) -> Non
 async def _check(client: Client, dialect: Dialect, rival: Rival, now: datetime) -> None:
     found = await at_work(client, rival, now)
     if found:
-        raise Contested(
+        raise ControllerConflict(
             found,
             f"stop it, or run without --dialect {dialect.name}: "
             "two that serve the same objects undo each other's work",

@@ -23,7 +23,7 @@ REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
 @dataclass(frozen=True, slots=True)
-class Right:
+class Permission:
     """One verb on one kind, in one namespace, or in all if that is empty."""
 
     verb: str
@@ -71,7 +71,7 @@ async def all_missing(
     )
 
 
-def _needed(roles: Iterable[dict[str, Any]]) -> Iterator[Right]:
+def _needed(roles: Iterable[dict[str, Any]]) -> Iterator[Permission]:
     """The permissions of the operator's own roles, one at a time."""
     for role in roles:
         metadata: dict[str, Any] = role["metadata"]
@@ -82,10 +82,10 @@ def _needed(roles: Iterable[dict[str, Any]]) -> Iterator[Right]:
                 for name in rule.get("resourceNames", [""]):
                     for verb in rule["verbs"]:
                         group, where = rule["apiGroups"][0], metadata.get("namespace", "")
-                        yield Right(verb, group, resource, name, where)
+                        yield Permission(verb, group, resource, name, where)
 
 
-async def _is_allowed(client: Client, right: Right) -> bool:
+async def _is_allowed(client: Client, right: Permission) -> bool:
     resource, _, subresource = right.resource.partition("/")
     attributes = {
         "verb": right.verb,

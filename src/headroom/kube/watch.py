@@ -35,7 +35,7 @@ from headroom.kube.errors import (
     Unauthorized,
 )
 from headroom.kube.lines import LineSplitter
-from headroom.kube.list_diff import Mirror, key_of
+from headroom.kube.list_diff import KnownObjects, key_of
 from headroom.kube.watch_scope import (
     Listener,
     ListPages,
@@ -91,8 +91,8 @@ class Informer:
         self._listener = listener
         self._tuning = tuning or WatchTuning()
         self._read = decode
-        self._mirror = Mirror()
-        self._telling = asyncio.Lock()  # Events are sent in the order of the mirror.
+        self._known = KnownObjects()
+        self._telling = asyncio.Lock()  # Events are sent in the order of `_known`.
         self._pages: asyncio.Task[None] | None = None  # read beside the watch
         self._version = ""
         self._can_stream = True
@@ -105,7 +105,7 @@ class Informer:
 
     def keys(self) -> frozenset[Key]:
         """The known objects, as far as they were reported."""
-        return self._mirror.keys()
+        return self._known.keys()
 
     async def run(self) -> None:
         """List, watch, and recover from errors, until cancelled."""
@@ -159,7 +159,7 @@ class Informer:
                     async with self._telling:
                         await self._hear(complete)
                     self.pulse.heard()
-                    if not self._mirror.listing:
+                    if not self._known.listing:
                         self._failures = 0
         if not heard:  # An empty stream must not become a busy loop.
             raise CannotReach(f"the watch of {self._scope.resource} ended before it began")
@@ -178,7 +178,7 @@ class Informer:
         else:
             query["sendInitialEvents"] = "true"
             query["resourceVersionMatch"] = "NotOlderThan"
-            self._mirror.begin()
+            self._known.begin()
             self.lists += 1
         return self._scope.path(**query)
 
@@ -201,7 +201,7 @@ class Informer:
             raise broken
 
     def _decode(self, line: bytes) -> WatchEvent | None:
-        if self._in_streamed_list and len(self._mirror) and self._is_known(listed_identity(line)):
+        if self._in_streamed_list and len(self._known) and self._is_known(listed_identity(line)):
             return None
         try:
             return decode_watch(self._scope.resource, line, self._read)
@@ -212,25 +212,25 @@ class Informer:
     def _is_known(self, found: Identity) -> bool:
         """Whether a list repeats a reported object: most of tens of thousands do."""
         key = Key(found.namespace, found.name)
-        if not found.version or not self._mirror.has(key, found.uid, found.version):
+        if not found.version or not self._known.has_version(key, found.uid, found.version):
             return False
-        self._mirror.keep(key)
+        self._known.mark_listed(key)
         return True
 
     def _take(self, event: WatchEvent, batch: list[Event]) -> bool:
         """Process one event; return whether it ends a list."""
         match event.type:
             case "ADDED" | "MODIFIED" if event.thing is not None:
-                batch += self._mirror.see(event.thing)
+                batch += self._known.update(event.thing)
             case "DELETED":
                 key = key_of(event.thing) if event.thing is not None else event.key
-                batch += self._mirror.lose(key) if key is not None else ()
+                batch += self._known.remove(key) if key is not None else ()
             case "BOOKMARK":
                 return self._bookmark(event, batch)
             case "ERROR":
                 raise self._stream_error(event)
             case _ if event.key is not None:
-                self._mirror.keep(event.key)
+                self._known.mark_listed(event.key)
         if event.problem is not None:
             self._listener.trouble(unreadable(self._scope.resource, event.problem))
         if event.version and not self._in_streamed_list:
@@ -246,7 +246,7 @@ class Informer:
         if not self._in_streamed_list:
             return False
         self._in_streamed_list = False
-        batch += self._mirror.finish()
+        batch += self._known.finish()
         return True
 
     def _stream_error(self, event: WatchEvent) -> RequestRefused:
@@ -266,11 +266,11 @@ class Informer:
         self._broken_streams = 0
         self._in_streamed_list = False
         pages = ListPages(self._client, self._scope, self._tuning.page_size)
-        self._mirror.begin()
+        self._known.begin()
         if self._listed and self._scope.first_fields:
             async for page in pages.read(fields=self._scope.first_fields):
                 await self._take_page(page)
-            self._mirror.begin()  # Only what the list itself shows exists.
+            self._known.begin()  # Only what the list itself shows exists.
         self.lists += 1
         async with aclosing(pages.read()) as first:
             page = await anext(first)
@@ -303,18 +303,18 @@ class Informer:
 
     def _take_item(self, raw: Raw) -> list[Event]:
         found = identity_of(raw)
-        if self._mirror.is_outdated(Key(found.namespace, found.name)) or self._is_known(found):
+        if self._known.is_outdated(Key(found.namespace, found.name)) or self._is_known(found):
             return []
         thing = decode_item(self._scope.resource, raw, self._read)
         if not isinstance(thing, DecodeError):
-            return self._mirror.see(thing)
-        self._mirror.keep(Key(found.namespace, found.name))
+            return self._known.update(thing)
+        self._known.mark_listed(Key(found.namespace, found.name))
         self._listener.trouble(unreadable(self._scope.resource, thing))
         return []
 
     async def _end_of_pages(self) -> None:
         async with self._telling:
-            await self._list_is_complete(self._mirror.finish())
+            await self._list_is_complete(self._known.finish())
 
     async def _drop_pages(self) -> None:
         if self._pages is not None:

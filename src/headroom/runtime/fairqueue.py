@@ -4,7 +4,7 @@ Each waiter belongs to a flow, usually a namespace. A free place goes to the nex
 that has a waiter and is below its own limit; within a flow, the order is first in, first out. So a
 flow with a hundred thousand waiters delays others by one write each, never by all of them. Urgent
 waiters go first and take turns among themselves. After a number of them, one of the others gets a
-place, so that these may wait long but not for ever.
+place, so that these may wait long but not forever.
 """
 
 from __future__ import annotations

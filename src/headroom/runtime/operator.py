@@ -23,7 +23,7 @@ from headroom.errors import HeadroomError, described
 from headroom.ports import Clock, Cluster, Event, Lease, Synced
 from headroom.runtime.eventlimits import EventLimits
 from headroom.runtime.lanes import Lanes
-from headroom.runtime.reporter import Failed, Reporter, Silent
+from headroom.runtime.reporter import Failed, NullReporter, Reporter
 
 MOST_OBSERVED = 1000  # events before the next plan: tens of milliseconds
 MOST_TOGETHER = 16  # of one step; a step of thousands must not fill the client's queue
@@ -44,7 +44,7 @@ class Operator:
     clock: Clock
     engine: Engine
     lease: Lease | None = None
-    reporter: Reporter = field(default_factory=Silent)
+    reporter: Reporter = field(default_factory=NullReporter)
     silence: Callable[[], float] = lambda: 0.0  # seconds of silence of the watch of pods
     _events: deque[Event] = field(default_factory=deque)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)

@@ -49,7 +49,7 @@ class Reporter(Protocol):
     def bug(self, error: BaseException | None) -> None: ...
 
 
-class Silent:
+class NullReporter:
     """Ignores all reports."""
 
     def observed(self, event: Event) -> None:

@@ -106,7 +106,7 @@ def choose(
     return ChosenNode(tie(tied), tied, scores, next_start)
 
 
-class ByName(Sequence[str]):
+class SortedNames(Sequence[str]):
     """Node names in sorted order, calculated on demand.
 
     One of hundreds of equally good nodes is chosen; the names of the others are not read.
@@ -134,7 +134,7 @@ class ByName(Sequence[str]):
 
 def names_by_order(rows: Ints, table: NodeTable) -> Sequence[str]:
     """The names of rows in sorted order."""
-    return ByName(rows, table) if rows.shape[0] > MANY else tuple(sorted(table.names_of(rows)))
+    return SortedNames(rows, table) if rows.shape[0] > MANY else tuple(sorted(table.names_of(rows)))
 
 
 def feasible_nodes_to_find(nodes: int, percentage: int = 0) -> int:

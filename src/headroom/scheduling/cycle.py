@@ -53,7 +53,7 @@ from headroom.scheduling.reasons import (
     VOLUME_ZONE,
     insufficient,
 )
-from headroom.scheduling.shape_shortages import Lacking
+from headroom.scheduling.shape_shortages import ResourceShortage
 from headroom.scheduling.spread import Spread, hard_spread
 from headroom.scheduling.state import ClusterState
 
@@ -82,7 +82,7 @@ class Stage:
 
 
 @dataclass(slots=True)
-class Supposition:
+class SimulatedChanges:
     """Pods added to a node and removed from it in a simulation, with the room that this frees."""
 
     added: list[Pod] = field(default_factory=list)
@@ -102,9 +102,9 @@ class Supposition:
         del self.removed[pod.key]
         self._free(pod, -1)
 
-    def with_also(self, pods: Iterable[Pod]) -> Supposition:
+    def with_also(self, pods: Iterable[Pod]) -> SimulatedChanges:
         """A copy with more pods added."""
-        copy = Supposition(list(self.added), self.removed, dict(self.freed))
+        copy = SimulatedChanges(list(self.added), self.removed, dict(self.freed))
         for pod in pods:
             copy.add(pod)
         return copy
@@ -115,7 +115,7 @@ class Supposition:
             self.freed[resource] = self.freed.get(resource, 0) + sign * amount
 
 
-AS_IT_IS = Supposition()
+AS_IT_IS = SimulatedChanges()
 
 
 @dataclass
@@ -181,7 +181,7 @@ class Cycle:
         return stages
 
     def verdict(
-        self, row: int, supposed: Supposition = AS_IT_IS, *, passed: bool = False
+        self, row: int, supposed: SimulatedChanges = AS_IT_IS, *, passed: bool = False
     ) -> NodeVerdict | None:
         """Why one node is refused under a supposition about its pods, or None.
 
@@ -250,7 +250,7 @@ class Cycle:
             stages.append(_stage(VOLUME_ZONE, ~all_in_zone(self.pod, table)))
         return stages
 
-    def _volume_refusals(self, row: int, supposed: Supposition) -> tuple[str, ...]:
+    def _volume_refusals(self, row: int, supposed: SimulatedChanges) -> tuple[str, ...]:
         pod, node = self.pod, self.state.table.nodes[row]
         if self._volume_in_use(supposed):
             return (VOLUME_IN_USE,)
@@ -273,7 +273,7 @@ class Cycle:
                 short[row] = self._is_short_of_attachments(row, AS_IT_IS)
         return short
 
-    def _is_short_of_attachments(self, row: int, supposed: Supposition) -> bool:
+    def _is_short_of_attachments(self, row: int, supposed: SimulatedChanges) -> bool:
         """Whether drivers cannot attach the pod's volumes there, besides those of others."""
         state, node = self.state, self.state.table.nodes[row]
         if node is None:
@@ -282,7 +282,7 @@ class Cycle:
         others = [pod for pod in there if pod.key not in supposed.removed]
         return are_too_many(self._attached, others, node.name, state.storage)
 
-    def _volume_in_use(self, supposed: Supposition) -> bool:
+    def _volume_in_use(self, supposed: SimulatedChanges) -> bool:
         """Whether another pod, on any node, uses a volume that only one pod may use."""
         pod = self.pod
         for name in pod.sole:
@@ -301,7 +301,7 @@ class Cycle:
                 taken[row] |= _same_address(port.ip, ip)
         return taken
 
-    def _port_conflict(self, row: int, supposed: Supposition) -> bool:
+    def _port_conflict(self, row: int, supposed: SimulatedChanges) -> bool:
         wanted = self.pod.placement.ports
         if not wanted:
             return False
@@ -315,7 +315,7 @@ class Cycle:
         )
 
     def _fit_stage(self) -> Stage:
-        table, lacking = self.state.table, Lacking(self.wanted)
+        table, lacking = self.state.table, ResourceShortage(self.wanted)
         known = table.weights_of(lacking)
         failing = lacking.anything(table) if known is None else known > 0
         return Stage(failing, partial(lacking.each, table), self._oversized)
@@ -328,7 +328,7 @@ class Cycle:
             oversized |= table.allocatable_of(resource) < amount
         return oversized
 
-    def _misfit(self, row: int, supposed: Supposition) -> NodeVerdict | None:
+    def _misfit(self, row: int, supposed: SimulatedChanges) -> NodeVerdict | None:
         table = self.state.table
         lacking: list[str] = []
         hopeless = False

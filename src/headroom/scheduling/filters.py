@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from headroom.core.objects import Key, Pod
-from headroom.scheduling.cycle import AS_IT_IS, Cycle, NodeVerdict, Stage, Supposition
+from headroom.scheduling.cycle import AS_IT_IS, Cycle, NodeVerdict, SimulatedChanges, Stage
 from headroom.scheduling.nodes import Bools, Ints
 from headroom.scheduling.reasons import (
     NODE_AFFINITY_CONFLICT,
@@ -140,7 +140,7 @@ def feasible_on(
     if row is None or state.table.nodes[row] is None:
         return f"node {node_name} is not known"
     turn = Cycle(pod, state)
-    supposed = Supposition()
+    supposed = SimulatedChanges()
     for one in state.pods_on_row(row):
         if one.key in without:
             supposed.remove(one)
@@ -150,7 +150,7 @@ def feasible_on(
 
 
 def verdict_with_nominated(
-    turn: Cycle, row: int, nominated: Iterable[Pod], supposed: Supposition = AS_IT_IS
+    turn: Cycle, row: int, nominated: Iterable[Pod], supposed: SimulatedChanges = AS_IT_IS
 ) -> NodeVerdict | None:
     """Check one node with the nominated pods that count, and then without them.
 

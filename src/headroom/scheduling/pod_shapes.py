@@ -31,7 +31,7 @@ from headroom.scheduling.nodes import Bools, Ints, NodeTable
 from headroom.scheduling.score_room import Balanced, LeastAllocated
 from headroom.scheduling.score_spread import spread_scores
 from headroom.scheduling.scores import SPREAD, WEIGHTS
-from headroom.scheduling.shape_shortages import Lacking
+from headroom.scheduling.shape_shortages import ResourceShortage
 from headroom.scheduling.state import CONTROLLER_KINDS, ClusterState, nonzero_of
 
 REFUSED = -1
@@ -44,7 +44,7 @@ class PodShape:
     """The requests and node constraints of a pod; `KnownShapes` creates each once."""
 
     placement: Placement
-    lacking: Lacking
+    lacking: ResourceShortage
     least_allocated: LeastAllocated
     balanced: Balanced | None
 
@@ -183,4 +183,6 @@ def _shape(pod: Pod) -> PodShape:
     wanted = ((PODS, 1), *((name, amount) for name, amount in amounts if amount > 0))
     asked = (pod.requests[CPU], pod.requests[MEMORY])
     balanced = None if asked == (0, 0) else Balanced(asked, by_difference=True)
-    return PodShape(pod.placement, Lacking(wanted), LeastAllocated(nonzero_of(pod)), balanced)
+    return PodShape(
+        pod.placement, ResourceShortage(wanted), LeastAllocated(nonzero_of(pod)), balanced
+    )

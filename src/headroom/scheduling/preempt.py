@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from headroom.core.eviction.budgets import Budget, by_violation
 from headroom.core.eviction.preemption import NOT_STARTED, importance
 from headroom.core.objects import Pod
-from headroom.scheduling.cycle import Supposition
+from headroom.scheduling.cycle import SimulatedChanges
 from headroom.scheduling.filters import Feasibility, feasible, verdict_with_nominated
 from headroom.scheduling.reasons import NO_CLAIMS, NO_VICTIMS, NOT_HELPFUL, message
 from headroom.scheduling.state import ClusterState
@@ -134,7 +134,7 @@ def _victims_on(
     turn = found.turn
     eligible = [one for one in turn.state.pods_on_row(row) if one.priority < turn.pod.priority]
     nominated = list(turn.state.nominated_on(turn.state.table.name(row)))
-    supposed = Supposition()
+    supposed = SimulatedChanges()
     for one in eligible:
         supposed.remove(one)
     verdict = verdict_with_nominated(turn, row, nominated, supposed)

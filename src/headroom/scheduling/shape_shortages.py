@@ -15,7 +15,7 @@ from headroom.scheduling.reasons import insufficient
 
 
 @dataclass(frozen=True, slots=True)
-class Lacking:
+class ResourceShortage:
     """1 for a node that has too little of a resource in `wanted`, otherwise 0."""
 
     wanted: tuple[tuple[str, int], ...]

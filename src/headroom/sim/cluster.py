@@ -180,7 +180,7 @@ class _Stream:
         delay = stage.jitter(f"{self._name}/watch/{kind}", stage.settings.watch_delay)
         self._feeds.append(Feed(stage.loop, stage.store, (kind,), delay, self._deliver))
         for obj in stage.store.list(kind):
-            self._tell(stage.store.news(obj))
+            self._tell(stage.store.as_added(obj))
 
     def _deliver(self, change: Change) -> None:
         self._tell(change)

@@ -41,7 +41,7 @@ COLLECTING = (50_000, 20, 20)
 objects, and looking through all of them takes an eighth of the time of a large run otherwise."""
 
 
-class _Collecting:
+class _RareCollection:
     """Makes Python's garbage collector run rarely while any loop exists."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class _Collecting:
             gc.set_threshold(*self._before)
 
 
-_collecting = _Collecting()
+_rare_collection = _RareCollection()
 
 
 class _Timer(float):
@@ -94,7 +94,7 @@ class _Timer(float):
                 self._loop.note_cancelled()
 
 
-class _Soon(asyncio.Handle):
+class _ReadyCallback(asyncio.Handle):
     """A callback that runs at the next turn."""
 
     __slots__ = ()
@@ -113,7 +113,7 @@ class _Soon(asyncio.Handle):
         self._repr = self._source_traceback = None
 
 
-_run = cast("Callable[[_Soon | _Timer], None]", asyncio.Handle._run)
+_run = cast("Callable[[_ReadyCallback | _Timer], None]", asyncio.Handle._run)
 """Runs a callback in its context, and reports errors to the loop's exception handler."""
 
 
@@ -126,13 +126,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._idle = False
         self._halting = False
         self._turns = 0
-        self._soon: deque[_Soon | _Timer] = deque()
+        self._soon: deque[_ReadyCallback | _Timer] = deque()
         self._timers: list[_Timer] = []
         self._cancelled = 0  # cancelled timers that are still queued
         self._failures: list[BaseException] = []
         self.on_jump: Callable[[float], None] | None = None  # called before the clock jumps
         super().__init__()
-        _collecting.begin()
+        _rare_collection.begin()
         self.set_exception_handler(self._note_failure)
 
     def time(self) -> float:
@@ -143,7 +143,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     ) -> asyncio.Handle:
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
-        handle = _Soon(callback, args, self, copy_context() if context is None else context)
+        handle = _ReadyCallback(
+            callback, args, self, copy_context() if context is None else context
+        )
         self._soon.append(handle)
         return handle
 
@@ -186,7 +188,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def close(self) -> None:
         if not self.is_closed():
-            _collecting.end()
+            _rare_collection.end()
         super().close()
         self._soon.clear()
         self._timers.clear()

@@ -44,7 +44,7 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class AutoscalerBehaviour:
     """The behaviour of an autoscaler.
 
     Pods with a priority below `cutoff` request no node and keep none. A node with `busy`
@@ -61,11 +61,11 @@ class Manner:
 
 CLUSTER_AUTOSCALER = "ClusterAutoscaler"
 KARPENTER = "Karpenter"
-MANNERS = {
-    CLUSTER_AUTOSCALER: Manner(
+BEHAVIOURS = {
+    CLUSTER_AUTOSCALER: AutoscalerBehaviour(
         CLUSTER_AUTOSCALER, 10.0, "ToBeDeletedByClusterAutoscaler", cutoff=-10, busy=500
     ),
-    KARPENTER: Manner(KARPENTER, 1.0, "karpenter.sh/disrupted"),
+    KARPENTER: AutoscalerBehaviour(KARPENTER, 1.0, "karpenter.sh/disrupted"),
 }
 
 
@@ -84,8 +84,8 @@ class Autoscaling:
         return self.enabled and self.profile == KARPENTER
 
     @property
-    def manner(self) -> Manner:
-        found = MANNERS[self.profile]
+    def manner(self) -> AutoscalerBehaviour:
+        found = BEHAVIOURS[self.profile]
         return found if self.cutoff is None else replace(found, cutoff=self.cutoff)
 
 

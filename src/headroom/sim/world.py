@@ -23,7 +23,7 @@ from headroom.sim.controllers.budgets import Budgets
 from headroom.sim.controllers.daemonsets import DaemonSets
 from headroom.sim.controllers.deployments import Deployments
 from headroom.sim.controllers.ephemeral import EphemeralVolumes
-from headroom.sim.controllers.evictions import Evictions
+from headroom.sim.controllers.evictions import TaintManager
 from headroom.sim.controllers.garbage import GarbageCollector
 from headroom.sim.controllers.jobs import Jobs
 from headroom.sim.controllers.namespaces import Namespaces
@@ -39,7 +39,7 @@ from headroom.sim.kubelet.actor import Kubelets
 from headroom.sim.loop import DIGITS, SimClock, VirtualLoop
 from headroom.sim.operator_process import OperatorFactory, OperatorProcess, mark_tasks
 from headroom.sim.preloaded import preloaded
-from headroom.sim.safety_check import Books
+from headroom.sim.safety_check import SafetyCheck
 from headroom.sim.scheduler.actor import Scheduler
 from headroom.sim.settings import Settings
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
@@ -69,7 +69,7 @@ class SimWorld:
         self.stage = ActorContext(
             self.loop, self.clock, self.server, index, settings or Settings(), seed
         )
-        self.books = Books(self.stage)
+        self.safety_check = SafetyCheck(self.stage)
         self.faults = Faults()
         self.writes: list[tuple[float, Write, Outcome]] = []
         self._crew: OperatorProcess | None = None
@@ -89,7 +89,7 @@ class SimWorld:
             StatefulSets(self.stage),
             Jobs(self.stage),
             Budgets(self.stage),
-            Evictions(self.stage),
+            TaintManager(self.stage),
             Volumes(self.stage),
             EphemeralVolumes(self.stage),
             QuotaCounts(self.stage),
@@ -138,11 +138,11 @@ class SimWorld:
 
     def stop_kubelet(self, node: str) -> None:
         self.kubelets.stop(node)
-        self.nodes.fell_silent(node)
+        self.nodes.kubelet_stopped(node)
 
     def start_kubelet(self, node: str) -> None:
         self.kubelets.resume(node)
-        self.nodes.reports_again(node)
+        self.nodes.kubelet_started(node)
 
     def run_for(self, seconds: float) -> None:
         """Let this much virtual time pass."""
@@ -208,7 +208,7 @@ class SimWorld:
         A contained exception is an error here, and so is a violation of the safety rule of
         handovers, so that no test misses a bug.
         """
-        found = (*self.contained(), *self.books.breaches)
+        found = (*self.contained(), *self.safety_check.breaches)
         self.kill_operator()
         tasks = asyncio.all_tasks(self.loop)
         for task in tasks:

@@ -21,7 +21,7 @@ import structlog
 
 from headroom.kube.errors import ConfigError, KubeError, RequestForbidden, Unauthorized
 from headroom.webhook.certificates import Pair, UnreadableCertificate, facts_of
-from headroom.webhook.keychain import Keychain, Lifetimes, read_keychain, tended
+from headroom.webhook.keychain import Keychain, Lifetimes, read_keychain, renewed
 from headroom.webhook.registered import Registration, StoredSecret
 from headroom.wire.webhook import WEBHOOK_NAME
 
@@ -39,7 +39,7 @@ def wall_clock() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class CertificateTimes:
     """How often to check, and how long certificates last; tests use short times."""
 
     period: timedelta = timedelta(seconds=20)
@@ -48,27 +48,29 @@ class Habits:
 
 
 class SecretStore(Protocol):
-    """The storage of keys and CA bundles: `registered.Objects`, or a fake in tests."""
+    """The storage of keys and CA bundles: `registered.WebhookObjects`, or a fake in tests."""
 
     async def registration(self) -> Registration | None: ...
 
-    async def announce(self, known: Registration, bundle: str) -> bool: ...
+    async def write_bundle(self, known: Registration, bundle: str) -> bool: ...
 
-    async def kept(self) -> StoredSecret: ...
+    async def read_secret(self) -> StoredSecret: ...
 
-    async def keep(self, before: StoredSecret, data: Mapping[str, str]) -> bool: ...
+    async def write_secret(self, before: StoredSecret, data: Mapping[str, str]) -> bool: ...
 
 
 class CertificateKeeper:
     """Maintains the keys of one replica and loads them into its TLS context."""
 
-    def __init__(self, shelf: SecretStore, home: str, habits: Habits | None = None) -> None:
+    def __init__(
+        self, secrets: SecretStore, home: str, times: CertificateTimes | None = None
+    ) -> None:
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.minimum_version = ssl.TLSVersion.TLSv1_2
         self.ends: datetime | None = None  # of the certificate that is served
-        self._shelf = shelf
+        self._secrets = secrets
         self._usual_name = f"{WEBHOOK_NAME}.{home}.svc"
-        self._habits = habits or Habits()
+        self._times = times or CertificateTimes()
         self._served: Pair | None = None
         self._last_trouble = ""
 
@@ -76,7 +78,7 @@ class CertificateKeeper:
         """Load a certificate to serve."""
         await self._load()
 
-    async def introduce(self) -> None:
+    async def register_trust(self) -> None:
         """Register the CA bundle, now that we answer; raise errors that a person must fix."""
         while True:
             try:
@@ -105,29 +107,29 @@ class CertificateKeeper:
             self._note(f"no API server knows of this webhook: {hint}")
             return
         if any(bundle != chain.bundle for bundle in registered.trusted.values()):
-            announced = await self._shelf.announce(registered, chain.bundle)
+            announced = await self._secrets.write_bundle(registered, chain.bundle)
             log.info("trust_announced", entries=sorted(registered.trusted), done=announced)
         self._last_trouble = ""
 
     async def _load(self) -> tuple[Registration | None, Keychain]:
         """Serve the certificate that all replicas share."""
-        registered = await self._shelf.registration()
-        chain = await self._tend(registered)
+        registered = await self._secrets.registration()
+        chain = await self._renewed_keychain(registered)
         self._serve(chain.serving)
         return registered, chain
 
-    async def _tend(self, registered: Registration | None) -> Keychain:
+    async def _renewed_keychain(self, registered: Registration | None) -> Keychain:
         """The keychain that all replicas share; one replica renews what is due."""
         names = (registered.names if registered is not None else ()) or (self._usual_name,)
         trusted = tuple(registered.trusted.values()) if registered is not None else ()
-        habits = self._habits
+        times = self._times
         for _ in range(MOST_TRIES):
-            before = await self._shelf.kept()
+            before = await self._secrets.read_secret()
             kept = self._read(before.data)
-            chain = tended(kept, names, trusted, habits.clock(), habits.lifetimes)
+            chain = renewed(kept, names, trusted, times.clock(), times.lifetimes)
             if chain is kept:
                 return chain
-            if await self._shelf.keep(before, chain.to_data()):
+            if await self._secrets.write_secret(before, chain.to_data()):
                 log.info("certificates_changed", what=_difference(kept, chain))
                 return chain
         raise KeepsChanging(f"others keep changing secret {WEBHOOK_NAME}; trying again")
@@ -156,7 +158,7 @@ class CertificateKeeper:
 
     async def _pause(self) -> None:
         """The period plus up to a random fifth, so that replicas do not act in step."""
-        period = self._habits.period.total_seconds()
+        period = self._times.period.total_seconds()
         await asyncio.sleep(period * (1 + random.random() / 5))
 
     def _note(self, message: str) -> None:

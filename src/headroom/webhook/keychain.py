@@ -87,7 +87,7 @@ def read_keychain(data: Mapping[str, str]) -> Keychain | None:
     return Keychain(authority, serving, following, retired)
 
 
-def tended(
+def renewed(
     kept: Keychain | None,
     names: Sequence[str],
     trusted: Sequence[str],

@@ -16,11 +16,11 @@ from headroom.errors import HeadroomError
 from headroom.kube.access import Access
 from headroom.kube.client import Client
 from headroom.kube.watch_scope import WatchTuning
-from headroom.webhook.certificate_controller import CertificateKeeper, Habits
+from headroom.webhook.certificate_controller import CertificateKeeper, CertificateTimes
 from headroom.webhook.indexes import TUNING, ClaimIndexes
-from headroom.webhook.registered import Objects
+from headroom.webhook.registered import WebhookObjects
 from headroom.webhook.reviews import asks_judge, claims_judge
-from headroom.webhook.server import Numbers, Server
+from headroom.webhook.server import Server, WebhookMetrics
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.webhook import ASKS_PATH, CLAIMS_PATH
 
@@ -43,7 +43,7 @@ class WebhookSettings:
     port: int
     speech: KindCodecs = NATIVE
     metrics: bool = False
-    habits: Habits = field(default_factory=Habits)
+    times: CertificateTimes = field(default_factory=CertificateTimes)
     following: WatchTuning = TUNING
 
 
@@ -55,9 +55,9 @@ class Webhook:
         self._announce = ready
         self._client = Client(settings.access)
         self._indexes = ClaimIndexes(self._client, settings.following)
-        objects = Objects(self._client, settings.home)
-        self._keeper = CertificateKeeper(objects, settings.home, settings.habits)
-        self._numbers = Numbers()
+        objects = WebhookObjects(self._client, settings.home)
+        self._keeper = CertificateKeeper(objects, settings.home, settings.times)
+        self._numbers = WebhookMetrics()
         self._numbers.certificate_ends.set_function(self._certificate_ends)
         speech, index_of = settings.speech, self._indexes.of
         judges = {CLAIMS_PATH: claims_judge(index_of, speech)}
@@ -100,7 +100,7 @@ class Webhook:
                 "choose another HOST:PORT",
             ) from trouble
         log.info("webhook_listening", host=host, port=port)
-        await self._keeper.introduce()
+        await self._keeper.register_trust()
         self._announce()
         await self._keeper.run()
 

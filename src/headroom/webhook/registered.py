@@ -68,7 +68,7 @@ class Registration:
     version: str = ""
 
 
-class Objects:
+class WebhookObjects:
     """Reads and writes both objects of the webhook in namespace `home`."""
 
     def __init__(self, client: Client, home: str) -> None:
@@ -87,7 +87,7 @@ class Objects:
             found.metadata.resource_version,
         )
 
-    async def announce(self, known: Registration, bundle: str) -> bool:
+    async def write_bundle(self, known: Registration, bundle: str) -> bool:
         """Set the CA bundle of every entry; False if the registration has changed meanwhile.
 
         Another replica may have registered a newer bundle, which an older one must not replace.
@@ -104,7 +104,7 @@ class Objects:
             raise refusal(answer, f"patch {REGISTRATIONS.plural} {WEBHOOK_NAME}")
         return True
 
-    async def kept(self) -> StoredSecret:
+    async def read_secret(self) -> StoredSecret:
         """Read the Secret; a missing one is empty."""
         answer = await self._client.send("GET", SECRETS.path(self._home, WEBHOOK_NAME))
         if answer.status == 404:
@@ -113,7 +113,7 @@ class Objects:
         data = whole.get("data") or {}
         return StoredSecret({name: _text(str(value)) for name, value in data.items()}, whole)
 
-    async def keep(self, before: StoredSecret, data: Mapping[str, str]) -> bool:
+    async def write_secret(self, before: StoredSecret, data: Mapping[str, str]) -> bool:
         """Replace the Secret; False if another replica was faster."""
         encoded = {name: base64.b64encode(text.encode()).decode() for name, text in data.items()}
         if before.whole is not None:

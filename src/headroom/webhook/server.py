@@ -25,7 +25,7 @@ LIMITS = ServingLimits(largest_body=LARGEST_REVIEW)
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class Numbers:
+class WebhookMetrics:
     """The metrics of the webhook."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Server:
     def __init__(
         self,
         judges: Mapping[str, Judge],
-        numbers: Numbers,
+        numbers: WebhookMetrics,
         why_not_ready: Callable[[], str],
         limits: ServingLimits = LIMITS,
         *,

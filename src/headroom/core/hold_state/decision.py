@@ -96,6 +96,8 @@ def _changes_awaited(view: HoldView) -> tuple[Awaited, ...]:
         waits.append(Awaited(Change.OWNER_PLACED, view.hold.parent.whole))
     if view.needs_place:
         waits.append(CANDIDATES)
+    if view.over_limit:
+        waits.append(Awaited(Change.USAGE, view.hold.home))
     return tuple(waits)
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from headroom.core.objects import Pod
+from headroom.core.resources import Resources
 from headroom.core.subjects import Awaited
 from headroom.core.waits.backoff import backoff
 
@@ -27,6 +28,15 @@ SHORT_LIFE = timedelta(seconds=10)  # A guardian that is gone sooner did not las
 LONGEST_LOSS_PAUSE = timedelta(minutes=2)
 FIRST_WAY_PAUSE = timedelta(milliseconds=500)
 LONGEST_WAY_PAUSE = timedelta(seconds=8)
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """The limits of a namespace allow a hold a guardian of this shape; it counts from then on."""
+
+    namespace: str
+    shape: str
+    requests: Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,7 @@ class HoldMemory:
     reclaims: bool = False  # others use its room, and are to give way
     returns_on: tuple[str, ...] = ()  # nodes with owners of it, or where it may get room back
     owed_since: datetime | None = None  # since when room is free that it is about to get back
+    permit: Permit | None = None  # None: the limits have not been asked, or refused it
     waits: tuple[Awaited, ...] = ()  # what it waits for as long as it is decided so
 
 

@@ -10,12 +10,15 @@ from headroom.dialects.koordinator.names import (
     ALLOCATED,
     ANNOTATIONS,
     GROUP,
-    LODGING,
+    GUARDIAN_NAMESPACE,
     RESERVATIONS,
     SCHEDULER_NAME,
 )
 from headroom.dialects.koordinator.objects import namespace_object
-from headroom.dialects.koordinator.pod_annotations import decode_worded_hold, dressed
+from headroom.dialects.koordinator.pod_annotations import (
+    decode_annotated_hold,
+    with_koordinator_annotations,
+)
 from headroom.dialects.koordinator.reservations import decode_reservation
 from headroom.dialects.koordinator.schema import definitions, with_reservations
 from headroom.dialects.koordinator.writes import render
@@ -42,8 +45,8 @@ KOORDINATOR = Dialect(
     annotations=ANNOTATIONS,
     claims=(ALLOCATED,),
     catalogue=with_reservations,
-    reads={HOLDS: decode_worded_hold},
-    dress_pod=dressed,
+    reads={HOLDS: decode_annotated_hold},
+    dress_pod=with_koordinator_annotations,
     confined=(
         Confined(
             Match(GROUP, (RESERVATIONS.plural,), ("DELETE",)),
@@ -55,7 +58,7 @@ KOORDINATOR = Dialect(
             ),
         ),
     ),
-    namespaces=(LODGING,),
+    namespaces=(GUARDIAN_NAMESPACE,),
     objects=(namespace_object(),),
     rivals=(Rival("koord-scheduler", "Koordinator's own scheduler"),),
 )

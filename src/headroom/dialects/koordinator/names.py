@@ -10,7 +10,9 @@ RESERVATIONS = Resource(GROUP, VERSION, "reservations", "Reservation", namespace
 
 SCHEDULER_NAME = "koord-scheduler"
 DEFAULT_NAMESPACE = "default"
-LODGING = "headroom-reservations"  # the namespace of guardians: no tenant's quota counts them
+GUARDIAN_NAMESPACE = (
+    "headroom-reservations"  # the namespace of guardians: no tenant's quota counts them
+)
 
 ALLOCATED = f"{GROUP}/reservation-allocated"  # on an owner: the Reservation that it got
 

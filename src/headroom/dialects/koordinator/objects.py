@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headroom.dialects.koordinator.names import LODGING
+from headroom.dialects.koordinator.names import GUARDIAN_NAMESPACE
 from headroom.wire.rbac import LABELS
 
 
@@ -14,5 +14,5 @@ def namespace_object() -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": LODGING, "labels": labels},
+        "metadata": {"name": GUARDIAN_NAMESPACE, "labels": labels},
     }

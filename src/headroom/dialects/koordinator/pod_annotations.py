@@ -17,7 +17,7 @@ from headroom.core.objects import NO_WISH, Pod
 from headroom.core.selection import integer
 from headroom.dialects.koordinator.hold_options import resized, terms_of
 from headroom.dialects.koordinator.names import (
-    LODGING,
+    GUARDIAN_NAMESPACE,
     PRE_ALLOCATABLE,
     PRE_ALLOCATABLE_PRIORITY,
     SPARED,
@@ -29,17 +29,17 @@ from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import Reader
 
 
-class _WordedHold(JsonObject):
+class _AnnotatedHold(JsonObject):
     metadata: Metadata | None = None
 
 
-_read = Reader(_WordedHold)
+_read = Reader(_AnnotatedHold)
 
 
-def dressed(pod: Pod) -> Pod:
+def with_koordinator_annotations(pod: Pod) -> Pod:
     """The pod with the meaning of Koordinator's labels and annotations."""
     labels = pod.labels
-    if pod.key.namespace == LODGING:  # Only the operator creates pods there.
+    if pod.key.namespace == GUARDIAN_NAMESPACE:  # Only the operator creates pods there.
         return replace(pod, on_behalf_of=labels.get(NAMESPACE_LABEL, ""))
     wish = wish_of(labels, pod.annotations)
     spared = labels.get(SPARED) == "true"
@@ -50,7 +50,7 @@ def dressed(pod: Pod) -> Pod:
     return replace(pod, wish=wish, spared=spared, pre_allocatable=turn if marked else None)
 
 
-def decode_worded_hold(data: bytes | Raw) -> Hold:
+def decode_annotated_hold(data: bytes | Raw) -> Hold:
     """Decode one of our Holds together with Koordinator's labels and annotations on it."""
     hold = decode_hold(data)
     metadata = _read(data).metadata or Metadata()

@@ -18,7 +18,7 @@ from headroom.core.hold_state.allocate_policy_groups import on_its_side
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Parent, Taint
 from headroom.dialects.koordinator.hold_options import resized, terms_of
-from headroom.dialects.koordinator.names import LODGING, RESERVATIONS
+from headroom.dialects.koordinator.names import GUARDIAN_NAMESPACE, RESERVATIONS
 from headroom.dialects.koordinator.statuses import status_of
 from headroom.dialects.koordinator.templates import read_template
 from headroom.wire.durations import parse_duration
@@ -93,7 +93,7 @@ def _hold(thing: CustomObject) -> Hold:
         pre_allocation=succeeds,
         unschedulable=bool(findings.flag(spec.unschedulable, "spec.unschedulable")),
         taints=_taints(spec.taints, findings, remarks),
-        lodging=_lodging(template),
+        lodging=_guardian_namespace(template),
         deleted=bounded(metadata.deletion_timestamp),
         generation=generation,
         version=metadata.resource_version or "",
@@ -113,14 +113,14 @@ def _hold(thing: CustomObject) -> Hold:
     return on_its_side(hold)
 
 
-def _lodging(template: PodTemplate) -> str:
+def _guardian_namespace(template: PodTemplate) -> str:
     """The namespace of the guardian: a separate one, because a Reservation uses no quota.
 
     A required spread constraint counts only pods of the guardian's own namespace, so such a
     guardian lives in the namespace of the template.
     """
     rules = template.pod.placement.spread
-    return "" if any(each.when_unsatisfiable == HARD for each in rules) else LODGING
+    return "" if any(each.when_unsatisfiable == HARD for each in rules) else GUARDIAN_NAMESPACE
 
 
 def _ttl(raw: Raw, findings: Findings) -> timedelta:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headroom.core.headrooms.headrooms import HeadroomStatus
-from headroom.dialects.korder.conditions import Words
+from headroom.dialects.korder.conditions import ConditionCodec
 from headroom.wire.objects.codec import NUMBER, TEXT, TEXTS, TIME, Codec, Json
 from headroom.wire.objects.statuses import CONDITIONS
 
-_WORDS = Words({"Held": "Ready"})
+_CONDITIONS = ConditionCodec({"Held": "Ready"})
 # The counts are written even if they are zero.
 _STATUS = Codec(
     HeadroomStatus,
@@ -37,10 +37,10 @@ _STATUS = Codec(
 
 def order_status_json(status: HeadroomStatus) -> Json:
     """The status of a headroom as the status of an order."""
-    return _STATUS.write(replace(status, conditions=_WORDS.told(status.conditions)))
+    return _STATUS.write(replace(status, conditions=_CONDITIONS.encode(status.conditions)))
 
 
 def order_status_of(text: bytes) -> HeadroomStatus:
     """Decode the status of an order; missing or invalid parts are empty."""
     status = _STATUS.read(text)
-    return replace(status, conditions=_WORDS.meant(status.conditions))
+    return replace(status, conditions=_CONDITIONS.decode(status.conditions))

@@ -78,23 +78,23 @@ _USED_BY = {
 
 
 class _Notes:
-    """The errors in one object: those in `wrong` disable the quota, those in `odd` do not."""
+    """The errors in one object: `errors` disable the quota, `warnings` do not."""
 
     def __init__(self) -> None:
-        self.wrong = Findings()
-        self.odd = Findings()
+        self.errors = Findings()
+        self.warnings = Findings()
 
 
 def _quota(read: KorderObject) -> Quota:
     metadata = read.metadata or KorderMetadata()
     notes = _Notes()
-    spec = notes.wrong.read(_read_spec, read.spec, "spec") or _KorderQuotaSpec()
+    spec = notes.errors.read(_read_spec, read.spec, "spec") or _KorderQuotaSpec()
     scope = _scope(spec.scope, notes)
-    hard = ceiling_of(spec.hard, "spec.hard", notes.wrong, notes.odd) or DEFAULT_LIMITS
+    hard = ceiling_of(spec.hard, "spec.hard", notes.errors, notes.warnings) or DEFAULT_LIMITS
     if hard.longest is None:
         hard = Ceiling(hard.amounts, DEFAULT_LIMITS.longest)
     shares = _shares(spec.allocation, notes)
-    _compare(scope, hard, shares, notes.odd)
+    _compare(scope, hard, shares, notes.warnings)
     windows = _windows(spec.time_windows, notes)
     return Quota(
         parent=Parent(
@@ -113,8 +113,8 @@ def _quota(read: KorderObject) -> Quota:
         freed=_freed(metadata),
         generation=metadata.generation or 1,
         version=metadata.resource_version or "",
-        problems=notes.wrong.problems,
-        warnings=notes.odd.problems,
+        problems=notes.errors.problems,
+        warnings=notes.warnings.problems,
         status=status_of(spelling(read.status)),
     )
 
@@ -128,7 +128,7 @@ def _freed(metadata: KorderMetadata) -> tuple[str, ...] | None:
 
 
 def _scope(raw: Raw, notes: _Notes) -> Scope:
-    findings, path = notes.wrong, "spec.scope"
+    findings, path = notes.errors, "spec.scope"
     scope = findings.read(_read_scope, raw, path)
     if scope is None:
         if not spelling(raw):
@@ -145,7 +145,7 @@ def _scope(raw: Raw, notes: _Notes) -> Scope:
     }
     for name, text in given.items():
         if spelling(text) and _USED_BY[name] != kind:
-            notes.odd.add(f"{path}.{name}", f"is ignored with type {kind}")
+            notes.warnings.add(f"{path}.{name}", f"is ignored with type {kind}")
     if kind == NAMESPACE_LIST:
         return Scope(kind, namespaces=_namespaces(scope.namespaces, findings))
     if kind == NAMESPACE_SELECTOR:
@@ -180,13 +180,13 @@ def _selector(raw: Raw, name: str, findings: Findings) -> LabelSelector:
 
 def _windows(raw: Raw, notes: _Notes) -> tuple[TimeWindow, ...]:
     windows = []
-    for index, each in enumerate(notes.wrong.read(_read_windows, raw, "spec.timeWindows") or ()):
+    for index, each in enumerate(notes.errors.read(_read_windows, raw, "spec.timeWindows") or ()):
         path = f"spec.timeWindows[{index}]"
-        name = _text(each.name, f"{path}.name", notes.wrong)
-        schedule = _text(each.schedule, f"{path}.schedule", notes.wrong)
-        multiplier = _text(each.multiplier, f"{path}.multiplier", notes.wrong)
-        hours = notes.odd.parse(parse_hours, schedule, f"{path}.schedule")
-        factor = notes.odd.parse(multiplier_of, multiplier, f"{path}.multiplier")
+        name = _text(each.name, f"{path}.name", notes.errors)
+        schedule = _text(each.schedule, f"{path}.schedule", notes.errors)
+        multiplier = _text(each.multiplier, f"{path}.multiplier", notes.errors)
+        hours = notes.warnings.parse(parse_hours, schedule, f"{path}.schedule")
+        factor = notes.warnings.parse(multiplier_of, multiplier, f"{path}.multiplier")
         if name and hours is not None and factor is not None:
             windows.append(TimeWindow(name, hours, factor))
     return tuple(windows)
@@ -194,28 +194,30 @@ def _windows(raw: Raw, notes: _Notes) -> tuple[TimeWindow, ...]:
 
 def _shares(raw: Raw, notes: _Notes) -> tuple[QuotaShare, ...]:
     shares = []
-    for index, each in enumerate(notes.wrong.read(_read_allocation, raw, "spec.allocation") or ()):
+    for index, each in enumerate(notes.errors.read(_read_allocation, raw, "spec.allocation") or ()):
         path = f"spec.allocation[{index}]"
-        namespace = _text(each.namespace, f"{path}.namespace", notes.wrong)
-        limits = ceiling_of(each.limits, f"{path}.limits", notes.wrong, notes.odd)
+        namespace = _text(each.namespace, f"{path}.namespace", notes.errors)
+        limits = ceiling_of(each.limits, f"{path}.limits", notes.errors, notes.warnings)
         if namespace and limits is not None:
             shares.append(QuotaShare(namespace, limits))
     return tuple(shares)
 
 
-def _compare(scope: Scope, hard: Ceiling, shares: tuple[QuotaShare, ...], odd: Findings) -> None:
+def _compare(
+    scope: Scope, hard: Ceiling, shares: tuple[QuotaShare, ...], warnings: Findings
+) -> None:
     """Report shares that can never be used up, or that apply to no namespace."""
     for index, share in enumerate(shares):
         path = f"spec.allocation[{index}]"
         if scope.kind == NAMESPACE_LIST and share.namespace not in scope.namespaces:
-            odd.add(f"{path}.namespace", f"{share.namespace} is not in spec.scope.namespaces")
+            warnings.add(f"{path}.namespace", f"{share.namespace} is not in spec.scope.namespaces")
         for name, amount in sorted(share.ceiling.amounts.items()):
             if amount > hard.amounts.get(name, amount):
                 told, most = spelled(name, amount), spelled(name, hard.amounts[name])
-                odd.add(f"{path}.limits[{name}]", f"{told} is more than spec.hard, {most}")
+                warnings.add(f"{path}.limits[{name}]", f"{told} is more than spec.hard, {most}")
         longest = share.ceiling.longest
         if longest is not None and hard.longest is not None and longest > hard.longest:
-            odd.add(f"{path}.limits[{MAX_DURATION}]", "is more than spec.hard")
+            warnings.add(f"{path}.limits[{MAX_DURATION}]", "is more than spec.hard")
 
 
 def _text(raw: Raw, path: str, findings: Findings) -> str | None:

@@ -19,14 +19,16 @@ from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.tickets.values import Chronicle
-from headroom.dialects.korder.conditions import Words
+from headroom.dialects.korder.conditions import ConditionCodec
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.codec import AMOUNTS, NUMBER, SUM, TEXT, TIME, Codec, Json, filled
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Reader
 from headroom.wire.objects.statuses import CONDITIONS
 
-_WORDS = Words({"Available": "Ready", "Succeeded": "Claimed", "WaitingForNode": "Activated"})
+_CONDITIONS = ConditionCodec(
+    {"Available": "Ready", "Succeeded": "Claimed", "WaitingForNode": "Activated"}
+)
 _PHASES = {"Available": "Ready", "Succeeded": "Claimed", "Failed": "Expired"}
 _READ = {"Ready": "Available", "Reserved": "Available", "Claimed": "Succeeded", "Expired": "Failed"}
 
@@ -84,7 +86,7 @@ def _conditions(status: HoldStatus) -> tuple[Condition, ...]:
 
     A claimed ticket is ready for korder, whose Ready means that the ticket did its work.
     """
-    told = _WORDS.told(status.conditions)
+    told = _CONDITIONS.encode(status.conditions)
     if not told:
         return ()
     ready = told[0]
@@ -134,5 +136,5 @@ def _meant(conditions: tuple[Condition, ...], phase: str) -> tuple[Condition, ..
     """Our conditions again: for us, a claimed hold is no longer ready."""
     return tuple(
         replace(each, status=_word(phase == "Available")) if each.type == "Ready" else each
-        for each in _WORDS.meant(conditions)
+        for each in _CONDITIONS.decode(conditions)
     )

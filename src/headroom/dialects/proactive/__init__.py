@@ -11,7 +11,7 @@ from typing import Any
 
 from headroom.core.actions import Action
 from headroom.core.names import GROUP
-from headroom.dialects.proactive.decoder import decode, dressed
+from headroom.dialects.proactive.decoder import decode, marked_placeholder
 from headroom.dialects.proactive.names import AUTOSCALER_LEASE, OBJECT_NAME, PRIORITY_CLASS
 from headroom.dialects.proactive.objects import class_object
 from headroom.wire.dialect import Dialect
@@ -51,7 +51,7 @@ PROACTIVE = Dialect(
     guardian_classes=(PRIORITY_CLASS,),
     headrooms=(("", OBJECT_NAME),),
     reads={HEADROOMS: decode},
-    dress_pod=dressed,
+    dress_pod=marked_placeholder,
     follows=(DEPLOYMENTS, STATEFUL_SETS, JOBS),
 )
 

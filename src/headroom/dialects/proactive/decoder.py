@@ -66,7 +66,7 @@ def decode(data: bytes | Raw) -> Headroom:
     return replace(headroom, remarks=(*headroom.remarks, Problem(ON_PRIORITY, remark)))
 
 
-def dressed(pod: Pod) -> Pod:
+def marked_placeholder(pod: Pod) -> Pod:
     """The pod, marked if it is a placeholder of the proposal, whoever created it.
 
     A pod of ordinary priority is an ordinary pod, whatever its label.

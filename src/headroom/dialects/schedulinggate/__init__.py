@@ -12,7 +12,7 @@ from typing import Any
 
 from headroom.core.actions import Action
 from headroom.core.names import GROUP
-from headroom.dialects.schedulinggate.decoder import dressed
+from headroom.dialects.schedulinggate.decoder import with_driver_names
 from headroom.dialects.schedulinggate.names import MARKS, OBJECT_NAME, USUAL, Names
 from headroom.dialects.schedulinggate.objects import classes, objects
 from headroom.wire.dialect import Dialect
@@ -50,7 +50,7 @@ def scheduling_gate(names: Names = USUAL) -> Dialect:
         headrooms=((names.namespace, OBJECT_NAME),),
         objects=objects(names),
         flags=(f"--mountpoint-names={names.text}",) if names.text else (),
-        dress=partial(dressed, names=names),
+        dress=partial(with_driver_names, names=names),
     )
 
 

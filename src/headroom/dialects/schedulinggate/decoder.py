@@ -31,7 +31,7 @@ class _GatedObject(JsonObject):
 _read = Reader(_GatedObject)
 
 
-def dressed(headroom: Headroom, data: bytes | Raw, names: Names = USUAL) -> Headroom:
+def with_driver_names(headroom: Headroom, data: bytes | Raw, names: Names = USUAL) -> Headroom:
     """The headroom, with the driver's names and labels if it follows the driver's gate."""
     rule, template = headroom.size.follows, headroom.slot.template
     at_home = headroom.parent.namespace == names.namespace

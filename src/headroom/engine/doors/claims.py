@@ -52,6 +52,12 @@ from headroom.engine.handover_queue import rivals_on
 from headroom.engine.ledger import Ledger
 
 
+def waits_since(ledger: Ledger, moment: datetime) -> None:
+    """Let the time of all who wait at our doors begin then."""
+    for pod in ledger.having(By.WAITING, ""):
+        ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], since=moment)
+
+
 def claimed(ledger: Ledger, pod: Pod) -> Hold | None:
     """The hold that a pod names in its claim, if it is there."""
     claim = claim_of(pod)

@@ -42,7 +42,7 @@ from headroom.engine.headrooms.size_inputs import SizeInputs
 from headroom.engine.headrooms.slot_objects import SlotObjectController, SlotRefusal
 from headroom.engine.headrooms.slot_pods import tally_of
 from headroom.engine.ledger import Ledger
-from headroom.engine.limits.allowance import Allowance
+from headroom.engine.quotas import QuotaBook
 from headroom.engine.status_writer import COALESCED, StatusWriter, headroom_status_subject
 
 OBJECT_PAUSE = timedelta(seconds=1)
@@ -56,15 +56,15 @@ class Standing:
         self,
         ledger: Ledger,
         calendar: Calendar,
-        allowance: Allowance,
+        quotas: QuotaBook,
         writer: StatusWriter,
     ) -> None:
         self._ledger = ledger
         self._calendar = calendar
         self._writer = writer
         self.companions = Companions(ledger)
-        self.issuer = SlotObjectController(ledger, allowance, calendar, self.companions.member)
-        self._quotas = allowance.quotas
+        self.issuer = SlotObjectController(ledger, quotas, calendar, self.companions.member)
+        self._quotas = quotas
         self._known: dict[str, HeadroomState] = {}
         self._stale: dict[str, None] = {}  # headrooms whose wish is to be worked out anew
         self._sights = SizeInputs(ledger)

@@ -15,14 +15,18 @@ from headroom.core.headrooms.headrooms import ALWAYS, Headroom
 from headroom.core.headrooms.slot_objects import Making, changes, stands
 from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import ActiveWindow, Calendar
+from headroom.core.hold_state.limited import beyond_limit, permit_of
+from headroom.core.hold_state.memory import Permit
 from headroom.core.holds import Hold
 from headroom.core.plan import Sequence, Work
-from headroom.core.subjects import Topic, headroom_subject, hold_subject
+from headroom.core.subjects import Awaited, Change, Topic, headroom_subject, hold_subject
 from headroom.core.tickets.ticket_lifecycle import dismissed
 from headroom.core.tickets.ticket_times import object_of
 from headroom.engine.headrooms.slot_succession import SlotSuccession
 from headroom.engine.ledger import Ledger
-from headroom.engine.limits.allowance import Allowance
+from headroom.engine.memories import remember
+from headroom.engine.namespace_limits import limits_of, used_by_others
+from headroom.engine.quotas import QuotaBook
 
 EXPECTED_FOR = timedelta(seconds=5)
 ORPHAN = "orphan"  # the garbage collector's finalizer while it takes owner references off
@@ -43,14 +47,11 @@ Owned = Callable[[Headroom, Hold], Hold]
 class SlotObjectController:
     """The objects of slots, by headroom."""
 
-    def __init__(
-        self, ledger: Ledger, allowance: Allowance, calendar: Calendar, owned: Owned
-    ) -> None:
+    def __init__(self, ledger: Ledger, quotas: QuotaBook, calendar: Calendar, owned: Owned) -> None:
         self.heirs = SlotSuccession(ledger, calendar)
         self._owned = owned
         self._ledger = ledger
-        self._allowance = allowance
-        self._quotas = allowance.quotas
+        self._quotas = quotas
         self._expected: dict[str, dict[str, tuple[Hold, datetime]]] = {}  # made, not seen yet
         self._taken: dict[str, dict[str, None]] = {}  # names that strangers have
 
@@ -133,7 +134,7 @@ class SlotObjectController:
         whole = action.of.whole
         self._expected.get(whole, {}).pop(action.slot, None)
         if not self._known(action.hold):
-            self._allowance.forget(action.hold)
+            self._permit(action.hold, None)
         self._quotas.lose(action.hold.parent)
         if isinstance(outcome, Taken):
             self._taken.setdefault(whole, {})[action.slot] = None
@@ -152,24 +153,40 @@ class SlotObjectController:
         if headroom.closes is not None and now >= headroom.closes:
             return
         if makings:
-            why = self._quotas.room_for(headroom, subject, now)
-            if why is not None:
-                yield SlotRefusal(why)
+            over = self._quotas.refusal(headroom, now)
+            self._quotas.answered(headroom, subject, over)
+            if over is not None:
+                yield SlotRefusal(over.why)
                 return
         for making in makings:
             hold = self._slot(headroom, making)
-            why = self._quotas.room_for(hold, subject, now)
-            if why is not None:
-                yield SlotRefusal(why)
+            over = self._quotas.refusal(hold, now)
+            if over is not None:
+                self._quotas.answered(hold, subject, over)
+                yield SlotRefusal(over.why)
                 return
-            why = self._allowance.beyond_limit(hold, subject)
-            if why is not None:
-                self._quotas.lose(hold.parent)
+            why = self._beyond_limit(hold)
+            if why:
+                self._ledger.agenda.wait(subject, on=Awaited(Change.USAGE, hold.home))
                 yield SlotRefusal(why, by_limit=True)
                 return
+            self._quotas.answered(hold, subject, None)
+            self._permit(hold, permit_of(hold))
             expected = self._expected.setdefault(headroom.parent.whole, {})
             expected[making.slot] = (hold, now + EXPECTED_FOR)
             yield self._write(headroom, making, hold)
+
+    def _beyond_limit(self, hold: Hold) -> str:
+        ledger, parent = self._ledger, str(hold.parent)
+        others = used_by_others(ledger.usage, hold.home, parent)
+        return beyond_limit(
+            hold, ledger.memory[parent].permit, limits_of(ledger, hold.home), others
+        )
+
+    def _permit(self, hold: Hold, permit: Permit | None) -> None:
+        """The object of a slot counts before it is seen, and no more if it does not come."""
+        before = self._ledger.memory[str(hold.parent)]
+        remember(self._ledger, hold, replace(before, permit=permit))
 
     def _write(self, headroom: Headroom, making: Making, hold: Hold) -> Sequence:
         objects = headroom.slot_objects
@@ -207,7 +224,7 @@ class SlotObjectController:
         }
         for slot, (hold, until) in expected.items():
             if now >= until and slot not in members and not self._known(hold):
-                self._allowance.forget(hold)  # It was made, and never came.
+                self._permit(hold, None)  # It was made, and never came.
         self._expected[whole] = kept
         return {slot: hold for slot, (hold, _) in kept.items()}
 

@@ -55,7 +55,7 @@ class Feed:
         """Send what exists now, as the list before a watch does."""
         for kind in self._kinds:
             for obj in self._store.list(kind):
-                self._push(self._store.news(obj))
+                self._push(self._store.as_added(obj))
 
     def hold(self) -> None:
         """Deliver nothing until `release`."""
@@ -67,7 +67,7 @@ class Feed:
 
     def close(self) -> None:
         for kind in self._kinds:
-            self._store.silence(kind, self._push)
+            self._store.remove_listener(kind, self._push)
         self._waiting.clear()
         if self._timer is not None:
             self._timer.cancel()

@@ -22,7 +22,7 @@ class PodIndex:
         """The pods bound to a node, in the order in which they were bound."""
         return self._found(self._on_node.get(node, {}))
 
-    def strays(self, namespace: str) -> list[Json]:
+    def without_controller(self, namespace: str) -> list[Json]:
         """The pods of a namespace that have no controller."""
         return self._found(self._strays.get(namespace, {}))
 

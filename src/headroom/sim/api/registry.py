@@ -47,7 +47,7 @@ class Registry(Mapping[str, Kind]):
             raise bad_request(f"kind {name!r} is unknown")
         return self._kinds[name]
 
-    def thing_of(self, obj: Json) -> Thing:
+    def decode(self, obj: Json) -> Thing:
         """An object as the operator decodes it."""
         if isinstance(obj, Stored) and obj.told is not None:
             return obj.told

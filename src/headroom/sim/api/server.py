@@ -14,6 +14,7 @@ from typing import Any
 from headroom.core.objects import Pod
 from headroom.sim.api import (
     admission,
+    basic_validation,
     claimgate,
     eviction,
     kinds,
@@ -23,7 +24,6 @@ from headroom.sim.api import (
     pods,
     preconditions,
     quota,
-    sanity,
     schemas,
     unmodelled,
 )
@@ -281,7 +281,7 @@ def _is_over(meta: Json) -> bool:
 
 
 def _check_sanity(kind: Kind, obj: Json) -> None:
-    found = [f"{problem.path}: {problem.message}" for problem in sanity.problems(obj)]
+    found = [f"{problem.path}: {problem.message}" for problem in basic_validation.problems(obj)]
     if found:
         raise invalid(kind, str(dig(obj, "metadata", "name")), ", ".join(found))
 

@@ -44,7 +44,7 @@ class Change:
     @property
     def thing(self) -> Thing:
         """The changed object as a core value, decoded once for all listeners."""
-        return self.registry.thing_of(self.obj)
+        return self.registry.decode(self.obj)
 
 
 Listener = Callable[[Change], None]
@@ -106,7 +106,7 @@ class Store:
         """Call `listener` immediately for every later change of this kind."""
         self._listeners[kind].append(listener)
 
-    def silence(self, kind: str, listener: Listener) -> None:
+    def remove_listener(self, kind: str, listener: Listener) -> None:
         self._listeners[kind].remove(listener)
 
     def fresh_name(self, prefix: str) -> str:
@@ -168,7 +168,7 @@ class Store:
             del self._refs[uid_of(found)]
         return found
 
-    def news(self, obj: Json) -> Change:
+    def as_added(self, obj: Json) -> Change:
         """The change that a new listener gets for an existing object."""
         return Change(Verb.ADDED, ref_of(obj), obj, None, self.registry)
 

@@ -2,9 +2,9 @@
 
 It runs one scan interval after pods became unschedulable. It packs them onto existing and booting
 nodes, then onto new nodes of the cheapest pool that fits. New nodes join after the pool's boot
-delay. It behaves like the Cluster Autoscaler or like Karpenter (`pools.Manner`), which packs in its
-own way (`autoscaler_binpack`). `autoscaler_rules` says which pods request a node and which keep
-one, `autoscaler_scale_down` removes nodes, `autoscaler_fleet` has the machines, and
+delay. It behaves like the Cluster Autoscaler or like Karpenter (`pools.AutoscalerBehaviour`), which
+packs in its own way (`autoscaler_binpack`). `autoscaler_rules` says which pods request a node and
+which keep one, `autoscaler_scale_down` removes nodes, `autoscaler_fleet` has the machines, and
 `autoscaler_cache` the state of the cluster.
 """
 
@@ -17,11 +17,11 @@ from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of
 from headroom.sim.controllers.autoscaler_binpack import Packing, missing_daemons, stand_in
-from headroom.sim.controllers.autoscaler_cache import Sight
+from headroom.sim.controllers.autoscaler_cache import AutoscalerCache
 from headroom.sim.controllers.autoscaler_fleet import Fleet
 from headroom.sim.controllers.autoscaler_model import Model
 from headroom.sim.controllers.autoscaler_rules import is_stuck
-from headroom.sim.controllers.autoscaler_scale_down import Shrinking
+from headroom.sim.controllers.autoscaler_scale_down import ScaleDown
 from headroom.sim.controllers.base import Controller
 from headroom.sim.pools import KARPENTER, Autoscaling, Pool
 
@@ -40,11 +40,11 @@ class Autoscaler(Controller):
         self, stage: ActorContext, pools: Sequence[Pool], autoscaling: Autoscaling
     ) -> None:
         super().__init__(stage)
-        self._manner = autoscaling.manner
+        self._behaviour = autoscaling.manner
         self._due: dict[Ref, float] = {}
-        self._sight = Sight(stage, self._manner, lambda: self._soon(_GROW))
-        self._fleet = Fleet(stage, pools, by_labels=self._manner.profile == KARPENTER)
-        self._shrinking = Shrinking(self, self._sight, self._fleet, autoscaling)
+        self._cache = AutoscalerCache(stage, self._behaviour, lambda: self._soon(_GROW))
+        self._fleet = Fleet(stage, pools, by_labels=self._behaviour.profile == KARPENTER)
+        self._scale_down = ScaleDown(self, self._cache, self._fleet, autoscaling)
         self.store.listen("Pod", self._on_pod)
         self.store.listen("Node", self._on_node)
         self.store.listen("PodDisruptionBudget", self._on_budget)
@@ -55,35 +55,35 @@ class Autoscaler(Controller):
         return self._fleet.is_booting() or _GROW in self._due
 
     def _on_pod(self, change: Change) -> None:
-        self._sight.pod_changed(change)
+        self._cache.pod_changed(change)
         node = dig(change.obj, "spec", "nodeName")
         if node:
-            self._shrinking.look_again(str(node))
+            self._scale_down.look_again(str(node))
             self._shrink_soon()
-        elif change.verb is not Verb.DELETED and is_stuck(change.obj, self._manner):
+        elif change.verb is not Verb.DELETED and is_stuck(change.obj, self._behaviour):
             self._soon(_GROW)
 
     def _on_budget(self, _: Change) -> None:
-        self._shrinking.look_again_everywhere()
+        self._scale_down.look_again_everywhere()
         self._shrink_soon()
 
     def _on_node(self, change: Change) -> None:
-        self._sight.node_changed(change)
+        self._cache.node_changed(change)
         if change.verb is Verb.ADDED:
             self._fleet.joined(change.obj)
         elif change.verb is Verb.DELETED:
             self._fleet.left(change.ref.name)
-        self._shrinking.look_again(change.ref.name)
+        self._scale_down.look_again(change.ref.name)
         if change.verb is not Verb.MODIFIED or _matters(change):
             self._soon(_GROW)
             self._shrink_soon()
 
     def _shrink_soon(self) -> None:
-        self._shrinking.changed()
+        self._scale_down.changed()
         self._soon(_SHRINK)
 
     def _soon(self, look: Ref) -> None:
-        self._at(look, self.stage.loop.time() + self._manner.scan)
+        self._at(look, self.stage.loop.time() + self._behaviour.scan)
 
     def _at(self, look: Ref, moment: float) -> None:
         """Scan at this time, unless an earlier scan is due."""
@@ -93,7 +93,7 @@ class Autoscaler(Controller):
 
     async def sync(self, ref: Ref) -> None:
         if ref.kind == "Node":
-            await self._shrinking.give_back(ref.name)
+            await self._scale_down.give_back(ref.name)
             self._soon(_SHRINK)
             return
         if self.stage.loop.time() < self._due.get(ref, float("inf")) - 1e-6:
@@ -102,28 +102,28 @@ class Autoscaler(Controller):
         if ref == _GROW:
             self._grow()
         else:
-            again = self._shrinking.review()
+            again = self._scale_down.review()
             if again is not None:
                 self._at(_SHRINK, again)
 
     def _grow(self) -> None:
         """Order the machines that pods which fit nowhere need."""
-        stuck = [obj for obj in self._sight.unbound() if is_stuck(obj, self._manner)]
+        stuck = [obj for obj in self._cache.unbound() if is_stuck(obj, self._behaviour)]
         if not stuck:
             return
-        model = self._sight.standing()
+        model = self._cache.standing()
         with model.supposing():
             self._fleet.imagine_booting(model)
             self._order_for(stuck, model)
 
     def _order_for(self, stuck: Sequence[Json], model: Model) -> None:
-        decoded = [(obj, self._sight.pods[ref_of(obj)]) for obj in stuck]
-        if self._manner.profile == KARPENTER:
+        decoded = [(obj, self._cache.pods[ref_of(obj)]) for obj in stuck]
+        if self._behaviour.profile == KARPENTER:
             self._pack(decoded, model)
             return
         # Among equals the oldest first, as the scheduler does; the store has that order.
         for obj, pod in sorted(decoded, key=lambda each: -each[1].priority):
-            if self._sight.refused(pod):
+            if self._cache.refused(pod):
                 continue  # It waits for a volume; a machine would not help.
             if not model.place(pod) and not self._order(obj, pod, model):
                 words = _ALL_FULL if self._fleet.is_full() else _NO_POOL
@@ -131,22 +131,22 @@ class Autoscaler(Controller):
 
     def _pack(self, decoded: Sequence[tuple[Json, Pod]], model: Model) -> None:
         """Order as Karpenter does: first all pods are packed, then the machines are chosen."""
-        for node in self._sight.nodes.values():
+        for node in self._cache.nodes.values():
             there = [pod for pod in model.pods_on(node.name) if _of_daemon_set(pod)]
             room = missing_daemons(self._fleet.daemons(node), there)
             if room:
                 model.put(stand_in(node, room), node.name)
-        served = [(obj, pod) for obj, pod in decoded if not self._sight.refused(pod)]
+        served = [(obj, pod) for obj, pod in decoded if not self._cache.refused(pod)]
         objects = {pod.key: obj for obj, pod in served}
         packing = Packing(self._fleet, model)
         for pod in packing.pack([pod for _, pod in served]):
             words = _ALL_FULL if self._fleet.is_full() else _NO_POOL
             self.recorder.record(objects[pod.key], "Normal", "NotTriggerScaleUp", words)
-        for claim in packing.claims:
-            pool = claim.pools[0]
+        for machine in packing.planned:
+            pool = machine.pools[0]
             index, there_are = self._fleet.next_of(pool)
             self._fleet.order(pool, index)
-            self._tell_order(objects[claim.pods[0].key], pool, there_are)
+            self._tell_order(objects[machine.pods[0].key], pool, there_are)
 
     def _tell_order(self, obj: Json, pool: Pool, there: int) -> None:
         change = f"{there}->{there + 1} (max: {pool.most})"

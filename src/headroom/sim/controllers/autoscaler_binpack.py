@@ -21,7 +21,7 @@ from headroom.sim.pools import Pool
 
 
 @dataclass(slots=True)
-class Claim:
+class PlannedMachine:
     """A planned machine: the pools that it may be of, the cheapest first, and its pods."""
 
     name: str
@@ -36,7 +36,7 @@ class Packing:
         self._fleet = fleet
         self._model = model
         self._left = {pool.name: left for pool, left in fleet.left_to_order()}
-        self.claims: list[Claim] = []
+        self.planned: list[PlannedMachine] = []
         self._made = 0
 
     def pack(self, pods: Sequence[Pod]) -> list[Pod]:
@@ -51,46 +51,46 @@ class Packing:
         return list(waiting)
 
     def _add(self, pod: Pod) -> bool:
-        if self._model.place_first(pod, frozenset(claim.name for claim in self.claims)):
+        if self._model.place_first(pod, frozenset(machine.name for machine in self.planned)):
             return True
-        for claim in sorted(self.claims, key=lambda each: len(each.pods)):
-            if self._extend(claim, pod):
+        for machine in sorted(self.planned, key=lambda each: len(each.pods)):
+            if self._extend(machine, pod):
                 return True
         self._made += 1
-        claim = Claim(f"machine-to-come-{self._made}", self._fleet.pools())
-        if self._extend(claim, pod):
-            self.claims.append(claim)
+        machine = PlannedMachine(f"machine-to-come-{self._made}", self._fleet.pools())
+        if self._extend(machine, pod):
+            self.planned.append(machine)
             return True
-        self._model.remove_node(claim.name)
+        self._model.remove_node(machine.name)
         return False
 
-    def _extend(self, claim: Claim, pod: Pod) -> bool:
+    def _extend(self, machine: PlannedMachine, pod: Pod) -> bool:
         """Pack a pod onto a planned machine, if one of its pools also fits this pod."""
-        fitting = [pool for pool in self._orderable(claim) if self._takes(claim, pool, pod)]
-        kept = fitting or claim.pools
-        self._shape(claim, kept[0])
+        fitting = [pool for pool in self._orderable(machine) if self._takes(machine, pool, pod)]
+        kept = fitting or machine.pools
+        self._shape(machine, kept[0])
         if not fitting:
             return False
-        claim.pools = fitting
-        claim.pods.append(pod)
-        self._model.put(pod, claim.name)
+        machine.pools = fitting
+        machine.pods.append(pod)
+        self._model.put(pod, machine.name)
         return True
 
-    def _orderable(self, claim: Claim) -> Iterator[Pool]:
+    def _orderable(self, machine: PlannedMachine) -> Iterator[Pool]:
         """The pools of a planned machine that have a machine left beside other planned machines."""
-        for pool in claim.pools:
-            others = sum(each.pools[0] is pool for each in self.claims if each is not claim)
+        for pool in machine.pools:
+            others = sum(each.pools[0] is pool for each in self.planned if each is not machine)
             if others < self._left.get(pool.name, 0):
                 yield pool
 
-    def _takes(self, claim: Claim, pool: Pool, pod: Pod) -> bool:
-        self._shape(claim, pool)
-        return self._model.fits_on(pod, claim.name)
+    def _takes(self, machine: PlannedMachine, pool: Pool, pod: Pod) -> bool:
+        self._shape(machine, pool)
+        return self._model.fits_on(pod, machine.name)
 
-    def _shape(self, claim: Claim, pool: Pool) -> None:
+    def _shape(self, machine: PlannedMachine, pool: Pool) -> None:
         """Model the planned machine as one of this pool, with the DaemonSet pods of this pool."""
-        node, daemons = self._fleet.imagined(pool, claim.name)
-        self._model.reshape(node, daemons, claim.pods)
+        node, daemons = self._fleet.imagined(pool, machine.name)
+        self._model.reshape(node, daemons, machine.pods)
 
 
 def missing_daemons(daemons: Sequence[Pod], there: Sequence[Pod]) -> Resources:

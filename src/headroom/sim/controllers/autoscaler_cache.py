@@ -14,16 +14,18 @@ from headroom.sim.api.decoder import changed_node, changed_pod, node_of, pod_of
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of
 from headroom.sim.controllers.autoscaler_model import Model
-from headroom.sim.pools import Manner
+from headroom.sim.pools import AutoscalerBehaviour
 from headroom.sim.scheduler.volumes import VolumeView
 
 
-class Sight:
+class AutoscalerCache:
     """All pods and nodes as core values."""
 
-    def __init__(self, stage: ActorContext, manner: Manner, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, stage: ActorContext, behaviour: AutoscalerBehaviour, changed: Callable[[], None]
+    ) -> None:
         self._store = stage.store
-        self._cutoff = manner.cutoff
+        self._cutoff = behaviour.cutoff
         self._volumes = VolumeView(stage, "autoscaler", changed)
         self.pods = {ref_of(obj): pod_of(obj) for obj in self._store.list("Pod")}
         self.nodes = {ref_of(obj).name: node_of(obj) for obj in self._store.list("Node")}

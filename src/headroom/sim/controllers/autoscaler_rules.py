@@ -1,7 +1,7 @@
 """Which pods request a machine from an autoscaler, and which pods keep one.
 
 The functions get pods as JSON and return reasons as text. The rules are those of the Cluster
-Autoscaler and of Karpenter with their defaults; `pools.Manner` says which.
+Autoscaler and of Karpenter with their defaults; `pools.AutoscalerBehaviour` says which.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from headroom.core.objects import Pod, Taint
 from headroom.core.selection import tolerated
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.values import Json, condition_of, controller_of, dig
-from headroom.sim.pools import KARPENTER, Manner
+from headroom.sim.pools import KARPENTER, AutoscalerBehaviour
 from headroom.sim.selectors import selects
 
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
@@ -22,7 +22,7 @@ _REPLICATED = ("ReplicationController", "Job", "ReplicaSet", "StatefulSet")
 _LOCAL = ("emptyDir", "hostPath")
 
 
-def is_stuck(pod: Json, manner: Manner) -> bool:
+def is_stuck(pod: Json, behaviour: AutoscalerBehaviour) -> bool:
     """Whether a pod is unschedulable and may request a node."""
     condition = condition_of(pod, "PodScheduled") or {}
     return (
@@ -31,45 +31,45 @@ def is_stuck(pod: Json, manner: Manner) -> bool:
         and not dig(pod, "spec", "nodeName")
         and not dig(pod, "metadata", "deletionTimestamp")
         and not dig(pod, "status", "nominatedNodeName")
-        and not is_expendable(pod, manner)
-        and not is_daemon(pod, manner)
+        and not is_expendable(pod, behaviour)
+        and not is_daemon(pod, behaviour)
     )
 
 
-def is_daemon(pod: Json, manner: Manner) -> bool:
+def is_daemon(pod: Json, behaviour: AutoscalerBehaviour) -> bool:
     """Whether a pod belongs to its node: it requests no other node and does not keep this one.
 
     Karpenter checks every owner of a pod, the Cluster Autoscaler its controller.
     """
-    if manner.profile == KARPENTER:
+    if behaviour.profile == KARPENTER:
         owners = dig(pod, "metadata", "ownerReferences") or ()
         return any(owner.get("kind") == "DaemonSet" for owner in owners)
     return (controller_of(pod) or {}).get("kind") == "DaemonSet"
 
 
-def is_expendable(pod: Json, manner: Manner) -> bool:
+def is_expendable(pod: Json, behaviour: AutoscalerBehaviour) -> bool:
     priority = int(dig(pod, "spec", "priority") or 0)
-    return manner.cutoff is not None and priority < manner.cutoff
+    return behaviour.cutoff is not None and priority < behaviour.cutoff
 
 
-def must_move(pod: Json, decoded: Pod, manner: Manner) -> bool:
+def must_move(pod: Json, decoded: Pod, behaviour: AutoscalerBehaviour) -> bool:
     """Whether a pod has to be placed elsewhere before its node can be removed."""
     if (
         dig(pod, "status", "phase") in FINISHED
-        or is_daemon(pod, manner)
-        or is_expendable(pod, manner)
+        or is_daemon(pod, behaviour)
+        or is_expendable(pod, behaviour)
     ):
         return False
-    if manner.profile != KARPENTER:
+    if behaviour.profile != KARPENTER:
         return True
     # A pod that tolerates the disruption taint is neither evicted nor waited for.
-    return not tolerated(Taint(manner.taint), decoded.placement.tolerations)
+    return not tolerated(Taint(behaviour.taint), decoded.placement.tolerations)
 
 
-def keeps_node(pod: Json, budgets: Iterable[Json], manner: Manner) -> str:
+def keeps_node(pod: Json, budgets: Iterable[Json], behaviour: AutoscalerBehaviour) -> str:
     """Why a pod that would have to move keeps its node, as text; "" if it does not."""
     covering = [each for each in budgets if selects(dig(each, "spec", "selector"), pod)]
-    if manner.profile == KARPENTER:
+    if behaviour.profile == KARPENTER:
         why = _karpenter_says(pod)
     else:
         why = _cluster_autoscaler_says(pod, bool(covering))
@@ -81,9 +81,9 @@ def keeps_node(pod: Json, budgets: Iterable[Json], manner: Manner) -> str:
     return ""
 
 
-def is_protected(node: Json, manner: Manner) -> bool:
+def is_protected(node: Json, behaviour: AutoscalerBehaviour) -> bool:
     """Whether an annotation of the node itself forbids its removal."""
-    key = DO_NOT_DISRUPT if manner.profile == KARPENTER else SCALE_DOWN_DISABLED
+    key = DO_NOT_DISRUPT if behaviour.profile == KARPENTER else SCALE_DOWN_DISABLED
     return bool(dig(node, "metadata", "annotations", key) == "true")
 
 
@@ -101,7 +101,7 @@ def _cluster_autoscaler_says(pod: Json, has_budget: bool) -> str:
     if said == "false":
         return "the pod is not safe to evict"
     if (controller_of(pod) or {}).get("kind") not in _REPLICATED:
-        return "nobody would make the pod anew"
+        return "no controller would create the pod again"
     if any(kind in volume for volume in dig(pod, "spec", "volumes") or () for kind in _LOCAL):
         return "the pod has local storage"
     if dig(pod, "metadata", "namespace") == "kube-system" and not has_budget:

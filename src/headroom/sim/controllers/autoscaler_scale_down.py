@@ -17,7 +17,7 @@ from headroom.core.objects import Pod
 from headroom.core.resources import Resources
 from headroom.sim.api.decoder import pod_of
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
-from headroom.sim.controllers.autoscaler_cache import Sight
+from headroom.sim.controllers.autoscaler_cache import AutoscalerCache
 from headroom.sim.controllers.autoscaler_fleet import Fleet
 from headroom.sim.controllers.autoscaler_rules import is_protected, keeps_node, must_move
 from headroom.sim.controllers.base import Controller
@@ -39,16 +39,16 @@ class ScaleDownCandidate:
     used: int
 
 
-class Shrinking:
+class ScaleDown:
     """Finds unneeded nodes and removes them."""
 
     def __init__(
-        self, controller: Controller, sight: Sight, fleet: Fleet, autoscaling: Autoscaling
+        self, controller: Controller, cache: AutoscalerCache, fleet: Fleet, autoscaling: Autoscaling
     ) -> None:
         self._controller = controller
-        self._sight = sight
+        self._cache = cache
         self._fleet = fleet
-        self._manner = autoscaling.manner
+        self._behaviour = autoscaling.manner
         self._patience = autoscaling.scale_down_after
         self._stage = controller.stage
         self._since: dict[str, float] = {}
@@ -104,8 +104,8 @@ class Shrinking:
             return True
         if self._fleet.is_emptying():
             return False  # Its pods may need the room of that node; check later.
-        node = self._sight.nodes[candidate.node]
-        if self._sight.standing().could_leave(node, candidate.movers):
+        node = self._cache.nodes[candidate.node]
+        if self._cache.standing().could_leave(node, candidate.movers):
             return True
         self._stuck[candidate.node] = self._changes
         del self._since[candidate.node]
@@ -114,16 +114,16 @@ class Shrinking:
     def _judge(self, name: str) -> ScaleDownCandidate | None:
         """What the removal of a machine requires; None if a pod keeps it."""
         obj = self._controller.store.get(Ref("Node", "", name))
-        if obj is None or is_protected(obj, self._manner):
+        if obj is None or is_protected(obj, self._behaviour):
             return None
-        on_it = [(pod, self._sight.pods[ref_of(pod)]) for pod in self._stage.pods.on_node(name)]
-        movers = [(pod, value) for pod, value in on_it if must_move(pod, value, self._manner)]
-        used = _used(self._sight.nodes[name].allocatable, [value for _, value in on_it])
-        if movers and self._manner.busy is not None and used >= self._manner.busy:
+        on_it = [(pod, self._cache.pods[ref_of(pod)]) for pod in self._stage.pods.on_node(name)]
+        movers = [(pod, value) for pod, value in on_it if must_move(pod, value, self._behaviour)]
+        used = _used(self._cache.nodes[name].allocatable, [value for _, value in on_it])
+        if movers and self._behaviour.busy is not None and used >= self._behaviour.busy:
             return None
         for pod, _ in movers:
             budgets = self._controller.store.list("PodDisruptionBudget", ref_of(pod).namespace)
-            if keeps_node(pod, budgets, self._manner):
+            if keeps_node(pod, budgets, self._behaviour):
                 return None
         return ScaleDownCandidate(name, tuple(value for _, value in movers), used)
 
@@ -153,7 +153,7 @@ class Shrinking:
         end = loop.time() + _GIVE_UP_AFTER
         while True:
             on_it = self._stage.pods.on_node(name)
-            left = [pod for pod in on_it if must_move(pod, pod_of(pod), self._manner)]
+            left = [pod for pod in on_it if must_move(pod, pod_of(pod), self._behaviour)]
             if not left:
                 return True
             if loop.time() >= end:
@@ -171,7 +171,7 @@ class Shrinking:
                 return  # It was deleted before.
 
     def _taint(self, node: Json, *, present: bool) -> None:
-        taint = {"key": self._manner.taint, "effect": "NoSchedule"}
+        taint = {"key": self._behaviour.taint, "effect": "NoSchedule"}
         others = [each for each in dig(node, "spec", "taints") or () if each["key"] != taint["key"]]
         taints = [*others, taint] if present else others
         self._stage.server.merge_patch(ref_of(node), {"spec": {"taints": taints or None}})

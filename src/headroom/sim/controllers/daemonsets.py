@@ -27,7 +27,7 @@ from headroom.sim.controllers.daemonplan import (
 )
 from headroom.sim.controllers.pod_control import (
     REVISION_LABEL,
-    PodKeeper,
+    PodController,
     age_rank,
     is_ending,
     is_finished,
@@ -70,7 +70,7 @@ class _Work:
     end: list[Json] = field(default_factory=list)
 
 
-class DaemonSets(PodKeeper):
+class DaemonSets(PodController):
     """Reconciles the pods of every DaemonSet, one for each node."""
 
     name = "daemonset-controller"

@@ -20,7 +20,7 @@ from headroom.sim.controllers.base import Controller
 _EVENT = "TaintManagerEviction"
 
 
-class Evictions(Controller):
+class TaintManager(Controller):
     """Evicts pods that do not tolerate the taints of their node."""
 
     name = "taint-eviction-controller"
@@ -55,7 +55,7 @@ class Evictions(Controller):
             return
         node = self.store.get(Ref("Node", "", str(dig(obj, "spec", "nodeName"))))
         taints = [t for t in node_of(node).taints if t.effect == "NoExecute"] if node else []
-        left = patience(pod_of(obj), taints)
+        left = toleration_time(pod_of(obj), taints)
         timer = self._due.get(uid_of(obj))
         if timer is not None and (left is None or left == 0):
             timer.cancel()
@@ -87,7 +87,7 @@ class Evictions(Controller):
         self.server.delete(ref, uid=uid)
 
 
-def patience(pod: Pod, taints: list[Taint]) -> float | None:
+def toleration_time(pod: Pod, taints: list[Taint]) -> float | None:
     """How long a pod tolerates these taints: None means forever, zero not at all."""
     shortest: float | None = None
     for taint in taints:

@@ -32,7 +32,12 @@ from headroom.sim.controllers.jobcounts import (
     pause,
     wanted_active,
 )
-from headroom.sim.controllers.pod_control import PodKeeper, is_active, is_ready, pod_from_template
+from headroom.sim.controllers.pod_control import (
+    PodController,
+    is_active,
+    is_ready,
+    pod_from_template,
+)
 from headroom.sim.loop import DIGITS
 
 TRACKED = "batch.kubernetes.io/job-tracking"
@@ -44,7 +49,7 @@ _UNMODELLED = {
 }
 
 
-class Jobs(PodKeeper):
+class Jobs(PodController):
     """Runs every Job's pods."""
 
     name = "job-controller"

@@ -50,13 +50,13 @@ class Nodes(Controller):
         self._returned: set[str] = set()
         self.watch("Node")
 
-    def fell_silent(self, node: str) -> None:
+    def kubelet_stopped(self, node: str) -> None:
         """A kubelet stopped reporting."""
         now = self.stage.loop.time()
         self._silent.setdefault(node, now)
         self.enqueue(Ref("Node", "", node), after=self.stage.settings.node_grace)
 
-    def reports_again(self, node: str) -> None:
+    def kubelet_started(self, node: str) -> None:
         """A kubelet reports again, whatever the conditions of its node say."""
         self._silent.pop(node, None)
         self._returned.add(node)

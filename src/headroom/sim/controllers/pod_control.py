@@ -1,8 +1,8 @@
 """The base of controllers with pods: ownership, adoption, creation and deletion of pods.
 
-A `PodKeeper` finds the pods of each of its objects by the uid of the owner, whatever the number of
-other pods. `ReplicaSets`, `DaemonSets`, `StatefulSets` and `Jobs` say which pods should exist; the
-messages of their events are those of the real controllers.
+A `PodController` finds the pods of each of its objects by the uid of the owner, whatever the number
+of other pods. `ReplicaSets`, `DaemonSets`, `StatefulSets` and `Jobs` say which pods should exist;
+the messages of their events are those of the real controllers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REVISION_LABEL = "controller-revision-hash"
 _REFUSED_PAUSE = 5.0
 
 
-class PodKeeper(Controller):
+class PodController(Controller):
     """A controller whose objects (of `kind`) own pods."""
 
     kind = ""
@@ -53,7 +53,7 @@ class PodKeeper(Controller):
 
     def adopt(self, wish: Json) -> None:
         """Adopt matching pods that have no controller."""
-        for pod in self.stage.pods.strays(ref_of(wish).namespace):
+        for pod in self.stage.pods.without_controller(ref_of(wish).namespace):
             if is_active(pod) and selects(dig(wish, "spec", "selector"), pod):
                 references = [*(dig(pod, "metadata", "ownerReferences") or ()), reference_to(wish)]
                 self.server.update(put(pod, references, "metadata", "ownerReferences"))

@@ -12,7 +12,7 @@ from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.controllers.pod_control import (
-    PodKeeper,
+    PodController,
     is_active,
     is_finished,
     is_ready,
@@ -41,7 +41,7 @@ class _Tally:
             self.ending.add(ref)
 
 
-class ReplicaSets(PodKeeper):
+class ReplicaSets(PodController):
     """Reconciles the number of pods of every ReplicaSet."""
 
     name = "replicaset-controller"

@@ -13,7 +13,7 @@ from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.controllers.pod_control import (
     REVISION_LABEL,
-    PodKeeper,
+    PodController,
     is_ending,
     is_finished,
     is_ready,
@@ -27,7 +27,7 @@ _CLAIM = "PersistentVolumeClaim"
 INDEX_LABEL = "apps.kubernetes.io/pod-index"
 
 
-class StatefulSets(PodKeeper):
+class StatefulSets(PodController):
     """Reconciles the pods of every StatefulSet, in order."""
 
     name = "statefulset-controller"

@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 
 from headroom.core.holds import Problem
-from headroom.sim.api import sanity
+from headroom.sim.api import basic_validation
 from headroom.sim.api.values import Json
 from headroom.sim.replay.arrivals import PodTrace
 from headroom.sim.scenarios.parser import decode_problems, seconds
@@ -82,6 +82,8 @@ def _problems(each: PodTrace, others: list[PodTrace]) -> Iterator[Problem]:
         yield Problem("scale", f"{words}; set scale: {MOST_PODS / each.pods:.2g} or less")
     pod = each.pod(0, Arrival(0.0))
     own = ("metadata.name", "metadata.labels[sim.headroom.dev/trace]")
-    for problem in [*sanity.problems(pod)] or [*decode_problems(pod)] or [*odd_parts(pod)]:
+    for problem in (
+        [*basic_validation.problems(pod)] or [*decode_problems(pod)] or [*odd_parts(pod)]
+    ):
         where = "name" if problem.path in own else f"template.{problem.path}"
         yield Problem(where, problem.message)

@@ -22,7 +22,7 @@ CLEARED_AFTER = 1.0
 MOST_TOLD = 5
 
 
-class Feeder:
+class TracePlayer:
     """Plays the traces of one scenario in its world."""
 
     def __init__(

@@ -15,7 +15,7 @@ MOST_SHOWN = 5
 
 def unmet(expect: Expect, objects: Iterable[Json]) -> str:
     """How the objects of a kind differ from the expectation; empty if they do not."""
-    chosen = [obj for obj in objects if _is_meant(expect, obj)]
+    chosen = [obj for obj in objects if _is_selected(expect, obj)]
     met = [obj for obj in chosen if all(_has(obj, path, want) for path, want in _wants(expect))]
     wanted = "at least 1" if expect.count is None else str(expect.count)
     if (expect.count is None and met) or len(met) == expect.count:
@@ -29,7 +29,7 @@ def unmet(expect: Expect, objects: Iterable[Json]) -> str:
     return sentence
 
 
-def _is_meant(expect: Expect, obj: Json) -> bool:
+def _is_selected(expect: Expect, obj: Json) -> bool:
     ref = ref_of(obj)
     return (
         (not expect.namespace or ref.namespace in (expect.namespace, ""))

@@ -25,7 +25,7 @@ from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Store, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.loop import SimClock
-from headroom.sim.scenarios.overcommit import ONE, Rooms
+from headroom.sim.scenarios.overcommit import ONE, OvercommitCheck
 
 LATCH_LIMIT = 60.0
 GATE_LIMIT = 60.0
@@ -45,7 +45,7 @@ class Invariants:
         self._running: dict[str, dict[str, Resources]] = {}
         self._used: dict[str, Resources] = {}
         store.listen("Pod", self._on_pod)
-        Rooms(store, self._breach)
+        OvercommitCheck(store, self._breach)
 
     def operator_is(self, alive: bool) -> None:
         """Set whether an operator runs: only a running operator can remove gates."""

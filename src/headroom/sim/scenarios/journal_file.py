@@ -31,7 +31,7 @@ class PastEvents:
         self._about: dict[str, list[Ref]] = {}
         self._gone: deque[tuple[float, str]] = deque()
         for event in store.list("Event"):
-            self._on_event(store.news(event))
+            self._on_event(store.as_added(event))
         store.listen("Event", self._on_event)
         store.listen("Pod", self._on_pod)
 

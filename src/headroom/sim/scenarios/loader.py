@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from headroom.errors import HeadroomError
-from headroom.sim.api import sanity
+from headroom.sim.api import basic_validation
 from headroom.sim.api.values import Json
 from headroom.sim.pools import Autoscaling, Pool
 from headroom.sim.replay.arrivals import PodTrace
@@ -31,7 +31,7 @@ from headroom.sim.scenarios.parser import (
 from headroom.sim.scenarios.relevance import Relevance
 from headroom.sim.scenarios.restore import is_live, is_world, restored
 from headroom.sim.scenarios.schema import API_VERSION, KIND
-from headroom.sim.scenarios.sources import SourceBook
+from headroom.sim.scenarios.sources import SourceIndex
 from headroom.sim.scenarios.validation import pool_problems, start_from
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.schema.lint import odd_parts, written_twice
@@ -76,7 +76,7 @@ def load_scenario(
     for item in manifests:
         problems += problems_of(item, known)
     problems += [str(error) for error in written_twice(played)]
-    scenario, book = Scenario(), SourceBook(known.registry)
+    scenario, book = Scenario(), SourceIndex(known.registry)
     was = restored(worlds, live, known, problems)
     if scenarios:
         found = [str(error) for error in check(scenarios[0], known.catalogue)]
@@ -106,7 +106,7 @@ class FileReader:
     """Everything needed to read the files of one run."""
 
     known: Known
-    book: SourceBook
+    book: SourceIndex
     relevance: Relevance
     read: Read
     strict: bool
@@ -135,7 +135,7 @@ def problems_of(document: Document, known: Known) -> list[str]:
         words = f"{document.data['kind']} is not modelled yet: the run would mislead without it"
         return [str(document.error("kind", words))]
     data = document.data
-    found = [*sanity.problems(data)] or [*decode_problems(data)] or [*odd_parts(data)]
+    found = [*basic_validation.problems(data)] or [*decode_problems(data)] or [*odd_parts(data)]
     return [str(document.error(problem.path, problem.message)) for problem in found]
 
 

@@ -49,7 +49,7 @@ class Meter:
         self._clock = clock
         self._prices = prices
         self._rules = OwnerRules(store, across_namespaces)
-        self._stays: dict[str, Stay] = {}
+        self._records: dict[str, Stay] = {}
         self._at_door: set[str] = set()
         self._claims = 0
         self._misses = 0
@@ -66,7 +66,7 @@ class Meter:
     @property
     def stays(self) -> list[Stay]:
         """Every pod, in order of creation."""
-        return list(self._stays.values())
+        return list(self._records.values())
 
     @property
     def now(self) -> float:
@@ -78,14 +78,14 @@ class Meter:
 
     def summary(self) -> dict[str, Any]:
         """All numbers at the current time."""
-        now, stays = self._clock.elapsed(), self._stays.values()
-        everybody = summed(stays, now)
+        now, records = self._clock.elapsed(), self._records.values()
+        everybody = summed(records, now)
         costs = self._costs()
         return {
             "pods": {**everybody, "bound": everybody["started"]},
-            "owners": summed((stay for stay in stays if stay.owner), now),
-            "others": summed((stay for stay in stays if not stay.owner), now),
-            "workloads": {name: summed(some, now) for name, some in by_workload(stays).items()},
+            "owners": summed((record for record in records if record.owner), now),
+            "others": summed((record for record in records if not record.owner), now),
+            "workloads": {name: summed(some, now) for name, some in by_workload(records).items()},
             "slots": self._slots(),
             "held": self._held_so_far(),
             "claims": self._claims,
@@ -115,18 +115,20 @@ class Meter:
         if change.verb is Verb.ADDED:
             if bound:
                 return
-            stay = Stay(workload_of(self._store, pod), now, self._rules.mean(changed_pod(change)))
-            self._stays[uid] = stay
+            record = Stay(
+                workload_of(self._store, pod), now, self._rules.match(changed_pod(change))
+            )
+            self._records[uid] = record
             if self._came_through_our_door(pod):
                 self._at_door.add(uid)
-        found = self._stays.get(uid)
+        found = self._records.get(uid)
         if found is None:
             return
         found.end = end_of(pod)
         gone = change.verb is Verb.DELETED or dig(pod, "status", "phase") in FINISHED
         if found.until is None and (bound or gone):
             found.until, found.started = now, bound
-            found.owner = found.owner or self._rules.mean(changed_pod(change))
+            found.owner = found.owner or self._rules.match(changed_pod(change))
             if bound:
                 self._count_claim(pod, uid)
 

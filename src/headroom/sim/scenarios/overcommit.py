@@ -20,7 +20,7 @@ from headroom.sim.api.values import Ref, uid_of
 ONE = Resources({PODS: 1})
 
 
-class Rooms:
+class OvercommitCheck:
     """Watches the bound pods of all nodes and reports every pod that exceeds a node."""
 
     def __init__(self, store: Store, breach: Callable[[str], None]) -> None:

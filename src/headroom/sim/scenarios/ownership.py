@@ -50,7 +50,7 @@ class OwnerRules:
         for kind in (HOLDS, HEADROOMS, *store.registry.speech.foreign):
             store.listen(kind.kind, self._on_change)
 
-    def mean(self, pod: Pod) -> bool:
+    def match(self, pod: Pod) -> bool:
         """Whether an object keeps room for this pod."""
         refs = {ref: None for key in pod_keys(pod) for ref in self._by_key.get(key, ())}
         return any(self._is_for(self._wishes[ref], pod) for ref in refs)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from headroom.core.holds import Problem
-from headroom.sim.api import sanity
+from headroom.sim.api import basic_validation
 from headroom.sim.api.registry import Registry
 from headroom.sim.api.values import Json
 from headroom.sim.pools import Pool
@@ -167,7 +167,7 @@ class StepReader:
             self._blame(f"{where}.{found.path}", found.message)
             return given
         problems = validate(given, found, self._known.catalogue)
-        for problem in problems or [*sanity.problems(given)] or [*decode_problems(given)]:
+        for problem in problems or [*basic_validation.problems(given)] or [*decode_problems(given)]:
             self._blame(f"{where}.{problem.path}", problem.message)
         self._known_kind(f"{where}.kind", str(given.get("kind")))
         if not (given.get("metadata") or {}).get("name"):

@@ -13,15 +13,15 @@ from headroom.core.policy import Policy
 from headroom.sim.api.values import Json
 from headroom.sim.controllers.autoscaler import Autoscaler
 from headroom.sim.operator_process import OperatorFactory
-from headroom.sim.replay.trace_player import Feeder
+from headroom.sim.replay.trace_player import TracePlayer
 from headroom.sim.scenarios.invariants import Invariants
 from headroom.sim.scenarios.journal import Journal
 from headroom.sim.scenarios.journal_file import PastEvents, Sink
 from headroom.sim.scenarios.meter import Meter
 from headroom.sim.scenarios.model import OperatorState, Scenario
-from headroom.sim.scenarios.report import Result, Told, result_of
-from headroom.sim.scenarios.steps import Performer
-from headroom.sim.scenarios.unserved import Promises
+from headroom.sim.scenarios.report import Result, RunObservations, result_of
+from headroom.sim.scenarios.steps import StepRunner
+from headroom.sim.scenarios.unserved import ServedObjects
 from headroom.sim.settings import Settings
 from headroom.sim.world import SimWorld
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
@@ -49,12 +49,12 @@ class Play:
         self.invariants = Invariants(self.world.store, self.world.clock)
         prices = {pool.name: pool.price for pool in scenario.pools}
         store, across = self.world.store, policy.across_namespaces
-        self.world.books.across_namespaces = across
+        self.world.safety_check.across_namespaces = across
         self.meter = Meter(store, self.world.clock, prices, across)
-        self._promises = Promises(store, policy)
+        self._served = ServedObjects(store, policy)
         self._autoscaler: Autoscaler | None = None
-        self._performer = Performer(self.world, operator_factory, self.journal, self.invariants)
-        self._feeder = Feeder(self.world, scenario.arrivals, self._performer.fail)
+        self._step_runner = StepRunner(self.world, operator_factory, self.journal, self.invariants)
+        self._trace_player = TracePlayer(self.world, scenario.arrivals, self._step_runner.fail)
         self._steps = list(scenario.steps)
         self._begin(operator_factory)
 
@@ -68,7 +68,7 @@ class Play:
         while self._steps and self._steps[0].at <= moment:
             step = self._steps.pop(0)
             self.world.run_to(max(step.at, self.world.elapsed))
-            self._performer.perform(step)
+            self._step_runner.perform(step)
         self.world.run_to(max(moment, self.world.elapsed))
 
     def finish(self) -> Result:
@@ -90,13 +90,15 @@ class Play:
         """The result at the current time."""
         summary: dict[str, Any] = self.meter.summary()
         errors = [f"unexpected error: {line}" for line in self.world.contained()]
-        breaches = (*self.invariants.violations, *self.world.books.breaches)
+        breaches = (*self.invariants.violations, *self.world.safety_check.breaches)
         summary["violations"] = [*breaches, *errors]
-        failures = list(self._performer.failures)
+        failures = list(self._step_runner.failures)
         growing = self._autoscaler is not None and self._autoscaler.growing
-        broken, notes = self._promises.broken(self.scenario.sources, growing)
-        told = Told(tuple(self.journal.entries), summary, tuple(failures), broken, tuple(notes))
-        return result_of(self.scenario, self.world, told)
+        broken, notes = self._served.broken(self.scenario.sources, growing)
+        observed = RunObservations(
+            tuple(self.journal.entries), summary, tuple(failures), broken, tuple(notes)
+        )
+        return result_of(self.scenario, self.world, observed)
 
     def watch(self, tell: Watch) -> None:
         """Call a function before each jump of the clock, while the world is still unchanged."""
@@ -139,10 +141,10 @@ class Play:
             self.world.server.restore(obj)
         for words in self.scenario.notes:
             self.world.server.note(words)
-        self._performer.apply(self.scenario.objects, "at the start")
+        self._step_runner.apply(self.scenario.objects, "at the start")
         if operator_factory is not None:
-            self._performer.operator(OperatorState("running"))
-        self._feeder.start(self.scenario.arrivals, self.scenario.start, self.scenario.seed)
+            self._step_runner.operator(OperatorState("running"))
+        self._trace_player.start(self.scenario.arrivals, self.scenario.start, self.scenario.seed)
 
 
 def run_scenario(

@@ -10,7 +10,7 @@ from headroom.sim.api.values import Json, Ref, ref_of
 from headroom.sim.scenarios.journal import Entry
 from headroom.sim.scenarios.model import Scenario
 from headroom.sim.scenarios.schema import API_VERSION
-from headroom.sim.scenarios.unserved import Broken
+from headroom.sim.scenarios.unserved import UnservedObject
 from headroom.sim.world import SimWorld
 from headroom.wire.times import format_time
 
@@ -33,7 +33,7 @@ class Result:
     journal: tuple[Entry, ...]
     summary: dict[str, Any]
     failures: tuple[str, ...] = ()
-    broken: tuple[Broken, ...] = ()
+    broken: tuple[UnservedObject, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -63,19 +63,19 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunObservations:
     """What the observers of the run have recorded."""
 
     journal: tuple[Entry, ...]
     summary: dict[str, Any]
     failures: tuple[str, ...] = ()
-    broken: tuple[Broken, ...] = ()
+    broken: tuple[UnservedObject, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def result_of(scenario: Scenario, world: SimWorld, told: Told) -> Result:
+def result_of(scenario: Scenario, world: SimWorld, observed: RunObservations) -> Result:
     """Collect the state of a world at the end of a scenario."""
-    notes = (*world.server.notes, *told.notes)
+    notes = (*world.server.notes, *observed.notes)
     kinds = [kind for kind in world.store.kinds() if kind != "Event"]
     objects = [obj for kind in kinds for obj in world.store.list(kind)]
     return Result(
@@ -86,16 +86,16 @@ def result_of(scenario: Scenario, world: SimWorld, told: Told) -> Result:
         dialects=world.store.registry.speech.names,
         objects=tuple(sorted(objects, key=ref_of)),
         events=tuple(world.events()),
-        journal=told.journal,
+        journal=observed.journal,
         summary={
-            **told.summary,
+            **observed.summary,
             "owners_without_door": _without_door(world),
-            "unserved": [each.document() for each in told.broken],
-            "failures": list(told.failures),
+            "unserved": [each.document() for each in observed.broken],
+            "failures": list(observed.failures),
             "notes": list(notes),
         },
-        failures=told.failures,
-        broken=told.broken,
+        failures=observed.failures,
+        broken=observed.broken,
         notes=notes,
     )
 

@@ -37,7 +37,7 @@ def slots_at_the_end(store: Store) -> dict[str, Any]:
 
 def _counts(store: Store, obj: Json, guardians: Counter[str]) -> tuple[int, int] | None:
     try:
-        thing = store.registry.thing_of(obj)
+        thing = store.registry.decode(obj)
     except DecodeError:
         return 1, 0  # Its spec cannot be read.
     if isinstance(thing, Headroom):

@@ -11,7 +11,7 @@ from headroom.sim.scenarios.model import Source
 from headroom.wire.yamls import Document
 
 
-class SourceBook:
+class SourceIndex:
     """The sources of all objects that were read, by object."""
 
     def __init__(self, registry: Registry) -> None:

@@ -34,7 +34,7 @@ from headroom.sim.world import SimWorld
 _FIRST = ("Namespace", "PriorityClass", "Node", "ResourceQuota", "LimitRange")
 
 
-class Performer:
+class StepRunner:
     """Runs steps on one world."""
 
     def __init__(

@@ -29,7 +29,7 @@ from headroom.wire.kinds import HEADROOMS, HOLDS
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class UnservedObject:
     """An object that was not served at the end."""
 
     subject: str
@@ -50,7 +50,7 @@ class Broken:
         }
 
 
-class Promises:
+class ServedObjects:
     """Records which objects were fully held at some time."""
 
     def __init__(self, store: Store, policy: Policy) -> None:
@@ -61,9 +61,11 @@ class Promises:
         for kind in self._kinds:
             store.listen(kind.kind, self._on_change)
 
-    def broken(self, sources: Sources, growing: bool) -> tuple[tuple[Broken, ...], list[str]]:
+    def broken(
+        self, sources: Sources, growing: bool
+    ) -> tuple[tuple[UnservedObject, ...], list[str]]:
         """The objects that are not served now, and notes about those that are only short."""
-        broken: list[Broken] = []
+        broken: list[UnservedObject] = []
         notes: list[str] = []
         for ref, found in sorted(self._found(), key=lambda each: each[0]):
             if found.short and (growing or ref in self._whole):
@@ -71,7 +73,7 @@ class Promises:
                 notes.append(f"{ref} ends short, though {why}: {found.message}")
                 continue
             source = sources.get(ref)
-            broken.append(Broken(str(ref), source.at(found.path) if source else "", found))
+            broken.append(UnservedObject(str(ref), source.at(found.path) if source else "", found))
         return tuple(broken), notes
 
     def _found(self) -> Iterator[tuple[Ref, Unserved]]:
@@ -83,7 +85,7 @@ class Promises:
 
     def _judged(self, obj: Json) -> Unserved | None:
         try:
-            thing = self._store.registry.thing_of(obj)
+            thing = self._store.registry.decode(obj)
         except DecodeError as error:
             return Unserved(INVALID_SPEC, error.message, error.path)
         if isinstance(thing, Hold):

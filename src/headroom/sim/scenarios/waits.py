@@ -52,15 +52,15 @@ def end_of(pod: Json) -> End | None:
     return End.FAILED if dig(pod, "status", "phase") == "Failed" else None
 
 
-def summed(stays: Iterable[Stay], now: float) -> dict[str, Any]:
+def summed(records: Iterable[Stay], now: float) -> dict[str, Any]:
     """The numbers of one group of pods."""
-    chosen = list(stays)
-    waits = sorted(stay.waited(now) for stay in chosen)
-    ends = [stay.end for stay in chosen]
+    chosen = list(records)
+    waits = sorted(record.waited(now) for record in chosen)
+    ends = [record.end for record in chosen]
     return {
         "created": len(chosen),
-        "started": sum(stay.started for stay in chosen),
-        "waiting": sum(stay.until is None for stay in chosen),
+        "started": sum(record.started for record in chosen),
+        "waiting": sum(record.until is None for record in chosen),
         **{end.value: ends.count(end) for end in End},
         "p50_wait_s": quantile(waits, 0.50),
         "p95_wait_s": quantile(waits, 0.95),
@@ -68,11 +68,11 @@ def summed(stays: Iterable[Stay], now: float) -> dict[str, Any]:
     }
 
 
-def by_workload(stays: Iterable[Stay]) -> dict[str, list[Stay]]:
+def by_workload(records: Iterable[Stay]) -> dict[str, list[Stay]]:
     """The pods of each workload, by the workload's name."""
     found: dict[str, list[Stay]] = {}
-    for stay in stays:
-        found.setdefault(stay.workload, []).append(stay)
+    for record in records:
+        found.setdefault(record.workload, []).append(record)
     return dict(sorted(found.items()))
 
 

@@ -7,9 +7,9 @@ from random import Random
 
 from headroom.sim.api.decoder import node_of
 from headroom.sim.api.values import dig, ref_of
-from headroom.sim.controllers.autoscaler_cache import Sight
+from headroom.sim.controllers.autoscaler_cache import AutoscalerCache
 from headroom.sim.controllers.autoscaler_model import Model
-from headroom.sim.pools import CLUSTER_AUTOSCALER, MANNERS
+from headroom.sim.pools import BEHAVIOURS, CLUSTER_AUTOSCALER
 from headroom.sim.world import SimWorld
 from tests.sim.things import Json, node, pod, priority_class
 
@@ -89,7 +89,7 @@ def test_pods_without_a_node_are_told_in_the_order_of_the_store() -> None:
     assert seen > 1
 
 
-def suppose(model: Model, sight: Sight, chance: Random) -> list[str]:
+def suppose(model: Model, sight: AutoscalerCache, chance: Random) -> list[str]:
     """Put pods about in thought, onto nodes that are there and machines to come."""
     places = []
     pods = sorted(sight.pods.values(), key=lambda each: each.key)
@@ -121,10 +121,10 @@ def shown(model: Model) -> list[str]:
     return lines
 
 
-def run(seed: int, chance: Random) -> Iterator[tuple[SimWorld, Sight]]:
+def run(seed: int, chance: Random) -> Iterator[tuple[SimWorld, AutoscalerCache]]:
     """A world in which things happen, and an autoscaler's sight of it after each."""
     with SimWorld(seed=seed) as world:
-        sight = Sight(world.stage, MANNERS[CLUSTER_AUTOSCALER], lambda: None)
+        sight = AutoscalerCache(world.stage, BEHAVIOURS[CLUSTER_AUTOSCALER], lambda: None)
         world.store.listen("Pod", sight.pod_changed)
         world.store.listen("Node", sight.node_changed)
         world.apply(priority_class("idle", -100))
