@@ -23,6 +23,7 @@ from headroom.core.names import (
     SCHEDULER_NAME,
 )
 from headroom.core.objects import Key, OwnerReference, Pod
+from headroom.core.pod_memory import PodMemory
 from headroom.core.policy import Policy
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import LIFETIME, Assumed, Assumptions
@@ -124,7 +125,8 @@ def facts(ledger: Ledger) -> dict[str, Any]:
         "pods": dict(sorted(ledger.pods.items())),
         "holds": sorted(ledger.holds),
         "latches": sorted(ledger.latches),
-        "waiting": dict(sorted(ledger.waiting.items())),
+        "waiting": sorted(ledger.waiting),
+        "since": {key: _memory(ledger, key).since for key in sorted(ledger.waiting)},
         "guardians": {str(h.parent): _keys(ledger.guardians_of(h)) for h in HOLDS},
         "claimants": {str(h.parent): _keys(ledger.claimants_of(h)) for h in HOLDS},
         "kept by": {str(h.parent): _keys(ledger.latches_of(h)) for h in HOLDS},
@@ -137,6 +139,10 @@ def facts(ledger: Ledger) -> dict[str, Any]:
             for name in NODES
         },
     }
+
+
+def _memory(ledger: Ledger, key: Key) -> PodMemory:
+    return ledger.pod_memory[ledger.pods[key].uid]
 
 
 def _keys(pods: tuple[Pod, ...]) -> list[Key]:

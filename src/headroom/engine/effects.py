@@ -30,12 +30,14 @@ from headroom.core.actions import (
 )
 from headroom.core.allocation import beside_text
 from headroom.core.hold_state.own_pods import latch_annotations, pod_made
+from headroom.core.index_entries import By, work_entries
 from headroom.core.names import CLAIMED_BESIDE_ANNOTATION, LOCKED_PRIORITY
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
 from headroom.core.subjects import Subject, pod_subject
 from headroom.engine.assumptions import LIFETIME, Assumed
 from headroom.engine.ledger import Ledger
+from headroom.engine.pending_guardians import left
 
 
 def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None:
@@ -104,26 +106,18 @@ def latches_made(sequence: Sequence) -> frozenset[Subject]:
     return frozenset(pod_subject(each.key) for each in first if isinstance(each, CreateLatch))
 
 
-def begin_binding(ledger: Ledger, sequence: Sequence) -> None:
-    """Count guardians that are about to be bound, before the watch shows them on their node."""
-    for create in filter(_is_bound, _made_in(sequence)):
-        parent = str(create.hold.parent)
-        ledger.contention.put_back.begin(create.node, parent, create.requests)
+def begin(ledger: Ledger, sequence: Sequence) -> None:
+    """A sequence begins: let others count what it is about to do."""
+    for subject, entry in work_entries(sequence):
+        ledger.work.put(subject, (entry,))
 
 
-def end_binding(ledger: Ledger, sequence: Sequence) -> None:
-    """They are there, or do not come."""
-    for create in filter(_is_bound, _made_in(sequence)):
-        ledger.contention.put_back.end(create.node, str(create.hold.parent))
-
-
-def _made_in(sequence: Sequence) -> Iterator[CreateGuardian]:
-    actions = (action for step in sequence.steps for action in step)
-    return (action for action in actions if isinstance(action, CreateGuardian))
-
-
-def _is_bound(create: CreateGuardian) -> bool:
-    return create.bound
+def end(ledger: Ledger, sequence: Sequence) -> None:
+    """It has ended, well or not."""
+    for subject, entry in work_entries(sequence):
+        ledger.work.put(subject)
+        if entry.by is By.EXPECTED:
+            left(ledger, str(entry.value))
 
 
 def _latches(sequence: Sequence) -> Iterator[CreateLatch]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -29,7 +30,7 @@ from headroom.core.actions import (
     WriteIndex,
     WriteQuotaStatus,
 )
-from headroom.core.claims import claim_of
+from headroom.core.doors.claim_decision import Stage
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
@@ -43,19 +44,25 @@ from headroom.core.subjects import (
     node_subject,
     pod_subject,
 )
+from headroom.engine import fence_controller
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
-from headroom.engine.bursts.bulk import Bulk
-from headroom.engine.bursts.retries import SchedulerRetries
+from headroom.engine.bursts import bulk, retries
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.conflicts.allocate_policy_groups import Sides
 from headroom.engine.cron import calendar
+from headroom.engine.deleted_nodes import note_missing_nodes
 from headroom.engine.doors.book import DoorBook
-from headroom.engine.doors.premises import note_missing
-from headroom.engine.doors.rollback import is_taken_back, note_ended
-from headroom.engine.effects import assume, give_up, latches_made
+from headroom.engine.doors.claims import (
+    follow,
+    is_taken_back,
+    missing,
+    note_ended,
+    note_settled,
+    stage,
+    waits_since,
+)
+from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
-from headroom.engine.fences.fencer import Fencer
 from headroom.engine.handover_queue import HandoverQueue
 from headroom.engine.headrooms.companions import Concerning
 from headroom.engine.headrooms.headrooms import Standing
@@ -66,7 +73,6 @@ from headroom.engine.in_place_resize import grow_in_place
 from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.observer import Observer, subject_of
-from headroom.engine.owner_claims import follow
 from headroom.engine.owner_controller import OwnerController
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.rate_limits.refused import guardian_refused
@@ -93,11 +99,7 @@ class Engine:
         self._launcher = HandoverQueue(self.ledger)
         self._placer = OwnerController(self.ledger, self._launcher)
         self._latcher = LatchController(self.ledger)
-        self._waker = SchedulerRetries(self.ledger)
-        self._bulk = Bulk(self.ledger, self._waker)
-        self._fencer = Fencer(self.ledger)
         self._indexer = Indexer(self.ledger)
-        self._sides = Sides()
         self._own = OwnObjects(self.ledger)
         self._first: deque[Subject] = deque()  # what was due when we first might act
         self.synced = False
@@ -112,12 +114,8 @@ class Engine:
             quotas=self._quotas,
             standing=self._standing,
             keeper=self._keeper,
-            placer=self._placer,
             latcher=self._latcher,
-            bulk=self._bulk,
-            fencer=self._fencer,
             indexer=self._indexer,
-            sides=self._sides,
             doors=self._doors,
             own=self._own,
             served=self._served,
@@ -197,7 +195,7 @@ class Engine:
 
     def let_go(self, now: datetime) -> None:
         """Let no owner at the gate wait any longer for a hold that may come."""
-        self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now - self.ledger.policy.patience)
+        waits_since(self.ledger, now - self.ledger.policy.patience)
         for key in self.ledger.waiting:
             self._agenda.touch(pod_subject(key))
 
@@ -206,8 +204,6 @@ class Engine:
             subject = hold_subject(hold.parent)
             for forget in (
                 self._keeper.forget,
-                self._sides.forget,
-                self._fencer.forget,
                 self._standing.member_gone,
             ):
                 self.quarantine.attempt("forget", subject, now, forget, hold)
@@ -219,12 +215,12 @@ class Engine:
         Owners may have been in sight for long, but nobody was there to serve them until now.
         """
         self._began = True
-        self._keeper.departures.begin()
-        self._fencer.begin()
+        note_missing_nodes(self.ledger)
+        fence_controller.begin(self.ledger)
         self._quotas.begin(now)
         self._own.begin()
         self.ledger.slots.promises.begin(now)
-        self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now)
+        waits_since(self.ledger, now)
         due = self._agenda.take(now)
         self._first.extend(sorted(due, key=lambda each: _FIRST.get(each.topic, len(_FIRST))))
 
@@ -238,7 +234,8 @@ class Engine:
         """Why a sequence must not go on with its next step; empty if it may."""
         told: list[str] = []
         whose, attempt = partial(_whose, sequence), self.quarantine.attempt
-        judged = attempt("decide", whose, now, note_missing, self.ledger, sequence, step, told)
+        judge = partial(missing, self.ledger, sequence, step)
+        judged = attempt("decide", whose, now, lambda: told.append(judge()))
         return "".join(told) if judged else "it could not be judged"
 
     def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
@@ -248,7 +245,7 @@ class Engine:
         return noted and isinstance(outcome, Done)
 
     def _settle(self, action: Action, outcome: Outcome, now: datetime) -> None:
-        self.ledger.forbidden.settled(action, outcome)
+        note_settled(self.ledger, action, outcome)
         if isinstance(action, Concerning):
             self._standing.settled(action, outcome, now)
         if isinstance(outcome, Done):
@@ -275,7 +272,8 @@ class Engine:
             case CreateGuardian():
                 guardian_refused(self._keeper, action, outcome, now)
             case MarkUnschedulable(key, uid):
-                self._placer.forget(uid)
+                memory = self.ledger.pod_memory[uid]
+                self.ledger.pod_memory[uid] = replace(memory, told="")
                 self._agenda.failed(pod_subject(key), now)
             case WriteIndex(namespace=namespace):
                 self._indexer.forget(namespace)
@@ -302,6 +300,7 @@ class Engine:
                 self._agenda.failed(subject, now)
 
     def _ended(self, sequence: Sequence, completed: bool) -> None:
+        end(self.ledger, sequence)
         if sequence.work in LAUNCHED_WORK:
             self._launcher.finished(sequence)
         if not completed:
@@ -312,6 +311,7 @@ class Engine:
     def _started(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
         for sequence in sequences:
             self._agenda.start(sequence.subjects)
+            begin(self.ledger, sequence)
             self._keeper.begun(sequence)
             yield sequence
 
@@ -322,15 +322,15 @@ class Engine:
             if not self._agenda.busy(hold_subject(hold.parent)):
                 yield from self._keeper.look(hold, now)
         elif topic is Topic.BULK:
-            yield from self._bulk.look(now)
+            yield from bulk.look(self.ledger, now)
         elif topic is Topic.WAKING:
-            yield from self._waker.look(now)
+            yield from retries.look(self.ledger, now)
         elif topic is Topic.DOORS:
             yield from self._doors.look(now)
         elif topic is Topic.QUOTA and not self._agenda.resting(subject, now):
             yield from self._quotas.look(name, self._publisher, now)
         elif topic is Topic.FENCE and not self._agenda.resting(subject, now):
-            yield from self._fencer.look(name, now)
+            yield from fence_controller.look(self.ledger, name, now)
         elif topic is Topic.OWN:
             yield from self._own.look(name, now)
         elif topic in (Topic.HEADROOM, Topic.ANNOUNCE):
@@ -357,12 +357,17 @@ class Engine:
         elif pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
             yield from self._stray(pod)
             move_in(ledger, self._launcher, pod, now)
-        elif claim_of(pod) is not None and (ledger.door(pod) != 2 or pod.node):
-            yield from follow(ledger, pod, now)
-        elif pod.growth:
-            yield from grow_in_place(ledger, pod, now)
-        elif ledger.door(pod):
-            yield from self._placer.look(pod, now)
+        else:
+            yield from self._decide_owner(pod, now)
+
+    def _decide_owner(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
+        at = stage(self.ledger, pod, self._launcher.has(pod))
+        if at in (Stage.STRAY, Stage.NOMINATED, Stage.LET_IN, Stage.BOUND):
+            yield from follow(self.ledger, pod, at, now)
+        elif at is Stage.GROWING:
+            yield from grow_in_place(self.ledger, pod, now)
+        elif at is not Stage.ELSEWHERE:
+            yield from self._placer.look(pod, at, now)
 
     def _stray(self, pod: Pod) -> Iterator[Sequence]:
         """A guardian of ours whose hold is gone for good gives its room back at once."""

@@ -23,15 +23,14 @@ from headroom.core.handover import (
 )
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence, Work
+from headroom.core.plan import Sequence
 from headroom.core.resources import Resources
 from headroom.core.subjects import hold_subject, node_subject, pod_subject
 from headroom.engine.freeze import standing_claims
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
+from headroom.engine.pending_guardians import blocks, expect, expect_no_more, rivals
 from headroom.scheduling.node_filters import in_zone, reached
-
-NEXT = "next handover"  # on a node, which waits for guardians that are being made
 
 
 class HandoverQueue:
@@ -71,8 +70,6 @@ class HandoverQueue:
     def finished(self, sequence: Sequence) -> None:
         """A handover that was started here has ended, well or not."""
         self._under_way -= 1
-        if sequence.work in (Work.DOOR1, Work.DOOR1_SLOW):
-            self._ledger.contention.end(sequence.subjects[0].identity)
 
     def nodes(self) -> tuple[str, ...]:
         """The nodes that claims wait for."""
@@ -96,7 +93,7 @@ class HandoverQueue:
             self._ledger.state.unexpect(pod.key)
             self._ledger.agenda.failed(pod_subject(pod.key), now)
             self._ledger.agenda.touch(hold_subject(offer.hold.parent))
-        self._ledger.contention.arrived(node, NEXT)
+        expect_no_more(self._ledger, node_subject(node))
 
     def unpark(self, pod: Pod, now: datetime) -> None:
         """Let go of a claim that cannot be started; it is decided anew after a pause."""
@@ -117,15 +114,16 @@ class HandoverQueue:
             return None
         door = ledger.door(waiting[0][0])
         if ledger.unsettled_on(node, latches=door == 1):
-            ledger.contention.arrived(node, NEXT)
+            expect_no_more(ledger, node_subject(node))
             ledger.spares.dismiss(node)
             return None
-        if door == 1 and ledger.contention.blocks(node):
+        if door == 1 and blocks(ledger, node):
             # No more guardians until those under way are known, or there might always be some.
-            ledger.contention.expect(node, NEXT)
+            expect(ledger, node_subject(node), node)
             return None
         sequence = self._handover(node, door, waiting)
-        ledger.contention.arrived(node, NEXT)
+        if sequence is None or door == 2:
+            expect_no_more(ledger, node_subject(node))
         return sequence
 
     def _handover(self, node: str, door: int, waiting: list[Claim]) -> Sequence | None:
@@ -145,13 +143,12 @@ class HandoverQueue:
             if not offer.hold.allocate_once:  # What is left wakes those who come too late for this.
                 ledger.shelve(offer.hold, None)
         if door == 1:
-            ledger.contention.begin(node)
             if not within(claims[0]):
                 return nominate_only(claims, ledger.policy.namespace)
             leaving = frozenset(offer.guardian.key for _, offer in claims)
-            rivals = rivals_on(ledger, node, min(pod.priority for pod, _ in claims), leaving)
-            rivals += standing_claims(ledger, node)  # They are made again after the handover.
-            return through_gate(claims, ledger.policy.namespace, rivals)
+            waiting_too = rivals_on(ledger, node, min(pod.priority for pod, _ in claims), leaving)
+            waiting_too += standing_claims(ledger, node)  # They are made again afterwards.
+            return through_gate(claims, ledger.policy.namespace, waiting_too)
         latches = latches_for(claims, ledger.policy.namespace, one_each=scarce)
         if not _is_quick(claims[0], scarce):
             return latch_only(claims, latches)
@@ -267,6 +264,4 @@ def left_beside(ledger: Ledger, hold: Hold) -> Resources | None:
 
 def rivals_on(ledger: Ledger, node: str, priority: int, leaving: frozenset[Key]) -> list[Pod]:
     """Guardians of ours that wait and could take the room that others are about to leave."""
-    return ledger.contention.rivals(
-        node, ledger.pods, priority, lambda rival: unfit(ledger, rival, node, leaving) is None
-    )
+    return rivals(ledger, node, priority, lambda rival: unfit(ledger, rival, node, leaving) is None)

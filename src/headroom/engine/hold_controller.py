@@ -29,16 +29,15 @@ from headroom.core.tickets.ticket_times import ends_at
 from headroom.engine import preallocation
 from headroom.engine.conflicts.preempted_guardians import rest_of
 from headroom.engine.conflicts.reclaim import reclaim_of
-from headroom.engine.deleted_nodes import Departures
 from headroom.engine.doors.released import ahead_of
-from headroom.engine.effects import begin_binding, end_binding
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
 from headroom.engine.headrooms.headrooms import Standing
-from headroom.engine.hold_memory import remember
 from headroom.engine.ledger import Ledger
+from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limits_of, used_by_others
 from headroom.engine.overcommit import overbooked_around
+from headroom.engine.pending_guardians import may_make
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.rate_limits.guardians import GuardianPace
 from headroom.engine.renewals import fits_beside, fits_in_place, turn_to_renew
@@ -59,7 +58,6 @@ class HoldController:
         self._standing = standing
         self._quotas = quotas
         self.pace = GuardianPace(ledger.policy, ledger.agenda)
-        self.departures = Departures(ledger)
 
     def forget(self, hold: Hold) -> None:
         """A hold is gone."""
@@ -113,7 +111,6 @@ class HoldController:
         sequence = self._admitted(hold, decision, now)
         self._shelve(hold, sequence is not None, now)
         if sequence is not None:
-            begin_binding(ledger, sequence)
             yield sequence
 
     def _apply(self, hold: Hold, decision: HoldDecision) -> None:
@@ -159,8 +156,12 @@ class HoldController:
         pinned, renewing = _is_pinned(hold, told.standing, node), is_due(hold, told.standing, now)
         on_node, room = node_view(ledger, node, now), hold_room(ledger, hold)
         kept = kept_room(on_node, room, pinned, renewing, ledger.policy, now)
+        owed_since, memory = on_node.owed_since.get(room.name), view.memory
+        if memory.owed_since != owed_since:
+            memory = replace(memory, owed_since=owed_since)
         return replace(
             view,
+            memory=memory,
             latched=kept.latched,
             taken_over=kept.taken_over,
             fenced=kept.fenced,
@@ -172,14 +173,14 @@ class HoldController:
             grows=kept.grows,
             room_changes_at=kept.wake_at,
             rest=rest_of(ledger, hold, view.memory.preempted_on, told.standing),
-            homeless=node in self.departures,
+            homeless=node in ledger.gone_nodes,
             overbooked=overbooked_around(ledger, hold, told.standing),
         )
 
     def _with_limits(self, view: HoldView, told: Guardians, now: datetime) -> HoldView:
         """The view, with what keeps the hold from having a guardian, or from having it now."""
         ledger, hold, limits = self._ledger, view.hold, self._standing.limits
-        heirs, contention = self._standing.issuer.heirs, self._ledger.contention
+        heirs = self._standing.issuer.heirs
         estate, inherits = heirs.estate_for(hold, told.standing)
         first = ahead_of(ledger, hold, now)
         lost_until = view.memory.lost_until
@@ -193,7 +194,7 @@ class HoldController:
             first=str(first[0].key) if first is not None else "",
             first_until=first[1].until if first is not None else None,
             spent=self._is_spent(hold),
-            arrivals=frozenset(pin for pin in pins if not contention.may_make(pin)),
+            arrivals=frozenset(pin for pin in pins if not may_make(ledger, pin)),
             trouble=view.memory.trouble or self.pace.why(hold),
             held_up="" if _is_settled(hold, told, now) else limits.held_up(hold),
             full=told.standing is None and limits.full(hold),
@@ -259,11 +260,8 @@ class HoldController:
 
     def ended(self, sequence: Sequence) -> None:
         """A sequence has ended, well or not."""
-        end_binding(self._ledger, sequence)
         create = hold_decision.guardian_to_place(sequence)
         if create is not None:
-            pin = hold_decision.pin_of(create)
-            self._ledger.contention.made(str(create.hold.parent), pin)
             self.pace.ended(create.hold)
 
     def begun(self, sequence: Sequence) -> None:
@@ -280,8 +278,6 @@ class HoldController:
                 ledger.memory[parent] = guardian_deleted(ledger.memory[parent], gives_way)
         create = hold_decision.guardian_to_place(sequence)
         if create is not None:
-            pin = hold_decision.pin_of(create)
-            ledger.contention.making(str(create.hold.parent), pin)
             self.pace.begun(create.hold)
 
     def _publish(self, view: HoldView, status: HoldStatus, now: datetime) -> Iterator[Sequence]:

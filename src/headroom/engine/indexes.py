@@ -14,11 +14,12 @@ from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
 from headroom.core.latches import claims_on, kept_for, users_on
 from headroom.core.objects import Pod
-from headroom.core.resources import Resources
+from headroom.core.resources import EMPTY, Resources
 
 _K = TypeVar("_K")
 _N = TypeVar("_N", bound=Hashable)
 _V = TypeVar("_V")
+Entries = tuple[Entry, ...]
 _HEARTBEAT = ("version", "phase", "started")
 _without_heartbeat = attrgetter(*(each.name for each in fields(Pod) if each.name not in _HEARTBEAT))
 
@@ -40,12 +41,13 @@ class Index(Generic[_N]):
         self._names: dict[By, dict[Hashable, dict[_N, None]]] = {by: {} for by in By}
         self._totals: dict[tuple[By, Hashable], Counter[str]] = {}
 
-    def put(self, name: _N, entries: tuple[Entry, ...] = ()) -> tuple[Entry, ...]:
-        """An object has these entries now, and no others; return those that it has no more."""
+    def put(self, name: _N, entries: tuple[Entry, ...] = ()) -> tuple[Entries, Entries]:
+        """An object has these entries now, and no others; return those that it lost and got."""
         before = self._entries.get(name, ())
         if before == entries:
-            return ()
+            return (), ()
         lost = tuple(entry for entry in before if entry not in entries)
+        got = tuple(entry for entry in entries if entry not in before)
         for by, value, amount in lost:
             drop(self._names[by], value, name)
             if amount is not None:
@@ -55,13 +57,13 @@ class Index(Generic[_N]):
         for entry in entries:
             by, value, amount = entry
             self._names[by].setdefault(value, {})[name] = None
-            if amount is not None and entry not in before:
+            if amount is not None and entry in got:
                 self._totals.setdefault((by, value), Counter()).update(amount)
         if entries:
             self._entries[name] = entries
         else:
             del self._entries[name]
-        return lost
+        return lost, got
 
     def of(self, by: By, value: Hashable = "") -> Collection[_N]:
         """The objects with an entry."""
@@ -70,6 +72,11 @@ class Index(Generic[_N]):
     def all(self, by: By) -> Mapping[Any, Collection[_N]]:
         """All that is looked up in this way, by value."""
         return self._names[by]
+
+    def amount(self, name: _N) -> Resources:
+        """What an object adds to totals."""
+        amounts = (entry.amount for entry in self._entries.get(name, ()))
+        return next((amount for amount in amounts if amount is not None), EMPTY)
 
     def total(self, by: By, value: Hashable) -> Resources:
         """What the objects with an entry add up to."""

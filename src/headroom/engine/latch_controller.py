@@ -31,7 +31,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
 from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, TOO_MANY_PODS, Resources
-from headroom.core.subjects import hold_subject, node_changed, pod_subject
+from headroom.core.subjects import ANY_ROOM, hold_subject, node_changed, pod_subject
 from headroom.engine.conflicts.preemption import go_on
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
@@ -53,9 +53,8 @@ class LatchController:
         self._ledger = ledger
         self._settled: dict[str, Settled] = {}  # by uid
 
-    def forget(self, key: Key, uid: str) -> None:
+    def forget(self, uid: str) -> None:
         self._settled.pop(uid, None)
-        self._ledger.stuck.pop(key, None)
 
     def look(self, latch: Pod, now: datetime) -> Iterator[Sequence]:
         """Finish what this latch stands for, or take it away when its time has come."""
@@ -90,7 +89,7 @@ class LatchController:
             if sequence is None and claim.preempts and _may_serve(opened.hold):
                 sequence = go_on(self._ledger, latch, opened.owner, opened.hold, now)
                 if sequence is None:
-                    self._ledger.stuck[latch.key] = None  # The end of any pod brings us back.
+                    agenda.wait(pod_subject(latch.key), on=ANY_ROOM)
                     return
             if sequence is not None:
                 self._settled.pop(latch.uid, None)

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from headroom.core.actions import CreateGuardian
 from headroom.core.hold_state.memory import HoldMemory, guardian_missing, way_pause
 from headroom.core.hold_state.view import HoldDecision, HoldView
+from headroom.core.index_entries import guardians_made, pin_of
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, earliest
 from headroom.core.policy import Policy
@@ -161,15 +162,8 @@ def _in_turn(view: HoldView, decision: HoldDecision, now: datetime) -> HoldDecis
 
 def guardian_to_place(sequence: Sequence | None) -> CreateGuardian | None:
     """The guardian that a sequence creates for kube-scheduler to place, if it creates one."""
-    steps = sequence.steps if sequence is not None else ()
-    actions = (action for step in steps for action in step)
-    made = (action for action in actions if isinstance(action, CreateGuardian))
+    made = guardians_made(sequence)
     return next((action for action in made if not action.bound and not action.gated), None)
-
-
-def pin_of(create: CreateGuardian) -> str:
-    """The only node that a guardian may go to; empty for any."""
-    return create.node or create.hold.template.node
 
 
 def last_node(view: HoldView) -> str:

@@ -56,6 +56,8 @@ class HoldMemory:
     overbooked_since: datetime | None = None  # since when pods on its node request too much
     renewing: bool = False  # it is one of the slots of its headroom that are renewed now
     reclaims: bool = False  # others use its room, and are to give way
+    returns_on: tuple[str, ...] = ()  # nodes with owners of it, or where it may get room back
+    owed_since: datetime | None = None  # since when room is free that it is about to get back
     permit: Permit | None = None  # None: the limits have not been asked, or refused it
     waits: tuple[Awaited, ...] = ()  # what it waits for as long as it is decided so
 

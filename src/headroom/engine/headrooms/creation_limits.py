@@ -19,6 +19,7 @@ from headroom.core.subjects import Awaited, Change, hold_subject
 from headroom.engine.headrooms.demand import Foresight
 from headroom.engine.headrooms.quotarooms import QuotaRooms
 from headroom.engine.ledger import Ledger
+from headroom.engine.pending_guardians import being_made, in_flight, seekers
 from headroom.scheduling.choose import ChosenNode, choose
 
 LOAD = Awaited(Change.LOAD, "")
@@ -91,7 +92,7 @@ class CreationLimits:
         if headroom is None or most is None or headroom.mode != PREEMPTIBLE:
             return False
         there = len(self._ledger.index.of(By.SLOT_GUARDIAN, hold.group))
-        if there + self._ledger.contention.in_flight() < most:
+        if there + in_flight(self._ledger) < most:
             return False
         return self._alive(hold) >= most
 
@@ -112,7 +113,7 @@ class CreationLimits:
 
     def _may_wait(self, hold: Hold, limit: int) -> bool:
         ledger, pod = self._ledger, hold.template.pod
-        waiting = len(ledger.contention.seekers(hold.group, ledger.pods) - {str(hold.parent)})
+        waiting = len(seekers(ledger, hold.group) - {str(hold.parent)})
         fits = isinstance(choose(pod, ledger.state), ChosenNode)
         return may_wait(self._foresight.load(pod), waiting, limit, fits)
 
@@ -128,7 +129,7 @@ class CreationLimits:
 
     def _alive(self, hold: Hold) -> int:
         """How many guardians a headroom has, with those that are being made for other slots."""
-        making = self._ledger.contention.being_made(hold.group) - {str(hold.parent)}
+        making = being_made(self._ledger, hold.group) - {str(hold.parent)}
         return len(self._ledger.index.of(By.SLOT_GUARDIAN, hold.group)) + len(making)
 
     def _exceeds(self, headroom: Headroom, more: Resources) -> bool:
@@ -138,5 +139,5 @@ class CreationLimits:
         if not limits:
             return False
         used = self._ledger.index.total(By.SLOT_GUARDIAN, whole)
-        making = len(self._ledger.contention.being_made(whole)) + 1
+        making = len(being_made(self._ledger, whole)) + 1
         return any(used[name] + making * more[name] > most for name, most in limits if more[name])

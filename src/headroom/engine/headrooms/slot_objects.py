@@ -23,8 +23,8 @@ from headroom.core.subjects import Awaited, Change, Topic, headroom_subject, hol
 from headroom.core.tickets.ticket_lifecycle import dismissed
 from headroom.core.tickets.ticket_times import object_of
 from headroom.engine.headrooms.slot_succession import SlotSuccession
-from headroom.engine.hold_memory import remember
 from headroom.engine.ledger import Ledger
+from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limits_of, used_by_others
 from headroom.engine.quotas import QuotaBook
 

@@ -16,7 +16,9 @@ from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, Volu
 from headroom.core.eviction.budgets import Budget
 from headroom.core.eviction.preallocation import permitted
 from headroom.core.headrooms.headrooms import Headroom, Workload
+from headroom.core.hold_state.allocate_policy_groups import apart_from_others
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.names import ROLE_FENCE, ROLE_LABEL
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import judged
@@ -30,19 +32,17 @@ from headroom.core.subjects import (
     pod_subject,
 )
 from headroom.engine.agenda import Agenda
-from headroom.engine.bursts.bulk import Bulk
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.conflicts.allocate_policy_groups import Sides
 from headroom.engine.conflicts.preempted_guardians import note_preempted
+from headroom.engine.deleted_nodes import node_deleted
 from headroom.engine.doors.book import DoorBook
-from headroom.engine.fences.fencer import Fencer
+from headroom.engine.fence_controller import pod_gone, pod_seen
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.overcommit import wake_overbooked
-from headroom.engine.owner_controller import OwnerController
 from headroom.engine.preallocation import wake_waiting_holds
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.status_writer import StatusWriter, quota_subject, status_subject
@@ -76,12 +76,8 @@ class Observer:
     quotas: QuotaBook
     standing: Standing
     keeper: HoldController
-    placer: OwnerController
     latcher: LatchController
-    bulk: Bulk
-    fencer: Fencer
     indexer: Indexer
-    sides: Sides
     doors: DoorBook
     own: OwnObjects
     served: dict[str, None]  # kinds that holds are made from
@@ -102,7 +98,7 @@ class Observer:
                 pass  # Another operator may; the set of namespaces never changes.
             case Hold() as hold:
                 allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
-                allowed = self.sides.see(allowed)
+                allowed = apart_from_others(allowed, ledger.hold_index.all(By.SIDE))
                 self.served[hold.parent.kind] = None
                 ledger.see_hold(self.standing.member(self.publisher.see(allowed)))
                 self.quotas.see_ticket(allowed)
@@ -130,7 +126,7 @@ class Observer:
                 self.standing.quota_changed(allowed_here)
                 self.keeper.pace.see_quota(allowed_here, now)
             case Node() as node:
-                self.keeper.departures.arrived(node.name)
+                ledger.gone_nodes.pop(node.name, None)
                 if ledger.see_node(node):
                     wake_overbooked(ledger, node.name)
                     self.standing.nodes_changed()
@@ -165,8 +161,7 @@ class Observer:
             self.standing.concern(self.standing.followers.see(before, pod))
         self.standing.concern(ledger.slots.promises.see(before, pod, now))
         self.standing.auto.see(before, pod)
-        self.bulk.see(pod)
-        self.fencer.see(pod, now)
+        pod_seen(ledger, pod)
         self.doors.see(before, pod)
 
     def _judge_anew(self, pods: Iterable[Key], now: datetime) -> None:
@@ -219,7 +214,7 @@ class Observer:
                 self.keeper.pace.lose_quota(lifted)
             case NodeGone(name):
                 ledger.lose_node(name)
-                self.keeper.departures.departed(name)
+                node_deleted(ledger, name)
                 self.standing.nodes_changed()
             case NamespaceGone(name):
                 ledger.namespaces.pop(name, None)
@@ -237,11 +232,10 @@ class Observer:
         if old is not None and old.uid == uid:
             note_preempted(ledger, old, gone=True)
         self.standing.concern(self.standing.followers.lose(key, uid, old))
-        self.latcher.forget(key, uid)
-        self.placer.forget(uid)
+        self.latcher.forget(uid)
         ledger.volumes.forget(uid)
-        self.bulk.lose(key)
-        self.fencer.lose(key, old)
+        if old is not None:
+            pod_gone(ledger, old)
         self.doors.lose(key, uid)
 
 
