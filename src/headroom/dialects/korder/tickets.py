@@ -33,7 +33,7 @@ from headroom.dialects.korder.kinds import (
     TICKETS,
 )
 from headroom.dialects.korder.metadata import KorderMetadata, KorderObject
-from headroom.dialects.korder.specs import SpecPlace, labelled, ticket_spec
+from headroom.dialects.korder.specs import labelled, ticket_spec
 from headroom.dialects.korder.ticketstatus import ticket_status_of
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import (
@@ -59,7 +59,7 @@ def _hold(ticket: KorderObject) -> Hold:
     findings = Findings()
     parent = parent_of(ticket, TICKETS)
     labels, annotations = labels_of(metadata), _annotations(metadata)
-    spec = ticket_spec(ticket.spec, SpecPlace(parent.namespace), findings)
+    spec = ticket_spec(findings.fields(ticket.spec, "spec"), parent.namespace)
     template = labelled(spec.template, _guardian_labels(parent, labels))
     member = _membership(metadata, parent, labels, annotations)
     return Hold(
