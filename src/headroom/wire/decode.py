@@ -136,17 +136,6 @@ DECODERS: dict[Resource, Decode] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ListPage:
-    """One page of a list; `problems` are the objects on it that could not be read."""
-
-    items: tuple[Thing, ...]
-    version: str
-    continue_token: str = ""
-    remaining: int = 0
-    problems: tuple[DecodeError, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class RawPage:
     """One page of a list, cut into its objects, of which none has been read."""
 
@@ -199,22 +188,6 @@ def cut_list(resource: Resource, data: bytes) -> RawPage:
         version=metadata.resource_version or "",
         continue_token=metadata.next_page or "",
         remaining=metadata.remaining_item_count or 0,
-    )
-
-
-def decode_list(resource: Resource, data: bytes, decode: DecodeThing = decode_thing) -> ListPage:
-    """Read one page of a list; DecodeError only if the page itself makes no sense."""
-    page = cut_list(resource, data)
-    items: list[Thing] = []
-    problems: list[DecodeError] = []
-    for raw in page.items:
-        found = decode_item(resource, raw, decode)
-        if isinstance(found, DecodeError):
-            problems.append(found)
-        else:
-            items.append(found)
-    return ListPage(
-        tuple(items), page.version, page.continue_token, page.remaining, tuple(problems)
     )
 
 

@@ -59,7 +59,7 @@ from headroom.wire.guardians import (
     latch_metadata,
 )
 from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, PODS, Resource, find_kind
-from headroom.wire.objectpatches import whole_status
+from headroom.wire.objectpatches import deletion, whole_status
 from headroom.wire.objects.statuses import HEADROOM_STATUS, HOLD_STATUS
 from headroom.wire.overheads import companion_write
 from headroom.wire.times import format_time
@@ -123,7 +123,7 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
             shown = HEADROOM_STATUS.write(action.status)
             return whole_status(_resource(action.parent), action.parent, shown)
         case DeleteObject(parent) if find_kind(parent.api_version, parent.kind) == HOLDS:
-            return _delete_object(parent)
+            return deletion(_resource(parent), parent)
         case RestoreObject(parent, raw):
             made = msgspec.json.decode(raw)
             return Write("create", _resource(parent), parent.namespace, "", made)
@@ -239,13 +239,6 @@ def _delete(action: DeletePod | EndPod, grace: Json | None = None) -> Write:
     if isinstance(action, DeletePod) and action.version:
         body["preconditions"]["resourceVersion"] = action.version
     return Write("delete", PODS, action.key.namespace, action.key.name, body)
-
-
-def _delete_object(parent: Parent) -> Write:
-    body: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
-    if parent.uid:
-        body["preconditions"] = {"uid": parent.uid}
-    return Write("delete", _resource(parent), parent.namespace, parent.name, body)
 
 
 def _ungate(action: Ungate) -> Write:
