@@ -34,7 +34,6 @@ from headroom.wire.kinds import (
     Resource,
 )
 from headroom.wire.objects.budgets import decode_budget
-from headroom.wire.objects.growth.autoscalers import decode_autoscaler
 from headroom.wire.objects.headrooms import decode_headroom
 from headroom.wire.objects.holds import decode_hold
 from headroom.wire.objects.nodes import decode_namespace, decode_node
@@ -49,14 +48,13 @@ from headroom.wire.objects.reader import (
     to_text,
 )
 from headroom.wire.objects.resourcequotas import decode_resource_quota
-from headroom.wire.objects.slotsets import decode_slot_set
 from headroom.wire.objects.volumes import (
     decode_claim,
     decode_node_drivers,
     decode_storage_class,
     decode_volume,
 )
-from headroom.wire.objects.workloads import decode_workload
+from headroom.wire.objects.workloads import decode_autoscaler, decode_slot_set, decode_workload
 from headroom.wire.safe_decode import contained
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from headroom.core.names import NAMESPACE_LABEL
+from headroom.wire.kinds import Json
 
-Json = dict[str, Any]
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _PARTS = ("podAffinity", "podAntiAffinity")

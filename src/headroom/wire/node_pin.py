@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from headroom.core.objects import LabelSelector, PodTerm
+from headroom.wire.kinds import Json
 
-Json = dict[str, Any]
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from headroom.core.objects import Parent
-from headroom.wire.kinds import Resource
+from headroom.wire.kinds import Json, Resource
 from headroom.wire.writes import JSON_PATCH, Write
-
-# Objects of the API are open-ended JSON.
-Json = dict[str, Any]
 
 
 def whole_status(resource: Resource, parent: Parent, status: Json, version: str = "") -> Write:

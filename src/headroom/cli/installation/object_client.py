@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from headroom.cli.formats.progress import waiting
 from headroom.cli.output import say
@@ -18,10 +17,9 @@ from headroom.kube.cluster import KubeCluster
 from headroom.kube.errors import NoSuchKind
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.versions import read_version, trouble_with
-from headroom.wire.kinds import KINDS, Resource
+from headroom.wire.kinds import KINDS, Json, Resource
 from headroom.wire.webhook import REGISTRATIONS, SECRETS
 
-Json = dict[str, Any]
 FIELD_MANAGER = "headroom-install"
 APPLY = "application/apply-patch+yaml"
 RBAC = "rbac.authorization.k8s.io"

@@ -1,5 +1,7 @@
 """Decode CapacityBuffers as Headrooms whose slots any pod may preempt.
 
+A PodTemplate, which can be the shape of a chunk, is decoded as a workload without replicas.
+
 A value that the schema accepts and that is still invalid is a problem, which the status reports. A
 buffer whose status another client writes is served by that client: two controllers would undo each
 other's work.
@@ -7,17 +9,22 @@ other's work.
 
 from __future__ import annotations
 
-from headroom.core.headrooms.headrooms import Headroom, Slot, WorkloadRef
+import msgspec
+from msgspec import Raw
+
+from headroom.core.headrooms.headrooms import Headroom, Slot, Workload, WorkloadRef
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.sizes.buffer import BufferSize, is_ours
 from headroom.dialects.capacitybuffer.names import APPS, BATCH, BUFFERS, OURS, PEOPLE
 from headroom.dialects.capacitybuffer.statuses import status_of
+from headroom.wire.kinds import POD_TEMPLATES
 from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
-from headroom.wire.objects.reader import Decoder, Reader, spelling
+from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.objects.scales import ForeignKind
 from headroom.wire.objects.sizes import MOST_SLOTS
+from headroom.wire.objects.templates import template_of
 from headroom.wire.times import bounded
 
 _MOST = 2**31 - 1
@@ -115,3 +122,33 @@ def _workload(ref: _ScalableRef) -> WorkloadRef:
 
 # Errors in the spec of a buffer are in `problems`.
 decode_buffer = Decoder(BUFFERS.kind, _BufferObject, _headroom)
+
+
+class _PodTemplate(JsonObject):
+    spec: Raw = ABSENT
+
+
+class _PodTemplateObject(JsonObject):
+    metadata: Metadata | None = None
+    template: _PodTemplate | None = None
+
+
+def _shape_of(read: _PodTemplateObject) -> Workload:
+    metadata = read.metadata or Metadata()
+    findings = Findings()
+    shape = spelling(read.template.spec) if read.template else b""
+    template = msgspec.json.encode({"spec": Raw(shape)}) if shape else b""
+    return Workload(
+        ref=WorkloadRef("v1", POD_TEMPLATES.kind, metadata.name or ""),
+        namespace=metadata.namespace or "",
+        replicas=0,
+        template=template_of(Raw(template), metadata.namespace or "", findings),
+        problems=findings.problems,
+        uid=metadata.uid or "",
+        version=metadata.resource_version or "",
+        generation=metadata.generation or 1,
+    )
+
+
+# Labels and annotations of its pods are left out, as for any workload.
+decode_pod_template = Decoder(POD_TEMPLATES.kind, _PodTemplateObject, _shape_of)

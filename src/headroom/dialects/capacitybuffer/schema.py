@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 from headroom.core.sizes.buffer import ACTIVE
 from headroom.dialects.capacitybuffer.names import BUFFERS, OLDER_VERSION
-from headroom.wire.schema.crd import AGE, Json, column, crd, crd_version
+from headroom.wire.kinds import Json
+from headroom.wire.schema.crd import AGE, column, crd, crd_version
 from headroom.wire.schema.notation import OBJECT, Catalogue, Field, SchemaRule, kubernetes, of
 
 KIND = BUFFERS.kind

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from headroom.dialects.koordinator.names import RESERVATIONS
-from headroom.wire.schema.crd import AGE, Json, column, crd, crd_version
+from headroom.wire.kinds import Json
+from headroom.wire.schema.crd import AGE, column, crd, crd_version
 from headroom.wire.schema.notation import OBJECT, Catalogue, Field, SchemaRule, kubernetes, of
 
 KIND = RESERVATIONS.kind

@@ -33,10 +33,11 @@ from headroom.dialects.korder.kinds import (
     ORDER_UID_LABEL,
     ORDERS,
     TICKETS,
+    KorderMetadata,
+    KorderObject,
 )
-from headroom.dialects.korder.metadata import KorderMetadata, KorderObject
-from headroom.dialects.korder.orderstatus import order_status_of
 from headroom.dialects.korder.specs import TicketSpec, ticket_spec
+from headroom.dialects.korder.statuses import order_status_of
 from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.podjson import JsonObject

@@ -24,8 +24,7 @@ from headroom.core.quotas.limits import (
     spelled,
 )
 from headroom.core.selector_validation import selector_refusal
-from headroom.dialects.korder.kinds import QUOTAS
-from headroom.dialects.korder.metadata import KorderMetadata, KorderObject
+from headroom.dialects.korder.kinds import QUOTAS, KorderMetadata, KorderObject
 from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, ceiling_of, multiplier_of
 from headroom.dialects.korder.quotastatus import status_of
 from headroom.wire.objects.findings import Fields, Findings

@@ -25,12 +25,11 @@ from headroom.dialects.korder.kinds import QUOTAS
 from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, known_name, limit_of, longest_of
 from headroom.dialects.korder.quotastatus import ceiling_json
 from headroom.dialects.korder.schema import CONDITION
+from headroom.wire.kinds import Json
 from headroom.wire.schema.crd import AGE, column
 from headroom.wire.schema.notation import OBJECT, Catalogue, Field, SchemaRule, of
 from headroom.wire.schema.own import known
 from headroom.wire.schema.structural import COMPARED, DURATION_PATTERN, QUANTITY_PATTERN
-
-Json = dict[str, Any]
 
 # Either notation; a rule checks which name may have which.
 _LIMITS = {

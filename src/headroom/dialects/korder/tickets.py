@@ -31,10 +31,11 @@ from headroom.dialects.korder.kinds import (
     TICKET_LABEL,
     TICKET_UID_LABEL,
     TICKETS,
+    KorderMetadata,
+    KorderObject,
 )
-from headroom.dialects.korder.metadata import KorderMetadata, KorderObject
 from headroom.dialects.korder.specs import labelled, ticket_spec
-from headroom.dialects.korder.ticketstatus import ticket_status_of
+from headroom.dialects.korder.statuses import ticket_status_of
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import (
     KEPT_ANNOTATIONS,

@@ -6,8 +6,6 @@ object with the same name is never changed.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 import msgspec
 
 from headroom.core.actions import (
@@ -34,15 +32,11 @@ from headroom.dialects.korder.kinds import (
     TICKET_FINALIZER,
     TICKETS,
 )
-from headroom.dialects.korder.orderstatus import order_status_json
-from headroom.dialects.korder.ticketstatus import ticket_status_json
-from headroom.wire.kinds import Resource
+from headroom.dialects.korder.statuses import order_status_json, ticket_status_json
+from headroom.wire.kinds import Json, Resource
 from headroom.wire.objectpatches import annotated, changed, deletion, whole_finalizers, whole_status
 from headroom.wire.render import render as render_native
 from headroom.wire.writes import Write
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 _KINDS = {resource.kind: resource for resource in (ORDERS, TICKETS)}
 

@@ -1,4 +1,4 @@
-"""The shape of a Headroom's slots from its JSON: a template of its own, or a workload to copy.
+"""The shape of a Headroom's slots from its JSON: a template, a workload to copy, or `auto`.
 
 A slot's template has the scheduling fields of a pod and no containers, because nobody needs to make
 any up. It is written out as a pod template here, read as any other (`templates`), and what is wrong
@@ -12,12 +12,24 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Raw
 
-from headroom.core.headrooms.headrooms import NODE_CHUNK, POD_CHUNK, Slot, WorkloadRef
+from headroom.core.headrooms.headrooms import (
+    AUTO_KINDS,
+    MOST_SHAPES,
+    NODE_CHUNK,
+    POD_CHUNK,
+    USUAL_KINDS,
+    USUAL_TOP,
+    Auto,
+    Slot,
+    WorkloadRef,
+)
 from headroom.core.holds import PodTemplate
+from headroom.core.objects import LabelSelector
+from headroom.core.selector_validation import selector_refusal
 from headroom.wire.objects.findings import Fields, Findings
-from headroom.wire.objects.growth.autoshapes import auto_of
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Reader
+from headroom.wire.objects.selectors import Selector, optional_selector
 from headroom.wire.objects.templates import template_of
 
 API_VERSIONS = {
@@ -116,3 +128,41 @@ def _source(slot: Fields) -> WorkloadRef | None:
     elif version != API_VERSIONS[kind]:
         slot.add("from.apiVersion", f"a {kind} is of {API_VERSIONS[kind]}, not {version!r}")
     return WorkloadRef(version, kind, source.name or "")
+
+
+_read_selector = Reader(Selector)
+_read_kinds = Reader(list[str])
+
+
+def auto_of(auto: Fields) -> Auto | None:
+    """Read `spec.slot.auto`, taking down what is wrong."""
+    if not auto.given:
+        return None
+    scope = auto.part("scope")
+    top = auto.number("top", 1, MOST_SHAPES)
+    return Auto(
+        top=USUAL_TOP if top is None else top,
+        kinds=_kinds(scope),
+        namespaces=_selector(scope, "namespaceSelector"),
+        selector=_selector(scope, "labelSelector"),
+    )
+
+
+def _kinds(scope: Fields) -> tuple[str, ...]:
+    named = scope.read(_read_kinds, "kinds")
+    if named is None:
+        return USUAL_KINDS
+    if not named:
+        scope.add("kinds", f"is empty; name some of {', '.join(AUTO_KINDS)}, or leave it out")
+    for index, kind in enumerate(named):
+        if kind not in AUTO_KINDS:
+            scope.add(f"kinds[{index}]", f"{kind!r} is not one of {', '.join(AUTO_KINDS)}")
+    return tuple(dict.fromkeys(named))
+
+
+def _selector(scope: Fields, name: str) -> LabelSelector | None:
+    selector = optional_selector(scope.read(_read_selector, name))
+    refusal = selector_refusal(selector) if selector and selector.requirements else None
+    if refusal is not None:
+        scope.add(name, refusal)
+    return selector
