@@ -114,7 +114,7 @@ def _played(
     from functools import partial
 
     from headroom.cli.embedded import embedded_operator, found_in
-    from headroom.cli.formats.lines import lines_into
+    from headroom.cli.files import lines_into
     from headroom.cli.formats.progress import RunProgress, waiting
     from headroom.sim.scenarios.play import Play, run_scenario
 

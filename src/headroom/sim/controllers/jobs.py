@@ -35,6 +35,7 @@ from headroom.sim.controllers.jobcounts import (
 from headroom.sim.controllers.pod_control import (
     PodController,
     is_active,
+    is_ending,
     is_ready,
     pod_from_template,
 )
@@ -160,7 +161,7 @@ class Jobs(PodController):
         status: dict[str, Any] = {
             **self._suspension(wish, now),
             "ready": sum(map(is_ready, active)),
-            "terminating": 0 if how else sum(bool(_deleted(pod)) for pod in pods),
+            "terminating": 0 if how else sum(map(is_ending, pods)),
             "uncountedTerminatedPods": {},
             **{name: value for name, value in numbers.items() if value},
         }
@@ -244,7 +245,3 @@ def _bare(pod: Json) -> Json:
 def _has_ended(wish: Json) -> bool:
     found = (condition_of(wish, name) for name in ("Complete", "Failed"))
     return any(condition is not None for condition in found)
-
-
-def _deleted(pod: Json) -> bool:
-    return bool(dig(pod, "metadata", "deletionTimestamp"))
