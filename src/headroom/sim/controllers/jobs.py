@@ -19,6 +19,7 @@ from headroom.sim.api.values import (
     condition_of,
     dig,
     drop,
+    new_condition,
     put,
     ref_of,
     uid_of,
@@ -182,12 +183,7 @@ class Jobs(PodController):
         what = "suspended" if held else "resumed"
         if before is None or (before["status"] == "True") is not held:
             self.recorder.record(wish, "Normal", what.capitalize(), f"Job {what}")
-        condition = {
-            "type": "Suspended",
-            "status": "True" if held else "False",
-            "reason": f"Job{what.capitalize()}",
-            "message": f"Job {what}",
-        }
+        condition = new_condition("Suspended", held, f"Job{what.capitalize()}", f"Job {what}")
         known = {"conditions": list(dig(wish, "status", "conditions") or ())}
         return {**kept, **with_condition(known, condition, now)}
 
