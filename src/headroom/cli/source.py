@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from headroom.cli.dialects import NAMES, chosen, dialect_of
-from headroom.cli.errors import Misuse
+from headroom.cli.errors import Misuse, parsed
 from headroom.cli.files import text_of
 from headroom.cli.output import say
 from headroom.core.demand.autoscalers import PodAutoscaler
@@ -261,10 +261,7 @@ def _objects_of(document: Document) -> list[Json]:
 
 def _end_of(document: Document) -> datetime | None:
     end = document.data.get("end")
-    try:
-        return parse_time(str(end)) if end else None
-    except ValueError as trouble:
-        raise Misuse(f"{document.source}: end: {trouble}") from trouble
+    return parsed(f"{document.source}: end", parse_time, str(end)) if end else None
 
 
 def _place(item: Json) -> tuple[str, str]:
