@@ -37,6 +37,8 @@ class By(StrEnum):
 
     USING = "using"  # holds that have or may have a guardian, by the namespace it is charged to
     QUOTA = "quota"  # objects that it counts, by its name and their namespace; with "": all
+    PACE_WAITING = "pace waiting"  # holds that wait for a turn to get a guardian, by pace
+    PACE_UNDER_WAY = "pace under way"  # holds whose guardian is being created, by pace
     REACHING = "reaching"  # holds, by a namespace in which they may find an owner
     CLAIMANT = "claimant"  # pods with a claim, by hold
     ARRIVING = "arriving"  # owners with a claim that kube-scheduler is to place, by node
