@@ -212,3 +212,8 @@ class Hold:
     @property
     def terminal(self) -> bool:
         return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing that its owners do changes it any more."""
+        return self.terminal and self.tenure is None

@@ -7,10 +7,10 @@ has been free: see `core.node.kept_room.returned`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 
+from headroom.core.copying import replace
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import claims_on, kept_for

@@ -7,9 +7,10 @@ events: see `error_isolation`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
+from headroom.core.copying import replace
 from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
@@ -104,7 +105,9 @@ class Observer:
                 allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
                 allowed = self.sides.see(allowed)
                 self.served[hold.parent.kind] = None
-                ledger.see_hold(self.standing.member(self.publisher.see(allowed)))
+                known = self.standing.member(self.publisher.see(allowed))
+                if not _repeats(ledger, known):
+                    ledger.see_hold(known)
                 self.quotas.see_ticket(allowed)
                 self.indexer.touch(allowed)
                 self.doors.want(allowed)
@@ -243,6 +246,20 @@ class Observer:
         self.bulk.lose(key)
         self.fencer.lose(key, old)
         self.doors.lose(key, uid)
+
+
+def _repeats(ledger: Ledger, hold: Hold) -> bool:
+    """Whether a hold is as it is known but for its version, which is noted.
+
+    Most are our own writes of its status, which were assumed: nothing is to be decided anew.
+    """
+    old = ledger.holds.get(str(hold.parent))
+    if old is None or old.parent.uid != hold.parent.uid:
+        return False
+    if replace(old, version=hold.version) != hold:
+        return False
+    ledger.holds[str(hold.parent)] = hold
+    return True
 
 
 def _home(thing: Hold | Headroom) -> str:
