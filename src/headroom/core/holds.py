@@ -215,5 +215,5 @@ class Hold:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing that its owners do changes it any more."""
-        return self.terminal and self.tenure is None
+        """Whether neither its owners nor its node can change it any more."""
+        return self.terminal and self.tenure is None and not self.finalizer

@@ -147,6 +147,9 @@ class HoldController:
         )
         view = replace(view, memory=hold_decision.observed(view, told, ledger.policy, now))
         node = hold.template.node if view.reclaim is not None else hold_decision.last_node(view)
+        if hold.is_over:
+            heir, homeless = self._standing.issuer.heirs.awaited(hold), node in self.departures
+            return replace(view, node=node, heir=heir, homeless=homeless)
         view = self._with_room(view, node, told, now)
         view = self._with_limits(view, told, now)
         if is_due(hold, told.standing, now) and told.standing is not None:
