@@ -24,6 +24,7 @@ from headroom.cli.output import OutputFormat, document, put, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from headroom.cli.views.plan_result import Planned
     from headroom.wire.yamls import Document

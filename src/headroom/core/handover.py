@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Seq
-from dataclasses import replace
 
 from headroom.core.actions import (
     Action,
@@ -26,6 +25,7 @@ from headroom.core.actions import (
 )
 from headroom.core.allocation import kept_beside, ports_beside
 from headroom.core.claims import Offer
+from headroom.core.copying import replace
 from headroom.core.derived_names import dns_label, guardian_name
 from headroom.core.holds import Hold
 from headroom.core.latches import PREEMPTS

@@ -6,7 +6,6 @@ Also what is about to be made, where a second decision of the same plan must kno
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.actions import (
@@ -29,6 +28,7 @@ from headroom.core.actions import (
     Ungate,
 )
 from headroom.core.allocation import beside_text
+from headroom.core.copying import replace
 from headroom.core.hold_state.own_pods import latch_annotations, pod_made
 from headroom.core.index_entries import By, work_entries
 from headroom.core.names import CLAIMED_BESIDE_ANNOTATION, LOCKED_PRIORITY

@@ -316,7 +316,8 @@ class Engine:
         topic, name = subject.topic, subject.identity
         if topic in (Topic.HOLD, Topic.STATUS) and name in self.ledger.holds:
             hold = self.ledger.holds[name]
-            if not self._agenda.busy(hold_subject(hold.parent)):
+            called = topic is Topic.HOLD or self._publisher.is_due(subject, now)
+            if called and not self._agenda.busy(hold_subject(hold.parent)):
                 yield from self._keeper.look(hold, now)
         elif topic is Topic.BULK:
             yield from bulk.look(self.ledger, now)

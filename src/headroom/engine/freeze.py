@@ -6,10 +6,10 @@ holds, at the moment when it is asked for. Nobody keeps it up to date, and to as
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 
+from headroom.core.copying import replace
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import claims_on, kept_for

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core import hold_lifecycle
 from headroom.core.actions import DeletePod
 from headroom.core.allocation import is_short, keeps_rest
 from headroom.core.claims import expiry
+from headroom.core.copying import replace
 from headroom.core.derived_names import forget_names
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.hold_state import decision as hold_decision
@@ -144,15 +144,18 @@ class HoldController:
         )
         view = replace(view, memory=hold_decision.observed(view, told, ledger.policy, now))
         node = hold.template.node if view.reclaim is not None else hold_decision.last_node(view)
-        view = self._with_room(replace(view, node=node), told, now)
+        if hold.is_over:
+            heir, homeless = self._standing.issuer.heirs.awaited(hold), node in ledger.gone_nodes
+            return replace(view, node=node, heir=heir, homeless=homeless)
+        view = self._with_room(view, node, told, now)
         view = self._with_limits(view, told, now)
         if is_due(hold, told.standing, now) and told.standing is not None:
             return self._renewing(view, told.standing, told.successor)
         return view
 
-    def _with_room(self, view: HoldView, told: Guardians, now: datetime) -> HoldView:
-        """The view, with what keeps the hold's room on its node."""
-        ledger, hold, node = self._ledger, view.hold, view.node
+    def _with_room(self, view: HoldView, node: str, told: Guardians, now: datetime) -> HoldView:
+        """The view, with its node and what keeps the hold's room there."""
+        ledger, hold = self._ledger, view.hold
         pinned, renewing = _is_pinned(hold, told.standing, node), is_due(hold, told.standing, now)
         on_node, room = node_view(ledger, node, now), hold_room(ledger, hold)
         kept = kept_room(on_node, room, pinned, renewing, ledger.policy, now)
@@ -162,6 +165,7 @@ class HoldController:
         return replace(
             view,
             memory=memory,
+            node=node,
             latched=kept.latched,
             taken_over=kept.taken_over,
             fenced=kept.fenced,

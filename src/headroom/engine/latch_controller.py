@@ -8,12 +8,13 @@ operator that died, are finished here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeGuard
 
 from headroom.core.allocation import is_short, keeps_rest, kept_beside, policy_refusal, to_keep
 from headroom.core.claims import standing_refusal
+from headroom.core.copying import replace
 from headroom.core.fences import returns, stands_for_fence
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By

@@ -8,13 +8,13 @@ fits. It decides nothing; it only says on the agenda which subjects an event tou
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator
-from dataclasses import replace
 from datetime import datetime
 
 from headroom.core import pod_memory
 from headroom.core.allocation import keeps_rest
 from headroom.core.authenticity import keeps
 from headroom.core.claims import claim_of
+from headroom.core.copying import replace
 from headroom.core.eviction.budgets import Budget
 from headroom.core.handover import Claim
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
@@ -365,17 +365,19 @@ class Ledger:
             parents.append(line.parent)
             self.agenda.touch(pod_subject(line.owner))
         claim = claim_of(pod)
-        parents += [claim[0]] if claim is not None else []
         for parent in parents:
             self._touch_hold(parent)
+        if claim is not None:
+            self._touch_hold(claim[0], by_owner=True)
         if ROLE_LABEL in pod.labels or claim is not None or pod.key in self.waiting:
             self.agenda.touch(pod_subject(pod.key))
         for latch in self.index.of(By.LATCH_OF_OWNER, pod.key):
             self.agenda.touch(pod_subject(latch))
 
-    def _touch_hold(self, parent: str) -> None:
-        if parent in self.holds:
-            self.agenda.touch(hold_subject(self.holds[parent].parent))
+    def _touch_hold(self, parent: str, by_owner: bool = False) -> None:
+        hold = self.holds.get(parent)
+        if hold is not None and not (by_owner and hold.is_over):
+            self.agenda.touch(hold_subject(hold.parent))
 
     def _room_freed(self, node: str) -> None:
         """Wake the pods that wait for room anywhere, and the holds that could not grow back."""

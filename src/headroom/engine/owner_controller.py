@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import assert_never
 
 from headroom.core.actions import MarkUnschedulable
 from headroom.core.claims import Search
+from headroom.core.copying import replace
 from headroom.core.doors.claim_decision import Stage
 from headroom.core.doors.owner_decision import (
     FreeRoom,

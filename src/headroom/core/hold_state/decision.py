@@ -7,10 +7,10 @@ for, and what to remember until the next decision. The engine applies the decisi
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import CreateGuardian
+from headroom.core.copying import replace
 from headroom.core.hold_state.memory import HoldMemory, guardian_missing, way_pause
 from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.index_entries import guardians_made, pin_of

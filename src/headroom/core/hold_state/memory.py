@@ -16,9 +16,10 @@ ends when the hold has its room.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from headroom.core.copying import replace
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
 from headroom.core.subjects import Awaited

@@ -7,9 +7,10 @@ events: see `error_isolation`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
+from headroom.core.copying import replace
 from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
@@ -96,7 +97,9 @@ class Observer:
             case Hold() as hold:
                 allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
                 allowed = apart_from_others(allowed, ledger.hold_index.all(By.SIDE))
-                ledger.see_hold(self.standing.member(self.publisher.see(allowed)))
+                known = self.standing.member(self.publisher.see(allowed))
+                if not _repeats(ledger, known):
+                    ledger.see_hold(known)
                 self.quotas.see_ticket(allowed)
                 self.indexer.touch(allowed)
                 self.doors.want(allowed)
@@ -233,6 +236,20 @@ class Observer:
         if old is not None:
             pod_gone(ledger, old)
         self.doors.lose(key, uid)
+
+
+def _repeats(ledger: Ledger, hold: Hold) -> bool:
+    """Whether a hold is as it is known but for its version, which is noted.
+
+    Most are our own writes of its status, which were assumed: nothing is to be decided anew.
+    """
+    old = ledger.holds.get(str(hold.parent))
+    if old is None or old.parent.uid != hold.parent.uid:
+        return False
+    if replace(old, version=hold.version) != hold:
+        return False
+    ledger.holds[str(hold.parent)] = hold
+    return True
 
 
 def _home(thing: Hold | Headroom) -> str:
