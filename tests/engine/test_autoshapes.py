@@ -14,7 +14,6 @@ from headroom.core.sizes.replicas import NOTHING
 from headroom.engine.engine import Engine
 from headroom.engine.headrooms import autoshapes
 from headroom.engine.headrooms.autoshapes import AutoShapes
-from headroom.engine.headrooms.expected_pods import ExpectedPods
 from tests.builders import NOON
 
 DAY = timedelta(days=1)
@@ -23,7 +22,7 @@ DAY = timedelta(days=1)
 def watching() -> AutoShapes:
     """Shapes of a headroom that chooses them, so that pods are noted."""
     ledger = Engine(Policy()).ledger
-    shapes = AutoShapes(ledger, ExpectedPods(ledger))
+    shapes = AutoShapes(ledger)
     parent = Parent(API_VERSION, "Headroom", "shop", "ready", uid="u")
     shapes.depend(None, Headroom(parent, Slot(auto=Auto()), NOTHING))
     return shapes

@@ -30,6 +30,13 @@ class By(StrEnum):
     """What is looked up, and by what."""
 
     REACHING = "reaching"  # holds, by a namespace in which they may find an owner
+    SLOT = "slot"  # holds without an object of their own, by headroom
+    SLOT_IN = "slot in"  # the same, by the headroom's namespace
+    SLOT_OBJECT = "slot object"  # holds that are slots and objects of their own, by headroom
+    DEPENDING = "depending"  # headrooms, by what their slots depend on
+    EXPECTING = "expecting"  # workloads with pods to come, by namespace
+    DEPLOYMENT = "deployment"  # workloads that have ReplicaSets, by uid
+    SCALING = "scaling"  # autoscalers, by namespace, kind and name of their target
     CLAIMANT = "claimant"  # pods with a claim, by hold
     ARRIVING = "arriving"  # owners with a claim that kube-scheduler is to place, by node
     RELEASED = "released"  # owners that go on without a hold or headroom, by it
@@ -56,7 +63,12 @@ class Entry(NamedTuple):
 
 def hold_entries(hold: Hold, across_namespaces: bool) -> tuple[Entry, ...]:
     """All entries of a hold."""
-    return tuple(Entry(By.REACHING, namespace) for namespace in reach(hold, across_namespaces))
+    found = [Entry(By.REACHING, namespace) for namespace in reach(hold, across_namespaces)]
+    if hold.slot:
+        found += (Entry(By.SLOT, hold.group), Entry(By.SLOT_IN, hold.parent.namespace))
+    if hold.member is not None:
+        found.append(Entry(By.SLOT_OBJECT, hold.group))
+    return tuple(found)
 
 
 def pod_entries(

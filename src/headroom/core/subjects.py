@@ -49,6 +49,7 @@ class Change(StrEnum):
     RUNNING_POD = "running pod"  # whose place a hold may take; of nothing
     LIMITS = "limits"  # of a namespace
     RENEWAL = "renewal"  # of a slot of a headroom has ended
+    HEIR = "heir"  # a slot of a headroom that takes over the room of one whose time is over
 
 
 class Awaited(NamedTuple):

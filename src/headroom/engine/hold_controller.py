@@ -24,7 +24,6 @@ from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, is_due, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.core.tickets import ticket_lifecycle
-from headroom.core.tickets.ticket_times import ends_at
 from headroom.engine import preallocation
 from headroom.engine.conflicts.preempted_guardians import rest_of
 from headroom.engine.conflicts.reclaim import reclaim_of
@@ -33,7 +32,9 @@ from headroom.engine.doors.released import ahead_of
 from headroom.engine.effects import begin_binding, end_binding
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
+from headroom.engine.headrooms import creation_limits
 from headroom.engine.headrooms.headrooms import Standing
+from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
 from headroom.engine.hold_memory import remember
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
@@ -63,7 +64,6 @@ class HoldController:
         """A hold is gone."""
         self.pace.forget(hold)
         self.allowance.forget(hold)
-        self._standing.issuer.heirs.forget(hold)
         forget_names(hold)
 
     def keeps(self, hold: Hold) -> bool:
@@ -93,13 +93,10 @@ class HoldController:
         """What this hold needs now."""
         ledger = self._ledger
         seen = self._publisher.current(hold, now)
-        self._standing.issuer.heirs.note(seen, ends_at(seen), now)
         view = self.view(seen, now)
         told = told_apart(seen, view.guardians, now)
-        if view.inherits and view.estate is None:
-            self._standing.issuer.heirs.wait(seen, now)
         if not _is_settled(seen, told, now):
-            self._standing.limits.wait(view, told.successor or told.standing)
+            creation_limits.wait_for_limits(ledger, view, told.successor or told.standing)
         decision = hold_decision.decide(self.allowance.within(view, now), now, ledger.policy)
         self._apply(seen, decision)
         yield from self._publish(view, decision.status, now)
@@ -175,25 +172,24 @@ class HoldController:
 
     def _with_limits(self, view: HoldView, told: Guardians, now: datetime) -> HoldView:
         """The view, with what keeps the hold from having a guardian, or from having it now."""
-        ledger, hold, limits = self._ledger, view.hold, self._standing.limits
-        heirs, contention = self._standing.issuer.heirs, self._ledger.contention
-        estate, inherits = heirs.estate_for(hold, told.standing)
+        ledger, hold = self._ledger, view.hold
+        estate, inherits = estate_for(ledger, hold, told.standing)
         first = ahead_of(ledger, hold, now)
         lost_until = view.memory.lost_until
         pins = ("", view.node, hold.template.node)
         return replace(
             view,
             left=ticket_lifecycle.left_over(hold, ledger.pods),
-            heir=heirs.awaited(hold),
+            leaves_room=leaves_room(ledger, hold, now),
             estate=estate,
             inherits=inherits,
             first=str(first[0].key) if first is not None else "",
             first_until=first[1].until if first is not None else None,
             spent=self._is_spent(hold),
-            arrivals=frozenset(pin for pin in pins if not contention.may_make(pin)),
+            arrivals=frozenset(pin for pin in pins if not ledger.contention.may_make(pin)),
             trouble=view.memory.trouble or self.pace.why(hold),
-            held_up="" if _is_settled(hold, told, now) else limits.held_up(hold),
-            full=told.standing is None and limits.full(hold),
+            held_up="" if _is_settled(hold, told, now) else creation_limits.held_up(ledger, hold),
+            full=told.standing is None and creation_limits.full(ledger, hold),
             not_before=latest(
                 ledger.agenda.not_before(hold_subject(hold.parent)),
                 lost_until if lost_until is not None and lost_until > now else None,
@@ -211,7 +207,7 @@ class HoldController:
             renewal=turn_to_renew(ledger, hold, old, stuck),
             beside=fits_beside(ledger, hold, old),
             in_place=in_place,
-            crowded=self._standing.limits.crowded(hold),
+            crowded=creation_limits.crowded(ledger, hold),
         )
 
     def _admitted(self, hold: Hold, decision: HoldDecision, now: datetime) -> Sequence | None:

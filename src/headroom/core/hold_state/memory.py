@@ -46,6 +46,7 @@ class HoldMemory:
     overbooked_since: datetime | None = None  # since when pods on its node request too much
     renewing: bool = False  # it is one of the slots of its headroom that are renewed now
     reclaims: bool = False  # others use its room, and are to give way
+    over_since: datetime | None = None  # since when its time is over and an heir may have its room
     waits: tuple[Awaited, ...] = ()  # what it waits for as long as it is decided so
 
 

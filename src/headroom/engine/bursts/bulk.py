@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from headroom.core.actions import DeletePod
 from headroom.core.claims import claim_of
 from headroom.core.holds import PREEMPTIBLE
+from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_LABEL
 from headroom.core.objects import Key, Placement, Pod
@@ -129,8 +130,8 @@ class Bulk:
         for whole, headroom in ledger.slots.headrooms.items():
             if headroom.mode != PREEMPTIBLE:
                 continue
-            for slot in ledger.slots.of.get(whole, ()):
-                guardian = ledger.guardian_of(ledger.holds[f"{whole}#{slot}"])
+            for name in ledger.hold_index.of(By.SLOT, whole):
+                guardian = ledger.guardian_of(ledger.holds[name])
                 if guardian is not None and guardian.node and guardian.key not in self._released:
                     found.setdefault(guardian.node, []).append(guardian)
         for each in found.values():

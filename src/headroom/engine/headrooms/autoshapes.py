@@ -12,6 +12,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from headroom.core.headrooms.candidates import Maker, candidates, maker_of
 from headroom.core.headrooms.headrooms import Auto, AutoStatus, Headroom, Workload
@@ -27,7 +28,7 @@ from headroom.core.headrooms.shapes import (
 )
 from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.objects import Pod
-from headroom.engine.headrooms.expected_pods import ExpectedPods
+from headroom.engine.headrooms.expected_pods import autoscalers_of, is_part
 from headroom.engine.ledger import Ledger
 
 PAUSE = timedelta(minutes=1)
@@ -48,9 +49,8 @@ class Memory:
 class AutoShapes:
     """Memories by headroom, and when pods were made, by namespace and uid of their controller."""
 
-    def __init__(self, ledger: Ledger, coming: ExpectedPods) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._coming = coming
         self._memories: dict[str, Memory] = {}
         self._made: dict[str, OrderedDict[str, deque[datetime]]] = {}
         self._makers = 0  # controllers in all namespaces
@@ -151,12 +151,12 @@ class AutoShapes:
             return False
         known = self._ledger.namespaces.get(namespace)
         labels = known.labels if known is not None else {}
-        return not self._coming.is_part(workload) and in_scope(headroom, auto, workload, labels)
+        return not is_part(self._ledger, workload) and in_scope(headroom, auto, workload, labels)
 
     def _candidates(self, headroom: Headroom, auto: Auto) -> list[ShapeCandidate]:
         workloads = self._ledger.slots.workloads.values()
         found = [each for each in workloads if self._in_scope(headroom, auto, each)]
-        pods, scaling = self._ledger.pods.values(), self._coming.autoscalers_of
+        pods, scaling = self._ledger.pods.values(), partial(autoscalers_of, self._ledger)
         return list(candidates(found, workloads, pods, self._times, scaling))
 
     def _times(self, maker: Maker) -> Iterable[datetime]:

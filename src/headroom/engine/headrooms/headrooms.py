@@ -24,14 +24,16 @@ from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView, surplus
 from headroom.core.headrooms.windows import Calendar, judged, next_start
 from headroom.core.holds import Hold, HoldStatus
+from headroom.core.index_entries import By
 from headroom.core.objects import Parent, Pod
 from headroom.core.owners import judged as judged_rules
 from headroom.core.plan import Sequence, earliest, latest, telling
 from headroom.core.subjects import headroom_subject, hold_subject
 from headroom.core.waits.drops import dropped
 from headroom.engine.claim_index import touch_indexes
+from headroom.engine.headrooms import creation_limits
 from headroom.engine.headrooms.companions import Companions, Concerning
-from headroom.engine.headrooms.creation_limits import CreationLimits
+from headroom.engine.headrooms.expected_pods import see_workload
 from headroom.engine.headrooms.headroom_state import (
     MOMENT,
     HeadroomState,
@@ -41,6 +43,7 @@ from headroom.engine.headrooms.headroom_state import (
 from headroom.engine.headrooms.size_inputs import SizeInputs
 from headroom.engine.headrooms.slot_objects import SlotObjectController, SlotRefusal
 from headroom.engine.headrooms.slot_pods import tally_of
+from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
 from headroom.engine.status_writer import COALESCED, StatusWriter, headroom_status_subject
@@ -63,14 +66,13 @@ class Standing:
         self._calendar = calendar
         self._writer = writer
         self.companions = Companions(ledger)
-        self.issuer = SlotObjectController(ledger, allowance, calendar, self.companions.member)
+        self.issuer = SlotObjectController(ledger, allowance, self.companions.member)
         self._quotas = allowance.quotas
         self._known: dict[str, HeadroomState] = {}
         self._stale: dict[str, None] = {}  # headrooms whose wish is to be worked out anew
         self._sights = SizeInputs(ledger)
         self.followers = self._sights.followers
-        self.coming, self.auto = self._sights.coming, self._sights.auto
-        self.limits = CreationLimits(ledger, self._sights.foresight, self._sights.rooms)
+        self.auto = self._sights.auto
 
     def see(self, headroom: Headroom) -> None:
         """Take a headroom as it now is; its own status coming back changes no wish."""
@@ -101,10 +103,10 @@ class Standing:
         if old is None:
             return
         self._sights.depend(old, None)
-        for slot in tuple(self._ledger.slots.of.get(whole, ())):
-            self._ledger.lose_hold(str(replace(parent, slot=slot)))
+        for name in tuple(self._ledger.hold_index.of(By.SLOT, whole)):
+            self._ledger.lose_hold(name)
         self._known.pop(whole, None)
-        self.limits.decided(whole)
+        creation_limits.decided(self._ledger, whole)
         self.companions.forget(whole)
         self.issuer.forget(whole)
         self._stale.pop(whole, None)
@@ -121,8 +123,7 @@ class Standing:
 
     def pods_changed(self) -> None:
         """A pod came, went or is not as it was; whoever follows the load looks in a while."""
-        self._sights.foresight.stale()
-        self.limits.changed()
+        creation_limits.changed(self._ledger)
         for whole in self._ledger.slots.depending(On.LOAD):
             if whole not in self._stale:
                 self.upset(whole)
@@ -133,11 +134,15 @@ class Standing:
             self.upset(whole)
 
     def quota_changed(self, quota: ResourceQuota, lifted: bool = False) -> None:
-        (self._sights.rooms.lose if lifted else self._sights.rooms.see)(quota)
+        quotas = self._ledger.slots.quotas
+        if lifted:
+            drop(quotas, quota.namespace, quota.name)
+        else:
+            quotas.setdefault(quota.namespace, {})[quota.name] = quota
         self.concern(self._sights.under(quota.namespace))
 
     def workload_changed(self, workload: Workload, gone: bool = False) -> None:
-        self.concern((self.coming.lose if gone else self.coming.see)(workload))
+        self.concern(see_workload(self._ledger, workload, gone))
         self.concern((*self._sights.concerned(workload), *self.companions.concerned(workload)))
 
     def upset(self, whole: str) -> None:
@@ -331,7 +336,7 @@ class Standing:
         next_end = self._sights.next_end(headroom, now)
         known.look_at = earliest(decision.look_again, again, next_end)
         known.not_before = decision.not_before
-        self.limits.decided(headroom.parent.whole)
+        creation_limits.decided(self._ledger, headroom.parent.whole)
         yield from self.followers.serve(headroom, window is not None, now)
 
     def _settle_slots(self, headroom: Headroom, sight: SizeView, now: datetime) -> datetime | None:
@@ -340,7 +345,8 @@ class Standing:
         wished = known.wished
         if wished.frozen:
             return None
-        there = frozenset(ledger.slots.of.get(headroom.parent.whole, ()))
+        names = ledger.hold_index.of(By.SLOT, headroom.parent.whole)
+        there = frozenset(name.partition("#")[2] for name in names)
         again: datetime | None = None
         for slot in surplus(headroom, wished, replace(sight, standing=there | sight.standing)):
             name = str(replace(headroom.parent, slot=slot))

@@ -14,13 +14,13 @@ from headroom.core.actions import Action, CreateSlotObject, Done, Outcome, SetFi
 from headroom.core.headrooms.headrooms import ALWAYS, Headroom
 from headroom.core.headrooms.slot_objects import Making, changes, stands
 from headroom.core.headrooms.wanted_slots import WantedSlots
-from headroom.core.headrooms.windows import ActiveWindow, Calendar
+from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import Topic, headroom_subject, hold_subject
 from headroom.core.tickets.ticket_lifecycle import dismissed
 from headroom.core.tickets.ticket_times import object_of
-from headroom.engine.headrooms.slot_succession import SlotSuccession
 from headroom.engine.ledger import Ledger
 from headroom.engine.limits.allowance import Allowance
 
@@ -43,10 +43,7 @@ Owned = Callable[[Headroom, Hold], Hold]
 class SlotObjectController:
     """The objects of slots, by headroom."""
 
-    def __init__(
-        self, ledger: Ledger, allowance: Allowance, calendar: Calendar, owned: Owned
-    ) -> None:
-        self.heirs = SlotSuccession(ledger, calendar)
+    def __init__(self, ledger: Ledger, allowance: Allowance, owned: Owned) -> None:
         self._owned = owned
         self._ledger = ledger
         self._allowance = allowance
@@ -75,7 +72,7 @@ class SlotObjectController:
 
     def members(self, headroom: Headroom) -> dict[str, Hold]:
         """The objects that are there, by slot."""
-        names = self._ledger.slots.members.get(headroom.parent.whole, ())
+        names = self._ledger.hold_index.of(By.SLOT_OBJECT, headroom.parent.whole)
         found = (self._ledger.holds[name] for name in names)
         return {
             hold.member.slot: hold

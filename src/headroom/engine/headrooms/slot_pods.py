@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 
@@ -26,12 +26,24 @@ def guarded(ledger: Ledger, headroom: Headroom) -> frozenset[str]:
     )
 
 
+def slots_of(ledger: Ledger, whole: str) -> Collection[str]:
+    """The parents of the slots of a headroom, as texts, whether they are objects or not."""
+    index = ledger.hold_index
+    return index.of(By.SLOT, whole) or index.of(By.SLOT_OBJECT, whole)
+
+
+def slot_count(ledger: Ledger, whole: str) -> int:
+    """How many slots a headroom has."""
+    return len(slots_of(ledger, whole))
+
+
 def slot_guardians(ledger: Ledger, headroom: Headroom) -> Iterator[tuple[str, Pod]]:
     """The slots that are wished for and have a guardian, each with it."""
-    for slot in ledger.slots.of.get(headroom.parent.whole, ()):
-        guardian = ledger.guardian_of(ledger.holds[str(replace(headroom.parent, slot=slot))])
+    for name in ledger.hold_index.of(By.SLOT, headroom.parent.whole):
+        hold = ledger.holds[name]
+        guardian = ledger.guardian_of(hold)
         if guardian is not None:
-            yield slot, guardian
+            yield hold.slot, guardian
 
 
 def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:

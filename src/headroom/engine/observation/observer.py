@@ -15,6 +15,7 @@ from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
 from headroom.core.eviction.preallocation import permitted
+from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.names import ROLE_FENCE, ROLE_LABEL
@@ -36,6 +37,7 @@ from headroom.engine.conflicts.allocate_policy_groups import Sides
 from headroom.engine.conflicts.preempted_guardians import note_preempted
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.fences.fencer import Fencer
+from headroom.engine.headrooms.expected_pods import see_autoscaler
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
 from headroom.engine.hold_controller import HoldController
@@ -118,10 +120,9 @@ class Observer:
                 self.publisher.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
                 self.quotas.see_quota(quota)
             case Workload() as workload:
-                ledger.slots.workloads[workload.namespace, workload.ref] = workload
                 self.standing.workload_changed(workload)
             case PodAutoscaler() as autoscaler:
-                self.standing.concern(self.standing.coming.see_autoscaler(autoscaler))
+                self.standing.concern(see_autoscaler(ledger, autoscaler))
             case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
                 self._judge_anew(ledger.volumes.see(thing), now)
             case Budget() as budget:
@@ -200,12 +201,14 @@ class Observer:
                 ledger.policy = replace(ledger.policy, node_overhead=True)
                 self.standing.nodes_changed()
             case WorkloadGone(workload):
-                ledger.slots.workloads.pop((workload.namespace, workload.ref), None)
                 self.standing.workload_changed(workload, gone=True)
             case AutoscalerGone(autoscaler):
-                self.standing.concern(self.standing.coming.lose_autoscaler(autoscaler))
+                self.standing.concern(see_autoscaler(ledger, autoscaler, gone=True))
             case KindHidden(kind, why):
-                self.standing.concern(self.standing.coming.hide(kind, why))
+                ledger.slots.hidden.pop(kind, None)
+                if why:
+                    ledger.slots.hidden[kind] = why
+                self.standing.concern(ledger.slots.depending(On.ARRIVALS))
             case StoredGone(stored):
                 self._judge_anew(ledger.volumes.lose(stored), now)
             case BudgetGone(key):
