@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from headroom.core.claims import claim_of
 from headroom.core.fences import is_fence
+from headroom.core.hold_state.memory import SlotState
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for, parents_on
 from headroom.core.names import (
@@ -33,7 +34,12 @@ class By(StrEnum):
     SLOT = "slot"  # holds without an object of their own, by headroom
     SLOT_IN = "slot in"  # the same, by the headroom's namespace
     SLOT_OBJECT = "slot object"  # holds that are slots and objects of their own, by headroom
+    UNSEEN_SLOT = "unseen slot"  # slots that are no objects and have no state yet, by headroom
+    SLOT_PHASE = "slot phase"  # slots with a state, by headroom and phase
+    SLOT_TROUBLE = "slot trouble"  # those of them that cannot be held, by headroom
+    SLOT_LIMITED = "slot limited"  # and those for which a limit is the reason, by headroom
     DEPENDING = "depending"  # headrooms, by what their slots depend on
+    COMPANION = "companion"  # headrooms, by the objects that they have besides their slots
     EXPECTING = "expecting"  # workloads with pods to come, by namespace
     DEPLOYMENT = "deployment"  # workloads that have ReplicaSets, by uid
     SCALING = "scaling"  # autoscalers, by namespace, kind and name of their target
@@ -61,13 +67,23 @@ class Entry(NamedTuple):
     amount: Resources | None = None
 
 
-def hold_entries(hold: Hold, across_namespaces: bool) -> tuple[Entry, ...]:
-    """All entries of a hold."""
+def hold_entries(
+    hold: Hold, across_namespaces: bool, state: SlotState | None = None
+) -> tuple[Entry, ...]:
+    """All entries of a hold; `state` is what its headroom knows of it, if it is a slot."""
     found = [Entry(By.REACHING, namespace) for namespace in reach(hold, across_namespaces)]
     if hold.slot:
         found += (Entry(By.SLOT, hold.group), Entry(By.SLOT_IN, hold.parent.namespace))
+        if state is None:
+            found.append(Entry(By.UNSEEN_SLOT, hold.group))
     if hold.member is not None:
         found.append(Entry(By.SLOT_OBJECT, hold.group))
+    if state is not None:
+        found.append(Entry(By.SLOT_PHASE, (hold.group, state.phase)))
+        if state.trouble is not None:
+            found.append(Entry(By.SLOT_TROUBLE, hold.group))
+        if state.limited:
+            found.append(Entry(By.SLOT_LIMITED, hold.group))
     return tuple(found)
 
 

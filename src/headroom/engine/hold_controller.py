@@ -33,7 +33,7 @@ from headroom.engine.effects import begin_binding, end_binding
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
 from headroom.engine.headrooms import creation_limits
-from headroom.engine.headrooms.headrooms import Standing
+from headroom.engine.headrooms.slot_events import slot_now
 from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
 from headroom.engine.hold_memory import remember
 from headroom.engine.ledger import Ledger
@@ -50,12 +50,9 @@ QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one writ
 class HoldController:
     """Looks after every hold, one at a time."""
 
-    def __init__(
-        self, ledger: Ledger, publisher: StatusWriter, standing: Standing, allowance: Allowance
-    ) -> None:
+    def __init__(self, ledger: Ledger, publisher: StatusWriter, allowance: Allowance) -> None:
         self._ledger = ledger
         self._publisher = publisher
-        self._standing = standing
         self.allowance = allowance
         self.pace = GuardianPace(ledger.policy, ledger.agenda)
         self.departures = Departures(ledger)
@@ -262,7 +259,7 @@ class HoldController:
         if hold.slot:
             if status != hold.status:
                 self._ledger.holds[str(hold.parent)] = replace(hold, status=status)
-                self._standing.slot_now(hold, status)
+                slot_now(self._ledger, hold, status)
             return
         soon = (hold.created or now) + QUIET_START
         if not hold.status.phase and status.phase == "Pending" and now < soon and not view.trouble:
@@ -271,7 +268,7 @@ class HoldController:
         owners = {pod.uid: pod for pod in view.claimants}
         yield from self._publisher.publish(hold, status, owners, now)
         if hold.member is not None:  # A write under way may have kept this one back.
-            self._standing.slot_now(hold, self._ledger.holds[str(hold.parent)].status)
+            slot_now(self._ledger, hold, self._ledger.holds[str(hold.parent)].status)
 
     def _shelve(self, hold: Hold, moving: bool, now: datetime) -> None:
         ledger = self._ledger

@@ -255,7 +255,8 @@ class Ledger:
         if old is not None and old.parent.uid != hold.parent.uid:
             self.lose_hold(parent)
         self.holds[parent] = hold
-        self.hold_index.put(parent, hold_entries(hold, self.policy.across_namespaces))
+        state = self.memory[parent].state
+        self.hold_index.put(parent, hold_entries(hold, self.policy.across_namespaces, state))
         for guardian in self.guardians_of(hold):  # Pods may be seen before their holds.
             if guardian.occupies_node and not self.memory[parent].node:
                 self.memory[parent] = replace(self.memory[parent], node=guardian.node)

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 from headroom.core.demand.quotaroom import (
     QuotaAllowance,
-    ResourceQuota,
     Tight,
     charges,
     in_turn,
@@ -31,17 +30,13 @@ from headroom.engine.ledger import Ledger
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def quotas_in(ledger: Ledger, namespace: str) -> tuple[ResourceQuota, ...]:
-    """The quotas of a namespace."""
-    return tuple(ledger.slots.quotas.get(namespace, {}).values())
-
-
 def heard(ledger: Ledger, headroom: Headroom, template: PodTemplate) -> Tight | None:
     """The quota that allows the fewest slots now, whether that lasts or not."""
     namespace = headroom.parent.namespace
     name = PREEMPTIBLE_CLASS if headroom.mode == PREEMPTIBLE else LOCKED_CLASS
     name = template.priority_class or name
-    charging = [one for one in quotas_in(ledger, namespace) if charges(one, template.pod, name)]
+    quotas = ledger.slots.quotas.get(namespace, {}).values()
+    charging = [one for one in quotas if charges(one, template.pod, name)]
     if not charging:
         return None
     ours = ledger.index.total(By.SLOT_GUARDIAN, headroom.parent.whole)
@@ -51,7 +46,7 @@ def heard(ledger: Ledger, headroom: Headroom, template: PodTemplate) -> Tight | 
 def allowance(ledger: Ledger, headroom: Headroom) -> QuotaAllowance | None:
     """What the quotas leave to a buffer now; None where there is nothing to ask."""
     namespace = headroom.parent.namespace
-    quotas = quotas_in(ledger, namespace)
+    quotas = ledger.slots.quotas.get(namespace, {}).values()
     if not quotas or not headroom.size.shares_quotas:
         return None
     wants, charging, names = [], [], []

@@ -13,6 +13,7 @@ from headroom.core.demand.quota_memory import room_now
 from headroom.core.headrooms.chunks import DAEMON_SET, overhead_of
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
+from headroom.core.headrooms.memory import HeadroomMemory
 from headroom.core.headrooms.slot_batch import Reach
 from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView, template_for
@@ -27,7 +28,6 @@ from headroom.engine.headrooms.covered_slots import covered
 from headroom.engine.headrooms.demand import observed
 from headroom.engine.headrooms.expected_pods import known_demand
 from headroom.engine.headrooms.followers import Followers
-from headroom.engine.headrooms.headroom_state import HeadroomState
 from headroom.engine.headrooms.quotarooms import allowance
 from headroom.engine.headrooms.slot_pods import claimed_slots, guarded, slot_count, slot_guardians
 from headroom.engine.ledger import Ledger
@@ -73,7 +73,7 @@ class SizeInputs:
     def sight(
         self,
         headroom: Headroom,
-        known: HeadroomState,
+        known: HeadroomMemory,
         members: dict[str, Hold],
         window: ActiveWindow | None,
         now: datetime,
@@ -126,7 +126,7 @@ class SizeInputs:
         there = {each.key: each.uid for each in workloads if each.ref.kind == DAEMON_SET}
         return overhead_of(self._ledger.pods.values(), there)
 
-    def _spent(self, headroom: Headroom, known: HeadroomState) -> frozenset[str]:
+    def _spent(self, headroom: Headroom, known: HeadroomMemory) -> frozenset[str]:
         """Slots that are not held again; of one that follows pods, those whose owner is there."""
         if headroom.size.held_once:
             return frozenset(claimed_slots(self._ledger, headroom))

@@ -40,6 +40,7 @@ from headroom.engine.fences.fencer import Fencer
 from headroom.engine.headrooms.expected_pods import see_autoscaler
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
+from headroom.engine.headrooms.slot_events import member
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
@@ -106,7 +107,7 @@ class Observer:
                 allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
                 allowed = self.sides.see(allowed)
                 self.served[hold.parent.kind] = None
-                ledger.see_hold(self.standing.member(self.publisher.see(allowed)))
+                ledger.see_hold(member(ledger, self.publisher.see(allowed)))
                 self.quotas.see_ticket(allowed)
                 self.indexer.touch(allowed)
                 self.doors.want(allowed)
@@ -122,7 +123,7 @@ class Observer:
             case Workload() as workload:
                 self.standing.workload_changed(workload)
             case PodAutoscaler() as autoscaler:
-                self.standing.concern(see_autoscaler(ledger, autoscaler))
+                ledger.slots.concern(see_autoscaler(ledger, autoscaler))
             case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
                 self._judge_anew(ledger.volumes.see(thing), now)
             case Budget() as budget:
@@ -159,8 +160,8 @@ class Observer:
             self.keeper.allowance.see_pod(pod)
         self.standing.pods_changed()
         if ledger.policy.serves(pod.key.namespace):
-            self.standing.concern(self.standing.followers.see(before, pod))
-        self.standing.concern(ledger.slots.promises.see(before, pod, now))
+            ledger.slots.concern(self.standing.followers.see(before, pod))
+        ledger.slots.concern(ledger.slots.promises.see(before, pod, now))
         self.standing.auto.see(before, pod)
         self.bulk.see(pod)
         self.fencer.see(pod, now)
@@ -168,7 +169,7 @@ class Observer:
 
     def _judge_anew(self, pods: Iterable[Key], now: datetime) -> None:
         """A claim, volume or class has changed: pods at our doors may fit elsewhere now."""
-        self.standing.concern(self.standing.followers.storage_changed())
+        self.ledger.slots.concern(self.standing.followers.storage_changed())
         for key in pods:
             pod = self.ledger.pods.get(key)
             if pod is not None:
@@ -203,12 +204,12 @@ class Observer:
             case WorkloadGone(workload):
                 self.standing.workload_changed(workload, gone=True)
             case AutoscalerGone(autoscaler):
-                self.standing.concern(see_autoscaler(ledger, autoscaler, gone=True))
+                ledger.slots.concern(see_autoscaler(ledger, autoscaler, gone=True))
             case KindHidden(kind, why):
                 ledger.slots.hidden.pop(kind, None)
                 if why:
                     ledger.slots.hidden[kind] = why
-                self.standing.concern(ledger.slots.depending(On.ARRIVALS))
+                ledger.slots.concern(ledger.slots.depending(On.ARRIVALS))
             case StoredGone(stored):
                 self._judge_anew(ledger.volumes.lose(stored), now)
             case BudgetGone(key):
@@ -235,7 +236,7 @@ class Observer:
         self.standing.pods_changed()
         if old is not None and old.uid == uid:
             note_preempted(ledger, old, gone=True)
-        self.standing.concern(self.standing.followers.lose(key, uid, old))
+        ledger.slots.concern(self.standing.followers.lose(key, uid, old))
         self.keeper.allowance.lose_pod(key, uid)
         self.latcher.forget(key, uid)
         self.placer.forget(uid)
