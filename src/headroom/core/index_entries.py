@@ -47,6 +47,8 @@ class By(StrEnum):
     ARRIVING = "arriving"  # owners with a claim that kube-scheduler is to place, by node
     RELEASED = "released"  # owners that go on without a hold or headroom, by it
     OWNER = "owner"  # pods that a hold may be for, by namespace and index key
+    GATE = "gate"  # pods, by scheduling gate
+    OWNER_LABEL = "owner label"  # pods with their own uid as a label, by that label
     VOLUME_CLAIM = "volume claim"  # owners at our doors, by volume claim
     GUARDIAN = "guardian"  # by hold
     SEEKING = "seeking"  # guardians that wait for room, by the only node that they may go to
@@ -106,6 +108,9 @@ def pod_entries(
     elif waits:
         found += _lookups(pod)
         found += [Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)) for name in pod.claims]
+    found += [Entry(By.GATE, gate) for gate in pod.gates]
+    uid = pod.uid or None
+    found += [Entry(By.OWNER_LABEL, label) for label, own in pod.labels.items() if own == uid]
     if role is None and not pod.node and not pod.finished:
         if claim is not None and pod.nominated and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             found.append(Entry(By.ARRIVING, pod.nominated))

@@ -56,6 +56,7 @@ from headroom.engine.error_isolation.quarantine import Quarantine
 from headroom.engine.fences.fencer import Fencer
 from headroom.engine.handover_queue import HandoverQueue
 from headroom.engine.headrooms.companions import Concerning
+from headroom.engine.headrooms.followers import concerned
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
 from headroom.engine.headrooms.slot_events import (
@@ -334,7 +335,7 @@ class Engine:
         elif topic in (Topic.HEADROOM, Topic.ANNOUNCE):
             yield from self._standing.look(name, now)
         elif topic is Topic.FOLLOW:
-            self.ledger.slots.concern(self._standing.followers.follows(subject.key))
+            self.ledger.slots.concern([*concerned(self.ledger, self.ledger.pods.get(subject.key))])
         elif topic is Topic.NODE:  # A handover there is over.
             self._agenda.wake(node_changed(name))
         elif topic is Topic.PACE:

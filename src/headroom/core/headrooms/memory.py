@@ -12,13 +12,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import Done, Gone, Outcome, Stale, Taken, Tell
+from headroom.core.demand.followers import Followed
 from headroom.core.demand.foresight import ForesightMemory
 from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory
 from headroom.core.headrooms.companions import NOT_MADE, Companion
 from headroom.core.headrooms.decision import Decision, Opening
 from headroom.core.headrooms.events import tell_headroom
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.wanted_slots import WantedSlots
+from headroom.core.headrooms.shapes import ShapesMemory, first_shapes, slots_had
+from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
 from headroom.core.objects import Parent, Pod
@@ -64,6 +66,10 @@ class HeadroomMemory:
     drops: Mapping[str, Drops] = field(default_factory=dict)  # slots given back of late
     foresight: ForesightMemory | None = None  # of a size that follows the load
     quotas: QuotaMemory = NOTHING_SAID  # of a size that keeps to ResourceQuotas
+    shapes: ShapesMemory | None = None  # of one whose shapes are chosen
+    followed: tuple[Followed, ...] = ()  # of one that follows gated pods: what each needs
+    owners_since: Mapping[str, datetime] = field(default_factory=dict)  # served, by uid
+    owners_told: Mapping[str, str] = field(default_factory=dict)  # by uid: what was last told
     objects: ObjectsMemory = NO_OBJECTS
     slot_set: Companion = NOT_MADE
     daemon_set: Companion = NOT_MADE
@@ -91,9 +97,15 @@ def first_memory(headroom: Headroom) -> HeadroomMemory:
     )
 
 
-def respecified(memory: HeadroomMemory) -> HeadroomMemory:
+def respecified(memory: HeadroomMemory, old: Headroom | None, headroom: Headroom) -> HeadroomMemory:
     """The headroom is another: forget what failed, and what quotas said of its slots."""
-    return replace(memory, quotas=NOTHING_SAID, objects=begun_anew(memory.objects))
+    shapes = memory.shapes if headroom.slot.auto is not None else None
+    if shapes is None:
+        shapes = first_shapes(headroom)
+    elif old is not None and old.slot != headroom.slot:
+        shapes = replace(shapes, chosen_at=None)
+    objects = begun_anew(memory.objects)
+    return replace(memory, quotas=NOTHING_SAID, shapes=shapes, objects=objects)
 
 
 def is_due(memory: HeadroomMemory, now: datetime) -> bool:
@@ -102,14 +114,21 @@ def is_due(memory: HeadroomMemory, now: datetime) -> bool:
     return memory.stale or due or bool(memory.objects.refused or memory.objects.beyond)
 
 
-def decided(memory: HeadroomMemory, opened: Opening, decision: Decision) -> HeadroomMemory:
+def decided(
+    memory: HeadroomMemory, opened: Opening, sight: SizeView, decision: Decision, now: datetime
+) -> HeadroomMemory:
     """It was decided which slots are wanted."""
+    auto, shapes = decision.wished.auto, memory.shapes
+    since, owners = memory.owners_since, (each.owner.uid for each in sight.followed)
     return replace(
         memory,
         opened=opened,
         wished=decision.wished,
         foresight=decision.wished.foresight or memory.foresight,
         quotas=decision.quotas,
+        shapes=replace(shapes, had=slots_had(auto)) if shapes is not None and auto else shapes,
+        followed=sight.followed,
+        owners_since={uid: since.get(uid, now) for uid in owners},
         not_before=decision.not_before,
     )
 

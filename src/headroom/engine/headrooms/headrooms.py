@@ -28,6 +28,7 @@ from headroom.core.headrooms.memory import (
     respecified,
 )
 from headroom.core.headrooms.readiness import status_of
+from headroom.core.headrooms.shapes import ShapesMemory, dressed
 from headroom.core.headrooms.wanted_slots import SizeView, surplus
 from headroom.core.headrooms.windows import judged, next_start
 from headroom.core.holds import Hold
@@ -39,7 +40,15 @@ from headroom.core.subjects import headroom_subject, hold_subject
 from headroom.core.waits.drops import dropped
 from headroom.engine.claim_index import touch_indexes
 from headroom.engine.cron import calendar
-from headroom.engine.headrooms import companions, creation_limits, slot_events, slot_objects
+from headroom.engine.headrooms import (
+    autoshapes,
+    companions,
+    creation_limits,
+    followers,
+    slot_events,
+    slot_objects,
+)
+from headroom.engine.headrooms.autoshapes import note_all_made
 from headroom.engine.headrooms.expected_pods import see_workload
 from headroom.engine.headrooms.size_inputs import SizeInputs
 from headroom.engine.headrooms.slot_pods import tally_of
@@ -60,15 +69,15 @@ class Standing:
         self._writer = writer
         self._allowance = allowance
         self._sights = SizeInputs(ledger)
-        self.followers = self._sights.followers
-        self.auto = self._sights.auto
 
     def see(self, headroom: Headroom) -> None:
         """Take a headroom as it now is; its own status coming back changes no wish."""
         whole = headroom.parent.whole
         headroom = judged(headroom, calendar)
-        headroom = self.auto.dressed(judged_rules(headroom, self._ledger.policy.across_namespaces))
-        old = self._slots.headrooms.get(whole)
+        headroom = judged_rules(headroom, self._ledger.policy.across_namespaces)
+        old, memory = self._slots.headrooms.get(whole), self._slots.memory.get(whole)
+        if memory is not None and memory.shapes is not None and headroom.slot.auto is not None:
+            headroom = dressed(headroom, memory.shapes.chosen)
         if old is not None and (old.parent.uid != headroom.parent.uid or not headroom.served):
             self.lose(old.parent)
             old = None
@@ -79,8 +88,9 @@ class Standing:
         self._writer.note(subject, headroom.parent.uid, headroom.status)
         memory = self._slots.memory.setdefault(whole, first_memory(headroom))
         if old is None or without_status(old) != without_status(headroom):
-            self._slots.memory[whole] = respecified(memory)
-            self._sights.depend(old, headroom)
+            self._slots.memory[whole] = respecified(memory, old, headroom)
+            self._slots.depend(old, headroom)
+            note_all_made(self._ledger)
             self._slots.upset(whole)
             self._slots.concern(self._sights.siblings(headroom))
         self._ledger.agenda.touch(headroom_subject(headroom.parent))
@@ -91,7 +101,8 @@ class Standing:
         old = self._slots.headrooms.get(whole)
         if old is None:
             return
-        self._sights.depend(old, None)
+        self._slots.depend(old, None)
+        note_all_made(self._ledger)
         for name in tuple(self._ledger.hold_index.of(By.SLOT, whole)):
             self._ledger.lose_hold(name)
         creation_limits.decided(self._ledger, whole)
@@ -120,6 +131,7 @@ class Standing:
     def workload_changed(self, workload: Workload, gone: bool = False) -> None:
         self._slots.concern(see_workload(self._ledger, workload, gone))
         self._slots.concern(self._sights.concerned(workload))
+        self._slots.concern(autoshapes.concerned(self._ledger, workload))
         self._slots.concern(companions.concerned(self._ledger, workload))
 
     def abandons(self, guardian: Pod, whole: str) -> bool:
@@ -205,16 +217,18 @@ class Standing:
             yield telling(tell)
         as_objects = headroom.slot_objects is not None
         members = slot_objects.members(ledger, headroom) if as_objects else {}
-        headroom = self.auto.settled(headroom, now)
+        shapes = autoshapes.shapes_now(ledger, headroom, now)
+        headroom = self._with_owners(headroom, shapes)
         used_up = self._sights.used_up(headroom, members, window, now)
         spent = (*(() if opened.begun else memory.spent), *used_up)
-        memory = replace(self._slots.memory[whole], spent=tuple(dict.fromkeys(spent)))
+        spent = tuple(dict.fromkeys(spent))
+        memory = replace(self._slots.memory[whole], shapes=shapes, spent=spent)
         sight = self._sights.sight(headroom, memory, members, window, now)
         decision = decide(headroom, sight, calendar, now)
         wished = owned(headroom, decision.wished, memory.slot_set, memory.daemon_set)
         # Only now: a decision that raises is none, and nothing is told.
-        self._slots.memory[whole] = decided(memory, opened, replace(decision, wished=wished))
-        self.auto.divided(headroom, wished)
+        decision = replace(decision, wished=wished)
+        self._slots.memory[whole] = decided(memory, opened, sight, decision, now)
         again = None
         if headroom.slot_objects is None:
             again = self._settle_slots(headroom, sight, now)
@@ -228,7 +242,17 @@ class Standing:
         next_end = self._sights.next_end(headroom, now)
         self._slots.remember(whole, look_at=earliest(decision.look_again, again, next_end))
         creation_limits.decided(ledger, whole)
-        yield from self.followers.serve(headroom, window is not None, now)
+        yield from followers.serve(ledger, headroom, window is not None, now)
+
+    def _with_owners(self, headroom: Headroom, shapes: ShapesMemory | None) -> Headroom:
+        """The headroom with the owners of what is chosen for it, known to everybody as such."""
+        if shapes is None or headroom.paused:
+            return headroom
+        whole, owned_by = headroom.parent.whole, dressed(headroom, shapes.chosen)
+        if owned_by.owners != headroom.owners:
+            self._slots.headrooms[whole] = owned_by
+            self._slots.see_promise(whole, self._ledger.pods.values())
+        return owned_by
 
     def _settle_slots(self, headroom: Headroom, sight: SizeView, now: datetime) -> datetime | None:
         """Tell the ledger which slots there are; say when to look again at those left over."""

@@ -23,11 +23,10 @@ from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.headrooms import expected_pods
-from headroom.engine.headrooms.autoshapes import AutoShapes
 from headroom.engine.headrooms.covered_slots import covered
 from headroom.engine.headrooms.demand import observed
 from headroom.engine.headrooms.expected_pods import known_demand
-from headroom.engine.headrooms.followers import Followers
+from headroom.engine.headrooms.followers import followed_by
 from headroom.engine.headrooms.quotarooms import allowance
 from headroom.engine.headrooms.slot_pods import claimed_slots, guarded, slot_count, slot_guardians
 from headroom.engine.ledger import Ledger
@@ -41,14 +40,6 @@ class SizeInputs:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self.followers = Followers(ledger)
-        self.auto = AutoShapes(ledger)
-
-    def depend(self, old: Headroom | None, new: Headroom | None) -> None:
-        """A headroom came, changed or went."""
-        self.followers.depend(old, new)
-        self.auto.depend(old, new)
-        self._ledger.slots.depend(old, new)
 
     def concerned(self, workload: Workload) -> tuple[str, ...]:
         """The headrooms whose slots are like a workload's pods, and those that look ahead."""
@@ -56,8 +47,7 @@ class SizeInputs:
         copying = on((workload.namespace, workload.ref))
         sharing = on((On.SHARED_QUOTAS, workload.namespace)) if copying else ()
         beside = on(On.DAEMON_SETS) if workload.ref.kind == DAEMON_SET else ()
-        shaped = self.auto.workload_changed(workload)
-        return (*copying, *on(On.WORKLOADS), *sharing, *beside, *shaped)
+        return (*copying, *on(On.WORKLOADS), *sharing, *beside)
 
     def under(self, namespace: str) -> tuple[str, ...]:
         """The headrooms that keep to a namespace's quotas."""
@@ -81,9 +71,10 @@ class SizeInputs:
         """Gather what a headroom's wish depends on; `members` are slots that are objects."""
         ledger, whole = self._ledger, headroom.parent.whole
         chunked = headroom.slot.chunk == NODE_CHUNK
+        choosing = not headroom.paused and not headroom.problems
         workload = ledger.slots.workload_of(headroom)
         size = window.size if window is not None else headroom.size
-        followed = self.followers.look(headroom, size, now)
+        followed = followed_by(ledger, headroom, size, known.owners_since, now)
         template = template_for(headroom, workload) if followed else None
         left = allowance(ledger, headroom)
         there = len(guarded(ledger, headroom)) if left is not None else 0
@@ -115,7 +106,7 @@ class SizeInputs:
                 else ()
             ),
             overhead=self._overhead() if chunked else EMPTY,
-            shapes=self.auto.shapes(headroom, now) if not headroom.paused else None,
+            shapes=known.shapes.shapes if known.shapes and choosing else None,
             most=ledger.policy.most_slots,
             grace=ledger.policy.node_grace,
         )

@@ -6,8 +6,10 @@ decided again.
 
 from __future__ import annotations
 
+from collections import OrderedDict, deque
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from headroom.core.demand.autoscalers import PodAutoscaler
@@ -42,6 +44,7 @@ class SlotBook:
         self.quotas: dict[str, dict[str, ResourceQuota]] = {}  # by namespace and name
         self.hidden: dict[str, str] = {}  # kinds that we may not see, and why
         self.memory: dict[str, HeadroomMemory] = {}
+        self.made: dict[str, OrderedDict[str, deque[datetime]]] = {}  # pods, see `autoshapes`
         self.use: Use | None = None  # what pods use, for as long as none has changed
         self.real = 0  # pods that are no placeholders, when they were last counted
         self.held_up: dict[str, str] = {}  # why no guardian is made, for as long as no pod changed

@@ -37,6 +37,8 @@ from headroom.engine.conflicts.allocate_policy_groups import Sides
 from headroom.engine.conflicts.preempted_guardians import note_preempted
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.fences.fencer import Fencer
+from headroom.engine.headrooms import followers
+from headroom.engine.headrooms.autoshapes import note_made
 from headroom.engine.headrooms.expected_pods import see_autoscaler
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
@@ -160,16 +162,17 @@ class Observer:
             self.keeper.allowance.see_pod(pod)
         self.standing.pods_changed()
         if ledger.policy.serves(pod.key.namespace):
-            ledger.slots.concern(self.standing.followers.see(before, pod))
+            found = (*followers.concerned(ledger, before), *followers.concerned(ledger, pod))
+            ledger.slots.concern(dict.fromkeys(found))
         ledger.slots.concern(ledger.slots.promises.see(before, pod, now))
-        self.standing.auto.see(before, pod)
+        note_made(ledger, before, pod)
         self.bulk.see(pod)
         self.fencer.see(pod, now)
         self.doors.see(before, pod)
 
     def _judge_anew(self, pods: Iterable[Key], now: datetime) -> None:
         """A claim, volume or class has changed: pods at our doors may fit elsewhere now."""
-        self.ledger.slots.concern(self.standing.followers.storage_changed())
+        self.ledger.slots.concern(self.ledger.slots.depending(On.FOLLOWED))
         for key in pods:
             pod = self.ledger.pods.get(key)
             if pod is not None:
@@ -236,7 +239,8 @@ class Observer:
         self.standing.pods_changed()
         if old is not None and old.uid == uid:
             note_preempted(ledger, old, gone=True)
-        ledger.slots.concern(self.standing.followers.lose(key, uid, old))
+        if old is not None and old.uid == uid:
+            ledger.slots.concern(list(followers.concerned(ledger, old)))
         self.keeper.allowance.lose_pod(key, uid)
         self.latcher.forget(key, uid)
         self.placer.forget(uid)
